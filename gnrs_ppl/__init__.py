@@ -1,0 +1,1 @@
+"""GNRS: rules people can read and auditors can run against the records that exist."""

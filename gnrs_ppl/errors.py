@@ -1,0 +1,54 @@
+"""What can go wrong, as types: each carries its exit code and one line for a person."""
+
+from __future__ import annotations
+
+
+class GnrsError(Exception):
+    """Base of every error a user may see; ``str()`` of it is the one line shown."""
+
+    exit_code: int = 2
+
+
+class InputError(GnrsError):
+    """Bad input: names the file, the field, what is wrong and what would fix it (exit 2).
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, without the place.
+    remedy : str
+        What the reader can do about it.
+    source : str, optional
+        The file (or ``"arguments"``) that holds the problem.
+    field : str, optional
+        Dotted path of the field inside the source.
+    """
+
+    exit_code = 2
+
+    def __init__(self, problem: str, remedy: str, *, source: str = "", field: str = "") -> None:
+        self.problem, self.remedy, self.source, self.field = problem, remedy, source, field
+        place = ": ".join(part for part in (source, field) if part)
+        super().__init__(one_line(f"{place}: {problem}; {remedy}" if place else f"{problem}; {remedy}"))
+
+
+class Refused(GnrsError):
+    """A rule that cannot be checked on these records; the message holds the count (exit 3)."""
+
+    exit_code = 3
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        self.problem, self.remedy = problem, remedy
+        super().__init__(one_line(f"not checkable: {problem}" + (f"; {remedy}" if remedy else "")))
+
+
+class NoFeasibleStructure(GnrsError):
+    """Every structure of the pools breaks a hard condition (exit 1)."""
+
+    exit_code = 1
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    """Text without line breaks or control characters, cut at ``limit`` characters."""
+    clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"

@@ -1,0 +1,205 @@
+"""The five slots of a rule as typed data, never free text (DESIGN §2, SEMANTICS lines 1 to 13)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from gnrs_ppl.context.time import Duration
+from gnrs_ppl.context.types import Frozen, Name, Names, _listed
+
+Positive = Literal["existence", "exactly", "response", "precedence", "responded_existence"]
+Negative = Literal["absence", "not_response", "not_precedence", "not_coexistence"]
+Unimplemented = Literal[
+    "init", "end", "choice", "exclusive_choice", "coexistence", "succession", "not_succession",
+    "alternate_response", "alternate_precedence", "alternate_succession",
+    "chain_response", "chain_precedence", "chain_succession",
+    "not_chain_response", "not_chain_precedence", "not_chain_succession",
+]  # fmt: skip
+Template = Literal[Positive, Negative, Unimplemented]
+"""DECLARE template names; polarity lives here only (line 11)."""
+
+POSITIVE: tuple[str, ...] = get_args(Positive)
+NEGATIVE: tuple[str, ...] = get_args(Negative)
+UNIMPLEMENTED: tuple[str, ...] = get_args(Unimplemented)
+IMPLEMENTED: tuple[str, ...] = POSITIVE + NEGATIVE
+COUNTING: tuple[str, ...] = ("existence", "exactly", "absence")
+"""Templates whose n is ``count``; every other template asks for one act."""
+LOOK_BACK: tuple[str, ...] = ("precedence", "not_precedence")
+TWO_SIDED: tuple[str, ...] = ("responded_existence", "not_coexistence")
+
+Force = Literal["must", "should", "may"]
+Correlation = Literal["same_resource", "same_object", "same_case"]
+Operator = Literal["all", "any", "at_least"]
+Stage = Literal["review", "decision", "remedy", "appeal"]
+
+SLOTS = ("scope", "trigger", "norm", "evidence", "procedure")
+"""The slots K in the paper's order."""
+
+
+class Act(Frozen):
+    """An (activity, location?, object?, role?) pattern: an event matches when every stated field is equal (line 1)."""
+
+    activity: Name
+    location: Name | None = None
+    object: Name | None = None
+    role: Name | None = None
+
+
+def _act(value: Any) -> Any:
+    return {"activity": value} if isinstance(value, str) else value
+
+
+ActField = Annotated[Act, BeforeValidator(_act)]
+"""An act; a plain string in a file is its activity."""
+
+
+class Scope(Frozen):
+    """Who, where and what is covered.
+
+    ``roles``, ``locations`` and ``objects`` filter the trigger row (any of the listed; line 6); ``concerns`` are objects
+    that only the text names.
+    """
+
+    roles: Names = ()
+    locations: Names = ()
+    objects: Names = ()
+    concerns: Names = ()
+
+
+class Trigger(Frozen):
+    """The one opener of instances: an act in one durable channel, or the start of a case (line 7).
+
+    ``act`` and ``channel`` are both stated, or both left out for case start.
+    """
+
+    act: ActField | None = None
+    channel: Name | None = None
+    once: Literal["first", "each"] = "each"
+    window: Duration | None = None
+
+    @model_validator(mode="after")
+    def _act_with_channel(self) -> Trigger:
+        if (self.act is None) != (self.channel is None):
+            raise ValueError("state act and channel together, or neither of them for case start")
+        if self.act is None and self.once == "first":
+            raise ValueError("once: first needs an act; case start happens once anyway")
+        return self
+
+
+class After(Frozen):
+    """A second activation: the earliest such row in one named channel inside the episode (line 10)."""
+
+    act: ActField
+    channel: Name
+
+
+class Constraint(Frozen):
+    """One DECLARE constraint of a norm (lines 10 to 18).
+
+    ``correlate`` None means same_resource for a negative template borne by the trigger's resource, else same_case.
+    """
+
+    template: Template
+    target: ActField
+    after: After | None = None
+    correlate: Correlation | None = None
+    deadline: Duration | None = None
+    count: Annotated[int, Field(ge=1, le=100)] = 1
+    unless: ActField | None = None
+
+    @model_validator(mode="after")
+    def _count_where_counted(self) -> Constraint:
+        if self.count != 1 and self.template in IMPLEMENTED and self.template not in COUNTING:
+            raise ValueError(f"count {self.count} goes with {', '.join(COUNTING)} only, not with {self.template}")
+        return self
+
+    @property
+    def positive(self) -> bool:
+        """Whether the template demands its target (line 11)."""
+        return self.template in POSITIVE
+
+
+class Office(Frozen):
+    """Bearer of a duty of the office: the target must carry this role (line 8)."""
+
+    role: Name
+
+
+class Norm(Frozen):
+    """NormBody: force, bearer and a conjunction of constraints."""
+
+    force: Force = "must"
+    bearer: Literal["trigger"] | Office = "trigger"
+    constraints: Annotated[tuple[Constraint, ...], BeforeValidator(_listed), Field(min_length=1, max_length=8)]
+
+    @model_validator(mode="after")
+    def _office_performs_target(self) -> Norm:
+        for constraint in self.constraints:
+            if isinstance(self.bearer, Office) and constraint.target.role not in (None, self.bearer.role):
+                raise ValueError(f"the bearer is the office {self.bearer.role!r} but a target asks for role {constraint.target.role!r}")
+        return self
+
+    def correlation(self, constraint: Constraint) -> Correlation:
+        """The constraint's correlation with line 13's default filled in."""
+        if constraint.correlate is not None:
+            return constraint.correlate
+        return "same_resource" if self.bearer == "trigger" and not constraint.positive else "same_case"
+
+    def target(self, constraint: Constraint) -> Act:
+        """The target act, carrying the office's role where the bearer is an office (line 8)."""
+        if isinstance(self.bearer, Office):
+            return constraint.target.model_copy(update={"role": self.bearer.role})
+        return constraint.target
+
+
+class EvidencePolicy(Frozen):
+    """Channels an auditor may use, and how many of those that can record an act must agree (line 3)."""
+
+    channels: Annotated[Names, Field(min_length=1, max_length=16)]
+    operator: Operator = "all"
+    k: Annotated[int, Field(ge=1, le=16)] | None = None
+
+    @model_validator(mode="after")
+    def _k_with_at_least(self) -> EvidencePolicy:
+        if (self.operator == "at_least") != (self.k is not None):
+            raise ValueError("k is stated with operator at_least, and only there")
+        if self.k is not None and self.k > len(self.channels):
+            raise ValueError(f"k is {self.k} but only {len(self.channels)} channel(s) are listed")
+        return self
+
+    def needed(self, n: int) -> int:
+        """k for an act that ``n`` of the channels can record: any 1, all n, at least k (line 3)."""
+        return {"any": 1, "all": n, "at_least": self.k or 1}[self.operator]
+
+
+class Step(Frozen):
+    """One step of the procedure.
+
+    ``name`` is a step of the schema; ``role`` who takes it; ``inspects`` the log looked into; ``activity`` the recorded
+    activity that shows it was taken, where there is one (line 23).
+    """
+
+    stage: Stage
+    name: Name
+    role: Name
+    inspects: Name | None = None
+    activity: Name | None = None
+
+
+class Procedure(Frozen):
+    """What follows a violation: steps in order, and the time for each of them to be taken (line 23)."""
+
+    steps: Annotated[tuple[Step, ...], BeforeValidator(_listed), Field(min_length=1, max_length=12)]
+    response_time: Duration | None = None
+
+
+class Structure(Frozen):
+    """A five-slot structure a = (scope, trigger, norm, evidence, procedure)."""
+
+    scope: Scope = Scope()
+    trigger: Trigger
+    norm: Norm
+    evidence: EvidencePolicy
+    procedure: Procedure
