@@ -1,1 +1,15 @@
-"""GNRS: rules people can read and auditors can run against the records that exist."""
+"""GNRS: draft rules that people can read and auditors can run against the records that exist.
+
+``gnrs.load_context``, ``gnrs.draft`` and ``gnrs.audit`` are the whole path; importing this package does not import jax.
+"""
+
+from gnrs_ppl.audit import audit
+from gnrs_ppl.context import Context, EventLog, load_context, read_log
+from gnrs_ppl.draft import Draft, draft
+from gnrs_ppl.errors import GnrsError, InputError, NoFeasibleStructure, Refused
+from gnrs_ppl.rule.types import Structure
+
+__all__ = [
+    "Context", "Draft", "EventLog", "GnrsError", "InputError", "NoFeasibleStructure", "Refused", "Structure",
+    "audit", "draft", "load_context", "read_log",
+]  # fmt: skip

@@ -1,0 +1,82 @@
+"""Run a rule on a log: structure -> SQL -> verdicts -> one result (SEMANTICS)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Reason, Verdict
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.types import RecordLayer, Schema
+from gnrs_ppl.rule.types import Structure
+
+if TYPE_CHECKING:
+    from gnrs_ppl.audit.result import AuditResult
+
+__all__ = ["VERDICTS", "InstanceVerdict", "Reason", "Verdict", "audit"]
+
+
+def audit(structure: Structure, log: EventLog | Context, *, records: RecordLayer | None = None, schema: Schema | None = None) -> AuditResult:
+    """Verdicts of a rule on a log.
+
+    Parameters
+    ----------
+    structure : Structure
+        The rule.
+    log : EventLog or Context
+        The records; a context brings its record layer and its words.
+    records : RecordLayer, optional
+        The record layer the rule was compiled with; default: that of the log.
+    schema : Schema, optional
+        Words for the sentences; default: the context's, else derived from the names.
+
+    Returns
+    -------
+    AuditResult
+        Counts at both levels, a verdict with witnesses per instance, the SQL that gave them.
+
+    Raises
+    ------
+    Refused
+        The rule cannot be checked on these records; the line holds the count.
+    InputError
+        An unimplemented template or a malformed rule.
+    """
+    from gnrs_ppl.audit.checkable import check, resolved
+    from gnrs_ppl.audit.compile import compile_procedure, compile_rule
+    from gnrs_ppl.audit.result import AuditResult, ProcedureAudit, roll_up
+    from gnrs_ppl.audit.run import execute
+    from gnrs_ppl.realize.lexicon import Lexicon
+    from gnrs_ppl.realize.sentence import explain
+    from gnrs_ppl.realize.text import render
+    from gnrs_ppl.versions import versions
+
+    if isinstance(log, Context):
+        log, records, schema = log.log, records or log.records, schema or log.schema
+    filled = resolved(records or log.records, log)
+    plan = check(structure, filled, log)
+    query = compile_rule(plan)
+    verdicts = tuple(execute(query, log))
+    follow_up = compile_procedure(plan)
+    lexicon = Lexicon.of(schema or Schema(), filled)
+    procedure = ProcedureAudit("prospective") if follow_up is None else ProcedureAudit("compiled", tuple(execute(follow_up, log)), follow_up.sql)
+    return AuditResult(
+        structure=structure,
+        text=render(structure, lexicon, dates_only=_dates_only(filled)),
+        verdicts=verdicts,
+        cases=roll_up(verdicts, log),
+        sql=query.sql,
+        parameters=query.parameters,
+        capability={c.name: list(c.activities or ()) for c in filled.channels if c.durable},
+        assumptions=plan.assumptions,
+        findings=log.findings + plan.findings,
+        procedure=procedure,
+        log={"fingerprint": log.fingerprint, "events": log.events, "cases": log.cases},
+        versions=versions(),
+        sentence=lambda verdict: explain(verdict, structure, lexicon),
+    )
+
+
+def _dates_only(records: RecordLayer) -> bool:
+    grains = {c.grain for c in records.channels if c.durable and c.grain}
+    return grains == {"day"}

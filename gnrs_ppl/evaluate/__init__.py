@@ -1,0 +1,6 @@
+"""Evaluation: HARD-OK and grounding. Nothing before draft imports it."""
+
+from gnrs_ppl.evaluate.grounding import Grounding, GroundingQuery, grounding
+from gnrs_ppl.evaluate.hard_ok import HardOk, hard_ok, rho
+
+__all__ = ["Grounding", "GroundingQuery", "HardOk", "grounding", "hard_ok", "rho"]

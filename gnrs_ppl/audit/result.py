@@ -1,0 +1,188 @@
+"""Verdicts rolled up per case, counted at both levels, and said in JSON, CSV and plain rows (SEMANTICS line 21)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Any, NamedTuple
+
+from gnrs_ppl.audit.types import ROLL_UP, VERDICTS, Due, InstanceVerdict, Verdict
+from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.rule.types import Force, Structure
+
+CASE_FIELDS = ("case_id", "verdict", "reason", "witnesses", "bearer", "due", "slack_seconds", "sentence")
+
+
+class CaseVerdict(NamedTuple):
+    """A case's verdict: the gravest of its instances, and the first instance that has it (None: never triggered)."""
+
+    case_id: str
+    verdict: Verdict
+    instance: InstanceVerdict | None
+
+
+class ProcedureAudit(NamedTuple):
+    """What became of the violations: step verdicts where the records can show the steps, else prospective (line 23)."""
+
+    status: str
+    verdicts: tuple[InstanceVerdict, ...] = ()
+    sql: str = ""
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """What an audit found.
+
+    Attributes
+    ----------
+    verdicts : tuple of InstanceVerdict
+        One per instance × constraint.
+    cases : tuple of CaseVerdict
+        One per case of the log, in case-id order.
+    sql, parameters
+        The SELECT that gave the verdicts, and its bound values.
+    assumptions, findings : tuple of str
+        What the check took for granted, and what it noticed.
+    """
+
+    structure: Structure
+    text: str
+    verdicts: tuple[InstanceVerdict, ...]
+    cases: tuple[CaseVerdict, ...]
+    sql: str
+    parameters: dict[str, Any]
+    capability: dict[str, list[str]]
+    assumptions: tuple[str, ...]
+    findings: tuple[str, ...]
+    procedure: ProcedureAudit
+    log: dict[str, Any]
+    versions: dict[str, str]
+    sentence: Callable[[InstanceVerdict], str] = field(repr=False)
+
+    @property
+    def force(self) -> Force:
+        """Force of the rule: only ``must`` can fail an audit (line 12)."""
+        return self.structure.norm.force
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """Instance × constraint rows by verdict."""
+        return tally(v.verdict for v in self.verdicts)
+
+    @property
+    def case_counts(self) -> dict[Verdict, int]:
+        """Cases by verdict."""
+        return tally(c.verdict for c in self.cases)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a binding rule was violated."""
+        return self.force == "must" and self.counts["violated"] > 0
+
+    @property
+    def headline(self) -> str:
+        """Violated / (satisfied + violated), or – where nothing was decided."""
+        decided = self.counts["satisfied"] + self.counts["violated"]
+        return f"{self.counts['violated']} of {decided} ({self.counts['violated'] / decided:.1%})" if decided else "–"
+
+    def of(self, verdict: Verdict) -> list[InstanceVerdict]:
+        """The instances with one verdict, in case order."""
+        return [v for v in self.verdicts if v.verdict == verdict]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON of ``gnrs audit``."""
+        return {
+            "rule": {
+                "text": self.text,
+                "force": self.force,
+                "class": "advisory" if self.force == "should" else "binding",
+                "structure": self.structure.model_dump(mode="json", exclude_defaults=True),
+            },
+            "counts": self.counts,
+            "instances": len(self.verdicts),
+            "case_counts": self.case_counts,
+            "headline": self.headline,
+            "cases": [self._case(case) for case in self.cases],
+            "assumptions": list(self.assumptions),
+            "findings": list(self.findings),
+            "capability": self.capability,
+            "procedure": {
+                "status": self.procedure.status,
+                "counts": tally(v.verdict for v in self.procedure.verdicts),
+                "sql": self.procedure.sql,
+            },
+            "sql": self.sql,
+            "parameters": {k: v.isoformat() if isinstance(v, datetime) else v for k, v in self.parameters.items()},
+            "log": self.log,
+            "versions": self.versions,
+        }
+
+    def _case(self, case: CaseVerdict) -> dict[str, Any]:
+        found = case.instance
+        if found is None:
+            return dict.fromkeys(CASE_FIELDS) | {
+                "case_id": case.case_id, "verdict": case.verdict, "reason": "no_trigger", "witnesses": [],
+                "sentence": "Nothing in this case calls the rule up.",
+            }  # fmt: skip
+        return {
+            "case_id": case.case_id,
+            "verdict": case.verdict,
+            "reason": found.reason,
+            "witnesses": list(found.witnesses),
+            "bearer": found.bearer,
+            "due": due_text(found.due),
+            "slack_seconds": found.slack_seconds,
+            "sentence": self.sentence(found),
+            "instance": found.instance,
+            "constraint": found.constraint,
+        }
+
+    def to_json(self) -> str:
+        """``as_dict`` as JSON text."""
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
+
+    def to_csv(self) -> str:
+        """One line per instance × constraint, with a header; cells that a spreadsheet would run start with an apostrophe."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(["case_id", "instance", "constraint", *CASE_FIELDS[1:]])
+        for v in self.verdicts:
+            cells = [v.case_id, v.instance, v.constraint, v.verdict, v.reason, " ".join(v.witnesses), v.bearer, due_text(v.due), v.slack_seconds]
+            writer.writerow([_inert(cell) for cell in [*cells, self.sentence(v)]])
+        return buffer.getvalue()
+
+
+def _inert(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") else cell
+
+
+def tally(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
+    """Counts of all six verdicts, zeros kept."""
+    counted = Counter(verdicts)
+    return {v: counted[v] for v in VERDICTS}
+
+
+def roll_up(verdicts: Iterable[InstanceVerdict], log: EventLog) -> tuple[CaseVerdict, ...]:
+    """One verdict per case of the log: violated > indeterminate > pending > satisfied > excused > not activated."""
+    gravest: dict[str, InstanceVerdict] = {}
+    for verdict in verdicts:
+        kept = gravest.setdefault(verdict.case_id, verdict)
+        if ROLL_UP.index(verdict.verdict) < ROLL_UP.index(kept.verdict):
+            gravest[verdict.case_id] = verdict
+    cases = [row[0] for row in log.connection.execute("SELECT DISTINCT case_id FROM events ORDER BY case_id").fetchall()]
+    return tuple(CaseVerdict(c, gravest[c].verdict if c in gravest else "not_activated", gravest.get(c)) for c in cases)
+
+
+def due_text(due: Due | None) -> str | None:
+    """ISO 8601 of a due bound: a date at day grain, else local time with offset."""
+    if due is None:
+        return None
+    if due.grain == "day":
+        return due.local.date().isoformat()
+    zone = None if due.offset is None else timezone(timedelta(minutes=due.offset))
+    return due.local.replace(tzinfo=zone).isoformat()

@@ -1,0 +1,143 @@
+"""The grounding filter: a candidate stays only if everything load-bearing in it is recorded (DESIGN §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from gnrs_ppl.context.files import validated
+from gnrs_ppl.context.load import Context, require_known
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.rule.canonical import SlotContent
+from gnrs_ppl.rule.pools import Candidate, Pools
+from gnrs_ppl.rule.types import IMPLEMENTED, SLOTS, UNIMPLEMENTED, Act, EvidencePolicy, Norm, Office, Procedure, Scope, Trigger
+
+
+class Dropped(NamedTuple):
+    """A candidate the filter refused, with the count that shows why and the nearest name that is grounded."""
+
+    slot: str
+    candidate: str
+    reason: str
+
+
+def read_pools(context: Context) -> Pools:
+    """The pools a context file lists by hand, every name checked against schema and record layer.
+
+    Raises
+    ------
+    InputError
+        No pools, a malformed candidate, an unknown name, an unimplemented template.
+    """
+    if context.pools is None:
+        raise InputError("lists no candidate pools", "add pools: with scope, trigger, norm, evidence and procedure", source=context.source, field="pools")
+    pools = validated(Pools, dict(context.pools), source=context.source, field="pools")
+    for slot in SLOTS:
+        for candidate in getattr(pools, slot):
+            _check_names(context, candidate, f"pools.{slot}.{candidate.id}")
+    return pools
+
+
+def _check_names(context: Context, candidate: Candidate[Any], field: str) -> None:
+    schema = context.schema
+    channels = [c.name for c in context.records.channels] or sorted({c for c, _ in context.profile.pairs})
+    known: Mapping[str, tuple[list[str], str]] = {
+        "role": ([t.name for t in schema.roles], "the schema's roles"),
+        "location": ([t.name for t in schema.locations], "the schema's locations"),
+        "object": ([t.name for t in schema.objects], "the schema's objects"),
+        "action": ([a.name for a in schema.actions], "the schema's actions"),
+        "step": ([t.name for t in schema.steps], "the schema's steps"),
+        "channel": (channels, "the record layer's channels"),
+    }
+    content = candidate.content
+    for kind, name in names_of(content):
+        names, what = known[kind]
+        require_known(name, names, what, source=context.source, field=field)
+    if isinstance(content, Norm):
+        for constraint in content.constraints:
+            if constraint.template in UNIMPLEMENTED:
+                raise InputError(
+                    f"template {constraint.template!r} is not implemented",
+                    f"use one of {', '.join(IMPLEMENTED)}",
+                    source=context.source,
+                    field=field,
+                )
+
+
+def names_of(content: SlotContent) -> list[tuple[str, str]]:
+    """Every (kind, name) a slot's content states."""
+    return load_bearing(content) + descriptive(content)
+
+
+def descriptive(content: SlotContent) -> list[tuple[str, str]]:
+    """Names only the text uses, or whose use as a filter depends on other slots."""
+    if isinstance(content, Scope):
+        return [("role", n) for n in content.roles] + [("object", n) for n in content.concerns]
+    if isinstance(content, Procedure):
+        found = [pair for step in content.steps for pair in (("step", step.name), ("role", step.role))]
+        return found + [("action", step.activity) for step in content.steps if step.activity]
+    return []
+
+
+def load_bearing(content: SlotContent) -> list[tuple[str, str]]:
+    """Names the check cannot run without, and the logs a procedure promises to look into."""
+    if isinstance(content, Scope):
+        return [("location", n) for n in content.locations] + [("object", n) for n in content.objects]
+    if isinstance(content, Trigger):
+        return [*_act(content.act), ("channel", content.channel)] if content.act and content.channel else []
+    if isinstance(content, EvidencePolicy):
+        return [("channel", n) for n in content.channels]
+    if isinstance(content, Procedure):
+        return [("channel", step.inspects) for step in content.steps if step.inspects]
+    found = [("role", content.bearer.role)] if isinstance(content.bearer, Office) else []
+    for constraint in content.constraints:
+        found += _act(constraint.target) + (_act(constraint.unless) if constraint.unless else [])
+        found += [*_act(constraint.after.act), ("channel", constraint.after.channel)] if constraint.after else []
+    return found
+
+
+def _act(act: Act) -> list[tuple[str, str]]:
+    stated = (("action", act.activity), ("location", act.location), ("object", act.object), ("role", act.role))
+    return [(kind, name) for kind, name in stated if name is not None]
+
+
+def ground(pools: Pools, context: Context) -> tuple[Pools, tuple[Dropped, ...]]:
+    """Pools without the candidates that rest on a zero, and what was dropped.
+
+    Raises
+    ------
+    InputError
+        When nothing is left in a slot; the line holds the first reason.
+    """
+    kept: dict[str, tuple[Candidate[Any], ...]] = {}
+    dropped: list[Dropped] = []
+    for slot in SLOTS:
+        candidates = getattr(pools, slot)
+        reasons = [(c, unrecorded(c.content, context)) for c in candidates]
+        dropped += [Dropped(slot, c.id, reason) for c, reason in reasons if reason]
+        kept[slot] = tuple(c for c, reason in reasons if not reason)
+        if not kept[slot]:
+            raise InputError(
+                f"every candidate rests on something never recorded ({reasons[0][1]})",
+                "add a candidate that rests on recorded names",
+                source=context.source,
+                field=f"pools.{slot}",
+            )
+    return Pools(**kept), tuple(dropped)
+
+
+def unrecorded(content: SlotContent, context: Context) -> str:
+    """Why a content rests on a zero, in one line with the count; empty when it does not."""
+    profile = context.profile
+    if isinstance(content, Trigger) and content.act and content.channel and profile.counts.get(("channel", content.channel)):
+        if not profile.rows(content.channel, content.act.activity):
+            where = sorted({c for c, a in profile.pairs if a == content.act.activity})
+            hint = f"; it is recorded in {where[0]!r}" if where else ""
+            return f"0 rows of {content.act.activity!r} in {content.channel!r}{hint}"
+    for kind, name in load_bearing(content):
+        if not profile.counts.get((kind, name)):
+            grounded = sorted(n for k, n in profile.counts if k == kind)
+            near = get_close_matches(name, grounded, 1, 0.0)
+            return f"0 of {profile.events:,} rows carry {kind} {name!r}" + (f"; nearest recorded: {near[0]!r}" if near else "")
+    return ""

@@ -1,0 +1,158 @@
+"""Reading and writing files safely: YAML and JSON in with one clear line on error, text out all or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from gnrs_ppl.errors import InputError, one_line
+
+MAX_BYTES = 5_000_000
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as plain data: no tags, no aliases (bombs), no doubled keys, only true/false, null and decimal numbers are typed."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, Any]]] = {}
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError(f"line {self.peek_event().start_mark.line + 1}: aliases are not read; write the value out")
+        if self.depth > 40:
+            raise yaml.YAMLError("nested deeper than 40 levels")
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    depth = 0
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        for position, key in enumerate(keys):
+            if key in keys[:position]:
+                raise yaml.YAMLError(f"line {node.value[position][0].start_mark.line + 1}: {key!r} stands there twice")
+        return super().construct_mapping(node, deep=deep)
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
+_Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|)$"), ["~", "n", ""])
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^-?(?:0|[1-9][0-9]{0,17})$"), list("-0123456789"))
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^(?:-?(?:0|[1-9][0-9]*)\.[0-9]+(?:e[-+]?[0-9]+)?|-?\.inf|\.nan)$"),
+    list("-.0123456789"),
+)
+
+
+def read_data(path: Path) -> dict[str, Any]:
+    """The mapping a YAML or JSON file holds.
+
+    Raises
+    ------
+    InputError
+        Missing, unreadable, binary, too large, malformed or not a mapping; the line says which.
+    """
+    source = str(path)
+    try:
+        if path.is_dir():
+            raise InputError("is a folder", "name the context or rule file itself", source=source)
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"is larger than {MAX_BYTES:,} bytes", "context and rule files are small; is this the log?", source=source)
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("no such file", "check the path", source=source) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 text (byte {error.start})", "save it as UTF-8 YAML or JSON", source=source) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", "check its permissions", source=source) from None
+    try:
+        data = json.loads(text, parse_constant=_no_constant) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)  # noqa: S506
+    except (json.JSONDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"is not readable {'JSON' if path.suffix == '.json' else 'YAML'}: {_mark(error)}", "mend the syntax there", source=source) from None
+    if not isinstance(data, dict):
+        raise InputError("is empty" if data is None else f"holds a {type(data).__name__}, not a mapping", "start with keys such as goal:", source=source)
+    return data
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number JSON allows")
+
+
+def _mark(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    if mark is not None:
+        return one_line(f"line {mark.line + 1}, column {mark.column + 1}: {getattr(error, 'problem', error)}")
+    return one_line(str(error), 160) or type(error).__name__
+
+
+def validated(model: type[Model], data: Any, *, source: str, field: str = "") -> Model:
+    """``data`` as a model; the first thing wrong becomes an InputError that names file and field."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join([field, *(str(part) for part in first["loc"])] if field else [str(part) for part in first["loc"]])
+        raise InputError(_problem(first), _remedy(first), source=source, field=where) from None
+
+
+def _problem(error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        return "unknown field"
+    if error["type"] == "missing":
+        return "is missing"
+    shown = one_line(repr(error["input"]), 60)
+    return f"{error['msg'].removeprefix('Value error, ')}" + ("" if shown in error["msg"] or error["type"] == "value_error" else f", got {shown}")
+
+
+def _remedy(error: Any) -> str:
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return "remove it or check its spelling"
+    if kind == "missing":
+        return "add it"
+    if kind == "string_type":
+        return "write text (put it in quotes)"
+    if kind in ("value_error", "literal_error"):
+        return "correct it"
+    return "correct its type or range"
+
+
+def write_all(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
+    """Write every file into ``folder`` or none: temporary files first, then renames.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be made or written.
+    """
+    staged: list[tuple[str, Path]] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for temporary, target in stage(folder, files):
+            staged.append((temporary, target))
+        for temporary, target in staged:
+            os.replace(temporary, target)
+    except OSError as error:
+        for temporary, _ in staged:
+            Path(temporary).unlink(missing_ok=True)
+        raise InputError(f"cannot be written ({error.strerror})", "name a folder you may write to", source=str(folder)) from None
+    return [target for _, target in staged]
+
+
+def stage(folder: Path, files: Iterable[tuple[str, bytes]]) -> Iterable[tuple[str, Path]]:
+    """Write each file under a temporary name beside its target; yields (temporary, target)."""
+    for name, content in files:
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        yield temporary, folder / name

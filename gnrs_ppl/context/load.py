@@ -1,0 +1,132 @@
+"""A context x = (g, C, D) read from one file; the log behind D is read when first asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from gnrs_ppl.context.files import read_data, validated
+from gnrs_ppl.context.log import EventLog, read_log
+from gnrs_ppl.context.profile import Profile, profile
+from gnrs_ppl.context.types import Frozen, Goal, RecordLayer, Schema
+from gnrs_ppl.errors import InputError
+
+
+class _ContextFile(Frozen):
+    """Shape of a context file; ``pools`` are read by :mod:`gnrs_ppl.rule.pools`."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    goal: Goal
+    institution: Schema = Field(alias="schema")
+    records: RecordLayer
+    pools: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """A rule-writing context x = (g, C, D) (paper, Preliminaries).
+
+    Attributes
+    ----------
+    goal : Goal
+        Normative goal g.
+    schema : Schema
+        Institutional schema C.
+    records : RecordLayer
+        Record layer D; its rows are in ``log``.
+    pools : mapping or None
+        Candidate pools as the file lists them, unread.
+    source : str
+        Where it comes from, for error lines.
+    """
+
+    goal: Goal
+    schema: Schema
+    records: RecordLayer
+    pools: Mapping[str, Any] | None = None
+    source: str = "context"
+    folder: Path = field(default_factory=Path)
+
+    @cached_property
+    def log(self) -> EventLog:
+        """The event log, read on first use; raises InputError where there is none."""
+        if self.records.log is None:
+            raise InputError("names no log", "state records.log or pass --log", source=self.source, field="records.log")
+        return read_log(self.folder / self.records.log, self.records)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """Counts of the record layer."""
+        return profile(self.log)
+
+
+def load_context(reference: str | Path) -> Context:
+    """The context in a YAML or JSON file.
+
+    Parameters
+    ----------
+    reference : str or Path
+        Path of the file.
+
+    Raises
+    ------
+    InputError
+        With file, field, problem and remedy.
+    """
+    path = Path(reference)
+    data = read_data(path)
+    parsed = validated(_ContextFile, data, source=str(path))
+    context = Context(parsed.goal, parsed.institution, parsed.records, parsed.pools, str(path), path.parent)
+    _check_names(context)
+    return context
+
+
+def _check_names(context: Context) -> None:
+    """Every name the goal and the record layer use is one the schema has."""
+    schema, goal, records = context.schema, context.goal, context.records
+    actions = [a.name for a in schema.actions]
+    expected: list[tuple[str, Iterable[str], list[str], str]] = [
+        ("goal.required", goal.required, actions, "actions"),
+        ("goal.forbidden", goal.forbidden, actions, "actions"),
+        ("goal.roles", goal.roles, [t.name for t in schema.roles], "roles"),
+        ("goal.locations", goal.locations, [t.name for t in schema.locations], "locations"),
+        ("goal.objects", goal.objects, [t.name for t in schema.objects], "objects"),
+        ("records.case_start", records.case_start, actions, "actions"),
+        ("records.case_end", records.case_end, actions, "actions"),
+    ]
+    expected += [(f"records.channels.{c.name}.activities", c.activities or (), actions, "actions") for c in records.channels]
+    for where, names, known, part in expected:
+        for name in names:
+            require_known(name, known, f"the schema's {part}", source=context.source, field=where)
+    if goal.required and records.channels and all(c.activities is not None for c in records.channels):
+        for name in goal.required:
+            if not any(c.durable and name in (c.activities or ()) for c in records.channels):
+                raise InputError(
+                    f"no durable channel can record {name!r}",
+                    "add it to a channel's activities, or take it out of the goal",
+                    source=context.source,
+                    field="goal.required",
+                )
+
+
+def require_known(name: str, known: Iterable[str], what: str, *, source: str, field: str) -> None:
+    """Raise InputError when ``name`` is not among ``known``, with the nearest that is."""
+    names = list(known)
+    if name not in names:
+        near = get_close_matches(name, names, 1)
+        raise InputError(f"{name!r} is not in {what}", f"did you mean {near[0]!r}?" if near else "add it there, or correct it", source=source, field=field)
+
+
+def to_json(context: Context) -> str:
+    """The context as JSON text that :func:`load_context` reads back."""
+    parts = {"goal": context.goal, "schema": context.schema, "records": context.records}
+    data: dict[str, Any] = {k: v.model_dump(mode="json", exclude_defaults=True) for k, v in parts.items()}
+    return json.dumps(data | ({"pools": context.pools} if context.pools is not None else {}), indent=2)

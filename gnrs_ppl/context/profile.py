@@ -1,0 +1,77 @@
+"""One pass over the log: what is recorded where, how often, in how many cases, and how finely in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import get_args
+
+from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.time import Grain, coarsest
+from gnrs_ppl.context.types import Column
+
+ATTRIBUTES: tuple[Column, ...] = ("resource", "role", "object", "location")
+"""Columns that acts, scopes and correlations read."""
+
+
+@dataclass(frozen=True)
+class PairProfile:
+    """Rows of one activity in one channel.
+
+    ``recorded`` counts non-null values per attribute, ``values`` rows per value of role, object and location (the 1,000 most frequent).
+    """
+
+    rows: int
+    cases: int
+    recorded: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Counts of the record layer, keyed by (channel, activity), and the coarsest grain of each channel."""
+
+    events: int
+    cases: int
+    pairs: Mapping[tuple[str, str], PairProfile]
+    grains: Mapping[str, Grain]
+    counts: Mapping[tuple[str, str], int]
+
+    def rows(self, channel: str, activity: str) -> int:
+        """Rows of ``activity`` in ``channel``."""
+        pair = self.pairs.get((channel, activity))
+        return pair.rows if pair else 0
+
+
+def profile(log: EventLog) -> Profile:
+    """Profile of a log; ``counts`` maps (kind, name) of roles, locations, objects, actions and channels to rows."""
+    connection = log.connection
+    recorded = ", ".join(f'count("{a}")' for a in ATTRIBUTES)
+    pairs: dict[tuple[str, str], PairProfile] = {}
+    counts: dict[tuple[str, str], int] = {}
+    rows = connection.execute(
+        f"SELECT channel, activity, count(*), count(DISTINCT case_id), {recorded} FROM events "
+        "WHERE channel IS NOT NULL AND activity IS NOT NULL GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    values: dict[tuple[str, str, str], dict[str, int]] = {}
+    for attribute in ("role", "object", "location"):
+        for channel, activity, value, n in connection.execute(
+            f'SELECT channel, activity, "{attribute}", count(*) AS n FROM events WHERE channel IS NOT NULL AND activity IS NOT NULL '
+            f'AND "{attribute}" IS NOT NULL GROUP BY channel, activity, "{attribute}" QUALIFY row_number() OVER (PARTITION BY channel, activity ORDER BY n DESC, "{attribute}") <= 1000'
+        ).fetchall():
+            values.setdefault((channel, activity, attribute), {})[value] = n
+    for channel, activity, n, cases, *present in rows:
+        pairs[channel, activity] = PairProfile(
+            n,
+            cases,
+            dict(zip(ATTRIBUTES, present, strict=True)),
+            {a: values.get((channel, activity, a), {}) for a in ("role", "object", "location")},
+        )
+    for kind, column in (("role", "role"), ("location", "location"), ("object", "object"), ("action", "activity"), ("channel", "channel")):
+        for name, n in connection.execute(f'SELECT "{column}", count(*) FROM events WHERE "{column}" IS NOT NULL GROUP BY ALL').fetchall():
+            counts[kind, name] = n
+    grains: dict[str, set[Grain]] = {}
+    for channel, grain in connection.execute("SELECT DISTINCT channel, grain FROM events WHERE channel IS NOT NULL AND timestamp IS NOT NULL").fetchall():
+        if grain in get_args(Grain):
+            grains.setdefault(channel, set()).add(grain)
+    return Profile(log.events, log.cases, pairs, {c: coarsest(g) for c, g in grains.items()}, counts)

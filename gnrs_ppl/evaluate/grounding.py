@@ -1,0 +1,96 @@
+"""Grounding as queries with counts: each answer comes with the SQL that gives it (DESIGN §2)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.evaluate.hard_ok import HardOk, hard_ok, support_of
+from gnrs_ppl.rule.canonical import Payload, payloads
+from gnrs_ppl.rule.types import Structure
+
+COLUMN = {"role": "role", "location": "location", "object": "object", "action": "activity", "channel": "channel"}
+
+
+class GroundingQuery(NamedTuple):
+    """One question to the records, its SQL with bound parameters, and the count that answers it (``of`` the total asked about)."""
+
+    question: str
+    count: int
+    of: int
+    support: str | None
+    sql: str
+    parameters: dict[str, Any]
+
+
+class Grounding(NamedTuple):
+    """HARD-OK with ρ, and the queries behind it."""
+
+    gate: HardOk
+    queries: tuple[GroundingQuery, ...]
+
+
+def grounding(structure: Structure, context: Context) -> Grounding:
+    """Which payloads the records hold, in how many in-scope cases the evidence is present, and whether keys tell people apart."""
+    queries = [_occurrence(p, structure, context) for p in payloads(structure)]
+    queries += _presence(structure, context) + _distinctness(structure, context)
+    return Grounding(hard_ok(structure, context), tuple(queries))
+
+
+def _ask(context: Context, question: str, sql: str, parameters: dict[str, Any], of: int, support: str | None = None) -> GroundingQuery:
+    row = context.log.connection.execute(sql, parameters).fetchone() or (0,)
+    return GroundingQuery(question, int(row[0]), of, support, sql, parameters)
+
+
+def _occurrence(payload: Payload, structure: Structure, context: Context) -> GroundingQuery:
+    support, _ = support_of(payload, structure, context)
+    question = f"rows with {payload.kind} {payload.name}"
+    if payload.kind == "step":
+        names = [s.activity for s in structure.procedure.steps if s.name == payload.name and s.activity]
+        sql, parameters = 'SELECT count(*) FROM events WHERE list_contains($names, "activity")', {"names": names}
+        return _ask(context, question, sql, parameters, context.profile.events, support) if names else GroundingQuery(question, 0, context.profile.events, support, "", {})
+    sql = f'SELECT count(*) FROM events WHERE "{COLUMN[payload.kind]}" = $name'
+    return _ask(context, question, sql, {"name": payload.name}, context.profile.events, support)
+
+
+def _opening(structure: Structure) -> tuple[str, dict[str, Any]]:
+    """Condition and parameters of the definite trigger rows in scope; every row for case start."""
+    trigger, scope = structure.trigger, structure.scope
+    if trigger.act is None:
+        return "TRUE", {}
+    parameters: dict[str, Any] = {"opens": trigger.act.activity, "opened_in": trigger.channel}
+    conditions = ['"activity" = $opens', '"channel" = $opened_in']
+    for column in ("location", "object", "role"):
+        stated = getattr(trigger.act, column)
+        if stated is not None:
+            conditions.append(f'"{column}" = $act_{column}')
+            parameters[f"act_{column}"] = stated
+    filters = [("location", scope.locations), ("object", scope.objects)] + ([("role", scope.roles)] if structure.norm.bearer == "trigger" else [])
+    for column, names in filters:
+        if names:
+            conditions.append(f'list_contains($scope_{column}, "{column}")')
+            parameters[f"scope_{column}"] = list(names)
+    return " AND ".join(conditions), parameters
+
+
+def _presence(structure: Structure, context: Context) -> list[GroundingQuery]:
+    opening, parameters = _opening(structure)
+    scoped = f"SELECT DISTINCT case_id FROM events WHERE {opening}"
+    queries = [_ask(context, "cases in scope", f"SELECT count(*) FROM ({scoped})", parameters, context.profile.cases)]
+    for activity in dict.fromkeys(c.target.activity for c in structure.norm.constraints):
+        for channel in structure.evidence.channels:
+            sql = (
+                f'SELECT count(DISTINCT case_id) FROM events WHERE "activity" = $target AND "channel" = $channel AND case_id IN ({scoped})'
+            )
+            asked = parameters | {"target": activity, "channel": channel}
+            queries.append(_ask(context, f"cases in scope with {activity} in {channel}", sql, asked, queries[0].count))
+    return queries
+
+
+def _distinctness(structure: Structure, context: Context) -> list[GroundingQuery]:
+    keys = {structure.norm.correlation(c).removeprefix("same_") for c in structure.norm.constraints} - {"case"}
+    opening, parameters = _opening(structure)
+    return [
+        _ask(context, f"different {key}s among the rows that open an instance", f'SELECT count(DISTINCT "{key}") FROM events WHERE {opening}', parameters, 0)
+        for key in sorted(keys)
+    ]

@@ -1,0 +1,87 @@
+"""HARD-OK: the evaluator's binary gate, from structure and record layer alone (paper, Hard-OK Forensic Audit).
+
+Shares neither code nor ρ with the search's hard predicate (gnrs_ppl/models/flags.py); either may hold without the other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.types import Support
+from gnrs_ppl.rule.canonical import Payload, payloads
+from gnrs_ppl.rule.types import Act, Structure
+
+SUPPORT_WEIGHTS: dict[Support, float] = {"direct": 1.0, "inferred": 0.65, "derivable": 0.45, "missing": 0.0}
+"""r(p) of the paper's Hard-OK audit."""
+RHO_GATE = 0.50
+
+
+class HardOk(NamedTuple):
+    """Outcome of the gate: ρ, how many payloads stand at each support, and the conditions that fail."""
+
+    passed: bool
+    rho: float
+    supports: dict[Support, int]
+    failures: tuple[str, ...]
+
+
+def rho(supports: Iterable[Support]) -> float:
+    """Mean support weight over distinct payloads; 0 where there are none."""
+    weights = [SUPPORT_WEIGHTS[s] for s in supports]
+    return sum(weights) / len(weights) if weights else 0.0
+
+
+def support_of(payload: Payload, structure: Structure, context: Context) -> tuple[Support, int]:
+    """Support of one payload and the rows that show it; a step is shown by the activity that records it."""
+    counts = context.profile.counts
+    if payload.kind == "step":
+        activities = {s.activity for s in structure.procedure.steps if s.name == payload.name and s.activity}
+        rows = sum(counts.get(("action", a), 0) for a in activities)
+    else:
+        rows = counts.get((payload.kind, payload.name), 0)
+    if rows:
+        return "direct", rows
+    declared = (d.support for d in context.records.support if (d.kind, d.name) == (payload.kind, payload.name))
+    return next(declared, "missing"), 0
+
+
+def hard_ok(structure: Structure, context: Context) -> HardOk:
+    """The gate: ρ ≥ 0.50, five filled slots, required and forbidden actions honoured, acts and procedure recorded."""
+    supports = [support_of(p, structure, context)[0] for p in payloads(structure)]
+    value = rho(supports)
+    failures = [f"rho {value:.3f} is below {RHO_GATE:.2f}"] if value < RHO_GATE else []
+    scope = structure.scope
+    if not (scope.roles or scope.locations or scope.objects or scope.concerns):
+        failures.append("the scope slot is empty")
+    demanded = {c.target.activity for c in structure.norm.constraints if c.positive}
+    failures += [f"required action {a!r} is no target of a positive constraint" for a in context.goal.required if a not in demanded]
+    failures += [f"forbidden action {a!r} is demanded" for a in context.goal.forbidden if a in demanded]
+    selected = _selected_channels(structure)
+    for act in _acts(structure):
+        if not any(_records(context, channel, act) for channel in selected):
+            failures.append(f"no selected channel records {act.activity!r}")
+    for step in structure.procedure.steps:
+        if step.inspects is not None and not context.profile.counts.get(("channel", step.inspects)):
+            failures.append(f"the procedure inspects {step.inspects!r}, which holds no row")
+    counted = Counter(supports)
+    return HardOk(not failures, value, {s: counted[s] for s in SUPPORT_WEIGHTS}, tuple(failures))
+
+
+def _selected_channels(structure: Structure) -> set[str]:
+    after = {c.after.channel for c in structure.norm.constraints if c.after}
+    return {*structure.evidence.channels, *after} | ({structure.trigger.channel} if structure.trigger.channel else set())
+
+
+def _acts(structure: Structure) -> list[Act]:
+    acts = [structure.trigger.act] + [a for c in structure.norm.constraints for a in (c.target, c.unless, c.after.act if c.after else None)]
+    return [act for act in acts if act is not None]
+
+
+def _records(context: Context, channel: str, act: Act) -> bool:
+    declared = context.records.channel(channel)
+    if declared is not None and declared.activities is not None:
+        return declared.durable and act.activity in declared.activities
+    return context.profile.rows(channel, act.activity) > 0

@@ -1,0 +1,162 @@
+"""The density the chains walk on (paper, Structured search).
+
+    s_search(a; x) = w . phi(a, x) - lambda * 1[not h(a, x)]
+    p(a | x) is proportional to p0(a) * exp(s_search(a; x) / tau)
+
+Signs, once: the *score* s_search is better when greater, the *energy* is -s_search, the *logdensity* is log p0 + s_search / tau
+without its normalising constant.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from gnrs_ppl.models.space import AnyArray, Joints, Lookup, RuleSpace, Swaps
+
+SEARCH_TEMPERATURE = 0.08
+"""tau of the paper's search; it moves the chains, and probabilities at it are not for people (DESIGN section 1)."""
+PENALTY_PER_WEIGHT = 2.0
+"""lambda over the sum of the weights: see :func:`hard_penalty`."""
+
+
+class Tables(NamedTuple):
+    """A :class:`~gnrs_ppl.models.space.RuleSpace` contracted with one weight vector; flags apart, temperature not baked in.
+
+    Attributes
+    ----------
+    unary : (V, O) float
+        w . phi of each option.
+    pairwise : (P, O, O) float
+        w . phi of each pair of options.
+    penalty : () float
+        lambda.
+    sizes, candidate, log_prior, unary_flags, pairs, pair_flags, swaps, joints, lookup
+        As in the space.
+    """
+
+    sizes: Int[AnyArray, "V"]
+    candidate: Int[AnyArray, "V O"]
+    log_prior: Float[AnyArray, "V O"]
+    unary: Float[AnyArray, "V O"]
+    unary_flags: Bool[AnyArray, "V O"]
+    pairs: Int[AnyArray, "P 2"]
+    pairwise: Float[AnyArray, "P O O"]
+    pair_flags: Bool[AnyArray, "P O O"]
+    penalty: Float[AnyArray, ""]
+    swaps: Swaps
+    joints: Joints
+    lookup: Lookup
+
+
+def hard_penalty(weights: Float[AnyArray, "F"]) -> float:
+    """Set lambda by rule: twice the sum of the weights (2 on the simplex).
+
+    Features lie in [0, 1], so w . phi differs by at most sum(w) between two structures. The first sum makes every structure
+    that passes h score above every one that does not. The second is margin: the infeasible mass is at most
+    exp(-sum(w) / tau) times its prior odds, 4e-6 of them at the search temperature. lambda / tau is then 25, and with the
+    greatest gap 37.5, far below 88, where exp overflows in float32 (numpyro's modified Gibbs freezes there).
+    """
+    return PENALTY_PER_WEIGHT * float(np.sum(np.asarray(weights, np.float64)))
+
+
+def contract(space: RuleSpace, weights: Float[AnyArray, "F"], penalty: float | None = None) -> Tables:
+    """Contract the features with the weights once; NumPy in gives NumPy float64 out, JAX weights can be differentiated.
+
+    Parameters
+    ----------
+    space : RuleSpace
+    weights : (F,) float
+        w >= 0; on the simplex for the paper's score.
+    penalty : float, optional
+        lambda; ``hard_penalty(weights)`` unless given.
+    """
+    if weights.shape != space.unary.shape[-1:]:
+        raise ValueError(f"weights: shape {weights.shape}, expected {space.unary.shape[-1:]}")
+    # Products and a sum, not a matrix product: accelerators run those in less than float32 unless told otherwise.
+    return Tables(
+        sizes=space.sizes,
+        candidate=space.candidate,
+        log_prior=space.log_prior,
+        unary=(space.unary * weights).sum(-1),
+        unary_flags=space.unary_flags,
+        pairs=space.pairs,
+        pairwise=(space.pairwise * weights).sum(-1),
+        pair_flags=space.pair_flags,
+        penalty=np.asarray(hard_penalty(weights) if penalty is None else penalty),
+        swaps=space.swaps,
+        joints=space.joints,
+        lookup=space.lookup,
+    )
+
+
+def evaluate(tables: Tables, position: Int[AnyArray, "V"]) -> tuple[Float[jax.Array, ""], Bool[jax.Array, ""]]:
+    """s_search and h of one structure: V + P table look-ups for the score, as many for the flags."""
+    unary = _unary(tables, position)
+    left, right = _ends(tables, position)
+    each = np.arange(tables.pairs.shape[0])
+    raised = jnp.asarray(tables.pair_flags)[each, left, right].any() | jnp.asarray(tables.unary_flags)[unary].any()
+    total = jnp.asarray(tables.unary)[unary].sum() + jnp.asarray(tables.pairwise)[each, left, right].sum()
+    # paper, Structured search: lambda is subtracted once, however many conditions break
+    return total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), ~raised
+
+
+def score(tables: Tables, position: Int[AnyArray, "V"]) -> Float[jax.Array, ""]:
+    """s_search = w . phi - lambda * 1[any flag]."""
+    return evaluate(tables, position)[0]
+
+
+def feasible(tables: Tables, position: Int[AnyArray, "V"]) -> Bool[jax.Array, ""]:
+    """h: no hard flag is raised."""
+    return evaluate(tables, position)[1]
+
+
+def energy(tables: Tables, position: Int[AnyArray, "V"]) -> Float[jax.Array, ""]:
+    """-s_search."""
+    return -score(tables, position)
+
+
+def log_prior(tables: Tables, position: Int[AnyArray, "V"]) -> Float[jax.Array, ""]:
+    """log p0 of a structure, normalised."""
+    return jnp.asarray(tables.log_prior)[_unary(tables, position)].sum()
+
+
+def logdensity(tables: Tables, position: Int[AnyArray, "V"], temperature: float | jax.Array) -> Float[jax.Array, ""]:
+    """log p0 + s_search / tau, without the normalising constant."""
+    return log_prior(tables, position) + score(tables, position) / temperature
+
+
+def features(space: RuleSpace, position: Int[AnyArray, "V"]) -> Float[jax.Array, "F"]:
+    """phi of one structure, each entry in [0, 1]."""
+    variables = np.arange(space.sizes.shape[0])
+    position = jnp.asarray(position)
+    left, right = position[space.pairs[:, 0]], position[space.pairs[:, 1]]
+    pairwise = jnp.asarray(space.pairwise)[np.arange(space.pairs.shape[0]), left, right]
+    return jnp.asarray(space.unary)[variables, position].sum(0) + pairwise.sum(0)
+
+
+def _unary(tables: Tables, position: Int[AnyArray, "V"]) -> tuple[Any, jax.Array]:
+    return np.arange(tables.sizes.shape[0]), jnp.asarray(position)
+
+
+def _ends(tables: Tables, position: Int[AnyArray, "V"]) -> tuple[jax.Array, jax.Array]:
+    position = jnp.asarray(position)
+    return position[tables.pairs[:, 0]], position[tables.pairs[:, 1]]
+
+
+def slow_score(space: RuleSpace, weights: Float[AnyArray, "F"], penalty: float, position: Int[AnyArray, "V"]) -> float:
+    """s_search by plain loops, kept for the tests: what :func:`score` must equal."""
+    total, broken = 0.0, False
+    for variable, option in enumerate(position):
+        for feature, weight in enumerate(weights):
+            total += float(weight) * float(space.unary[variable, option, feature])
+        broken = broken or bool(space.unary_flags[variable, option])
+    for pair, (left, right) in enumerate(space.pairs):
+        for feature, weight in enumerate(weights):
+            total += float(weight) * float(space.pairwise[pair, position[left], position[right], feature])
+        broken = broken or bool(space.pair_flags[pair, position[left], position[right]])
+    return total - penalty if broken else total

@@ -1,0 +1,321 @@
+"""The six features φ of s_search, each a stated mean in [0, 1] of terms that read one slot or two (paper, Structured search).
+
+A term is ``(slots, value)``: ``value`` takes the contents of those slots and gives a number in [0, 1]. A feature is the
+mean of its terms, so it splits exactly into the unary and pairwise tables of the rule space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.profile import PairProfile
+from gnrs_ppl.rule.types import Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
+
+FEATURES = (
+    "intent_alignment",
+    "schema_grounding",
+    "record_compatibility",
+    "procedural_closure",
+    "value_consistency",
+    "language",
+)
+"""Features in the order of the weight vector."""
+
+STAGES = ("review", "decision", "remedy", "appeal")
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term of a feature: a number in [0, 1] read from one slot or two."""
+
+    slots: tuple[str, ...]
+    value: Callable[..., float]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the features and flags may know of a context: goal, schema, capability and counts, never a label."""
+
+    context: Context
+    capability: dict[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, context: Context) -> Facts:
+        """Capability as declared, else the pairs seen in the log (SEMANTICS line 2)."""
+        seen: dict[str, set[str]] = {}
+        for channel, activity in context.profile.pairs:
+            seen.setdefault(channel, set()).add(activity)
+        declared = {c.name: c.activities for c in context.records.channels if c.durable}
+        names = declared or dict.fromkeys(seen)
+        return cls(context, {c: frozenset(seen.get(c, set()) if a is None else a) for c, a in names.items()})
+
+    def capable(self, act: Act, channels: Sequence[str]) -> list[str]:
+        """rel(act): those of ``channels`` that can record it (SEMANTICS line 3)."""
+        return [c for c in channels if act.activity in self.capability.get(c, ())]
+
+    def pair(self, channel: str, act: Act) -> PairProfile:
+        """Counts of the act's activity in a channel, zeros where it never occurs."""
+        return self.context.profile.pairs.get((channel, act.activity), PairProfile(0, 0))
+
+    def affords(self, role: str | None, act: Act) -> bool:
+        """Whether the schema lets this role (None: anyone) perform the act."""
+        action = next((a for a in self.context.schema.actions if a.name == act.activity), None)
+        return action is None or not action.roles or role in action.roles
+
+    def closed_world(self, channel: str) -> bool:
+        """Whether the channel's silence means absence."""
+        declared = self.context.records.channel(channel)
+        return declared is not None and declared.closed_world
+
+
+def overlap(wanted: Sequence[str], chosen: Sequence[str]) -> float:
+    """F1 of two sets of names; 1 when nothing is wanted and nothing chosen, 0.5 when nothing is wanted but something is chosen."""
+    if not wanted:
+        return 1.0 if not chosen else 0.5
+    both = len(set(wanted) & set(chosen))
+    return 2 * both / (len(set(wanted)) + len(set(chosen)))
+
+
+def share(hits: Sequence[bool | float], empty: float) -> float:
+    """Mean of some hits, ``empty`` where there are none to judge."""
+    return float(np.mean([float(h) for h in hits])) if hits else empty
+
+
+def positive_targets(norm: Norm) -> list[str]:
+    """Activities the norm demands."""
+    return [c.target.activity for c in norm.constraints if c.positive]
+
+
+def intent_alignment(facts: Facts) -> list[Term]:
+    """Does the rule demand, forbid and cover what the goal says?
+
+    Terms, equal weights: F1 of required actions and positive targets [norm]; share of forbidden actions that a negative
+    constraint targets, 1 where none is forbidden [norm]; F1 of the goal's roles and scope roles with the office [scope × norm]; mean F1 of the goal's
+    locations and objects and the scope's [scope].
+    """
+    goal = facts.context.goal
+
+    def demanded(norm: Norm) -> float:
+        return overlap(goal.required, positive_targets(norm))
+
+    def forbidden(norm: Norm) -> float:
+        targets = {c.target.activity for c in norm.constraints if not c.positive}
+        return share([name in targets for name in goal.forbidden], 1.0)
+
+    def covered(scope: Scope, norm: Norm) -> float:
+        office = (norm.bearer.role,) if isinstance(norm.bearer, Office) else ()
+        return overlap(goal.roles, scope.roles + office)
+
+    def places(scope: Scope) -> float:
+        return (overlap(goal.locations, scope.locations) + overlap(goal.objects, scope.objects + scope.concerns)) / 2
+
+    return [Term(("norm",), demanded), Term(("norm",), forbidden), Term(("scope", "norm"), covered), Term(("scope",), places)]
+
+
+def schema_grounding(facts: Facts) -> list[Term]:
+    """Does the institution let these people do these things?
+
+    Terms, equal weights: share of scope roles the schema lets perform the trigger act, 0.5 for case start [scope × trigger]; share
+    of (performer, target) pairs the schema affords, performers being the office, the target's role or the scope's roles [scope × norm];
+    share of procedure steps whose recorded activity its role may perform, 0.5 for a step that no activity records [procedure].
+    """
+
+    def opens(scope: Scope, trigger: Trigger) -> float:
+        if trigger.act is None:
+            return 0.5
+        act = trigger.act
+        return share([facts.affords(role, act) for role in scope.roles], float(facts.affords(None, act)))
+
+    def performs(scope: Scope, norm: Norm) -> float:
+        hits: list[bool | float] = []
+        for constraint in norm.constraints:
+            target = norm.target(constraint)
+            roles: Sequence[str | None] = [target.role] if target.role else scope.roles or [None]
+            hits += [facts.affords(role, target) for role in roles]
+        return share(hits, 0.0)
+
+    def staffed(procedure: Procedure) -> float:
+        return share([facts.affords(s.role, Act(activity=s.activity)) if s.activity else 0.5 for s in procedure.steps], 0.0)
+
+    return [Term(("scope", "trigger"), opens), Term(("scope", "norm"), performs), Term(("procedure",), staffed)]
+
+
+def record_compatibility(facts: Facts) -> list[Term]:
+    """Can these records show it? Capability and case coverage, not support (that would be ρ under another name).
+
+    Terms, equal weights: share of cases with the trigger act in its channel, 1 for case start [trigger]; share of trigger rows the scope's
+    filters keep, by field, least of them [scope × trigger]; mean over targets of the share of the policy's channels that can record it [norm × evidence];
+    mean over positive targets of the case coverage the operator asks for, i.e. of the k-th best channel [norm × evidence]; share of targets with at least
+    n − k + 1 closed-world channels, without which silence proves nothing [norm × evidence].
+    """
+    cases = max(facts.context.profile.cases, 1)
+
+    def occurs(trigger: Trigger) -> float:
+        return facts.pair(trigger.channel, trigger.act).cases / cases if trigger.act and trigger.channel else 1.0
+
+    def keeps(scope: Scope, trigger: Trigger) -> float:
+        if trigger.act is None or trigger.channel is None:
+            return 1.0
+        pair = facts.pair(trigger.channel, trigger.act)
+        filters = (("role", scope.roles), ("location", scope.locations), ("object", scope.objects))
+        kept = [sum(pair.values.get(f, {}).get(n, 0) for n in names) / max(pair.rows, 1) for f, names in filters if names]
+        return min(kept, default=1.0)
+
+    def capable(norm: Norm, evidence: EvidencePolicy) -> float:
+        return share([len(facts.capable(c.target, evidence.channels)) / len(evidence.channels) for c in norm.constraints], 0.0)
+
+    def covered(norm: Norm, evidence: EvidencePolicy) -> float:
+        return share([_kth_coverage(c, evidence) for c in norm.constraints if c.positive], 1.0)
+
+    def _kth_coverage(constraint: Constraint, evidence: EvidencePolicy) -> float:
+        rel = facts.capable(constraint.target, evidence.channels)
+        k = evidence.needed(len(rel))
+        best = sorted((facts.pair(c, constraint.target).cases / cases for c in rel), reverse=True)
+        return best[k - 1] if 1 <= k <= len(best) else 0.0
+
+    def silence_speaks(norm: Norm, evidence: EvidencePolicy) -> float:
+        hits: list[bool | float] = []
+        for constraint in norm.constraints:
+            rel = facts.capable(constraint.target, evidence.channels)
+            hits.append(bool(rel) and sum(facts.closed_world(c) for c in rel) >= len(rel) - evidence.needed(len(rel)) + 1)
+        return share(hits, 0.0)
+
+    return [
+        Term(("trigger",), occurs),
+        Term(("scope", "trigger"), keeps),
+        Term(("norm", "evidence"), capable),
+        Term(("norm", "evidence"), covered),
+        Term(("norm", "evidence"), silence_speaks),
+    ]
+
+
+def procedural_closure(facts: Facts) -> list[Term]:
+    """Does a violation lead somewhere, and back?
+
+    Terms, equal weights: share of review, decision, remedy and appeal present [procedure]; a response time is stated [procedure]; the appeal is heard by
+    another role than decides, 0 without appeal [procedure]; share of inspected logs that the evidence policy lists, 0 where no step inspects
+    one [evidence × procedure]; share of reviewing, deciding and hearing steps whose role the scope does not regulate [scope × procedure].
+    """
+
+    def complete(procedure: Procedure) -> float:
+        return len({s.stage for s in procedure.steps}) / len(STAGES)
+
+    def timed(procedure: Procedure) -> float:
+        return float(procedure.response_time is not None)
+
+    def heard(procedure: Procedure) -> float:
+        return _independent_appeal(procedure)
+
+    def looked_into(evidence: EvidencePolicy, procedure: Procedure) -> float:
+        return share([s.inspects in evidence.channels for s in procedure.steps if s.inspects], 0.0)
+
+    def independent(scope: Scope, procedure: Procedure) -> float:
+        return share([s.role not in scope.roles for s in procedure.steps if s.stage != "remedy"], 0.0)
+
+    return [
+        Term(("procedure",), complete),
+        Term(("procedure",), timed),
+        Term(("procedure",), heard),
+        Term(("evidence", "procedure"), looked_into),
+        Term(("scope", "procedure"), independent),
+    ]
+
+
+def _independent_appeal(procedure: Procedure) -> float:
+    deciders = {s.role for s in procedure.steps if s.stage == "decision"}
+    return share([s.role not in deciders for s in procedure.steps if s.stage == "appeal"], 0.0)
+
+
+def value_consistency(facts: Facts) -> list[Term]:
+    """Does the rule's form honour the goal's value tags? Mean over tags of two terms each; constant 1 without tags.
+
+    accountability: a person or office answers [norm], review and decision named [procedure]. fairness: an appeal [procedure], heard by another
+    role than decides [procedure]. leniency: an exception or should [norm], a remedy [procedure]. privacy: 1 / number of logs [evidence], 1 / number of
+    inspecting steps [procedure]. safety: must [norm], every capable log agrees [evidence]. timeliness: share of constraints with a deadline
+    [norm], a response time [procedure]. transparency: at least two logs [evidence], some step inspects one [procedure].
+    """
+
+    def stages(procedure: Procedure, *names: str) -> float:
+        return share([any(s.stage == n for s in procedure.steps) for n in names], 0.0)
+
+    def answers(norm: Norm) -> float:
+        return share([norm.bearer != "trigger" or norm.correlation(c) == "same_resource" for c in norm.constraints], 0.0)
+
+    meaning: dict[str, tuple[Term, Term]] = {
+        "accountability": (Term(("norm",), answers), Term(("procedure",), lambda p: stages(p, "review", "decision"))),
+        "fairness": (Term(("procedure",), lambda p: stages(p, "appeal")), Term(("procedure",), _independent_appeal)),
+        "leniency": (
+            Term(("norm",), lambda n: float(n.force == "should" or any(c.unless for c in n.constraints))),
+            Term(("procedure",), lambda p: stages(p, "remedy")),
+        ),
+        "privacy": (
+            Term(("evidence",), lambda e: 1 / len(e.channels)),
+            Term(("procedure",), lambda p: 1 / max(1, sum(s.inspects is not None for s in p.steps))),
+        ),
+        "safety": (Term(("norm",), lambda n: float(n.force == "must")), Term(("evidence",), lambda e: float(e.operator == "all"))),
+        "timeliness": (
+            Term(("norm",), lambda n: share([c.deadline is not None for c in n.constraints], 0.0)),
+            Term(("procedure",), lambda p: float(p.response_time is not None)),
+        ),
+        "transparency": (
+            Term(("evidence",), lambda e: float(len(e.channels) >= 2)),
+            Term(("procedure",), lambda p: float(any(s.inspects for s in p.steps))),
+        ),
+    }
+    terms = [term for tag in facts.context.goal.values for term in meaning[tag]]
+    return terms or [Term(("norm",), lambda norm: 1.0)]
+
+
+PARSIMONY = {"scope": 3, "trigger": 2, "norm": 4, "evidence": 2, "procedure": 8}
+"""Names a slot can hold before the text becomes hard to take in; beyond it, budget / names."""
+
+
+def language(facts: Facts) -> list[Term]:
+    """Will the text be short and in people's words? Nothing else opposes a rule that lists everything.
+
+    One term per slot: the mean of parsimony, min(1, budget / names), and the share of its names that have a phrase of their own.
+    """
+    from gnrs_ppl.candidates.grounding import names_of
+
+    schema, records = facts.context.schema, facts.context.records
+    phrased = {
+        "role": {t.name for t in schema.roles if t.phrase},
+        "location": {t.name for t in schema.locations if t.phrase},
+        "object": {t.name for t in schema.objects if t.phrase},
+        "step": {t.name for t in schema.steps if t.phrase},
+        "action": {a.name for a in schema.actions if a.phrase},
+        "channel": {c.name for c in records.channels if c.phrase},
+    }
+
+    def term(slot: str) -> Term:
+        def value(content: Any) -> float:
+            names = names_of(content)
+            parsimony = min(1.0, PARSIMONY[slot] / max(len(names), 1))
+            return (parsimony + share([name in phrased[kind] for kind, name in names], 1.0)) / 2
+
+        return Term((slot,), value)
+
+    return [term(slot) for slot in PARSIMONY]
+
+
+DEFINITIONS: dict[str, Callable[[Facts], list[Term]]] = {
+    "intent_alignment": intent_alignment,
+    "schema_grounding": schema_grounding,
+    "record_compatibility": record_compatibility,
+    "procedural_closure": procedural_closure,
+    "value_consistency": value_consistency,
+    "language": language,
+}
+
+
+def feature_vector(structure: Structure, facts: Facts) -> dict[str, float]:
+    """φ(a, x) of one structure, the slow readable way: the mean of each feature's terms."""
+    return {
+        name: float(np.mean([term.value(*(getattr(structure, slot) for slot in term.slots)) for term in DEFINITIONS[name](facts)]))
+        for name in FEATURES
+    }

@@ -1,0 +1,179 @@
+"""The hard predicate h of s_search: named conditions over at most two slots, each with what would remedy it (DESIGN §3).
+
+A condition is *raised* where it fails; h(a) holds when none is raised. They share the intent of the evaluator's
+HARD-OK gate, not its code and not ρ, and add what only a check needs (deadlines, grains, keys).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gnrs_ppl.context.time import GRAIN_LENGTH, Duration
+from gnrs_ppl.models.features import Facts, positive_targets
+from gnrs_ppl.rule.types import COUNTING, Act, Constraint, EvidencePolicy, Norm, Procedure, Scope, Structure, Trigger
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A hard condition: ``raised`` takes the contents of ``slots`` and says whether it fails."""
+
+    name: str
+    slots: tuple[str, ...]
+    raised: Callable[..., bool]
+    remedy: str
+
+
+def flags(facts: Facts) -> list[Flag]:
+    """Every hard condition on a context's structures."""
+    return _norm_flags(facts) + _evidence_flags(facts) + _trigger_flags(facts) + _procedure_flags(facts)
+
+
+def _norm_flags(facts: Facts) -> list[Flag]:
+    goal = facts.context.goal
+
+    def misses_required(norm: Norm) -> bool:
+        return not set(goal.required) <= set(positive_targets(norm))
+
+    def demands_forbidden(norm: Norm) -> bool:
+        return bool(set(goal.forbidden) & set(positive_targets(norm)))
+
+    def only_permits(norm: Norm) -> bool:
+        return norm.force == "may" and bool(goal.required or goal.forbidden)
+
+    def after_unrecordable(norm: Norm) -> bool:
+        afters = [c.after for c in norm.constraints if c.after]
+        return any(a.act.activity not in facts.capability.get(a.channel, ()) for a in afters)
+
+    return [
+        Flag("required_actions_targeted", ("norm",), misses_required, "add a norm candidate that demands every required action"),
+        Flag("forbidden_actions_not_demanded", ("norm",), demands_forbidden, "add a norm candidate that does not demand a forbidden action"),
+        Flag("goal_is_binding", ("norm",), only_permits, "use must or should: a permission cannot carry out the goal"),
+        Flag("after_recorded", ("norm",), after_unrecordable, "name a channel that records the after act"),
+    ]
+
+
+def _evidence_flags(facts: Facts) -> list[Flag]:
+    def unseen_act(norm: Norm, evidence: EvidencePolicy) -> bool:
+        return any(_unverifiable(facts, act, evidence) for c in norm.constraints for act in (c.target, c.unless) if act)
+
+    def folded(norm: Norm, evidence: EvidencePolicy) -> bool:
+        return any(
+            (c.count > 1 or c.template == "exactly") and evidence.needed(len(facts.capable(c.target, evidence.channels))) > 1
+            for c in norm.constraints
+            if c.template in COUNTING
+        )
+
+    def keyless(norm: Norm, evidence: EvidencePolicy) -> bool:
+        return any(_key_unrecorded(facts, norm, c, c.target, facts.capable(c.target, evidence.channels)) for c in norm.constraints)
+
+    def fieldless(norm: Norm, evidence: EvidencePolicy) -> bool:
+        acts = [a for c in norm.constraints for a in (norm.target(c), c.unless) if a]
+        return any(_field_unrecorded(facts, act, facts.capable(act, evidence.channels)) for act in acts)
+
+    def coarse(norm: Norm, evidence: EvidencePolicy) -> bool:
+        return any(_too_coarse(facts, c.deadline, ch) for c in norm.constraints for ch in facts.capable(c.target, evidence.channels))
+
+    def trigger_unseen(trigger: Trigger, evidence: EvidencePolicy) -> bool:
+        return trigger.act is not None and not facts.capable(trigger.act, evidence.channels)
+
+    more = "list an evidence channel that records it"
+    return [
+        Flag("acts_recorded_by_evidence", ("norm", "evidence"), unseen_act, more + ", enough of them for the operator"),
+        Flag("counted_acts_need_one_log", ("norm", "evidence"), folded, "use operator any where acts are counted"),
+        Flag("correlation_key_recorded", ("norm", "evidence"), keyless, "correlate by case, or cite logs that record the key"),
+        Flag("stated_fields_recorded", ("norm", "evidence"), fieldless, "leave the field out, or cite logs that record it"),
+        Flag("deadline_not_finer_than_clock", ("norm", "evidence"), coarse, "lengthen the deadline to two units of the log's clock"),
+        Flag("trigger_recorded_by_evidence", ("trigger", "evidence"), trigger_unseen, more),
+    ]
+
+
+def _trigger_flags(facts: Facts) -> list[Flag]:
+    records = facts.context.records
+
+    def unrecordable(trigger: Trigger) -> bool:
+        return trigger.act is not None and trigger.act.activity not in facts.capability.get(trigger.channel or "", ())
+
+    def fieldless(trigger: Trigger) -> bool:
+        return trigger.act is not None and _field_unrecorded(facts, trigger.act, [trigger.channel or ""])
+
+    def unfiltered(scope: Scope, trigger: Trigger) -> bool:
+        if trigger.act is None or trigger.channel is None:
+            return False
+        pair = facts.pair(trigger.channel, trigger.act)
+        stated = (("role", scope.roles), ("location", scope.locations), ("object", scope.objects))
+        return pair.rows > 0 and any(names and not pair.recorded.get(field, 0) for field, names in stated)
+
+    def late(trigger: Trigger, norm: Norm) -> bool:
+        return trigger.window is not None and any(c.deadline and not c.deadline.fits_within(trigger.window) for c in norm.constraints)
+
+    def circular(trigger: Trigger, norm: Norm) -> bool:
+        opener = trigger.act.activity if trigger.act else None
+        return any(c.target.activity == (c.after.act.activity if c.after else opener) for c in norm.constraints)
+
+    def endless(trigger: Trigger, norm: Norm) -> bool:
+        ends = trigger.window or records.case_end or records.quiet_after
+        return not ends and any(c.deadline is None and c.template not in ("precedence", "not_precedence") for c in norm.constraints)
+
+    def nobody(trigger: Trigger, norm: Norm) -> bool:
+        return trigger.act is None and (norm.bearer == "trigger" or any(norm.correlation(c) != "same_case" for c in norm.constraints))
+
+    def keyless(trigger: Trigger, norm: Norm) -> bool:
+        if trigger.act is None or trigger.channel is None:
+            return False
+        act, channel = trigger.act, trigger.channel
+        return any(_key_unrecorded(facts, norm, c, act, [channel]) for c in norm.constraints)
+
+    def coarse(trigger: Trigger, norm: Norm) -> bool:
+        return trigger.channel is not None and any(_too_coarse(facts, c.deadline, trigger.channel) for c in norm.constraints)
+
+    return [
+        Flag("trigger_recorded", ("trigger",), unrecordable, "name a channel that records the trigger act"),
+        Flag("trigger_fields_recorded", ("trigger",), fieldless, "leave the field out of the trigger act"),
+        Flag("scope_fields_recorded", ("scope", "trigger"), unfiltered, "widen the scope, or trigger on a log that records the field"),
+        Flag("deadline_fits_window", ("trigger", "norm"), late, "widen the window or shorten the deadline"),
+        Flag("target_differs_from_trigger", ("trigger", "norm"), circular, "demand another act than the one that opens the instance"),
+        Flag("interval_ends", ("trigger", "norm"), endless, "state a deadline or a window, or declare records.case_end"),
+        Flag("case_start_binds_an_office", ("trigger", "norm"), nobody, "give the duty to an office and correlate by case"),
+        Flag("trigger_key_recorded", ("trigger", "norm"), keyless, "correlate by case, or trigger on a log that records the key"),
+        Flag("deadline_not_finer_than_trigger_clock", ("trigger", "norm"), coarse, "lengthen the deadline to two units of the log's clock"),
+    ]
+
+
+def _procedure_flags(facts: Facts) -> list[Flag]:
+    def looks_elsewhere(evidence: EvidencePolicy, procedure: Procedure) -> bool:
+        return any(s.inspects is not None and s.inspects not in evidence.channels for s in procedure.steps)
+
+    remedy = "let the procedure inspect only logs that the evidence policy lists"
+    return [Flag("procedure_inspects_evidence", ("evidence", "procedure"), looks_elsewhere, remedy)]
+
+
+def _unverifiable(facts: Facts, act: Act, evidence: EvidencePolicy) -> bool:
+    n = len(facts.capable(act, evidence.channels))
+    return n == 0 or n < evidence.needed(n)
+
+
+def _key_unrecorded(facts: Facts, norm: Norm, constraint: Constraint, act: Act, channels: list[str]) -> bool:
+    key = {"same_resource": "resource", "same_object": "object"}.get(norm.correlation(constraint))
+    if key is None:
+        return False
+    pairs = [facts.pair(c, act) for c in channels]
+    return sum(p.rows for p in pairs) > 0 and sum(p.recorded.get(key, 0) for p in pairs) == 0
+
+
+def _field_unrecorded(facts: Facts, act: Act, channels: list[str]) -> bool:
+    pairs = [facts.pair(c, act) for c in channels]
+    rows = sum(p.rows for p in pairs)
+    stated = [f for f in ("location", "object", "role") if getattr(act, f) is not None]
+    return rows > 0 and any(sum(p.recorded.get(f, 0) for p in pairs) == 0 for f in stated)
+
+
+def _too_coarse(facts: Facts, deadline: Duration | None, channel: str) -> bool:
+    declared = facts.context.records.channel(channel)
+    grain = (declared.grain if declared else None) or facts.context.profile.grains.get(channel)
+    return deadline is not None and grain is not None and GRAIN_LENGTH[grain].total_seconds() > deadline.shortest_seconds() / 2
+
+
+def raised(structure: Structure, facts: Facts) -> list[Flag]:
+    """The hard conditions a structure breaks, the slow readable way."""
+    return [f for f in flags(facts) if f.raised(*(getattr(structure, slot) for slot in f.slots))]

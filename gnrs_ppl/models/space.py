@@ -1,0 +1,332 @@
+"""The rule space: an And-Or Graph compiled to a factor graph over categorical variables with sparse pairs (paper, Method).
+
+AND node: all variables take a value. OR node: one *option* of one variable, a (candidate, parameter tuple) pair flattened to one
+index. Horizontal relations: pairwise tables. A rule has five variables; several interacting rules are the same object with more.
+
+Examples
+--------
+>>> space = build_space(candidates=[[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]])
+>>> space.sizes.tolist(), space.lookup.candidates.tolist()
+([2, 2], [2, 1])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import jax
+import numpy as np
+from jaxtyping import Bool, Float, Int, UInt32
+from numpy.typing import ArrayLike, NDArray
+
+AnyArray: TypeAlias = np.ndarray | jax.Array
+"""A NumPy array as built on the host, or a JAX array inside a compiled function."""
+
+PADDING = -1e30
+"""Log probability of an option that does not exist: finite (inf - inf is NaN), and exp of it is 0 in float32 too."""
+LARGEST_VARIABLE = 2**16 - 1
+"""Most options a variable may have, and most variables: the moves multiply such counts by 16-bit halves of a word."""
+ROW_UNITS = 2**32
+"""Rows of a joint table are whole multiples of 1/ROW_UNITS, so that a 32-bit word draws from them without rounding."""
+SUM_TOLERANCE = 1e-6
+"""How far a row may be from one, and a feature from [0, 1], before it is refused."""
+
+
+class Swaps(NamedTuple):
+    """Variables whose options can be exchanged inside a group: evidence policies of equal (operator, k).
+
+    The partners of an option are the options of its group that belong to another candidate. ``order`` lists the options by
+    (group, candidate, option), so partners are the option's group in that order without its own candidate's stretch.
+
+    Attributes
+    ----------
+    variables : (S,) int
+    group : (S, O) int
+        Group of each option; -1 where there is no option.
+    partners : (S, O) int
+        How many partners an option has.
+    order : (S, O) int
+    group_start : (S, O) int
+        Where the option's group begins in ``order``.
+    own_offset, own_size : (S, O) int
+        Where the option's own candidate stands inside the group, and how many options it has there.
+    """
+
+    variables: Int[AnyArray, "S"]
+    group: Int[AnyArray, "S O"]
+    partners: Int[AnyArray, "S O"]
+    order: Int[AnyArray, "S O"]
+    group_start: Int[AnyArray, "S O"]
+    own_offset: Int[AnyArray, "S O"]
+    own_size: Int[AnyArray, "S O"]
+
+
+class Joints(NamedTuple):
+    """Pairs of variables (t, e) that can be edited together.
+
+    Attributes
+    ----------
+    variables : (J, 2) int
+    table : (J, O, O) float
+        Row t is a distribution over e, every entry positive and a whole multiple of 1/ROW_UNITS; 0 where there is no option.
+    log_table : (J, O, O) float
+        Its logarithm; ``PADDING`` where there is no option.
+    cumulative : (J, O, O) uint32
+        ROW_UNITS times the sum of the row up to and including e; the last entry of a row is never looked at.
+    """
+
+    variables: Int[AnyArray, "J 2"]
+    table: Float[AnyArray, "J O O"]
+    log_table: Float[AnyArray, "J O O"]
+    cumulative: UInt32[AnyArray, "J O O"]
+
+
+class Lookup(NamedTuple):
+    """Where a candidate's options stand: they are contiguous, ``start`` to ``start + tuples``.
+
+    Attributes
+    ----------
+    candidates : (V,) int
+        Number of candidates of a variable.
+    start, tuples : (V, O) int
+        First option and number of options (parameter tuples) of each candidate; 0 and 1 where there is no candidate.
+    """
+
+    candidates: Int[AnyArray, "V"]
+    start: Int[AnyArray, "V O"]
+    tuples: Int[AnyArray, "V O"]
+
+
+class RuleSpace(NamedTuple):
+    """V categorical variables, P pairs, F features, padded to O options (DESIGN section 3).
+
+    Attributes
+    ----------
+    sizes : (V,) int
+        Number of options of each variable.
+    candidate : (V, O) int
+        Dense candidate index of each option; 0 where there is no option.
+    log_prior : (V, O) float
+        log p0: uniform over a variable's candidates, then over the candidate's parameter tuples; ``PADDING`` where there is
+        no option.
+    unary : (V, O, F) float
+        Contribution of an option to each feature; 0 where there is no option.
+    unary_flags : (V, O) bool
+        Whether an option alone breaks a hard condition.
+    pairs : (P, 2) int
+        Variables (left, right) of each pair; padding pairs are (0, 0) with tables of zeros.
+    pairwise : (P, O, O, F) float
+    pair_flags : (P, O, O) bool
+    swaps : Swaps
+    joints : Joints
+    lookup : Lookup
+    """
+
+    sizes: Int[AnyArray, "V"]
+    candidate: Int[AnyArray, "V O"]
+    log_prior: Float[AnyArray, "V O"]
+    unary: Float[AnyArray, "V O F"]
+    unary_flags: Bool[AnyArray, "V O"]
+    pairs: Int[AnyArray, "P 2"]
+    pairwise: Float[AnyArray, "P O O F"]
+    pair_flags: Bool[AnyArray, "P O O"]
+    swaps: Swaps
+    joints: Joints
+    lookup: Lookup
+
+
+def build_space(
+    candidates: Sequence[Sequence[int]],
+    unary: Sequence[ArrayLike],
+    pairwise: Mapping[tuple[int, int], ArrayLike] | None = None,
+    unary_flags: Mapping[int, ArrayLike] | None = None,
+    pair_flags: Mapping[tuple[int, int], ArrayLike] | None = None,
+    swaps: Mapping[int, Sequence[int]] | None = None,
+    joints: Mapping[tuple[int, int], ArrayLike] | None = None,
+    *,
+    pad_options: int | None = None,
+    pad_pairs: int | None = None,
+) -> RuleSpace:
+    """Check ragged tables and pad them into a :class:`RuleSpace` of NumPy arrays (float64, int32, bool).
+
+    Parameters
+    ----------
+    candidates : per variable, sequence of int
+        Dense candidate index of each option (0, 1, 2, ... in order of appearance, a candidate's options side by side).
+    unary : per variable, (n, F) float
+        Feature contributions of each option.
+    pairwise : {(left, right): (n_left, n_right, F) float}, left < right
+        Feature contributions of pairs of options; absent pairs contribute nothing.
+    unary_flags : {variable: (n,) bool}
+        Hard conditions that an option breaks alone; absent variables break none.
+    pair_flags : {(left, right): (n_left, n_right) bool}, left < right
+        Hard conditions that two options break together.
+    swaps : {variable: (n,) int}
+        Group of each option; options of one group may be exchanged when they belong to different candidates.
+    joints : {(t, e): (n_t, n_e) float}
+        Positive rows that sum to one.
+    pad_options, pad_pairs : int, optional
+        O and P to pad to, so that spaces of different contexts share one compiled kernel.
+
+    Raises
+    ------
+    ValueError
+        Naming the table: wrong shape, not finite, candidates out of order, a feature that can leave [0, 1], rows that do not
+        sum to one or with an entry below 1/ROW_UNITS, padding too small.
+    """
+    sizes = [len(indices) for indices in candidates]
+    _check_sizes(sizes, len(unary))
+    tables = [_finite(f"unary[{v}]", table, (size, None)) for v, (table, size) in enumerate(zip(unary, sizes, strict=True))]
+    features = tables[0].shape[1]
+    tables = [_finite(f"unary[{v}]", table, (size, features)) for v, (table, size) in enumerate(zip(tables, sizes, strict=True))]
+    pairwise, pair_flags, unary_flags = pairwise or {}, pair_flags or {}, unary_flags or {}
+    pairs = sorted({*pairwise, *pair_flags})
+    for pair in pairs:
+        if not 0 <= pair[0] < pair[1] < len(sizes):
+            raise ValueError(f"pair {pair}: name two variables below {len(sizes)}, the smaller first")
+    options = _padded("pad_options", pad_options, max(sizes))
+    padded_pairs = _padded("pad_pairs", pad_pairs, len(pairs))
+
+    unary_padded = np.zeros((len(sizes), options, features))
+    unary_flags_padded = np.zeros((len(sizes), options), bool)
+    for v, size in enumerate(sizes):
+        unary_padded[v, :size] = tables[v]
+        if v in unary_flags:
+            unary_flags_padded[v, :size] = _flags(f"unary_flags[{v}]", unary_flags[v], (size,))
+    if stray := sorted(set(unary_flags) - set(range(len(sizes)))):
+        raise ValueError(f"unary_flags[{stray[0]}]: there are {len(sizes)} variables")
+
+    pairwise_padded = np.zeros((padded_pairs, options, options, features))
+    pair_flags_padded = np.zeros((padded_pairs, options, options), bool)
+    for p, (left, right) in enumerate(pairs):
+        shape = (sizes[left], sizes[right])
+        if (left, right) in pairwise:
+            pairwise_padded[p, : shape[0], : shape[1]] = _finite(f"pairwise[{left}, {right}]", pairwise[left, right], (*shape, features))
+        if (left, right) in pair_flags:
+            pair_flags_padded[p, : shape[0], : shape[1]] = _flags(f"pair_flags[{left}, {right}]", pair_flags[left, right], shape)
+    _check_range(tables, pairwise_padded, pairs, sizes)
+
+    candidate, lookup, log_prior = _candidates(candidates, options)
+    return RuleSpace(
+        sizes=np.array(sizes, np.int32),
+        candidate=candidate,
+        log_prior=log_prior,
+        unary=unary_padded,
+        unary_flags=unary_flags_padded,
+        pairs=np.array([*pairs, *[(0, 0)] * (padded_pairs - len(pairs))], np.int32).reshape(padded_pairs, 2),
+        pairwise=pairwise_padded,
+        pair_flags=pair_flags_padded,
+        swaps=_swaps(swaps or {}, candidate, sizes),
+        joints=_joints(joints or {}, sizes, options),
+        lookup=lookup,
+    )
+
+
+def _check_sizes(sizes: list[int], unary_tables: int) -> None:
+    if not sizes or unary_tables != len(sizes):
+        raise ValueError(f"candidates: {len(sizes)} variable(s), but unary has {unary_tables}; both need one entry per variable, at least one")
+    for v, size in enumerate(sizes):
+        if not 1 <= size <= LARGEST_VARIABLE:
+            raise ValueError(f"candidates[{v}]: {size} options; a variable has 1 to {LARGEST_VARIABLE}")
+    if len(sizes) > LARGEST_VARIABLE:
+        raise ValueError(f"candidates: {len(sizes)} variables, more than {LARGEST_VARIABLE}")
+
+
+def _padded(name: str, asked: int | None, needed: int) -> int:
+    if asked is not None and asked < needed:
+        raise ValueError(f"{name}: {asked} asked for, {needed} needed")
+    return needed if asked is None else asked
+
+
+def _finite(name: str, table: ArrayLike, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+    array = np.asarray(table, np.float64)
+    if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
+        wanted = ", ".join("features" if n is None else str(n) for n in shape)
+        raise ValueError(f"{name}: shape {array.shape}, expected ({wanted})")
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{name}: {array[place]} at {place}; every entry must be finite")
+    return array
+
+
+def _flags(name: str, table: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    array = np.asarray(table)
+    if array.dtype != np.bool_ or array.shape != shape:
+        raise ValueError(f"{name}: shape {array.shape} of {array.dtype}, expected {shape} of bool")
+    return array
+
+
+def _check_range(
+    unary: list[NDArray[np.float64]], pairwise: NDArray[np.float64], pairs: list[tuple[int, int]], sizes: list[int]
+) -> None:
+    """Each feature stays in [0, 1] for every structure: the tables' least and greatest entries bound it."""
+    real = [pairwise[p, : sizes[left], : sizes[right]] for p, (left, right) in enumerate(pairs)]
+    least = sum(table.min(axis=0) for table in unary) + sum(table.min(axis=(0, 1)) for table in real)
+    greatest = sum(table.max(axis=0) for table in unary) + sum(table.max(axis=(0, 1)) for table in real)
+    for f, (low, high) in enumerate(zip(least, greatest, strict=True)):
+        if low < -SUM_TOLERANCE or high > 1 + SUM_TOLERANCE:
+            raise ValueError(f"feature {f}: the tables add up to between {low:.6g} and {high:.6g}, outside [0, 1]")
+
+
+def _candidates(candidates: Sequence[Sequence[int]], options: int) -> tuple[NDArray[np.int32], Lookup, NDArray[np.float64]]:
+    variables = len(candidates)
+    padded = np.zeros((variables, options), np.int32)
+    count = np.zeros(variables, np.int32)
+    start, tuples = np.zeros((variables, options), np.int32), np.ones((variables, options), np.int32)
+    log_prior = np.full((variables, options), PADDING)
+    for v, indices in enumerate(candidates):
+        found, first, members = np.unique(np.asarray(indices, np.int64), return_index=True, return_counts=True)
+        if np.any(np.diff(indices) < 0) or found[0] != 0 or found[-1] != len(found) - 1:
+            raise ValueError(f"candidates[{v}]: number candidates 0, 1, 2, ... and keep a candidate's options side by side")
+        padded[v, : len(indices)] = indices
+        count[v] = len(found)
+        start[v, : len(found)], tuples[v, : len(found)] = first, members
+        log_prior[v, : len(indices)] = -np.log(len(found)) - np.log(members)[list(indices)]
+    return padded, Lookup(count, start, tuples), log_prior
+
+
+def _swaps(swaps: Mapping[int, Sequence[int]], candidate: NDArray[np.int32], sizes: list[int]) -> Swaps:
+    shape = (len(swaps), candidate.shape[1])
+    group, partners, order, group_start, own_offset, own_size = (np.zeros(shape, np.int32) for _ in range(6))
+    group -= 1
+    for s, (v, labels) in enumerate(swaps.items()):
+        if not 0 <= v < len(sizes) or len(labels) != sizes[v]:
+            raise ValueError(f"swaps[{v}]: name a variable and the group of each of its options")
+        label = np.asarray(labels, np.int32)
+        if label.min() < 0:
+            raise ValueError(f"swaps[{v}]: groups are numbered from 0")
+        size, owner = sizes[v], candidate[v, : sizes[v]]
+        by_group = np.lexsort((np.arange(size), owner, label))
+        rank = np.argsort(by_group)
+        same_group = label[:, None] == label[None, :]
+        own = same_group & (owner[:, None] == owner[None, :])
+        group[s, :size], order[s, :size] = label, by_group
+        partners[s, :size] = same_group.sum(1) - own.sum(1)
+        group_start[s, :size] = np.where(same_group, rank, size).min(1)
+        own_offset[s, :size] = np.where(own, rank, size).min(1) - group_start[s, :size]
+        own_size[s, :size] = own.sum(1)
+    return Swaps(np.array([*swaps], np.int32).reshape(len(swaps)), group, partners, order, group_start, own_offset, own_size)
+
+
+def _joints(joints: Mapping[tuple[int, int], ArrayLike], sizes: list[int], options: int) -> Joints:
+    shape = (len(joints), options, options)
+    table, log_table = np.zeros(shape), np.full(shape, PADDING)
+    cumulative = np.full(shape, ROW_UNITS - 1, np.uint32)
+    for j, ((t, e), rows) in enumerate(joints.items()):
+        if t == e or not (0 <= t < len(sizes) and 0 <= e < len(sizes)):
+            raise ValueError(f"joints[{t}, {e}]: name two different variables below {len(sizes)}")
+        distribution = _finite(f"joints[{t}, {e}]", rows, (sizes[t], sizes[e]))
+        sums = distribution.sum(axis=1, keepdims=True)
+        if np.abs(sums - 1).max() > SUM_TOLERANCE:
+            raise ValueError(f"joints[{t}, {e}]: row {np.abs(sums - 1).argmax()} does not sum to one")
+        # Cut the rows at whole multiples of 1/ROW_UNITS and keep the cut rows: what is drawn and what Hastings reads are one table.
+        ends = np.rint(np.cumsum(distribution / sums, axis=1) * ROW_UNITS)
+        ends[:, -1] = ROW_UNITS
+        units = np.diff(ends, axis=1, prepend=0.0)
+        if units.min() < 1:
+            raise ValueError(f"joints[{t}, {e}]: every entry must be positive, at least 1/{ROW_UNITS}")
+        table[j, : sizes[t], : sizes[e]] = units / ROW_UNITS
+        log_table[j, : sizes[t], : sizes[e]] = np.log(units / ROW_UNITS)
+        cumulative[j, : sizes[t], : sizes[e] - 1] = ends[:, :-1]
+    return Joints(np.array([*joints], np.int32).reshape(len(joints), 2), table, log_table, cumulative)

@@ -1,0 +1,118 @@
+"""Canonical form: what two structures must share to be the same rule, and the payloads a structure holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import NamedTuple
+
+from gnrs_ppl.context.types import Frozen, Kind
+from gnrs_ppl.rule.types import Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
+
+SlotContent = Scope | Trigger | Norm | EvidencePolicy | Procedure
+
+
+class Payload(NamedTuple):
+    """One (kind, name) a structure selects; load-bearing when the check cannot run without it (DESIGN §2)."""
+
+    slot: str
+    kind: Kind
+    name: str
+    load_bearing: bool
+
+
+def canonical(structure: Structure) -> Structure:
+    """The same rule with order, defaults and equivalent spellings removed."""
+    return Structure(
+        scope=canonical_scope(structure.scope),
+        trigger=structure.trigger,
+        norm=canonical_norm(structure.norm),
+        evidence=canonical_evidence(structure.evidence),
+        procedure=structure.procedure,
+    )
+
+
+def canonical_slot(content: SlotContent) -> SlotContent:
+    """Canonical form of one slot's content."""
+    if isinstance(content, Scope):
+        return canonical_scope(content)
+    if isinstance(content, Norm):
+        return canonical_norm(content)
+    if isinstance(content, EvidencePolicy):
+        return canonical_evidence(content)
+    return content
+
+
+def canonical_scope(scope: Scope) -> Scope:
+    """Names in order: the lists are sets."""
+    return Scope(**{field: tuple(sorted(getattr(scope, field))) for field in Scope.model_fields})
+
+
+def canonical_norm(norm: Norm) -> Norm:
+    """Correlation written out (line 13), the office's role left to the bearer, constraints in order and once each."""
+    plain = {_plain_constraint(norm, constraint) for constraint in norm.constraints}
+    return Norm(force=norm.force, bearer=norm.bearer, constraints=tuple(sorted(plain, key=dumps)))
+
+
+def _plain_constraint(norm: Norm, constraint: Constraint) -> Constraint:
+    target = constraint.target.model_copy(update={"role": None}) if isinstance(norm.bearer, Office) else constraint.target
+    return constraint.model_copy(update={"target": target, "correlate": norm.correlation(constraint)})
+
+
+def canonical_evidence(evidence: EvidencePolicy) -> EvidencePolicy:
+    """Channels in order; one channel makes every operator ``all``; at least 1 is ``any``."""
+    channels = tuple(sorted(evidence.channels))
+    if len(channels) == 1:
+        return EvidencePolicy(channels=channels)
+    if evidence.k == 1:
+        return EvidencePolicy(channels=channels, operator="any")
+    return EvidencePolicy(channels=channels, operator=evidence.operator, k=evidence.k)
+
+
+def dumps(model: Frozen) -> str:
+    """Stable one-line JSON of a model, unset defaults left out."""
+    return json.dumps(model.model_dump(mode="json", exclude_defaults=True), sort_keys=True, separators=(",", ":"))
+
+
+def signature(structure: Structure) -> str:
+    """Sixteen hex digits that two structures share exactly when their canonical forms are equal."""
+    return hashlib.sha256(dumps(canonical(structure)).encode()).hexdigest()[:16]
+
+
+def payloads(structure: Structure) -> tuple[Payload, ...]:
+    """Distinct payloads in slot order; a (kind, name) used twice keeps its first slot and is load-bearing if any use is."""
+    norm, trigger = structure.norm, structure.trigger
+    filters = trigger.act is not None
+    found: list[Payload] = []
+    for role in structure.scope.roles:
+        found.append(Payload("scope", "role", role, filters and norm.bearer == "trigger"))
+    found += [Payload("scope", "location", name, filters) for name in structure.scope.locations]
+    found += [Payload("scope", "object", name, filters) for name in structure.scope.objects]
+    found += [Payload("scope", "object", name, False) for name in structure.scope.concerns]
+    if trigger.act is not None and trigger.channel is not None:
+        found += _act_payloads("trigger", trigger.act) + [Payload("trigger", "channel", trigger.channel, True)]
+    if isinstance(norm.bearer, Office):
+        found.append(Payload("norm", "role", norm.bearer.role, True))
+    for constraint in norm.constraints:
+        found += _act_payloads("norm", constraint.target)
+        if constraint.after is not None:
+            found += _act_payloads("norm", constraint.after.act) + [Payload("norm", "channel", constraint.after.channel, True)]
+        if constraint.unless is not None:
+            found += _act_payloads("norm", constraint.unless)
+    found += [Payload("evidence", "channel", name, True) for name in structure.evidence.channels]
+    for step in structure.procedure.steps:
+        found += [Payload("procedure", "step", step.name, False), Payload("procedure", "role", step.role, False)]
+        found += [Payload("procedure", "channel", step.inspects, False)] if step.inspects else []
+        found += [Payload("procedure", "action", step.activity, False)] if step.activity else []
+    merged: dict[tuple[str, str], Payload] = {}
+    for payload in found:
+        kept = merged.setdefault((payload.kind, payload.name), payload)
+        merged[payload.kind, payload.name] = kept._replace(load_bearing=kept.load_bearing or payload.load_bearing)
+    return tuple(merged.values())
+
+
+def _act_payloads(slot: str, act: Act) -> list[Payload]:
+    stated: list[tuple[Kind, str | None]] = [
+        ("action", act.activity), ("location", act.location), ("object", act.object), ("role", act.role),
+    ]  # fmt: skip
+    return [Payload(slot, kind, name, True) for kind, name in stated if name is not None]

@@ -1,0 +1,40 @@
+"""A rule as a file: the structure, and where it travels alone, the words and the record layer it was compiled for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from gnrs_ppl.context.files import read_data, validated
+from gnrs_ppl.context.types import Frozen, RecordLayer, Schema
+from gnrs_ppl.rule.types import Structure
+
+
+class RuleFile(Frozen):
+    """Shape of a rule file.
+
+    ``records`` holds the capability the rule was compiled with, so that a pair first seen in a later log is a finding and
+    not a change of n (SEMANTICS line 2).
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    title: str = ""
+    rule: Structure
+    institution: Schema = Field(default=Schema(), alias="schema")
+    records: RecordLayer | None = None
+
+
+def read_rule(path: Path) -> RuleFile:
+    """The rule in a YAML or JSON file; raises InputError with file, field, problem and remedy."""
+    return validated(RuleFile, read_data(path), source=str(path))
+
+
+def rule_json(structure: Structure, schema: Schema, records: RecordLayer, title: str = "") -> str:
+    """A rule file's JSON text that :func:`read_rule` reads back; ``records.log`` stays out, a rule outlives its log."""
+    parts: dict[str, Any] = {"rule": structure, "schema": schema, "records": records.model_copy(update={"log": None})}
+    data = {k: v.model_dump(mode="json", exclude_defaults=True) for k, v in parts.items()}
+    return json.dumps(({"title": title} if title else {}) | data, indent=2)

@@ -1,0 +1,604 @@
+"""What a rule means on a log, event by event: the plain-Python oracle of SEMANTICS line 25.
+
+It follows the 25 numbered lines and docs/semantics.md (G, M, E, I and V entries) and shares nothing with the SQL compiler but the
+types. Clear rather than fast: every constraint looks at every row of its case. A match is True, False or None (unknown; line 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
+
+from gnrs_ppl.audit.types import Due, InstanceVerdict, Reason, Verdict
+from gnrs_ppl.context.log import Event
+from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, Grain, coarsest
+from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.rule.types import LOOK_BACK, TWO_SIDED, Act, Constraint, Correlation, EvidencePolicy, Norm, Office, Structure
+
+MICROSECOND = timedelta(microseconds=1)
+DAY = timedelta(days=1)
+
+# ---- instants (line 19, G1 to G6)
+
+
+class At(NamedTuple):
+    """An instant: naive UTC, minutes east of UTC, grain (G1)."""
+
+    utc: datetime
+    offset: int
+    grain: Grain
+
+
+def local(at: At) -> datetime:
+    return at.utc + timedelta(minutes=at.offset)
+
+
+def truncate(wall: datetime, grain: Grain) -> datetime:
+    """Cut to the grain; the local clock matters for days only, since offsets are whole minutes."""
+    if grain == "day":
+        return wall.replace(hour=0, minute=0, second=0, microsecond=0)
+    if grain == "minute":
+        return wall.replace(second=0, microsecond=0)
+    return wall.replace(microsecond=0) if grain == "second" else wall
+
+
+def at_local(wall: datetime, offset: int, grain: Grain) -> At:
+    """The instant of a local wall time, truncated to its grain (G4)."""
+    return At(truncate(wall, grain) - timedelta(minutes=offset), offset, grain)
+
+
+def at_of(row: Event, grain: Grain | None = None) -> At | None:
+    """The row's instant, at its own grain or (E4) at another; a day row without offset has offset 0 (G1)."""
+    if row.timestamp is None or row.grain is None:
+        return None
+    at = At(row.timestamp, row.offset or 0, row.grain)
+    return at if grain is None else at_local(local(at), at.offset, grain)
+
+
+def end_of_grain(at: At) -> datetime:
+    return at.utc + GRAIN_LENGTH[at.grain] - MICROSECOND  # G3
+
+
+def difference(a: At, b: At) -> timedelta:
+    """``a`` − ``b`` at the coarser of their grains: local dates where either is a day, else truncated instants (G2, V6)."""
+    grain = coarsest((a.grain, b.grain))
+    if grain == "day":
+        return truncate(local(a), grain) - truncate(local(b), grain)
+    return truncate(a.utc, grain) - truncate(b.utc, grain)
+
+
+def compare(a: At, b: At) -> int:
+    """−1, 0 (a tie) or 1 (G2)."""
+    return (difference(a, b) > timedelta(0)) - (difference(a, b) < timedelta(0))
+
+
+def plus(at: At, duration: Duration) -> At:
+    return at_local(duration.after(local(at)), at.offset, at.grain)  # line 14, G4
+
+
+def minus(at: At, duration: Duration) -> At:
+    return at_local(duration.before(local(at)), at.offset, at.grain)  # line 14, G4
+
+
+# ---- matching (lines 1 and 13, M1 to M3)
+
+
+def both(*parts: bool | None) -> bool | None:
+    """Three-valued AND."""
+    if any(p is False for p in parts):
+        return False
+    return None if any(p is None for p in parts) else True
+
+
+def equal(value: str | None, *stated: str | None) -> bool | None:
+    """Whether a field is one of the stated values; a null field is unknown."""
+    return None if value is None else value in stated
+
+
+def matches(row: Event, act: Act) -> bool | None:
+    fields = [(row.activity, act.activity), (row.location, act.location), (row.object, act.object), (row.role, act.role)]
+    return both(*(equal(value, stated) for value, stated in fields if stated is not None))
+
+
+def key_of(row: Event | None, correlation: Correlation) -> str | None:
+    """The correlation key; nothing to compare under same_case; null for case start otherwise (M3)."""
+    if correlation == "same_case":
+        return ""
+    if row is None:
+        return None
+    return row.resource if correlation == "same_resource" else row.object
+
+
+# ---- intervals (line 14, I3)
+
+
+class Span(NamedTuple):
+    """An interval; a bound of None is infinite; ``*_tie`` is what a tie at the bound is: True is in, None unknown (I3)."""
+
+    lower: At | None
+    lower_tie: bool | None
+    upper: At | None
+    upper_tie: bool | None
+
+    @property
+    def empty(self) -> bool:
+        return self.lower is not None and self.upper is not None and compare(self.upper, self.lower) < 0  # E7
+
+    def holds(self, at: At | None) -> bool | None:
+        """Whether an instant lies inside, bound by bound at the coarser grain (G2); a null timestamp is unknown (M2)."""
+        if self.empty:
+            return False
+        if at is None:
+            return None
+        above = True if self.lower is None else {1: True, 0: self.lower_tie, -1: False}[compare(at, self.lower)]
+        below = True if self.upper is None else {-1: True, 0: self.upper_tie, 1: False}[compare(at, self.upper)]
+        return both(above, below)
+
+
+# ---- the log and its channels (lines 2 to 4)
+
+
+class Log:
+    """The rows of D by case, with coverage and end of observation.
+
+    Rows with null channel are rows of D: they count for the end of observation, case start, closure and the last row of a case
+    (G5, M7, I1, I4), never for a channel's coverage (E7).
+    """
+
+    def __init__(self, records: RecordLayer, events: Sequence[Event]) -> None:
+        self.records = records
+        self.events = list(events)
+        self.cases: dict[str, list[Event]] = {}
+        for row in self.events:
+            self.cases.setdefault(row.case_id, []).append(row)
+        self.dated = [row for row in self.events if at_of(row) is not None]
+        self.end = self._end_of_observation()
+        self.coverage = {channel.name: self._coverage(channel.name) for channel in records.channels}
+
+    def _utc(self, moment: datetime | date, *, end: bool) -> datetime:
+        """A declared instant as UTC, or the first or last microsecond of a declared local day (G6, E7)."""
+        shift = timedelta(minutes=self.records.offset or 0)
+        if isinstance(moment, datetime):
+            return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment - shift
+        midnight = datetime(moment.year, moment.month, moment.day) - shift
+        return midnight + DAY - MICROSECOND if end else midnight
+
+    def _end_of_observation(self) -> datetime | None:
+        """Declared, else the last end-of-grain of any dated row of D (line 4, G5)."""
+        if self.records.end_of_observation is not None:
+            return self._utc(self.records.end_of_observation, end=True)
+        return max((end_of_grain(at) for row in self.dated if (at := at_of(row))), default=None)
+
+    def _coverage(self, name: str) -> list[tuple[datetime, datetime]]:
+        """When the channel is complete: declared, else first to last row; clipped and merged (line 4, E7)."""
+        channel = self.records.channel(name)
+        if channel is not None and channel.coverage is not None:
+            stated = [(self._utc(i.start, end=False), self._utc(i.end, end=True)) for i in channel.coverage]
+        else:
+            own = [at for row in self.dated if row.channel == name and (at := at_of(row))]
+            stated = [(min(at.utc for at in own), max(end_of_grain(at) for at in own))] if own else []
+        clipped = [(start, end if self.end is None else min(end, self.end)) for start, end in stated]
+        merged: list[tuple[datetime, datetime]] = []
+        for start, end in sorted(c for c in clipped if c[0] <= c[1]):
+            if merged and start <= merged[-1][1] + MICROSECOND:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+            else:
+                merged.append((start, end))
+        return merged
+
+    def recorders(self, activity: str, among: Collection[str] | None = None) -> list[str]:
+        """rel: the durable channels (of the policy's, where given) that can record the activity (line 2, E1)."""
+        able = [c.name for c in self.records.channels if c.durable and activity in (c.activities or ())]
+        return [name for name in able if among is None or name in among]
+
+    def covers(self, channel: str, span: Span) -> bool:
+        """Whether one coverage interval holds the whole span; −∞ is never covered, an empty span always (E7)."""
+        if span.empty:
+            return True
+        if span.lower is None or span.upper is None:
+            return False
+        return any(start <= span.lower.utc and end_of_grain(span.upper) <= end for start, end in self.coverage[channel])
+
+    def over(self, span: Span) -> bool:
+        return span.upper is not None and self.end is not None and end_of_grain(span.upper) <= self.end  # G5
+
+    def common_grain(self, rel: Collection[str]) -> Grain:
+        """G, the same for every instance: the coarsest grain of rel's channels, as declared, else as seen in their rows in the log (E4)."""
+        declared = {c.name: c.grain for c in self.records.channels if c.name in rel and c.grain is not None}
+        seen = {row.grain for row in self.dated if row.channel in rel and row.channel not in declared and row.grain is not None}
+        return coarsest({*declared.values(), *seen, "microsecond"})
+
+
+def in_order(rows: Sequence[Event]) -> list[Event]:
+    """Dated rows by (end-of-grain, event_id) (G3)."""
+    ends = {row.event_id: end_of_grain(at) for row in rows if (at := at_of(row))}
+    return sorted((row for row in rows if row.event_id in ends), key=lambda row: (ends[row.event_id], row.event_id))
+
+
+def case_start(log: Log, case: Sequence[Event], rel: Collection[str]) -> At | None:
+    """The start of the case where it is known to a look-back for an act of rel (line 16, I4)."""
+    opening = in_order([row for row in case if row.activity in log.records.case_start])
+    if opening:
+        return at_of(opening[0])
+    first = at_of(in_order(case)[0])  # the case has an activation, so it has a dated row
+    known = first is not None and all(log.coverage[c] and first.utc > log.coverage[c][0][0] for c in rel)
+    return first if known else None
+
+
+def interval_end(log: Log, case: Sequence[Event], t0: At, activation: At, window: Duration | None) -> At | None:
+    """The end of an interval without deadline: t0 + window, else a closing row, else quiet_after (line 9, I1)."""
+    if window is not None:
+        return plus(t0, window)
+    for row in in_order(case):
+        at = at_of(row)
+        if at is not None and row.activity in log.records.case_end and compare(at, activation) >= 0:
+            return at
+    if log.records.quiet_after is None:
+        return None
+    last = max(end_of_grain(at) for row in case if (at := at_of(row)))
+    return plus(At(last, activation.offset, "microsecond"), log.records.quiet_after)
+
+
+# ---- an act over an interval (line 5, E1 to E7)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What the channels of rel show of one act over one interval.
+
+    ``definite`` holds each channel's definite rows in order, ``possible`` counts definite and unknown ones, ``silent`` are the closed-world
+    channels that cover the interval. ``grain`` is E4's G where k > 1, else None: every row at its own grain.
+    """
+
+    k: int
+    key_known: bool
+    grain: Grain | None
+    within: timedelta
+    definite: dict[str, list[Event]]
+    possible: dict[str, int]
+    closed: list[str]
+    silent: list[str]
+
+    def at(self, row: Event) -> At:
+        at = at_of(row, self.grain)
+        assert at is not None  # only dated rows are definite
+        return at
+
+    def order(self, row: Event) -> tuple[datetime, str]:
+        return end_of_grain(self.at(row)), row.event_id  # G3; at G for k > 1 (E4)
+
+    @property
+    def rows(self) -> list[Event]:
+        return sorted((row for rows in self.definite.values() for row in rows), key=self.order)
+
+    @property
+    def enough(self) -> int:
+        """How many channels must be silent before the act is refuted: n_rel − k + 1 (line 5)."""
+        return len(self.definite) - self.k + 1
+
+
+class Sought(NamedTuple):
+    """An act looked for in a case, under a correlation key; ``own`` are rows that cannot be their own target (M4)."""
+
+    act: Act
+    case: Sequence[Event]
+    key: str | None
+    by: Correlation
+    own: Collection[str] = ()
+
+    def match(self, row: Event) -> bool | None:
+        if row.event_id in self.own:
+            return False
+        keys = equal(key_of(row, self.by), self.key) if self.key is not None else None  # M3
+        return both(matches(row, self.act), keys)
+
+
+def look(log: Log, policy: EvidencePolicy, sought: Sought, span: Span) -> Sight:
+    """Gather the evidence of an act over an interval."""
+    rel = log.recorders(sought.act.activity, policy.channels)
+    k = policy.needed(len(rel))
+    grain = log.common_grain(rel) if k > 1 else None
+    stated, length = log.records.match_within, GRAIN_LENGTH[grain or "microsecond"]
+    within = timedelta(days=30 * stated.months + stated.days, seconds=stated.seconds) if stated else length  # E4
+    definite: dict[str, list[Event]] = {channel: [] for channel in rel}
+    possible = dict.fromkeys(rel, 0)
+    for row in sought.case:
+        match = both(sought.match(row), span.holds(at_of(row, grain)))
+        for channel in rel:  # a row with null channel is an unknown match for every one of them (M2)
+            in_channel = both(match, equal(row.channel, channel))
+            possible[channel] += in_channel is not False
+            if in_channel:
+                definite[channel].append(row)
+    closed = [c.name for c in log.records.channels if c.name in rel and c.closed_world]
+    silent = [channel for channel in closed if log.covers(channel, span)]
+    sight = Sight(k, sought.key is not None, grain, within, definite, possible, closed, silent)
+    for rows in definite.values():
+        rows.sort(key=sight.order)
+    return sight
+
+
+def proven(sight: Sight, n: int) -> Event | None:
+    """The row that completes the proof of n such acts, or None (E3, E4)."""
+    if sight.k > 1:
+        return corroborated(sight)
+    nth = [rows[n - 1] for rows in sight.definite.values() if len(rows) >= n]
+    return min(nth, key=sight.order, default=None)
+
+
+def corroborated(sight: Sight) -> Event | None:
+    """The earliest row that completes k rows of k channels, no two of them further apart than match_within (E4)."""
+
+    def position(row: Event) -> datetime:  # on a common scale: local days at day grain, else instants
+        return local(sight.at(row)) if sight.grain == "day" else sight.at(row).utc
+
+    rows = sight.rows
+    for count, last in enumerate(rows, start=1):
+        for first in rows[:count]:
+            near = [row for row in rows[:count] if timedelta(0) <= position(row) - position(first) <= sight.within]
+            if last in near and len({row.channel for row in near}) >= sight.k:
+                return last
+    return None
+
+
+def refuted(sight: Sight, n: int) -> bool:
+    """Enough closed-world channels cover the interval and hold fewer than n rows, and so do all together (line 5, E5)."""
+    empty = [channel for channel in sight.silent if sight.possible[channel] < n]
+    return sight.key_known and len(sight.rows) < n and len(empty) >= sight.enough
+
+
+def unknown(sight: Sight, n: int) -> Reason:
+    """Why n such acts are neither proven nor refuted: the first reason that applies (E6)."""
+    if not sight.key_known:
+        return "unknown_key"
+    if len(sight.rows) >= n:
+        holding = sum(bool(rows) for rows in sight.definite.values())
+        return "uncorroborated" if sight.k > 1 and holding < sight.k else "split"
+    if any(count >= n for count in sight.possible.values()):
+        return "unknown_match"
+    return "open_world" if len(sight.closed) < sight.enough else "uncovered"
+
+
+# ---- instances (lines 6 to 8, M5 to M8)
+
+
+class Opening(NamedTuple):
+    """An instance: its case, its trigger row (None for case start), and t0 (None where an unknown match opened it)."""
+
+    case_id: str
+    case: list[Event]
+    instance: str
+    bearer: str | None
+    row: Event | None
+    t0: At | None
+
+
+def openings(structure: Structure, log: Log) -> Iterator[Opening]:
+    trigger, bearer = structure.trigger, structure.norm.bearer
+    office = bearer.role if isinstance(bearer, Office) else None
+    for case_id, case in log.cases.items():
+        if trigger.act is None or trigger.channel is None:  # case start (M7)
+            first = in_order(case)
+            yield Opening(case_id, case, case_id, office, None, at_of(first[0]) if first else None)
+            continue
+        opened: set[str | None] = set()
+        for row in in_order(case) + [row for row in case if at_of(row) is None]:
+            match = triggers(row, trigger.act, trigger.channel, structure)
+            if match is False:
+                continue
+            t0 = at_of(row) if match else None  # an unknown match, or no instant: line 6
+            if t0 is not None and trigger.once == "first":  # among definite rows, per bearer (M6)
+                borne_by = None if office else row.resource
+                if borne_by in opened:
+                    continue
+                opened.add(borne_by)
+            yield Opening(case_id, case, row.event_id, office or row.resource, row, t0)
+
+
+def triggers(row: Event, act: Act, channel: str, structure: Structure) -> bool | None:
+    """Whether the row opens an instance: channel, act and scope (M5); scope.roles only where the bearer is the trigger's (line 8)."""
+    scope = structure.scope
+    filters = [(row.location, scope.locations), (row.object, scope.objects)]
+    if structure.norm.bearer == "trigger":
+        filters.append((row.role, scope.roles))
+    in_scope = both(*(equal(value, *stated) for value, stated in filters if stated))
+    return both(equal(row.channel, channel), matches(row, act), in_scope)
+
+
+# ---- verdicts (lines 9 to 20, V1 to V8)
+
+
+class Finding(NamedTuple):
+    """A verdict on one instance × constraint; ``instant`` is where a violation activates the procedure (line 23)."""
+
+    verdict: Verdict
+    reason: Reason
+    witnesses: tuple[str, ...] = ()
+    due: At | None = None
+    slack: float | None = None
+    instant: At | None = None
+
+
+def judge(log: Log, norm: Norm, policy: EvidencePolicy, constraint: Constraint, window: Duration | None, opening: Opening) -> Finding:
+    """One instance × constraint, in the order of V1."""
+    if opening.t0 is None:
+        return Finding("indeterminate", "scope")  # line 6
+    by = norm.correlation(constraint)
+    key = key_of(opening.row, by)
+    own, activation = ([opening.row] if opening.row else []), opening.t0
+    if constraint.after is not None:  # the second activation (line 10)
+        sought = Sought(constraint.after.act, opening.case, key, by, {row.event_id for row in own})
+        episode = Span(opening.t0, True, plus(opening.t0, window) if window else None, True)
+        found = second_activation(sought, constraint.after.channel, episode)
+        if isinstance(found, Finding):
+            return found
+        own, activation = [*own, found], at_of(found) or activation
+    sought = Sought(norm.target(constraint), opening.case, key, by, {row.event_id for row in own})
+    span = span_of(log, constraint, opening, activation, window, log.recorders(sought.act.activity, policy.channels))
+    over = constraint.template in LOOK_BACK or log.over(span)
+    sight = look(log, policy, sought, span)
+    verdict, reason, last = weigh(constraint, sight, over, activation)
+    seen = nearest(sight, constraint.template, activation)
+    if verdict != "violated":
+        return Finding(verdict, reason, named(seen), span.upper, slack(constraint, verdict, span.upper, sight, last))
+    instant = moment(constraint, span, activation, own, last)
+    if constraint.unless is not None:  # no row is excluded and no office role asked (line 18, V4, M4)
+        start = case_start(log, opening.case, log.recorders(constraint.unless.activity, policy.channels))
+        excuse = look(log, policy, Sought(constraint.unless, opening.case, key, by), Span(start, True, instant, None))
+        if proven(excuse, 1):
+            return Finding("excused", "exception", named(seen + [rows[0] for rows in excuse.definite.values() if rows]), span.upper)
+        if not refuted(excuse, 1):
+            return Finding("indeterminate", "exception_unknown", named(seen), span.upper)
+    late = late_row(sought, sight, span.upper) if reason in ("absent", "too_few") else None
+    late_at = at_of(late) if late else None  # at its own grain: k, and with it G, is not applied to the late row (V5)
+    if late is None or late_at is None or span.upper is None:
+        return Finding("violated", reason, named(seen), span.upper, None, instant)
+    behind = difference(span.upper, late_at).total_seconds()
+    return Finding("violated", "late" if reason == "absent" else reason, named([*seen, late]), span.upper, behind, instant)
+
+
+def second_activation(sought: Sought, channel: str, episode: Span) -> Event | Finding:
+    """The earliest definite row of ``after`` in the episode [t0, t0 + window], or why there is none (line 10, I2)."""
+    found = {row: both(sought.match(row), equal(row.channel, channel), episode.holds(at_of(row))) for row in sought.case}
+    definite = in_order([row for row, match in found.items() if match])
+    if definite and sought.key is not None:
+        return definite[0]
+    unclear = sought.key is None or None in found.values()
+    return Finding("indeterminate", "after_unknown") if unclear else Finding("not_activated", "no_after")
+
+
+def span_of(log: Log, constraint: Constraint, opening: Opening, activation: At, window: Duration | None, rel: Collection[str]) -> Span:
+    """The interval the target is looked for in (line 14, I3); its upper bound is the due shown (I5)."""
+    template, deadline, case = constraint.template, constraint.deadline, opening.case
+    if template in LOOK_BACK:
+        lower = minus(activation, deadline) if deadline else case_start(log, case, rel)
+        return Span(lower, True, activation, None)
+    # t0 + window is computed from t0 and keeps t0's offset and grain, also under `after` (I1). A two-sided constraint without
+    # deadline ends where any other does: line 9's order, window first.
+    end = plus(activation, deadline) if deadline else interval_end(log, case, opening.t0 or activation, activation, window)
+    if template in TWO_SIDED:
+        return Span(minus(activation, deadline) if deadline else case_start(log, case, rel), True, end, True)
+    return Span(activation, None if template == "not_response" else True, end, True)
+
+
+def weigh(constraint: Constraint, sight: Sight, over: bool, activation: At) -> tuple[Verdict, Reason, Event | None]:
+    """Verdict before ``unless`` and the late row, with the row that completed the proof, if any (V1 to V3)."""
+    n, template = constraint.count, constraint.template
+    last = proven(sight, n)
+    if not constraint.positive:  # line 17, V3
+        if last:
+            return "violated", "seen_forbidden", last
+        if not over:
+            return "pending", "seen" if sight.rows else "unseen", None
+        return ("satisfied", "refuted", None) if refuted(sight, n) else ("indeterminate", unknown(sight, n), None)
+    if template == "exactly":  # line 15, V2
+        extra = proven(sight, n + 1)
+        if extra:
+            return "violated", "too_many", extra
+        if not over:
+            return "pending", "open", None
+        if refuted(sight, n):
+            return "violated", "too_few", None
+        if last and refuted(sight, n + 1):
+            return "satisfied", "proven", last
+        return "indeterminate", unknown(sight, n + 1 if last else n), None
+    if last:  # line 15, V1
+        tie = template == "response" and compare(sight.at(last), activation) == 0
+        return "satisfied", "tie" if tie else "proven", last
+    if not over:
+        return "pending", "open", None
+    if refuted(sight, n):
+        return "violated", "not_preceded" if template == "precedence" else "absent", None
+    return "indeterminate", unknown(sight, n), None
+
+
+def moment(constraint: Constraint, span: Span, activation: At, own: Sequence[Event], last: Event | None) -> At:
+    """e, the instant of the violation: up to it an exception counts (V4), from it the procedure runs (line 23)."""
+    if constraint.template in LOOK_BACK:
+        return activation
+    if last is None:  # a positive constraint that was refuted: its due
+        assert span.upper is not None
+        return span.upper
+    completion = at_of(last)  # e carries the row's own offset and grain
+    assert completion is not None
+    start = (end_of_grain(activation), own[-1].event_id if own else "")
+    return completion if (end_of_grain(completion), last.event_id) > start else activation
+
+
+def late_row(sought: Sought, sight: Sight, due: At | None) -> Event | None:
+    """The earliest definite row of rel strictly after due (V5)."""
+    later = Span(due, False, None, True)
+    rows = [row for row in sought.case if row.channel in sight.definite and sought.match(row) and later.holds(at_of(row))]
+    return next(iter(in_order(rows)), None)
+
+
+def slack(constraint: Constraint, verdict: Verdict, due: At | None, sight: Sight, last: Event | None) -> float | None:
+    """due − completion of a satisfied positive constraint, null for precedence (line 20, V6); G is kept where k > 1."""
+    if verdict != "satisfied" or not constraint.positive or constraint.template in LOOK_BACK or due is None or last is None:
+        return None
+    return difference(due, sight.at(last)).total_seconds()
+
+
+def nearest(sight: Sight, template: str, activation: At) -> list[Event]:
+    """Per channel the definite row nearest the activation (line 20, V7)."""
+
+    def distance(row: Event) -> tuple[timedelta, datetime, str]:
+        end, event_id = sight.order(row)
+        if template in LOOK_BACK:
+            return datetime.max - end, end, event_id
+        return (abs(end - end_of_grain(activation)) if template in TWO_SIDED else timedelta(0)), end, event_id
+
+    return [min(rows, key=distance) for rows in sight.definite.values() if rows]
+
+
+def named(rows: Sequence[Event]) -> tuple[str, ...]:
+    return tuple(sorted({row.event_id for row in rows}))
+
+
+# ---- the two selections
+
+
+def judged(structure: Structure, log: Log) -> Iterator[tuple[Opening, int, Finding]]:
+    if structure.norm.force == "may":  # line 12, V8
+        return
+    for opening in openings(structure, log):
+        for index, constraint in enumerate(structure.norm.constraints):
+            yield opening, index, judge(log, structure.norm, structure.evidence, constraint, structure.trigger.window, opening)
+
+
+def shown(opening: Opening, instance: str, index: int, finding: Finding) -> InstanceVerdict:
+    due = Due(local(finding.due), finding.due.offset, finding.due.grain) if finding.due else None  # I5
+    verdict, reason, witnesses = finding[:3]
+    return InstanceVerdict(opening.case_id, instance, index, verdict, reason, witnesses, opening.bearer, due, finding.slack)
+
+
+def evaluate(structure: Structure, records: RecordLayer, events: Sequence[Event]) -> list[InstanceVerdict]:
+    """A verdict for every instance × constraint, sorted by (case_id, instance, constraint)."""
+    rows = [shown(opening, opening.instance, index, finding) for opening, index, finding in judged(structure, Log(records, events))]
+    return sorted(rows, key=lambda v: v[:3])
+
+
+def evaluate_procedure(
+    structure: Structure, records: RecordLayer, events: Sequence[Event], norm_verdicts: Sequence[InstanceVerdict]
+) -> list[InstanceVerdict]:
+    """Verdicts on the recorded steps after each violation (line 23); the activation is an instant, so no row is its own target."""
+    log = Log(records, events)
+    violated = {v[:3] for v in norm_verdicts if v.verdict == "violated"}
+    rows = []
+    for opening, index, finding in judged(structure, log):
+        if (opening.case_id, opening.instance, index) not in violated or finding.instant is None:
+            continue
+        for number, step in enumerate(structure.procedure.steps):
+            able = log.recorders(step.activity) if step.activity else []
+            if not able or step.activity is None:
+                continue
+            duty = Constraint(
+                template="response", target=Act(activity=step.activity), correlate="same_case", deadline=structure.procedure.response_time
+            )
+            norm = Norm(bearer=Office(role=step.role), constraints=(duty,))
+            policy = EvidencePolicy(channels=tuple(able), operator="any")
+            violation = opening._replace(row=None, t0=finding.instant, bearer=step.role)
+            done = judge(log, norm, policy, duty, None, violation)
+            rows.append(shown(violation, f"{opening.instance}#{index}", number, done))
+    return sorted(rows, key=lambda v: v[:3])
