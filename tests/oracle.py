@@ -217,14 +217,12 @@ def in_order(rows: Sequence[Event]) -> list[Event]:
     return sorted((row for row in rows if row.event_id in ends), key=lambda row: (ends[row.event_id], row.event_id))
 
 
-def case_start(log: Log, case: Sequence[Event], rel: Collection[str]) -> At | None:
-    """The start of the case where it is known to a look-back for an act of rel (line 16, I4)."""
+def case_start(log: Log, case: Sequence[Event], rel: Collection[str], before: At) -> At | None:
+    """The start of the case where it is known to a look-back from ``before`` for an act of rel (line 16, I4)."""
     opening = in_order([row for row in case if row.activity in log.records.case_start])
-    if opening:
-        return at_of(opening[0])
-    first = at_of(in_order(case)[0])  # the case has an activation, so it has a dated row
-    known = first is not None and all(log.coverage[c] and first.utc > log.coverage[c][0][0] for c in rel)
-    return first if known else None
+    first = at_of((opening or in_order(case))[0])  # the case has an activation, so it has a dated row
+    known = bool(opening) or (first is not None and all(log.coverage[c] and first.utc > log.coverage[c][0][0] for c in rel))
+    return first if known and first is not None and end_of_grain(first) <= end_of_grain(before) else None
 
 
 def interval_end(log: Log, case: Sequence[Event], t0: At, activation: At, window: Duration | None) -> At | None:
@@ -444,7 +442,7 @@ def judge(log: Log, norm: Norm, policy: EvidencePolicy, constraint: Constraint, 
         return Finding(verdict, reason, named(seen), span.upper, slack(constraint, verdict, span.upper, sight, last))
     instant = moment(constraint, span, activation, own, last)
     if constraint.unless is not None:  # no row is excluded and no office role asked (line 18, V4, M4)
-        start = case_start(log, opening.case, log.recorders(constraint.unless.activity, policy.channels))
+        start = case_start(log, opening.case, log.recorders(constraint.unless.activity, policy.channels), instant)
         excuse = look(log, policy, Sought(constraint.unless, opening.case, key, by), Span(start, True, instant, None))
         if proven(excuse, 1):
             return Finding("excused", "exception", named(seen + [rows[0] for rows in excuse.definite.values() if rows]), span.upper)
@@ -472,13 +470,13 @@ def span_of(log: Log, constraint: Constraint, opening: Opening, activation: At, 
     """The interval the target is looked for in (line 14, I3); its upper bound is the due shown (I5)."""
     template, deadline, case = constraint.template, constraint.deadline, opening.case
     if template in LOOK_BACK:
-        lower = minus(activation, deadline) if deadline else case_start(log, case, rel)
+        lower = minus(activation, deadline) if deadline else case_start(log, case, rel, activation)
         return Span(lower, True, activation, None)
     # t0 + window is computed from t0 and keeps t0's offset and grain, also under `after` (I1). A two-sided constraint without
     # deadline ends where any other does: line 9's order, window first.
     end = plus(activation, deadline) if deadline else interval_end(log, case, opening.t0 or activation, activation, window)
     if template in TWO_SIDED:
-        return Span(minus(activation, deadline) if deadline else case_start(log, case, rel), True, end, True)
+        return Span(minus(activation, deadline) if deadline else case_start(log, case, rel, activation), True, end, True)
     return Span(activation, None if template == "not_response" else True, end, True)
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple
-
-import duckdb
+from typing import TYPE_CHECKING, NamedTuple
 
 from gnrs_ppl.context.time import GRAINS, Grain
 from gnrs_ppl.context.types import COLUMNS, RecordLayer
 from gnrs_ppl.errors import InputError, one_line
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 class Event(NamedTuple):
@@ -85,6 +86,8 @@ class EventLog:
 
 def open_connection() -> duckdb.DuckDBPyConnection:
     """An in-memory DuckDB with an empty ``events`` table and no extension loading."""
+    import duckdb  # a quarter of a second that `gnrs --help` need not wait for
+
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": False, "autoload_known_extensions": False, "allow_community_extensions": False}
     )
@@ -141,6 +144,8 @@ class _Import:
 
     def _stage(self) -> None:
         """The file's columns under the event table's names, all as text."""
+        import duckdb
+
         if not self.path.is_file():
             raise self._error("no such file" if not self.path.exists() else "is not a file", "check records.log or --log")
         if any(c in self.path.name for c in "*?[]"):

@@ -31,7 +31,7 @@ ValueTag = Literal["accountability", "fairness", "leniency", "privacy", "safety"
 class Frozen(BaseModel):
     """Immutable, hashable, closed to unknown fields and to silent type coercion."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
 
 def _name(text: str) -> str:

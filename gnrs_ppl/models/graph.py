@@ -106,9 +106,9 @@ def _flag_table(flag: Flag, contents: dict[str, list[Any]]) -> NDArray[np.bool_]
 
 def _merged(
     named: Sequence[tuple[Flag, NDArray[np.bool_]]], contents: dict[str, list[Any]]
-) -> tuple[list[NDArray[np.bool_]], dict[tuple[int, int], NDArray[np.bool_]]]:
+) -> tuple[dict[int, NDArray[np.bool_]], dict[tuple[int, int], NDArray[np.bool_]]]:
     """Flags of the same slots OR-ed together: ¬h is subtracted once."""
-    unary = [np.zeros(len(contents[slot]), dtype=bool) for slot in SLOTS]
+    unary = {v: np.zeros(len(contents[slot]), dtype=bool) for v, slot in enumerate(SLOTS)}
     pairs: dict[tuple[int, int], NDArray[np.bool_]] = {}
     for flag, table in named:
         where = tuple(SLOTS.index(s) for s in flag.slots)

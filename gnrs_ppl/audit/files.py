@@ -1,0 +1,41 @@
+"""``gnrs audit``: rule file, log and context brought together, then one call of :func:`gnrs_ppl.audit.audit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gnrs_ppl.audit import audit
+from gnrs_ppl.audit.result import AuditResult
+from gnrs_ppl.context.load import load_context
+from gnrs_ppl.context.log import read_log
+from gnrs_ppl.context.types import RecordLayer, Schema
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.rule.files import read_rule
+
+
+def audit_files(rule: Path, log: Path | None = None, context: Path | None = None) -> AuditResult:
+    """Audit a rule file on a log.
+
+    The record layer is the rule file's own where it has one (it holds the capability the rule was compiled with),
+    else the context's, else the log's standard columns. ``log`` goes before the context's log.
+
+    Raises
+    ------
+    InputError
+        A file is missing or malformed, or no log is named.
+    Refused
+        The rule cannot be checked on these records.
+    """
+    read = read_rule(rule)
+    given = load_context(context) if context is not None else None
+    records = read.records or (given.records if given else RecordLayer())
+    if log is not None:
+        path = log
+    elif given is not None and given.records.log is not None:
+        path = given.folder / given.records.log
+    elif read.records is not None and read.records.log is not None:
+        path = rule.parent / read.records.log
+    else:
+        raise InputError("no log to audit", "pass --log, or a context that names one", source="arguments")
+    schema = read.institution if read.institution != Schema() else (given.schema if given else Schema())
+    return audit(read.rule, read_log(path, records), records=records, schema=schema)

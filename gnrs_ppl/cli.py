@@ -1,0 +1,173 @@
+"""Command line: ``gnrs draft``, ``gnrs audit``, ``gnrs sample``. Heavy imports wait until a verb needs them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.exceptions import Abort, Exit, TyperException
+
+from gnrs_ppl.errors import GnrsError, InputError, one_line
+
+app = typer.Typer(
+    name="gnrs",
+    help="Draft rules that people can read and auditors can run against the records that exist.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    epilog="Exit codes: 0; 1 the answer is no (violations, no feasible rule); 2 bad input; 3 not checkable on these records.",
+)
+
+
+class Kernel(StrEnum):
+    """Samplers behind one call."""
+
+    metropolis = "metropolis"
+    exact = "exact"
+
+
+ContextPath = Annotated[Path, typer.Argument(metavar="CONTEXT", help="Context file (YAML or JSON): goal, schema, records, pools.", show_default=False)]
+Chains = Annotated[int, typer.Option(help="Parallel chains.")]
+Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
+KernelOption = Annotated[Kernel, typer.Option(help="Sampler.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print versions and exit.", is_eager=True)] = False,
+) -> None:
+    """Options of every verb."""
+    if version:
+        from gnrs_ppl.versions import versions
+
+        typer.echo("\n".join(f"{name} {number}" for name, number in versions().items()))
+        raise typer.Exit
+
+
+@app.command()
+def draft(
+    context: ContextPath,
+    chains: Chains = 64,
+    steps: Steps = 200,
+    seed: Seed = 0,
+    kernel: KernelOption = Kernel.metropolis,
+    alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
+    out: Annotated[Path | None, typer.Option(help="Folder for rule.txt, rule.json, draft.json and posterior.nc; all or nothing.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups."""
+    import gnrs_ppl as gnrs
+
+    with _working("drafting"):
+        drafted = gnrs.draft(gnrs.load_context(context), chains=chains, steps=steps, seed=seed, kernel=kernel.value, alternatives=alternatives)
+        written = drafted.save(out) if out is not None else []
+    if as_json:
+        typer.echo(json.dumps(drafted.as_dict(), indent=2, ensure_ascii=False))
+        return
+    from gnrs_ppl.report import print_draft
+
+    print_draft(drafted, written)
+
+
+@app.command()
+def audit(
+    context: Annotated[Path | None, typer.Argument(metavar="[CONTEXT]", help="Context file whose log, words and record layer to use.", show_default=False)] = None,
+    rule: Annotated[Path | None, typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False)] = None,
+    log: Annotated[Path | None, typer.Option(help="Event log (CSV, CSV.gz or Parquet); default: the context's.", show_default=False)] = None,
+    limit: Annotated[int, typer.Option(min=0, help="Violations to show in text.")] = 3,
+    as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a line per instance and constraint.")] = False,
+) -> None:
+    """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated."""
+    from gnrs_ppl.audit.files import audit_files
+
+    if rule is None:
+        raise InputError("--rule is missing", "name a rule file; gnrs draft CONTEXT --out DIR writes one", source="arguments")
+    with _working("auditing"):
+        result = audit_files(rule, log, context)
+    if as_json:
+        typer.echo(result.to_json())
+    elif as_csv:
+        typer.echo(result.to_csv(), nl=False)
+    else:
+        from gnrs_ppl.report import print_audit
+
+        print_audit(result, limit)
+    if result.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def sample(
+    context: ContextPath,
+    out: Annotated[Path, typer.Option(help="netCDF file for the chains.", show_default=False)],
+    chains: Chains = 64,
+    steps: Steps = 200,
+    seed: Seed = 0,
+    kernel: KernelOption = Kernel.metropolis,
+    as_json: Json = False,
+) -> None:
+    """Run the chains and keep every draw in a netCDF file that ArviZ reads."""
+    import gnrs_ppl as gnrs
+    from gnrs_ppl.draft import search
+
+    with _working("sampling"):
+        found = search(gnrs.load_context(context), chains=chains, steps=steps, seed=seed, kernel=kernel.value)
+        found.save_posterior(out)
+    if as_json:
+        typer.echo(json.dumps(found.as_dict() | {"out": str(out)}, indent=2, ensure_ascii=False))
+        return
+    from gnrs_ppl.report import print_search
+
+    print_search(found, out)
+
+
+@contextmanager
+def _working(what: str) -> Iterator[None]:
+    """A spinner on a terminal's standard error; silent elsewhere."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} …"):
+        yield
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point: every expected error is one line on standard error and an exit code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        return app(args=arguments, standalone_mode=False) or 0
+    except GnrsError as error:
+        return _complain(str(error), error.exit_code)
+    except TyperException as error:
+        return _complain(one_line(f"arguments: {error.format_message()}"), 2) if error.format_message() else 2
+    except Exit as stop:
+        return stop.exit_code
+    except (KeyboardInterrupt, Abort):
+        return _complain("interrupted", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _complain(line: str, code: int) -> int:
+    print(f"gnrs: {line}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""What a person sees: a draft, an audit and a search as text and tables. Text from files is never read as markup."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from gnrs_ppl.audit.result import AuditResult, due_text
+from gnrs_ppl.audit.types import VERDICTS
+from gnrs_ppl.errors import one_line
+
+if TYPE_CHECKING:
+    from gnrs_ppl.draft import Draft, Search
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else 110, highlight=False, soft_wrap=False)
+
+
+def _table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+def _row(table: Table, *cells: object) -> None:
+    table.add_row(*[Text(str(cell)) for cell in cells])
+
+
+def print_draft(draft: Draft, written: list[Path]) -> None:
+    """Clause, slots, score by feature, grounding, certificate, chains, runner-ups and what was dropped."""
+    console = _console()
+    console.print(Text(f"Rule for {draft.goal.id}", style="bold"))
+    console.print(Text(draft.goal.intent, style="dim"))
+    console.print(Padding(Text(draft.text), (1, 2)))
+
+    slots = _table("Slots", "slot", "option", "content")
+    for slot, option, content in draft.slots():
+        _row(slots, slot, option, content)
+    console.print(slots)
+
+    score = _table(f"Score  s_search = {draft.score.s_search:.4f}", "feature", "φ", "weight", "w·φ", right=("φ", "weight", "w·φ"))
+    for name, value, weight in draft.score.rows():
+        _row(score, name.replace("_", " "), f"{value:.3f}", f"{weight:.2f}", f"{value * weight:.4f}")
+    console.print(score)
+    console.print(Text(f"weights: {draft.score.weights.origin}; hard conditions: {'all hold' if draft.score.feasible else 'broken'}", style="dim"))
+
+    gate = draft.grounding.gate
+    grounding = _table(f"Grounding  ρ = {gate.rho:.3f}, HARD-OK {'passed' if gate.passed else 'failed'}", "question", "count", "of", "support", right=("count", "of"))
+    for query in draft.grounding.queries:
+        _row(grounding, query.question, f"{query.count:,}", f"{query.of:,}" if query.of else "", query.support or "")
+    console.print(grounding)
+    for failure in gate.failures:
+        console.print(Text(f"HARD-OK: {failure}", style="yellow"))
+
+    console.print(Text("Certificate", style="bold"))
+    for line in draft.certificate.lines():
+        console.print(Padding(Text(line), (0, 2)))
+    console.print()
+    _print_search_table(console, draft.search)
+
+    if draft.alternatives:
+        runners = _table(f"Runner-ups, probability at {draft.probability_label}", "#", "probability", "s_search", "what differs", right=("#", "probability", "s_search"))
+        for number, other in enumerate(draft.alternatives, 2):
+            _row(runners, number, f"{other.probability:.4f}", f"{other.s_search:.4f}", other.differs)
+        console.print(runners)
+    if draft.dropped:
+        dropped = _table("Refused candidates", "slot", "candidate", "why")
+        for item in draft.dropped:
+            _row(dropped, *item)
+        console.print(dropped)
+    for path in written:
+        console.print(Text(f"wrote {path}", style="dim"))
+
+
+def print_search(search: Search, out: Path) -> None:
+    """How the chains did."""
+    console = _console()
+    _print_search_table(console, search)
+    console.print(Text(f"wrote {out}", style="dim"))
+
+
+def _print_search_table(console: Console, search: Search) -> None:
+    table = _table("Search", "what", "value")
+    for what, value in search.rows():
+        _row(table, what, value)
+    console.print(table)
+
+
+def print_audit(result: AuditResult, limit: int) -> None:
+    """Clause, verdict counts at both levels, and the first violations with their witnesses."""
+    console = _console()
+    console.print(Text("Rule", style="bold"))
+    console.print(Padding(Text(result.text), (0, 2, 1, 2)))
+    log = result.log
+    console.print(Text(f"Log: {log['events']:,} events in {log['cases']:,} cases, sha256 {log['fingerprint'][:16]}…", style="dim"))
+    counts = _table("Verdicts", "verdict", "instances", "cases", right=("instances", "cases"))
+    for verdict in VERDICTS:
+        _row(counts, verdict.replace("_", " "), f"{result.counts[verdict]:,}", f"{result.case_counts[verdict]:,}")
+    console.print(counts)
+    advisory = " (advisory: a should-rule never fails an audit)" if result.force == "should" else ""
+    console.print(Text(f"Violated, of those decided: {result.headline}{advisory}", style="bold"))
+    if result.force == "may":
+        console.print(Text("A permission is not checked against records."))
+    for line in (*result.assumptions, *result.findings):
+        console.print(Text(f"note: {line}", style="dim"))
+    console.print()
+    violated = result.of("violated")
+    for found in violated[:limit]:
+        console.print(Text(f"Case {one_line(found.case_id)}", style="bold"))
+        console.print(Padding(Text(result.sentence(found)), (0, 2)))
+        facts = [("witnesses", ", ".join(found.witnesses) or "none"), ("bearer", found.bearer or "unknown"), ("due", due_text(found.due) or "–")]
+        facts += [("slack", f"{found.slack_seconds:,.0f} s")] if found.slack_seconds is not None else []
+        console.print(Padding(Text("; ".join(f"{name} {value}" for name, value in facts), style="dim"), (0, 2)))
+    if len(violated) > limit:
+        console.print(Text(f"… and {len(violated) - limit:,} more; --limit {len(violated)} or --csv lists them", style="dim"))
+    if result.procedure.verdicts or result.procedure.status == "prospective":
+        _print_procedure(console, result)
+    console.print(Text("A violation means the record shows otherwise, not that a person did wrong.", style="italic"))
+
+
+def _print_procedure(console: Console, result: AuditResult) -> None:
+    if result.procedure.status == "prospective":
+        console.print(Text("Procedure: prospective; the records cannot show whether its steps are taken.", style="dim"))
+        return
+    steps = _table("Procedure after violations", "step", *[v.replace("_", " ") for v in VERDICTS[:4]], right=tuple(v.replace("_", " ") for v in VERDICTS[:4]))
+    for index, step in enumerate(result.structure.procedure.steps):
+        own = [v.verdict for v in result.procedure.verdicts if v.constraint == index]
+        _row(steps, f"{step.stage}: {step.name}", *[own.count(v) for v in VERDICTS[:4]])
+    console.print(steps)
