@@ -47,11 +47,12 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         _row(slots, slot, option, content)
     console.print(slots)
 
-    score = _table(f"Score  s_search = {draft.score.s_search:.4f}", "feature", "φ", "weight", "w·φ", right=("φ", "weight", "w·φ"))
-    for name, value, weight in draft.score.rows():
+    score = _table(f"Score  s_search = {draft.search.s_search:.4f}", "feature", "φ", "weight", "w·φ", right=("φ", "weight", "w·φ"))
+    weights = draft.search.weights
+    for (name, value), weight in zip(draft.search.features().items(), weights.values, strict=True):
         _row(score, name.replace("_", " "), f"{value:.3f}", f"{weight:.2f}", f"{value * weight:.4f}")
     console.print(score)
-    console.print(Text(f"weights: {draft.score.weights.origin}; hard conditions: {'all hold' if draft.score.feasible else 'broken'}", style="dim"))
+    console.print(Text(f"weights: {weights.origin}; all hard conditions hold", style="dim"))
 
     gate = draft.grounding.gate
     grounding = _table(f"Grounding  ρ = {gate.rho:.3f}, HARD-OK {'passed' if gate.passed else 'failed'}", "question", "count", "of", "support", right=("count", "of"))
@@ -68,13 +69,13 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     _print_search_table(console, draft.search)
 
     if draft.alternatives:
-        runners = _table(f"Runner-ups, probability at {draft.probability_label}", "#", "probability", "s_search", "what differs", right=("#", "probability", "s_search"))
+        runners = _table("Runner-ups, probability at search temperature", "#", "probability", "s_search", "what differs", right=("#", "probability", "s_search"))
         for number, other in enumerate(draft.alternatives, 2):
             _row(runners, number, f"{other.probability:.4f}", f"{other.s_search:.4f}", other.differs)
         console.print(runners)
-    if draft.dropped:
+    if draft.search.dropped:
         dropped = _table("Refused candidates", "slot", "candidate", "why")
-        for item in draft.dropped:
+        for item in draft.search.dropped:
             _row(dropped, *item)
         console.print(dropped)
     for path in written:

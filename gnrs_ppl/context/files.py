@@ -110,6 +110,8 @@ def _problem(error: Any) -> str:
         return "unknown field"
     if error["type"] == "missing":
         return "is missing"
+    if error["type"] == "too_short":
+        return f"holds {error['ctx']['actual_length']} of the at least {error['ctx']['min_length']} it needs"
     shown = one_line(repr(error["input"]), 60)
     return f"{error['msg'].removeprefix('Value error, ')}" + ("" if shown in error["msg"] or error["type"] == "value_error" else f", got {shown}")
 
@@ -118,7 +120,7 @@ def _remedy(error: Any) -> str:
     kind = error["type"]
     if kind == "extra_forbidden":
         return "remove it or check its spelling"
-    if kind == "missing":
+    if kind in ("missing", "too_short"):
         return "add it"
     if kind == "string_type":
         return "write text (put it in quotes)"
@@ -135,6 +137,8 @@ def write_all(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
     InputError
         When the folder cannot be made or written.
     """
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file, not a folder", "name a folder you may write to", source=str(folder))
     staged: list[tuple[str, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)

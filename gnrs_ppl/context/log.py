@@ -240,11 +240,11 @@ class _Import:
         for channel, rows, micro, second, minute in seen:
             declared = self.records.channel(channel) if channel is not None else None
             clock: Grain = "microsecond" if micro else "second"
-            if not micro and not second and rows >= ENOUGH_TO_INFER_A_GRAIN:
-                clock = "minute" if minute else "day"
-                self.findings.append(f"every time in {channel!r} is a whole {clock}; its clock is taken to show {clock}s")
             if declared is not None and declared.grain is not None:
                 clock = declared.grain
+            elif not micro and not second and rows >= ENOUGH_TO_INFER_A_GRAIN:
+                clock = "minute" if minute else "day"
+                self.findings.append(f"every time in {channel!r} is a whole {clock}; its clock is taken to show {clock}s")
             self.connection.execute("INSERT INTO clocks VALUES (?, ?)", [channel, clock])
         self.connection.execute(
             """CREATE TABLE timed AS SELECT parsed.* EXCLUDE (timestamp, "offset", grain),

@@ -82,7 +82,10 @@ Offset = Annotated[int, BeforeValidator(_offset_minutes), Field(ge=-14 * 60, le=
 
 
 class Goal(Frozen):
-    """Normative goal g: what the rule is for, and the conduct it requires or forbids."""
+    """Normative goal g: what the rule is for, and the conduct it requires or forbids.
+
+    ``within`` is the time the goal itself asks for, where it names one.
+    """
 
     id: Name
     intent: Annotated[str, Field(min_length=1, max_length=2000)]
@@ -92,6 +95,7 @@ class Goal(Frozen):
     locations: Names = ()
     objects: Names = ()
     values: Annotated[tuple[ValueTag, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
+    within: Duration | None = None
 
     @model_validator(mode="after")
     def _no_contradiction(self) -> Goal:

@@ -9,19 +9,23 @@ without its normalising constant.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from gnrs_ppl.models.space import AnyArray, Joints, Lookup, RuleSpace, Swaps
+from gnrs_ppl.models.space import AnyArray, Joints, Lookup, RuleSpace, Swaps, look_up
 
 SEARCH_TEMPERATURE = 0.08
 """tau of the paper's search; it moves the chains, and probabilities at it are not for people (DESIGN section 1)."""
 PENALTY_PER_WEIGHT = 2.0
 """lambda over the sum of the weights: see :func:`hard_penalty`."""
+UNROLL = 32
+"""Table look-ups written out one by one before a loop is made; chains run 1.6 times as fast as with one gather for all of them."""
+
+_Total: TypeAlias = tuple[jax.Array, jax.Array]
 
 
 class Tables(NamedTuple):
@@ -39,7 +43,7 @@ class Tables(NamedTuple):
         As in the space.
     """
 
-    sizes: Int[AnyArray, "V"]
+    sizes: Int[AnyArray, " V"]
     candidate: Int[AnyArray, "V O"]
     log_prior: Float[AnyArray, "V O"]
     unary: Float[AnyArray, "V O"]
@@ -53,7 +57,7 @@ class Tables(NamedTuple):
     lookup: Lookup
 
 
-def hard_penalty(weights: Float[AnyArray, "F"]) -> float:
+def hard_penalty(weights: Float[AnyArray, " F"]) -> float:
     """Set lambda by rule: twice the sum of the weights (2 on the simplex).
 
     Features lie in [0, 1], so w . phi differs by at most sum(w) between two structures. The first sum makes every structure
@@ -64,7 +68,7 @@ def hard_penalty(weights: Float[AnyArray, "F"]) -> float:
     return PENALTY_PER_WEIGHT * float(np.sum(np.asarray(weights, np.float64)))
 
 
-def contract(space: RuleSpace, weights: Float[AnyArray, "F"], penalty: float | None = None) -> Tables:
+def contract(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float | None = None) -> Tables:
     """Contract the features with the weights once; NumPy in gives NumPy float64 out, JAX weights can be differentiated.
 
     Parameters
@@ -94,44 +98,59 @@ def contract(space: RuleSpace, weights: Float[AnyArray, "F"], penalty: float | N
     )
 
 
-def evaluate(tables: Tables, position: Int[AnyArray, "V"]) -> tuple[Float[jax.Array, ""], Bool[jax.Array, ""]]:
+def evaluate(tables: Tables, position: Int[AnyArray, " V"]) -> tuple[Float[jax.Array, ""], Bool[jax.Array, ""]]:
     """s_search and h of one structure: V + P table look-ups for the score, as many for the flags."""
-    unary = _unary(tables, position)
-    left, right = _ends(tables, position)
-    each = np.arange(tables.pairs.shape[0])
-    raised = jnp.asarray(tables.pair_flags)[each, left, right].any() | jnp.asarray(tables.unary_flags)[unary].any()
-    total = jnp.asarray(tables.unary)[unary].sum() + jnp.asarray(tables.pairwise)[each, left, right].sum()
+    position = jnp.asarray(position)
+
+    def add_option(total: _Total, variable: jax.Array) -> tuple[_Total, None]:
+        at = (variable, look_up(position, variable))
+        return (total[0] + look_up(tables.unary, *at), total[1] | look_up(tables.unary_flags, *at)), None
+
+    def add_pair(total: _Total, pair: jax.Array) -> tuple[_Total, None]:
+        left, right = look_up(tables.pairs, pair, 0), look_up(tables.pairs, pair, 1)
+        at = (pair, look_up(position, left), look_up(position, right))
+        return (total[0] + look_up(tables.pairwise, *at), total[1] | look_up(tables.pair_flags, *at)), None
+
+    nothing = (jnp.zeros((), jnp.asarray(tables.unary).dtype), jnp.zeros((), bool))
+    options, _ = jax.lax.scan(add_option, nothing, _numbers(tables.unary), unroll=UNROLL)
+    (total, raised), _ = jax.lax.scan(add_pair, options, _numbers(tables.pairwise), unroll=UNROLL)
     # paper, Structured search: lambda is subtracted once, however many conditions break
     return total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), ~raised
 
 
-def score(tables: Tables, position: Int[AnyArray, "V"]) -> Float[jax.Array, ""]:
+def score(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""]:
     """s_search = w . phi - lambda * 1[any flag]."""
     return evaluate(tables, position)[0]
 
 
-def feasible(tables: Tables, position: Int[AnyArray, "V"]) -> Bool[jax.Array, ""]:
+def feasible(tables: Tables, position: Int[AnyArray, " V"]) -> Bool[jax.Array, ""]:
     """h: no hard flag is raised."""
     return evaluate(tables, position)[1]
 
 
-def energy(tables: Tables, position: Int[AnyArray, "V"]) -> Float[jax.Array, ""]:
+def energy(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""]:
     """-s_search."""
     return -score(tables, position)
 
 
-def log_prior(tables: Tables, position: Int[AnyArray, "V"]) -> Float[jax.Array, ""]:
-    """log p0 of a structure, normalised."""
-    return jnp.asarray(tables.log_prior)[_unary(tables, position)].sum()
+def log_prior(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""]:
+    """Log p0 of a structure, normalised."""
+    position = jnp.asarray(position)
+
+    def add(total: jax.Array, variable: jax.Array) -> tuple[jax.Array, None]:
+        return total + look_up(tables.log_prior, variable, look_up(position, variable)), None
+
+    start = jnp.zeros((), jnp.asarray(tables.log_prior).dtype)
+    return jax.lax.scan(add, start, _numbers(tables.log_prior), unroll=UNROLL)[0]
 
 
-def logdensity(tables: Tables, position: Int[AnyArray, "V"], temperature: float | jax.Array) -> Float[jax.Array, ""]:
-    """log p0 + s_search / tau, without the normalising constant."""
+def logdensity(tables: Tables, position: Int[AnyArray, " V"], temperature: float | jax.Array) -> Float[jax.Array, ""]:
+    """Log p0 + s_search / tau, without the normalising constant."""
     return log_prior(tables, position) + score(tables, position) / temperature
 
 
-def features(space: RuleSpace, position: Int[AnyArray, "V"]) -> Float[jax.Array, "F"]:
-    """phi of one structure, each entry in [0, 1]."""
+def features(space: RuleSpace, position: Int[AnyArray, " V"]) -> Float[jax.Array, " F"]:
+    """Feature vector phi of one structure, each entry in [0, 1]."""
     variables = np.arange(space.sizes.shape[0])
     position = jnp.asarray(position)
     left, right = position[space.pairs[:, 0]], position[space.pairs[:, 1]]
@@ -139,16 +158,11 @@ def features(space: RuleSpace, position: Int[AnyArray, "V"]) -> Float[jax.Array,
     return jnp.asarray(space.unary)[variables, position].sum(0) + pairwise.sum(0)
 
 
-def _unary(tables: Tables, position: Int[AnyArray, "V"]) -> tuple[Any, jax.Array]:
-    return np.arange(tables.sizes.shape[0]), jnp.asarray(position)
+def _numbers(tables: AnyArray) -> Int[jax.Array, " n"]:
+    return jnp.arange(tables.shape[0], dtype=jnp.int32)
 
 
-def _ends(tables: Tables, position: Int[AnyArray, "V"]) -> tuple[jax.Array, jax.Array]:
-    position = jnp.asarray(position)
-    return position[tables.pairs[:, 0]], position[tables.pairs[:, 1]]
-
-
-def slow_score(space: RuleSpace, weights: Float[AnyArray, "F"], penalty: float, position: Int[AnyArray, "V"]) -> float:
+def slow_score(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float, position: Int[AnyArray, " V"]) -> float:
     """s_search by plain loops, kept for the tests: what :func:`score` must equal."""
     total, broken = 0.0, False
     for variable, option in enumerate(position):

@@ -96,7 +96,8 @@ def intent_alignment(facts: Facts) -> list[Term]:
 
     Terms, equal weights: F1 of required actions and positive targets [norm]; share of forbidden actions that a negative
     constraint targets, 1 where none is forbidden [norm]; F1 of the goal's roles and scope roles with the office [scope × norm]; mean F1 of the goal's
-    locations and objects and the scope's [scope].
+    locations and objects and the scope's [scope]; how near the deadlines of positive constraints come to the time the goal names,
+    shorter / longer, 1 where it names none [norm].
     """
     goal = facts.context.goal
 
@@ -114,7 +115,20 @@ def intent_alignment(facts: Facts) -> list[Term]:
     def places(scope: Scope) -> float:
         return (overlap(goal.locations, scope.locations) + overlap(goal.objects, scope.objects + scope.concerns)) / 2
 
-    return [Term(("norm",), demanded), Term(("norm",), forbidden), Term(("scope", "norm"), covered), Term(("scope",), places)]
+    def timed(norm: Norm) -> float:
+        if goal.within is None:
+            return 1.0
+        wanted = goal.within.shortest_seconds()
+        stated = [c.deadline.shortest_seconds() if c.deadline else 0.0 for c in norm.constraints if c.positive]
+        return share([min(d, wanted) / max(d, wanted) for d in stated], 0.0)
+
+    return [
+        Term(("norm",), demanded),
+        Term(("norm",), forbidden),
+        Term(("scope", "norm"), covered),
+        Term(("scope",), places),
+        Term(("norm",), timed),
+    ]
 
 
 def schema_grounding(facts: Facts) -> list[Term]:
@@ -199,7 +213,8 @@ def procedural_closure(facts: Facts) -> list[Term]:
 
     Terms, equal weights: share of review, decision, remedy and appeal present [procedure]; a response time is stated [procedure]; the appeal is heard by
     another role than decides, 0 without appeal [procedure]; share of inspected logs that the evidence policy lists, 0 where no step inspects
-    one [evidence × procedure]; share of reviewing, deciding and hearing steps whose role the scope does not regulate [scope × procedure].
+    one [evidence × procedure]; share of reviewing, deciding and hearing steps whose role the scope does not regulate [scope × procedure]; how
+    tightly the window closes around the longest deadline, deadline / window, 0.5 where either is missing [trigger × norm].
     """
 
     def complete(procedure: Procedure) -> float:
@@ -217,12 +232,17 @@ def procedural_closure(facts: Facts) -> list[Term]:
     def independent(scope: Scope, procedure: Procedure) -> float:
         return share([s.role not in scope.roles for s in procedure.steps if s.stage != "remedy"], 0.0)
 
+    def closes(trigger: Trigger, norm: Norm) -> float:
+        deadlines = [c.deadline.shortest_seconds() for c in norm.constraints if c.deadline]
+        return min(1.0, max(deadlines) / trigger.window.shortest_seconds()) if deadlines and trigger.window else 0.5
+
     return [
         Term(("procedure",), complete),
         Term(("procedure",), timed),
         Term(("procedure",), heard),
         Term(("evidence", "procedure"), looked_into),
         Term(("scope", "procedure"), independent),
+        Term(("trigger", "norm"), closes),
     ]
 
 

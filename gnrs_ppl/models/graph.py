@@ -48,6 +48,11 @@ class AndOrGraph:
         """Per slot, a readable name of each option: candidate id and levels."""
         return {slot: [option_label(o) for o in self.options[v]] for v, slot in enumerate(SLOTS)}
 
+    def blockers(self) -> list[tuple[Flag, float]]:
+        """Hard conditions with the share of the product space each alone excludes, largest first, zeros left out."""
+        shares = [(flag, float(table.mean())) for flag, table in self.flags]
+        return sorted([(f, s) for f, s in shares if s > 0], key=lambda pair: -pair[1])
+
     def raised(self, position: Sequence[int]) -> list[Flag]:
         """The hard conditions that fail at a position."""
         return [f for f, table in self.flags if table[tuple(int(position[SLOTS.index(s)]) for s in f.slots)]]
@@ -132,9 +137,3 @@ def _trigger_evidence(facts: Facts, triggers: list[Trigger], policies: list[Evid
     weights = 1.0 + COMPATIBLE_FAVOUR * capable
     rows: Table = weights / weights.sum(axis=1, keepdims=True)
     return rows
-
-
-def blockers(graph: AndOrGraph) -> list[tuple[Flag, float]]:
-    """Hard conditions with the share of the product space each alone excludes, largest first, zeros left out."""
-    shares = [(flag, float(table.mean())) for flag, table in graph.flags]
-    return sorted([(f, s) for f, s in shares if s > 0], key=lambda pair: -pair[1])

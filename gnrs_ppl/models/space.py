@@ -13,9 +13,10 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt32
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +32,11 @@ ROW_UNITS = 2**32
 """Rows of a joint table are whole multiples of 1/ROW_UNITS, so that a 32-bit word draws from them without rounding."""
 SUM_TOLERANCE = 1e-6
 """How far a row may be from one, and a feature from [0, 1], before it is refused."""
+
+
+def look_up(table: AnyArray, *index: Any) -> jax.Array:
+    """``table[index]`` without the checks for negative and outside indices that JAX puts before each look-up."""
+    return jnp.asarray(table).at[index].get(mode="promise_in_bounds")
 
 
 class Swaps(NamedTuple):
@@ -53,7 +59,7 @@ class Swaps(NamedTuple):
         Where the option's own candidate stands inside the group, and how many options it has there.
     """
 
-    variables: Int[AnyArray, "S"]
+    variables: Int[AnyArray, " S"]
     group: Int[AnyArray, "S O"]
     partners: Int[AnyArray, "S O"]
     order: Int[AnyArray, "S O"]
@@ -73,7 +79,8 @@ class Joints(NamedTuple):
     log_table : (J, O, O) float
         Its logarithm; ``PADDING`` where there is no option.
     cumulative : (J, O, O) uint32
-        ROW_UNITS times the sum of the row up to and including e; the last entry of a row is never looked at.
+        ROW_UNITS times the sum of the row up to and including e, and the greatest word from the last e on: e is drawn as the
+        number of entries that a word has passed, at most the last.
     """
 
     variables: Int[AnyArray, "J 2"]
@@ -93,7 +100,7 @@ class Lookup(NamedTuple):
         First option and number of options (parameter tuples) of each candidate; 0 and 1 where there is no candidate.
     """
 
-    candidates: Int[AnyArray, "V"]
+    candidates: Int[AnyArray, " V"]
     start: Int[AnyArray, "V O"]
     tuples: Int[AnyArray, "V O"]
 
@@ -123,7 +130,7 @@ class RuleSpace(NamedTuple):
     lookup : Lookup
     """
 
-    sizes: Int[AnyArray, "V"]
+    sizes: Int[AnyArray, " V"]
     candidate: Int[AnyArray, "V O"]
     log_prior: Float[AnyArray, "V O"]
     unary: Float[AnyArray, "V O F"]
@@ -225,7 +232,9 @@ def build_space(
 
 def _check_sizes(sizes: list[int], unary_tables: int) -> None:
     if not sizes or unary_tables != len(sizes):
-        raise ValueError(f"candidates: {len(sizes)} variable(s), but unary has {unary_tables}; both need one entry per variable, at least one")
+        raise ValueError(
+            f"candidates: {len(sizes)} variable(s), but unary has {unary_tables}; both need one entry per variable, at least one"
+        )
     for v, size in enumerate(sizes):
         if not 1 <= size <= LARGEST_VARIABLE:
             raise ValueError(f"candidates[{v}]: {size} options; a variable has 1 to {LARGEST_VARIABLE}")
@@ -257,9 +266,7 @@ def _flags(name: str, table: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bo
     return array
 
 
-def _check_range(
-    unary: list[NDArray[np.float64]], pairwise: NDArray[np.float64], pairs: list[tuple[int, int]], sizes: list[int]
-) -> None:
+def _check_range(unary: list[NDArray[np.float64]], pairwise: NDArray[np.float64], pairs: list[tuple[int, int]], sizes: list[int]) -> None:
     """Each feature stays in [0, 1] for every structure: the tables' least and greatest entries bound it."""
     real = [pairwise[p, : sizes[left], : sizes[right]] for p, (left, right) in enumerate(pairs)]
     least = sum(table.min(axis=0) for table in unary) + sum(table.min(axis=(0, 1)) for table in real)

@@ -23,6 +23,9 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 """Numeric parameters of each slot (DESIGN §2)."""
 
+FORWARD_DUTIES = ("response", "existence", "exactly", "responded_existence")
+"""Templates a varied deadline is meant for where a norm holds several constraints."""
+
 Levels = Annotated[tuple[Duration, ...], BeforeValidator(_listed), Field(min_length=1, max_length=64)]
 Counts = Annotated[tuple[Annotated[int, Field(ge=1, le=100)], ...], BeforeValidator(_listed), Field(min_length=1, max_length=64)]
 
@@ -30,8 +33,8 @@ Counts = Annotated[tuple[Annotated[int, Field(ge=1, le=100)], ...], BeforeValida
 class Levelled(Frozen):
     """Levels of a candidate's parameters; a level fills the field it names.
 
-    ``deadline`` fills the constraints that state none, ``count`` the counting ones that state none; ``window``, ``k`` and
-    ``response_time`` replace what the content says.
+    ``deadline`` fills the forward duties that state none (in a norm of one constraint: that one), ``count`` the counting constraints that
+    state none; ``window``, ``k`` and ``response_time`` replace what the content says.
     """
 
     window: Levels | None = None
@@ -69,12 +72,14 @@ class Candidate(Frozen, Generic[Content]):
         """The content with these levels filled in; raises ValueError where a level does not fit."""
         content: SlotContent = self.content
         if isinstance(content, Norm):
-            return content.model_validate(content.model_dump() | {"constraints": [_fill(c.model_dump(), levels) for c in content.constraints]})
+            alone = len(content.constraints) == 1
+            filled = [_fill(c.model_dump(), levels, alone or c.template in FORWARD_DUTIES) for c in content.constraints]
+            return content.model_validate(content.model_dump() | {"constraints": filled})
         return content.model_validate(content.model_dump() | levels) if levels else content
 
 
-def _fill(constraint: dict[str, Any], levels: dict[str, Any]) -> dict[str, Any]:
-    if "deadline" in levels and constraint["deadline"] is None:
+def _fill(constraint: dict[str, Any], levels: dict[str, Any], takes_deadline: bool) -> dict[str, Any]:
+    if "deadline" in levels and takes_deadline and constraint["deadline"] is None:
         constraint["deadline"] = levels["deadline"]
     if "count" in levels and constraint["template"] in COUNTING and constraint["count"] == 1:
         constraint["count"] = levels["count"]

@@ -1,0 +1,474 @@
+"""Whether a rule can be checked on some records, and the facts its check rests on (SEMANTICS lines 2 to 13 and 24)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarsest
+from gnrs_ppl.context.types import Channel, RecordLayer
+from gnrs_ppl.errors import InputError, Refused
+from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, TWO_SIDED, Act, Constraint, Structure
+
+Since = Literal["activation", "deadline", "case_start"]
+Until = Literal["activation", "deadline", "window", "closure"]
+Key = Literal["resource", "object"]
+
+_FIELDS = ("location", "object", "role")
+_LABELS = {"closed_world": "closed-world"}
+
+
+@dataclass(frozen=True)
+class RolePlan:
+    """One act of a constraint and the channels that can show it.
+
+    Attributes
+    ----------
+    act : Act
+        The pattern looked for; a target carries the office's role.
+    rel : tuple of str
+        Channels of the policy that can record it (line 2); n is their number.
+    k : int
+        How many of them must agree (line 3).
+    closed_world : tuple of str
+        Those of ``rel`` whose silence means absence (line 4).
+    grain : Grain
+        The coarsest grain of ``rel``, at which rows of several channels are compared (E4).
+    capability : tuple of (channel, rows)
+        Rows of the activity in each channel of ``rel`` when the plan was made.
+    """
+
+    act: Act
+    rel: tuple[str, ...]
+    k: int
+    closed_world: tuple[str, ...]
+    grain: Grain
+    capability: tuple[tuple[str, int], ...]
+
+    @property
+    def n(self) -> int:
+        """How many channels of the policy can record the act."""
+        return len(self.rel)
+
+    @property
+    def silent(self) -> int:
+        """How many closed-world channels must be silent before the act is refuted (line 5)."""
+        return self.n - self.k + 1
+
+
+@dataclass(frozen=True)
+class ConstraintPlan:
+    """One constraint with its acts resolved.
+
+    Attributes
+    ----------
+    index : int
+        Place in the norm, or of the step in the procedure.
+    template : str
+        DECLARE template; ``count`` is its n.
+    target, after, unless : RolePlan or None
+        The acts it looks for.
+    key : "resource", "object" or None
+        Column that must agree with the trigger row; None for same_case (line 13).
+    since, until : str
+        Where its interval comes from: the activation, the deadline, the case's start, the window or closure (line 14).
+    bearer : str or None
+        The role of the office; None where the trigger row's resource bears it (line 8).
+    """
+
+    index: int
+    template: str
+    target: RolePlan
+    after: RolePlan | None
+    unless: RolePlan | None
+    key: Key | None
+    deadline: Duration | None
+    count: int
+    since: Since
+    until: Until
+    bearer: str | None
+
+    @property
+    def look_back(self) -> bool:
+        """Whether the interval ends at the activation."""
+        return self.until == "activation"
+
+
+@dataclass(frozen=True)
+class CheckPlan:
+    """A rule that can be checked on some records.
+
+    Attributes
+    ----------
+    structure : Structure
+        The rule.
+    records : RecordLayer
+        The record layer with capabilities and grains filled.
+    constraints : tuple of ConstraintPlan
+        One per constraint of the norm.
+    steps : tuple of ConstraintPlan
+        One per step of the procedure; empty where the procedure is prospective (line 23).
+    grains : tuple of Grain
+        Grains of the dated rows, finest first.
+    offsets : tuple of int
+        Their offsets, in minutes.
+    assumptions : tuple of str
+        What the reader must know before the verdicts, in plain English.
+    findings : tuple of str
+        What the log shows beyond its declaration.
+    """
+
+    structure: Structure
+    records: RecordLayer
+    constraints: tuple[ConstraintPlan, ...]
+    steps: tuple[ConstraintPlan, ...]
+    grains: tuple[Grain, ...]
+    offsets: tuple[int, ...]
+    assumptions: tuple[str, ...]
+    findings: tuple[str, ...]
+
+
+def resolved(records: RecordLayer, log: EventLog) -> RecordLayer:
+    """The record layer with every channel's capability and grain filled (line 2).
+
+    Parameters
+    ----------
+    records : RecordLayer
+        As declared. Where it declares no channel at all, the channels of the log are taken.
+    log : EventLog
+        The rows of D.
+
+    Returns
+    -------
+    RecordLayer
+        Channels with ``activities`` as declared, else the activities seen, and ``grain`` as declared, else the coarsest seen.
+    """
+    seen = _seen(log)
+    grains: dict[str, set[Grain]] = {}
+    for channel, grain in log.connection.execute(
+        'SELECT DISTINCT "channel", "grain" FROM "events" WHERE "channel" IS NOT NULL AND "timestamp" IS NOT NULL'
+    ).fetchall():
+        grains.setdefault(channel, set()).add(grain)
+    declared = records.channels or tuple(Channel.model_construct(name=name) for name in sorted({c for c, _ in seen}))
+    channels = tuple(
+        c.model_copy(
+            update={
+                "activities": tuple(sorted(a for ch, a in seen if ch == c.name)) if c.activities is None else c.activities,
+                "grain": c.grain or (coarsest(grains[c.name]) if c.name in grains else None),
+            }
+        )
+        for c in declared
+    )
+    return records.model_copy(update={"channels": channels})
+
+
+def check(structure: Structure, records: RecordLayer, log: EventLog) -> CheckPlan:
+    """Decide whether a rule can be checked on some records.
+
+    Parameters
+    ----------
+    structure : Structure
+        The rule.
+    records : RecordLayer
+        The record layer; ``resolved`` is applied to it.
+    log : EventLog
+        The rows of D.
+
+    Returns
+    -------
+    CheckPlan
+        What the compiler needs, with the assumptions to print.
+
+    Raises
+    ------
+    Refused
+        When the records cannot decide the rule; the message holds the count that shows it.
+    InputError
+        When the rule contradicts itself or asks for what is not implemented.
+    """
+    return _Checker(structure, records, log).plan()
+
+
+def _seen(log: EventLog) -> dict[tuple[str, str], int]:
+    return {
+        (channel, activity): count
+        for channel, activity, count in log.connection.execute(
+            'SELECT "channel", "activity", count(*) FROM "events" WHERE "channel" IS NOT NULL AND "activity" IS NOT NULL GROUP BY ALL'
+        ).fetchall()
+    }
+
+
+class _Checker:
+    def __init__(self, structure: Structure, records: RecordLayer, log: EventLog) -> None:
+        self.structure, self.declared, self.log = structure, records, log
+        self.records = resolved(records, log)
+        self.seen = _seen(log)
+        self.durable = {c.name: c for c in self.records.channels if c.durable}
+        self.assumptions: dict[str, None] = {}
+        self.findings: dict[str, None] = {}
+
+    def plan(self) -> CheckPlan:
+        norm, trigger = self.structure.norm, self.structure.trigger
+        for index, constraint in enumerate(norm.constraints):
+            self._well_formed(index, constraint)
+        if trigger.act is not None and trigger.channel is not None:
+            self._named_channel("trigger", trigger.act, trigger.channel)
+            self._fields("trigger act", trigger.act, (trigger.channel,))
+            self._scope_recorded(trigger.act, trigger.channel)
+        constraints = tuple(self._constraint(i, c) for i, c in enumerate(norm.constraints))
+        clocks = self.log.connection.execute(
+            'SELECT DISTINCT "grain", coalesce("offset", 0) FROM "events" WHERE "timestamp" IS NOT NULL'
+        ).fetchall()
+        grains = tuple(g for g in GRAINS if g in {grain for grain, _ in clocks})
+        offsets = tuple(sorted({offset for _, offset in clocks}))
+        if offsets and offsets[-1] - offsets[0] >= 1440 and any(r.k > 1 for c in constraints for r in (c.target, c.unless) if r):
+            raise Refused(
+                f"offsets of the rows lie {(offsets[-1] - offsets[0]) / 60:g} hours apart, so days of several channels have no order",
+                "use operator any, or declare the offsets",
+            )
+        steps = self._steps()
+        self._declared_capability()
+        return CheckPlan(
+            self.structure, self.records, constraints, steps, grains, offsets, tuple(self.assumptions), tuple(self.findings)
+        )
+
+    # The rule by itself
+
+    def _well_formed(self, index: int, constraint: Constraint) -> None:
+        norm, trigger = self.structure.norm, self.structure.trigger
+        place = f"norm.constraints[{index}]"
+        if constraint.template not in IMPLEMENTED:
+            raise InputError(
+                f"template {constraint.template!r} is not implemented", f"use one of {', '.join(IMPLEMENTED)}", field=f"{place}.template"
+            )  # line 11
+        if trigger.act is None and norm.bearer == "trigger":
+            raise InputError(
+                "case start has no resource that could bear the duty", "name an office: bearer: {role: ...}", field="norm.bearer"
+            )  # line 8
+        if trigger.window is not None and constraint.deadline is not None and not constraint.deadline.fits_within(trigger.window):
+            raise InputError(
+                f"deadline {constraint.deadline} can end after the window {trigger.window}",
+                "shorten the deadline or widen the window",
+                field=f"{place}.deadline",
+            )  # line 9
+        if trigger.act is None and norm.correlation(constraint) != "same_case":
+            raise Refused(
+                f"{place} correlates by {norm.correlation(constraint)} but 0 of the trigger's rows carry a key: it is case start",
+                "correlate by same_case",
+            )  # line 13
+        activations = [("trigger", trigger.act), ("after", constraint.after.act if constraint.after else None)]
+        for name, act in activations:
+            if act is not None and act.activity == constraint.target.activity:
+                raise Refused(
+                    f"{place}: target and {name} are both {act.activity!r}, 1 activity instead of 2", "name another activity"
+                )  # line 10
+        if constraint.after is not None and constraint.after.act.activity == "":
+            raise AssertionError
+
+    # The records
+
+    def _constraint(self, index: int, constraint: Constraint) -> ConstraintPlan:
+        norm, trigger = self.structure.norm, self.structure.trigger
+        place = f"norm.constraints[{index}]"
+        target = self._role(f"{place}.target", norm.target(constraint))
+        after = unless = None
+        if constraint.after is not None:
+            self._named_channel(f"{place}.after", constraint.after.act, constraint.after.channel)
+            after = self._planned(constraint.after.act, (constraint.after.channel,), 1)
+            self._fields(f"{place}.after", after.act, after.rel)
+        if constraint.unless is not None:
+            unless = self._role(f"{place}.unless", constraint.unless)
+        if target.k > 1 and (constraint.count > 1 or constraint.template == "exactly"):
+            raise Refused(
+                f"{place}: {constraint.template} of {constraint.count} asks for more than 1 act, each in {target.k} of {target.n} channels",
+                "counting across channels is not implemented: use operator any",
+            )  # line 5, E2
+        correlation = norm.correlation(constraint)
+        key: Key | None = None if correlation == "same_case" else "resource" if correlation == "same_resource" else "object"
+        since, until = self._interval(place, constraint)
+        if key is not None and trigger.act is not None and trigger.channel is not None:
+            self._correlates(place, key, (trigger.act.activity, (trigger.channel,)), (target.act.activity, target.rel))
+        if constraint.deadline is not None:
+            activation = (constraint.after.channel,) if constraint.after else (trigger.channel,) if trigger.channel else ()
+            self._fine_enough(place, constraint.deadline, {*activation, *target.rel})
+        if constraint.positive and len(target.closed_world) < target.silent:
+            self._assume(
+                f"'violated' cannot occur for {place} ({constraint.template} {target.act.activity!r}): "
+                f"{len(target.closed_world)} of {target.n} channels are closed-world, {target.silent} needed"
+            )  # line 4
+        bearer = None if norm.bearer == "trigger" else norm.bearer.role
+        return ConstraintPlan(
+            index, constraint.template, target, after, unless, key, constraint.deadline, constraint.count, since, until, bearer
+        )
+
+    def _interval(self, place: str, constraint: Constraint) -> tuple[Since, Until]:
+        stated = constraint.deadline is not None
+        back = constraint.template in (*LOOK_BACK, *TWO_SIDED)
+        since: Since = "activation" if not back else "deadline" if stated else "case_start"
+        if constraint.template in LOOK_BACK:
+            return since, "activation"
+        if stated:
+            return since, "deadline"
+        if self.structure.trigger.window is not None:
+            return since, "window"
+        if not self.records.case_end and self.records.quiet_after is None:
+            raise Refused(
+                f"{place} ({constraint.template}) has no interval end: no deadline, no window, 0 end activities and no quiet_after",
+                "state a deadline",
+            )  # line 9
+        if self.records.quiet_after is not None:
+            self._assume(f"a case is taken as closed when nothing happened in it for {self.records.quiet_after}")
+        return since, "closure"
+
+    def _role(self, place: str, act: Act) -> RolePlan:
+        policy = self.structure.evidence
+        for name in policy.channels:
+            if name not in self.durable:
+                self._find(f"evidence channel {name!r} is not a durable channel of the record layer and is not counted")
+        rel = tuple(c for c in policy.channels if c in self.durable and act.activity in (self.durable[c].activities or ()))
+        k = policy.needed(len(rel))
+        if not rel or len(rel) < k:
+            wanted = f", {k} needed" if rel else ""
+            raise Refused(
+                f"{place}: {len(rel)} of {len(policy.channels)} evidence channels can record {act.activity!r}{wanted}",
+                self._nearest(act.activity),
+            )  # lines 2 and 3
+        planned = self._planned(act, rel, k)
+        self._fields(place, act, rel)
+        return planned
+
+    def _planned(self, act: Act, rel: tuple[str, ...], k: int) -> RolePlan:
+        channels = [self.durable[name] for name in rel]
+        for channel in channels:
+            if channel.coverage is None:
+                self._assume(f"channel {channel.name!r} is taken as complete from its first to its last event")
+        grains = {c.grain for c in channels if c.grain is not None}
+        return RolePlan(
+            act,
+            rel,
+            k,
+            tuple(c.name for c in channels if c.closed_world),
+            coarsest(grains or {"microsecond"}),
+            tuple((name, self.seen.get((name, act.activity), 0)) for name in rel),
+        )
+
+    def _named_channel(self, place: str, act: Act, name: str) -> None:
+        channel = self.durable.get(name)
+        if channel is None:
+            near = difflib.get_close_matches(name, self.durable, 1)
+            raise Refused(
+                f"{place}: {name!r} is none of the {len(self.durable)} durable channels", f"nearest: {near[0]!r}" if near else ""
+            )
+        if act.activity not in (channel.activities or ()):
+            raise Refused(
+                f"{place}: channel {name!r} cannot record {act.activity!r}: 0 rows and not declared", self._nearest(act.activity)
+            )  # line 2
+
+    def _nearest(self, activity: str) -> str:
+        known = {a: c for c in self.durable.values() for a in c.activities or ()}
+        near = activity if activity in known else next(iter(difflib.get_close_matches(activity, known, 1)), None)
+        if near is None:
+            return f"the {len(self.durable)} durable channels record {len(known)} other activities"
+        rows = self.seen.get((known[near].name, near), 0)
+        return f"nearest recorded: {near!r} in {known[near].name!r} ({rows} rows)"
+
+    # Line 24
+
+    def _fields(self, place: str, act: Act, channels: tuple[str, ...]) -> None:
+        for field in _FIELDS:
+            if getattr(act, field) is not None:
+                self._recorded(place, field, act.activity, channels)
+
+    def _scope_recorded(self, act: Act, channel: str) -> None:
+        scope = self.structure.scope
+        stated = {
+            "role": self.structure.norm.bearer == "trigger" and scope.roles,
+            "location": scope.locations,
+            "object": scope.objects,
+        }
+        for field, names in stated.items():
+            if names:
+                self._recorded("scope", field, act.activity, (channel,))
+
+    def _recorded(self, place: str, field: str, activity: str, channels: tuple[str, ...]) -> None:
+        rows, carrying = self._count(f'count("{field}")', activity, channels)
+        if rows and not carrying:
+            raise Refused(f"{place}: 0 of {rows} rows of {activity!r} in {', '.join(channels)} carry a {field}", "leave it out of the rule")
+
+    def _correlates(self, place: str, key: Key, *acts: tuple[str, tuple[str, ...]]) -> None:
+        for activity, channels in acts:
+            self._recorded(f"{place} (same_{key})", key, activity, channels)
+        where = " OR ".join(f'("activity" = $a{i} AND list_contains($c{i}, "channel"))' for i in range(len(acts)))
+        values: dict[str, object] = {}
+        for i, (activity, channels) in enumerate(acts):
+            values |= {f"a{i}": activity, f"c{i}": list(channels)}
+        keys, cases, rows, example = self.log.connection.execute(
+            f'SELECT count(DISTINCT "{key}"), count(DISTINCT "case_id"), count(*), min("{key}") FROM "events" '
+            f'WHERE "{key}" IS NOT NULL AND ({where})',
+            values,
+        ).fetchone() or (0, 0, 0, None)
+        if keys == 1 and cases >= 2:
+            raise Refused(
+                f"{place}: {key} is {example!r} in all {rows} rows of {cases} cases, so same_{key} correlates nothing", "use same_case"
+            )
+
+    def _fine_enough(self, place: str, deadline: Duration, channels: Iterable[str]) -> None:
+        for name in sorted(channels):
+            grain = self.durable[name].grain
+            if grain is not None and GRAIN_LENGTH[grain].total_seconds() > deadline.shortest_seconds() / 2:
+                rows = sum(n for (channel, _), n in self.seen.items() if channel == name)
+                raise Refused(
+                    f"{place}: channel {name!r} records to the {grain} ({rows} rows), coarser than half of {deadline}",
+                    "state a longer deadline",
+                )
+
+    def _count(self, what: str, activity: str, channels: tuple[str, ...]) -> tuple[int, int]:
+        rows, carrying = self.log.connection.execute(
+            f'SELECT count(*), {what} FROM "events" WHERE "activity" = $activity AND list_contains($channels, "channel")',
+            {"activity": activity, "channels": list(channels)},
+        ).fetchone() or (0, 0)
+        return int(rows), int(carrying)
+
+    # Line 23
+
+    def _steps(self) -> tuple[ConstraintPlan, ...]:
+        procedure = self.structure.procedure
+        if procedure.response_time is None:
+            self._assume("the procedure is prospective: it states no response time")
+            return ()
+        plans = []
+        for index, step in enumerate(procedure.steps):
+            rel = tuple(n for n, c in self.durable.items() if step.activity is not None and step.activity in (c.activities or ()))
+            if step.activity is None or not rel:
+                self._assume(f"the procedure is prospective: 0 of {len(self.durable)} channels can record step {step.name!r}")
+                return ()
+            act = Act.model_construct(activity=step.activity, role=step.role)
+            rows, carrying = self._count('count("role")', step.activity, rel)
+            if rows and not carrying:
+                self._assume(f"the procedure is prospective: 0 of {rows} rows of step {step.name!r} carry a role")
+                return ()
+            target = self._planned(act, rel, 1)
+            plans.append(
+                ConstraintPlan(
+                    index, "response", target, None, None, None, procedure.response_time, 1, "activation", "deadline", step.role
+                )
+            )
+        return tuple(plans)
+
+    # Line 2
+
+    def _declared_capability(self) -> None:
+        for channel in self.declared.channels:
+            if channel.activities is not None:
+                for (name, activity), rows in sorted(self.seen.items()):
+                    if name == channel.name and activity not in channel.activities:
+                        self._find(f"{rows} rows of {activity!r} in channel {name!r}, which is not declared to record it")
+
+    def _assume(self, text: str) -> None:
+        self.assumptions[text] = None
+
+    def _find(self, text: str) -> None:
+        self.findings[text] = None

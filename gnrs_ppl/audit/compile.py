@@ -1,0 +1,527 @@
+"""A checkable rule becomes one SELECT over ``events`` (SEMANTICS lines 6 to 23; the parts are in sql.py and evidence.py)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from gnrs_ppl.audit.checkable import CheckPlan, ConstraintPlan, RolePlan
+from gnrs_ppl.audit.evidence import Nearest, Rows, Search, act_rows, closing_rows, count, earliest, evidence
+from gnrs_ppl.audit.sql import Query, Statement
+from gnrs_ppl.context.time import Duration
+from gnrs_ppl.context.types import Interval, Moment
+from gnrs_ppl.rule.types import NEGATIVE, POSITIVE, TWO_SIDED
+
+__all__ = ["Query", "compile_procedure", "compile_rule"]
+
+_MICROSECOND = timedelta(microseconds=1)
+_COLUMNS = 'case_id, instance, "constraint", verdict, reason, witnesses, bearer, due, due_offset, due_grain, slack_seconds'
+
+
+def compile_rule(plan: CheckPlan) -> Query:
+    """Compile the norm of a rule.
+
+    Parameters
+    ----------
+    plan : CheckPlan
+        What ``check`` found.
+
+    Returns
+    -------
+    Query
+        One SELECT with a row per instance and constraint: verdict, reason, witnesses, bearer, due and slack (line 22);
+        without rows where the force is may (line 12).
+    """
+    compiler = _Compiler(plan)
+    compiler.norm(with_breach=False)
+    return compiler.st.query(
+        f"SELECT {_COLUMNS} FROM verdicts {'WHERE FALSE' if plan.structure.norm.force == 'may' else ''} "
+        'ORDER BY case_id, instance, "constraint"'
+    )
+
+
+def compile_procedure(plan: CheckPlan) -> Query | None:
+    """Compile the procedure: what had to follow each violation of the norm (line 23).
+
+    Parameters
+    ----------
+    plan : CheckPlan
+        What ``check`` found.
+
+    Returns
+    -------
+    Query or None
+        One SELECT over the norm's, with a row per violated instance and step; None where the procedure is prospective.
+    """
+    if not plan.steps:
+        return None
+    compiler = _Compiler(plan)
+    compiler.norm(with_breach=True)
+    compiler.procedure()
+    return compiler.st.query(f'SELECT {_COLUMNS} FROM step_verdicts ORDER BY case_id, instance, "constraint"')
+
+
+class _Compiler:
+    def __init__(self, plan: CheckPlan) -> None:
+        self.plan, self.records = plan, plan.records
+        used = [*plan.constraints, *plan.steps]
+        roles = [role for c in used for role in (c.target, c.unless) if role is not None]
+        grains = set(plan.grains) | {role.grain for role in roles if role.k > 1}
+        if self.records.quiet_after is not None or not grains:
+            grains.add("microsecond")
+        self.st = Statement(grains, plan.offsets)
+        self.rel = tuple(sorted({channel for role in roles for channel in role.rel}))
+        self.closing: Rows | None = None
+
+    def norm(self, *, with_breach: bool) -> None:
+        """Add ``verdicts``: the norm's row per instance and constraint."""
+        self._records()
+        self._instances()
+        names = [self._constraint(f"c{c.index}", c, "instances", with_breach=with_breach) for c in self.plan.constraints]
+        self.st.add("verdicts", "Line 22: a row per instance and constraint", _union(names))
+
+    def procedure(self) -> None:
+        """Add ``step_verdicts``: each violation opens an instance of every step."""
+        self.st.add(
+            "violations",
+            "Line 23: each violated instance and constraint opens an instance of the procedure, at the instant of the breach",
+            """SELECT row_number() OVER () AS inst, case_id, instance || '#' || "constraint" AS instance, TRUE AS definite,
+                      CAST(NULL AS VARCHAR) AS event_id, breach_ts AS ts, breach_off AS off, breach_grain AS grain
+               FROM verdicts WHERE verdict = 'violated'""",
+            keep=True,
+        )
+        names = [self._constraint(f"s{c.index}", c, "violations", with_breach=False) for c in self.plan.steps]
+        self.st.add("step_verdicts", "Line 23: a row per violation and step", _union(names))
+
+    # What the records say by themselves
+
+    def _records(self) -> None:
+        st, records = self.st, self.records
+        end = st.end_of('"timestamp"', '"grain"')
+        declared = records.end_of_observation
+        st.add(
+            "observation",
+            "Line 4: the end of observation, as declared" if declared else "Line 4: the end of observation, the last end-of-grain of any row",
+            f"SELECT CAST({st.bind('end_of_observation', _span(declared, records.offset)[1])} AS TIMESTAMP) AS ends"
+            if declared
+            else f'SELECT max({end}) AS ends FROM events WHERE "timestamp" IS NOT NULL',
+        )
+        given = [
+            (name, begins, ends)
+            for name in self.rel
+            if (channel := records.channel(name)) and channel.coverage is not None
+            for begins, ends in _merged(channel.coverage, records.offset)
+        ]
+        by_default = tuple(n for n in self.rel if (c := records.channel(n)) and c.coverage is None)
+        parts = []
+        if by_default:
+            parts.append(
+                f"""SELECT channel, min("timestamp") AS begins, max({end}) AS ends FROM events
+                    WHERE "timestamp" IS NOT NULL AND channel IN ({st.bind_all("coverage_default", by_default)}) GROUP BY channel"""
+            )
+        if given or not parts:
+            columns = zip(("channel", "begins", "ends"), ("VARCHAR", "TIMESTAMP", "TIMESTAMP"), range(3), strict=True)
+            unnested = (f"unnest(CAST({st.bind(f'coverage_{c}', [g[i] for g in given])} AS {kind}[])) AS {c}" for c, kind, i in columns)
+            parts.append(f"SELECT {', '.join(unnested)}")
+        st.add(
+            "coverage",
+            "Line 4: when each channel is complete, clipped to the end of observation",
+            f"""SELECT g.channel, g.begins, least(g.ends, o.ends) AS ends
+                FROM ({" UNION ALL ".join(parts)}) AS g CROSS JOIN observation AS o WHERE g.begins <= o.ends""",
+            keep=True,
+        )
+        if self._asks_for_cases():
+            row = f"""{{'end': {end}, 'event_id': event_id, 'ts': "timestamp", 'off': coalesce("offset", 0), 'grain': "grain"}}"""
+            starts = records.case_start
+            opening = f", min({row}) FILTER (WHERE activity IN ({st.bind_all('case_start', starts)})) AS opening" if starts else ""
+            st.add(
+                "cases",
+                "Lines 9 and 16: the first and the last dated row of each case, and its start activity",
+                f"""SELECT case_id, min({row}) AS first, max({end}) AS last_end{opening}
+                    FROM events WHERE "timestamp" IS NOT NULL GROUP BY case_id""",
+                keep=True,
+            )
+
+    def _asks_for_cases(self) -> bool:
+        return self.plan.structure.trigger.act is None or any(
+            c.since == "case_start" or c.until == "closure" or c.unless for c in self.plan.constraints
+        )
+
+    def _instances(self) -> None:
+        st, structure = self.st, self.plan.structure
+        trigger, office = structure.trigger, self.plan.constraints[0].bearer
+        if trigger.act is None or trigger.channel is None:
+            st.add(
+                "instances",
+                "Line 7: one instance per case, at its first dated row",
+                f"""SELECT row_number() OVER () AS inst, c.case_id, c.case_id AS instance, {st.bind("bearer", office or "")} AS bearer,
+                           f.first IS NOT NULL AS definite, f.first.event_id AS event_id, f.first.ts AS ts, f.first.off AS off,
+                           f.first.grain AS grain
+                    FROM (SELECT DISTINCT case_id FROM events) AS c LEFT JOIN cases AS f ON f.case_id = c.case_id""",
+                keep=True,
+            )
+            return
+        terms = [f"channel = {st.bind('trigger_channel', trigger.channel)}"]
+        terms += [
+            f'"{field}" = {st.bind(f"trigger_{field}", value)}'
+            for field in ("activity", "location", "object", "role")
+            if (value := getattr(trigger.act, field)) is not None
+        ]
+        scope = {"role": () if office else structure.scope.roles, "location": structure.scope.locations, "object": structure.scope.objects}
+        terms += [f'"{field}" IN ({st.bind_all(f"scope_{field}", names)})' for field, names in scope.items() if names]
+        terms.append('("timestamp" IS NOT NULL OR NULL)')
+        first = ""
+        if trigger.once == "first":
+            whom = "case_id, definite" if office else "case_id, bearer, definite"
+            first = f"""QUALIFY NOT definite OR row_number() OVER (PARTITION BY {whom} ORDER BY {st.end_of("ts", "grain")}, event_id) = 1"""
+        st.add(
+            "instances",
+            "Lines 6 to 8: rows that open an instance, or may open one (not definite)" + (", the first of each bearer" if first else ""),
+            f"""SELECT row_number() OVER () AS inst, t.*
+                FROM (
+                    SELECT case_id, event_id AS instance, {st.bind("bearer", office) if office else '"resource"'} AS bearer,
+                           coalesce(matched, FALSE) AS definite, event_id, "timestamp" AS ts, coalesce("offset", 0) AS off, "grain",
+                           "resource", "object"
+                    FROM (SELECT *, {" AND ".join(terms)} AS matched FROM events) AS e
+                    WHERE matched IS NOT FALSE {first}
+                ) AS t""",
+            keep=True,
+        )
+
+    # One constraint
+
+    def _constraint(self, p: str, c: ConstraintPlan, instances: str, *, with_breach: bool) -> str:
+        """Add the parts of a constraint and give the name of the last one, its verdicts."""
+        st = self.st
+        self._activation(p, c, instances)
+        self._interval(p, c)
+        wants_breach = with_breach or c.unless is not None
+        positive = c.template in POSITIVE
+        slack = positive and not c.look_back
+        seen_late = wants_breach and not c.look_back
+        timed = ((c.count,) if slack or (seen_late and not positive) else ()) + (
+            (c.count + 1,) if c.template == "exactly" and wants_breach else ()
+        )
+        nearest: Nearest = "last" if c.look_back else "closest" if c.template in TWO_SIDED else "first"
+        common = c.target.grain if c.target.k > 1 else None
+        rows = act_rows(st, f"{p}_target", c.target.act, c.target.rel, c.key, common=common, back=nearest != "first")
+        target = Search(
+            f"{p}_target",
+            rows,
+            f"{p}_interval",
+            lower_in=c.template != "not_response",
+            upper_in=not c.look_back,
+            nearest=nearest,
+            marked=c.template == "response",
+            from_start=c.since == "case_start",
+        )
+        evidence(
+            st,
+            target,
+            c.target,
+            number=c.count,
+            more=c.template == "exactly",
+            timed=timed,
+            match_within=self.records.match_within,
+        )
+        self._judged(p, c, timed)
+        if slack:
+            native = rows if common is None else act_rows(st, f"{p}_late_target", c.target.act, c.target.rel, c.key)
+            st.add(
+                f"{p}_missed",
+                "Line 15: instances whose act is refuted",
+                f"SELECT * FROM {p}_judged WHERE reason IN ('absent', 'too_few')",
+            )
+            earliest(st, f"{p}_late", native, f"{p}_missed", "upper", "Line 15: the first row after due", tie_in=False)
+        if wants_breach:
+            self._breach(p, c, common is not None)
+        if c.unless is not None:
+            self._exception(p, c, c.unless)
+        return self._verdict(p, c, instances, slack=slack, with_breach=with_breach)
+
+    def _activation(self, p: str, c: ConstraintPlan, instances: str) -> None:
+        """Add ``_active``: the instances that are activated, with the activation at_* and, for a window, t0 as start_*."""
+        st = self.st
+        key = f'"{c.key}" AS key,' if c.key else ""
+        windowed = c.until == "window"
+        if c.after is None:
+            start = ", ts AS start_ts, off AS start_off, grain AS start_grain" if windowed else ""
+            st.add(
+                f"{p}_active",
+                "Line 7: the activation is the trigger's row",
+                f"""SELECT inst, case_id, {key} event_id AS at_id, ts AS at_ts, off AS at_off, grain AS at_grain{start}
+                    FROM {instances} WHERE definite""",
+            )
+            return
+        window = self.plan.structure.trigger.window
+        upper = "CAST(NULL AS TIMESTAMP) AS upper_ts, 0 AS upper_off, CAST(NULL AS VARCHAR) AS upper_grain"
+        if window is not None:
+            upper = f"{self._moved('window', window, '', '+')} AS upper_ts, off AS upper_off, grain AS upper_grain"
+        st.add(
+            f"{p}_episode",
+            "Line 9: the episode in which the second activation is looked for",
+            f"""SELECT inst, case_id, {key} event_id, ts AS lower_ts, off AS lower_off, grain AS lower_grain, {upper}
+                FROM {instances} WHERE definite""",
+        )
+        rows = act_rows(st, f"{p}_after", c.after.act, c.after.rel, c.key)
+        trigger = self.plan.structure.trigger.act
+        own = trigger is not None and trigger.activity == c.after.act.activity
+        count(st, Search(f"{p}_after", rows, f"{p}_episode", own=own))
+        unknown = ("e.key IS NULL OR " if c.key else "") + "f.most_possible + f.blank > 0"
+        st.add(
+            f"{p}_activation",
+            "Line 10: the activation is the earliest definite row of the second act; without one, why it is missing",
+            f"""SELECT e.inst, e.case_id, {"e.key," if c.key else ""} f.first.event_id AS at_id, f.first.ts AS at_ts, f.first.off AS at_off,
+                       f.first.grain AS at_grain, e.lower_ts AS start_ts, e.lower_off AS start_off, e.lower_grain AS start_grain,
+                       CASE WHEN f.first IS NOT NULL THEN NULL WHEN {unknown} THEN 'after_unknown' ELSE 'no_after' END AS missing
+                FROM {p}_episode AS e LEFT JOIN {p}_after_counted AS f ON f.inst = e.inst""",
+        )
+        st.add(f"{p}_active", "Line 10: instances with a second activation", f"SELECT * FROM {p}_activation WHERE missing IS NULL")
+
+    def _moved(self, name: str, duration: Duration, bound: str, sign: str) -> str:
+        """A bound moved by a duration on its local wall clock, at its own offset and grain (G4)."""
+        st = self.st
+        local = st.moved(name, duration, f"{bound}ts + to_minutes({bound}off)", sign)
+        return f"{st.truncated(local, f'{bound}grain')} - to_minutes({bound}off)"
+
+    def _interval(self, p: str, c: ConstraintPlan) -> None:
+        """Add ``_interval``: the activated instances with both bounds, and whether the interval is over (lines 9 and 14)."""
+        st = self.st
+        joins = ""
+        if c.since == "case_start" or c.until == "closure":
+            joins += " LEFT JOIN cases AS f ON f.case_id = a.case_id"
+        match c.since:
+            case "activation":
+                lower = ("a.at_ts", "a.at_off", "a.at_grain")
+            case "deadline":
+                assert c.deadline is not None
+                lower = (self._moved(f"{p}_deadline", c.deadline, "a.at_", "-"), "a.at_off", "a.at_grain")
+            case "case_start":
+                joins += self._horizon(f"{p}_target", c.target)
+                lower = self._case_start()
+        match c.until:
+            case "activation":
+                upper = ("a.at_ts", "a.at_off", "a.at_grain")
+            case "deadline":
+                assert c.deadline is not None
+                upper = (self._moved(f"{p}_deadline", c.deadline, "a.at_", "+"), "a.at_off", "a.at_grain")
+            case "window":
+                window = self.plan.structure.trigger.window
+                assert window is not None
+                upper = (self._moved("window", window, "a.start_", "+"), "a.start_off", "a.start_grain")
+            case "closure":
+                joins += self._closure(p)
+                upper = self._closed()
+        columns = ", ".join(
+            f"{value} AS {side}_{part}"
+            for side, values in (("lower", lower), ("upper", upper))
+            for value, part in zip(values, ("ts", "off", "grain"), strict=True)
+        )
+        over = "TRUE" if c.look_back else f"coalesce({st.end_of('b.upper_ts', 'b.upper_grain')} <= o.ends, FALSE)"
+        at_end = f", {st.end_of('b.at_ts', 'b.at_grain')} AS at_end" if c.template in TWO_SIDED else ""
+        empty = f", coalesce({st.earlier('b.upper_', 'b.lower_')}, FALSE) AS empty" if c.since == "case_start" else ""
+        st.add(
+            f"{p}_interval",
+            "Line 14: the interval of each instance, its end is due; over when the end of observation has passed it (line 15)",
+            f"""SELECT b.*, {over} AS over{at_end}{empty}
+                FROM (SELECT a.*, {columns} FROM {p}_active AS a {joins}) AS b CROSS JOIN observation AS o""",
+            keep=True,
+        )
+
+    def _horizon(self, p: str, role: RolePlan) -> str:
+        st = self.st
+        name = st.add(
+            f"{p}_horizon",
+            "Line 16: from here on every channel that can record the act is complete",
+            f"""SELECT CASE WHEN count(*) = {st.bind(f"{p}_channels", role.n)} THEN max(begins) END AS begins
+                FROM (SELECT channel, min(begins) AS begins FROM coverage
+                      WHERE channel IN ({st.bind_all(f"{p}_rel", role.rel)}) GROUP BY channel) AS r""",
+        )
+        return f" CROSS JOIN {name} AS h"
+
+    def _case_start(self) -> tuple[str, str, str]:
+        """The case's start where it is known: its start activity, or a first row after the start of coverage (I4)."""
+        start = "CASE WHEN f.first.ts > h.begins THEN f.first END"
+        if self.records.case_start:
+            start = f"coalesce(f.opening, {start})"
+        return f"({start}).ts", f"({start}).off", f"({start}).grain"
+
+    def _closure(self, p: str) -> str:
+        if not self.records.case_end:
+            return ""
+        if self.closing is None:
+            self.closing = closing_rows(self.st, "closing", self.records.case_end)
+        earliest(self.st, f"{p}_closing", self.closing, f"{p}_active", "at", "Line 9: the row that closes the case", tie_in=True)
+        return f" LEFT JOIN {p}_closing AS z ON z.inst = a.inst"
+
+    def _closed(self) -> tuple[str, str, str]:
+        """The closing row, else the instant at which the case has been quiet for long enough (I1)."""
+        row = ("z.found.ts", "z.found.off", "z.found.grain")
+        quiet = self.records.quiet_after
+        if quiet is None:
+            return row
+        local = self.st.moved("quiet_after", quiet, "f.last_end + to_minutes(a.at_off)", "+")
+        silence = (f"{local} - to_minutes(a.at_off)", "a.at_off", "'microsecond'")
+        if not self.records.case_end:
+            return silence
+        ts, off, grain = (f"CASE WHEN z.found IS NOT NULL THEN {r} ELSE {q} END" for r, q in zip(row, silence, strict=True))
+        return ts, off, grain
+
+    def _judged(self, p: str, c: ConstraintPlan, timed: tuple[int, ...]) -> None:
+        """Add ``_judged``: the verdict before any exception (V1 to V3)."""
+        absent = "not_preceded" if c.template == "precedence" else "absent"
+        proven = "CASE WHEN e.completion.tie THEN 'tie' ELSE 'proven' END" if c.template == "response" else "'proven'"
+        if c.template == "exactly":
+            cases = [
+                ("e.proven_more", "violated", "'too_many'"),
+                ("NOT i.over", "pending", "'open'"),
+                ("e.refuted", "violated", "'too_few'"),
+                ("e.proven AND e.refuted_more", "satisfied", "'proven'"),
+            ]
+            doubt = "CASE WHEN e.proven THEN e.doubt_more ELSE e.doubt END"
+        elif c.template in POSITIVE:
+            cases = [("e.proven", "satisfied", proven), ("NOT i.over", "pending", "'open'"), ("e.refuted", "violated", f"'{absent}'")]
+            doubt = "e.doubt"
+        else:
+            cases = [
+                ("e.proven", "violated", "'seen_forbidden'"),
+                ("NOT i.over", "pending", "CASE WHEN e.seen THEN 'seen' ELSE 'unseen' END"),
+                ("e.refuted", "satisfied", "'refuted'"),
+            ]
+            doubt = "e.doubt"
+        if c.look_back:
+            cases = [case for case in cases if case[1] != "pending"]
+        verdict = " ".join(f"WHEN {condition} THEN '{verdict}'" for condition, verdict, _ in cases)
+        reason = " ".join(f"WHEN {condition} THEN {reason}" for condition, _, reason in cases)
+        completion = "".join(f", e.completion{'' if n == c.count else '_more'}" for n in timed)
+        self.st.add(
+            f"{p}_judged",
+            f"Line {'15' if c.template in POSITIVE else '17'}: the verdict of {c.template} before any exception",
+            f"""SELECT i.*, CASE {verdict} ELSE 'indeterminate' END AS verdict, CASE {reason} ELSE {doubt} END AS reason,
+                       e.witnesses{completion}
+                FROM {p}_interval AS i JOIN {p}_target_evidence AS e ON e.inst = i.inst""",
+            keep=True,
+        )
+
+    def _breach(self, p: str, c: ConstraintPlan, coarsened: bool) -> None:
+        """Add ``_breach``: the violated instances and the instant upper_* of their violation (V4)."""
+        st = self.st
+        due = {part: f"j.upper_{part}" for part in ("ts", "off", "grain")}
+        proof = "j.completion_more" if c.template == "exactly" else "j.completion"
+        ts, grain = (f"{proof}.row_ts", f"{proof}.row_grain") if coarsened else (f"{proof}.ts", f"{proof}.grain")
+        later = (
+            f"{{'end': {st.end_of(ts, grain)}, 'event_id': {proof}.event_id}} > "
+            f"{{'end': {st.end_of('j.at_ts', 'j.at_grain')}, 'event_id': j.at_id}}"
+        )
+        seen = {
+            part: f"CASE WHEN {later} THEN {value} ELSE j.at_{part} END"
+            for part, value in (("ts", ts), ("off", f"{proof}.off"), ("grain", grain))
+        }
+        if c.template == "exactly":
+            values = {part: f"CASE WHEN j.reason = 'too_many' THEN {seen[part]} ELSE {due[part]} END" for part in due}
+        elif c.template in NEGATIVE and not c.look_back:
+            values = seen
+        else:
+            values = due
+        st.add(
+            f"{p}_breach",
+            "Line 18: the instant of each violation",
+            f"""SELECT j.inst, j.case_id, {"j.key," if c.key else ""} {", ".join(f"{v} AS upper_{part}" for part, v in values.items())}
+                FROM {p}_judged AS j WHERE j.verdict = 'violated'""",
+        )
+
+    def _exception(self, p: str, c: ConstraintPlan, unless: RolePlan) -> None:
+        """Add ``_unless_evidence``: whether the exception was there before the violation (line 18)."""
+        st = self.st
+        common = unless.grain if unless.k > 1 else None
+        rows = act_rows(st, f"{p}_unless", unless.act, unless.rel, c.key, common=common)
+        ts, off, grain = self._case_start()
+        st.add(
+            f"{p}_unless_interval",
+            "Line 18: from the start of the case to the violation",
+            f"""SELECT b.*, coalesce({st.earlier("b.upper_", "b.lower_")}, FALSE) AS empty
+                FROM (SELECT a.*, {ts} AS lower_ts, {off} AS lower_off, {grain} AS lower_grain
+                      FROM {p}_breach AS a LEFT JOIN cases AS f ON f.case_id = a.case_id {self._horizon(f"{p}_unless", unless)}) AS b""",
+            keep=True,
+        )
+        evidence(
+            st,
+            Search(f"{p}_unless", rows, f"{p}_unless_interval", upper_in=False, from_start=True),
+            unless,
+            match_within=self.records.match_within,
+        )
+
+    def _verdict(self, p: str, c: ConstraintPlan, instances: str, *, slack: bool, with_breach: bool) -> str:
+        """Add ``_verdict``: the row of each instance as it is reported."""
+        st = self.st
+        joins = f"LEFT JOIN {p}_judged AS j ON j.inst = i.inst"
+        verdict, reason = ["WHEN NOT i.definite THEN 'indeterminate'"], ["WHEN NOT i.definite THEN 'scope'"]
+        witnesses = ["coalesce(j.witnesses, [])"]
+        violated = "j.verdict = 'violated'"
+        if c.after is not None:
+            joins += f" LEFT JOIN {p}_activation AS a ON a.inst = i.inst"
+            verdict.append("WHEN a.missing IS NOT NULL THEN CASE a.missing WHEN 'no_after' THEN 'not_activated' ELSE 'indeterminate' END")
+            reason.append("WHEN a.missing IS NOT NULL THEN a.missing")
+        if c.unless is not None:
+            joins += f" LEFT JOIN {p}_unless_evidence AS x ON x.inst = i.inst"
+            verdict += ["WHEN x.proven THEN 'excused'", "WHEN NOT x.refuted THEN 'indeterminate'"]
+            reason += ["WHEN x.proven THEN 'exception'", "WHEN NOT x.refuted THEN 'exception_unknown'"]
+            witnesses.append("CASE WHEN x.proven THEN x.witnesses ELSE [] END")
+            violated += " AND x.refuted AND NOT x.proven"
+        seconds = "CAST(NULL AS DOUBLE)"
+        if slack:
+            joins += f" LEFT JOIN {p}_late AS l ON l.inst = i.inst"
+            if c.template != "exactly":
+                reason.append("WHEN j.reason = 'absent' AND l.found IS NOT NULL THEN 'late'")
+            witnesses.append(f"CASE WHEN {violated} AND l.found IS NOT NULL THEN [l.found.event_id] ELSE [] END")
+            seconds = f"""CASE WHEN j.verdict = 'satisfied' THEN {st.seconds_between("j.upper_", "j.completion.")}
+                               WHEN {violated} THEN {st.seconds_between("j.upper_", "l.found.")} END"""
+        breach = ""
+        if with_breach:
+            joins += f" LEFT JOIN {p}_breach AS w ON w.inst = i.inst"
+            breach = ", w.upper_ts AS breach_ts, w.upper_off AS breach_off, w.upper_grain AS breach_grain"
+        bearer = "i.bearer" if instances == "instances" else st.bind(f"{p}_bearer", c.bearer or "")
+        return st.add(
+            f"{p}_verdict",
+            f"Lines 18 to 20: {'step' if instances != 'instances' else 'constraint'} {c.index}, {c.template}: "
+            "the verdict with exceptions, and the row that is reported",
+            f"""SELECT i.case_id, i.instance, {c.index} AS "constraint", CASE {" ".join(verdict)} ELSE j.verdict END AS verdict,
+                       CASE {" ".join(reason)} ELSE j.reason END AS reason,
+                       list_sort(list_distinct({_concatenated(witnesses)})) AS witnesses, {bearer} AS bearer,
+                       j.upper_ts + to_minutes(j.upper_off) AS due, j.upper_off AS due_offset, j.upper_grain AS due_grain,
+                       {seconds} AS slack_seconds{breach}
+                FROM {instances} AS i {joins}""",
+        )
+
+
+def _union(names: list[str]) -> str:
+    return " UNION ALL ".join(f"SELECT * FROM {name}" for name in names)
+
+
+def _concatenated(lists: list[str]) -> str:
+    joined = lists[0]
+    for other in lists[1:]:
+        joined = f"list_concat({joined}, {other})"
+    return joined
+
+
+def _span(moment: Moment, offset: int | None) -> tuple[datetime, datetime]:
+    """First and last microsecond of a declared instant or local day, in naive UTC (G6, E7)."""
+    ahead = timedelta(minutes=offset or 0)
+    if isinstance(moment, datetime):
+        utc = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment - ahead
+        return utc, utc
+    start = datetime(moment.year, moment.month, moment.day) - ahead
+    return start, start + timedelta(days=1) - _MICROSECOND
+
+
+def _merged(intervals: tuple[Interval, ...], offset: int | None) -> list[tuple[datetime, datetime]]:
+    """Declared coverage with overlapping or adjacent intervals merged (line 4)."""
+    merged: list[tuple[datetime, datetime]] = []
+    for begins, ends in sorted((_span(i.start, offset)[0], _span(i.end, offset)[1]) for i in intervals):
+        if ends < begins:
+            continue
+        if merged and begins <= merged[-1][1] + _MICROSECOND:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], ends))
+        else:
+            merged.append((begins, ends))
+    return merged

@@ -1,0 +1,85 @@
+"""Run a compiled check on a log (SEMANTICS line 22)."""
+
+from __future__ import annotations
+
+from gnrs_ppl.audit.checkable import check
+from gnrs_ppl.audit.compile import Query, compile_procedure, compile_rule
+from gnrs_ppl.audit.types import Due, InstanceVerdict
+from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.rule.types import Structure
+
+
+def evaluate(structure: Structure, records: RecordLayer, log: EventLog) -> list[InstanceVerdict]:
+    """Check a rule on a log.
+
+    Parameters
+    ----------
+    structure : Structure
+        The rule; one of force may gives no rows (line 12).
+    records : RecordLayer
+        The record layer as declared.
+    log : EventLog
+        The rows of D.
+
+    Returns
+    -------
+    list of InstanceVerdict
+        One per instance and constraint, by (case_id, instance, constraint).
+    """
+    if structure.norm.force == "may":
+        return []
+    return execute(compile_rule(check(structure, records, log)), log)
+
+
+def evaluate_procedure(structure: Structure, records: RecordLayer, log: EventLog) -> list[InstanceVerdict] | None:
+    """Check the procedure of a rule on the violations of its norm (line 23).
+
+    Parameters
+    ----------
+    structure, records, log
+        As for ``evaluate``.
+
+    Returns
+    -------
+    list of InstanceVerdict or None
+        One per violation and step: ``instance`` is the norm's instance and constraint joined by ``#``, ``constraint`` the
+        step; None where the procedure is prospective.
+    """
+    query = compile_procedure(check(structure, records, log))
+    if query is None:
+        return None
+    return [] if structure.norm.force == "may" else execute(query, log)
+
+
+def execute(query: Query, log: EventLog) -> list[InstanceVerdict]:
+    """Run a compiled check.
+
+    Parameters
+    ----------
+    query : Query
+        From ``compile_rule`` or ``compile_procedure``.
+    log : EventLog
+        The log it was compiled for.
+
+    Returns
+    -------
+    list of InstanceVerdict
+        By (case_id, instance, constraint).
+    """
+    return [
+        InstanceVerdict(
+            case_id,
+            instance,
+            constraint,
+            verdict,
+            reason,
+            tuple(witnesses),
+            bearer,
+            None if local is None else Due(local, offset, grain),
+            slack,
+        )
+        for case_id, instance, constraint, verdict, reason, witnesses, bearer, local, offset, grain, slack in log.connection.execute(
+            query.sql, query.parameters
+        ).fetchall()
+    ]

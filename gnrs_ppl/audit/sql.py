@@ -1,0 +1,189 @@
+"""One readable SELECT out of small named parts: bound parameters, common table expressions, instants (SEMANTICS line 19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import duckdb
+import sqlglot
+from sqlglot import exp
+
+from gnrs_ppl.context.time import GRAINS, Duration, Grain
+
+Value = str | int | datetime | list[str] | list[datetime]
+
+_UNIT: dict[Grain, str] = {
+    "microsecond": "to_microseconds(1)",
+    "second": "to_seconds(1)",
+    "minute": "to_minutes(1)",
+    "day": "to_days(1)",
+}
+
+
+@dataclass(frozen=True)
+class Query:
+    """A compiled check.
+
+    Attributes
+    ----------
+    sql : str
+        Exactly one SELECT over ``events`` in DuckDB's dialect, with a comment on every common table expression.
+    parameters : mapping
+        Value of every ``$name`` in it; no value of a rule or a record layer is text in the SQL.
+    """
+
+    sql: str
+    parameters: Mapping[str, Value]
+
+    def __post_init__(self) -> None:
+        """Refuse anything but one SELECT whose parameters are all bound."""
+        statements = duckdb.extract_statements(self.sql)
+        if [s.type for s in statements] != [duckdb.StatementType.SELECT]:
+            raise ValueError("a compiled check is exactly one SELECT")
+        unbound = statements[0].named_parameters ^ set(self.parameters)
+        if unbound:
+            raise ValueError(f"a compiled check binds every parameter it names, and no other: {', '.join(sorted(unbound))}")
+
+
+class Statement:
+    """A SELECT under construction.
+
+    Parameters
+    ----------
+    grains : tuple of Grain
+        Every grain that a row or a bound of this check may have; comparisons name no other.
+    offsets : tuple of int
+        Every offset of a row, in minutes.
+    """
+
+    def __init__(self, grains: set[Grain], offsets: tuple[int, ...]) -> None:
+        self.grains = tuple(g for g in GRAINS if g in grains)
+        self.offsets = offsets
+        self.dates = "day" in self.grains
+        self._parameters: dict[str, Value] = {}
+        self._parts: dict[str, exp.CTE] = {}
+
+    def bind(self, name: str, value: Value) -> str:
+        """Bind a value to a name and give the text that stands for it."""
+        if self._parameters.setdefault(name, value) != value:
+            raise ValueError(f"parameter {name} is bound twice")
+        return f"${name}"
+
+    def bind_all(self, name: str, values: tuple[str, ...]) -> str:
+        """Bind some values and give the text of their list: ``$name_1, $name_2``."""
+        return ", ".join(self.bind(f"{name}_{i}", v) for i, v in enumerate(values, 1))
+
+    def add(self, name: str, comment: str, select: str, *, keep: bool = False) -> str:
+        """Add a common table expression and give its name.
+
+        ``keep`` materializes it: where ids are handed out they must be handed out once.
+        """
+        part = exp.CTE(
+            this=_reading(select),
+            alias=exp.TableAlias(this=exp.to_identifier(name)),
+            materialized=True if keep else None,
+        )
+        part.comments = [f" {comment} "]
+        if self._parts.setdefault(name, part) is not part:
+            raise ValueError(f"{name} is defined twice")
+        return name
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._parts
+
+    def query(self, select: str) -> Query:
+        """The finished check: the parts so far, and a last SELECT over them."""
+        last = _reading(select)
+        last.set("with_", exp.With(expressions=list(self._parts.values())))
+        return Query(last.sql("duckdb", pretty=True, identify=True), dict(self._parameters))
+
+    # Instants. A bound is a prefix such as p.lower_ of the columns ts (UTC), off (minutes) and grain; a row's clock is a
+    # table with the column grain and, where dates occur, zone (its offset). Both are truncated to their own grain already.
+
+    def tie(self, bound: str, clock: str, *, after: bool = False) -> str:
+        """First instant on a row's clock that ties with a bound, or with ``after`` the first that is later (G2).
+
+        A row is earlier than the bound before the one, later from the other on, and ties in between.
+        """
+
+        def at(grain: Grain) -> str:
+            if grain == "day":
+                first = f"date_trunc('day', {bound}ts + to_minutes({bound}off)) - to_minutes({clock}.zone)"
+            elif grain == self.grains[0]:
+                first = f"{bound}ts"
+            else:
+                first = f"date_trunc('{grain}', {bound}ts)"
+            return f"{first} + {_UNIT[grain]}" if after else first
+
+        return self._by_coarser(f"{bound}grain", f"{clock}.grain", at)
+
+    def earlier(self, a: str, b: str) -> str:
+        """Whether bound ``a`` is earlier than bound ``b`` (G2)."""
+
+        def at(grain: Grain) -> str:
+            if grain == "day":
+                return f"{self.day(a)} < {self.day(b)}"
+            return f"date_trunc('{grain}', {a}ts) < date_trunc('{grain}', {b}ts)"
+
+        return self._by_coarser(f"{a}grain", f"{b}grain", at)
+
+    def seconds_between(self, a: str, b: str) -> str:
+        """Seconds from instant ``b`` to instant ``a`` at the coarser grain, whole days if either is a date (V6)."""
+
+        def at(grain: Grain) -> str:
+            if grain == "day":
+                return f"86400 * ({self.day(a)} - {self.day(b)})"
+            return f"(epoch_us(date_trunc('{grain}', {a}ts)) - epoch_us(date_trunc('{grain}', {b}ts))) / 1000000"
+
+        return f"CAST({self._by_coarser(f'{a}grain', f'{b}grain', at)} AS DOUBLE)"
+
+    @staticmethod
+    def day(bound: str) -> str:
+        """Local date of an instant."""
+        return f"CAST({bound}ts + to_minutes({bound}off) AS DATE)"
+
+    def end_of(self, ts: str, grain: str) -> str:
+        """End-of-grain of an instant (G3)."""
+        if self.grains == ("microsecond",):
+            return ts
+        return f"{ts} + {self.unit(grain)} - to_microseconds(1)"
+
+    def unit(self, grain: str) -> str:
+        """Length of a grain."""
+        if len(self.grains) == 1:
+            return _UNIT[self.grains[0]]
+        return f"CASE {grain} " + " ".join(f"WHEN '{g}' THEN {_UNIT[g]}" for g in self.grains) + " END"
+
+    def truncated(self, local: str, grain: str) -> str:
+        """A local wall time truncated to a grain; durations hold whole seconds, so only coarser grains can be missed."""
+        coarse = [g for g in self.grains if g in ("minute", "day")]
+        if not coarse:
+            return local
+        return f"CASE {grain} " + " ".join(f"WHEN '{g}' THEN date_trunc('{g}', {local})" for g in coarse) + f" ELSE {local} END"
+
+    def moved(self, name: str, duration: Duration, local: str, sign: str) -> str:
+        """A local wall time moved by a duration: months, then days, then time, clamped to month end (line 14)."""
+        for part, function in (("months", "to_months"), ("days", "to_days"), ("seconds", "to_seconds")):
+            if amount := getattr(duration, part):
+                local = f"({local} {sign} {function}({self.bind(f'{name}_{part}', amount)}))"
+        return local
+
+    def _by_coarser(self, a: str, b: str, at: Callable[[Grain], str]) -> str:
+        finest, *coarser = self.grains
+        branches = [f"WHEN {a} = '{g}' OR {b} = '{g}' THEN {at(g)}" for g in reversed(coarser)]
+        return f"CASE {' '.join(branches)} ELSE {at(finest)} END" if branches else at(finest)
+
+
+def _reading(select: str) -> exp.Query:
+    """Parse a part, which may only read."""
+    parsed = sqlglot.parse_one(select, dialect="duckdb")
+    if not isinstance(parsed, exp.Query) or parsed.find(exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Into, exp.Command):
+        raise ValueError("a part of a compiled check only reads")
+    return parsed
+
+
+def struct(fields: dict[str, str]) -> str:
+    """Several values as one, compared in the order given."""
+    return "{" + ", ".join(f"'{name}': {value}" for name, value in fields.items()) + "}"

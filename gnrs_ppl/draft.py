@@ -1,0 +1,431 @@
+"""From context to rule, in the order of the paper's Method section.
+
+    C_k(x)                   candidate construction      candidates/
+    A(x) = Π C_k(x)          And-Or Graph assembly       models/graph.py
+    s_search = wᵀφ − λ1[¬h]  structured search           models/energy.py, inference/
+    y = R(a*)                realization                 realize/
+    HARD-OK, ρ, ε_S, ε_R     what is reported beside it  evaluate/, this page
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gnrs_ppl.context.load import Context, load_context
+from gnrs_ppl.context.types import Goal, RecordLayer
+from gnrs_ppl.errors import NoFeasibleStructure
+from gnrs_ppl.rule.types import SLOTS, Structure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import xarray as xr
+
+    from gnrs_ppl.calibration.weights import Weights
+    from gnrs_ppl.candidates.grounding import Dropped
+    from gnrs_ppl.evaluate.grounding import Grounding
+    from gnrs_ppl.inference.exact import Posterior, Ranked
+    from gnrs_ppl.inference.result import Chains
+    from gnrs_ppl.models.energy import Tables
+    from gnrs_ppl.models.graph import AndOrGraph
+
+
+def draft(
+    context: Context | str | Path,
+    *,
+    chains: int = 64,
+    steps: int = 200,
+    seed: int = 0,
+    kernel: str = "metropolis",
+    weights: Weights | None = None,
+    alternatives: int = 3,
+) -> Draft:
+    """Draft a rule for a context.
+
+    Parameters
+    ----------
+    context : Context or path
+        What the rule is for and what the records can show.
+    chains, steps : int
+        Parallel chains, and Metropolis steps in each (the paper: 200).
+    seed : int
+        Same seed, same machine: same draft, timings aside.
+    kernel : {"metropolis", "exact"}
+        Sampler; ``exact`` draws independently from the enumerated posterior.
+    weights : Weights, optional
+        w of s_search; default ``DEFAULT_WEIGHTS``.
+    alternatives : int
+        Runner-up structures to report.
+
+    Returns
+    -------
+    Draft
+
+    Raises
+    ------
+    InputError
+        Bad context, or a request that would not fit.
+    NoFeasibleStructure
+        Every structure breaks a hard condition; the line names those that block and a remedy.
+    Refused
+        The chosen rule cannot be checked on these records.
+    """
+    from gnrs_ppl.audit.checkable import check, resolved
+    from gnrs_ppl.audit.compile import compile_rule
+    from gnrs_ppl.evaluate.grounding import grounding
+    from gnrs_ppl.realize.lexicon import Lexicon
+    from gnrs_ppl.realize.recover import recovered
+    from gnrs_ppl.realize.text import render
+
+    context = context if isinstance(context, Context) else load_context(context)
+    records = resolved(context.records, context.log)
+    lexicon = Lexicon.of(context.schema, records)
+    # paper, Candidate construction and Structured search: a* = argmax s_search(a; x) over A(x)
+    found = search(context, chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)
+    structure = found.graph.structure(found.best)
+    # paper, Realization: y = R(a*), read back by the parser
+    text = render(structure, lexicon, dates_only=dates_only(records))
+    lost = recovered(structure, text, lexicon)
+    # the query that finds the violations in the logs the rule cites
+    plan = check(structure, records, context.log)
+    return Draft(
+        context=context,
+        search=found,
+        structure=structure,
+        text=text,
+        records=records,
+        grounding=grounding(structure, context),
+        certificate=found.certificate(len(lost)),
+        alternatives=tuple(
+            Alternative(r.probability, r.score, render(found.graph.structure(r.position), lexicon, dates_only=dates_only(records)), found.differs(r.position))
+            for r in found.runners_up(alternatives)
+        ),
+        assumptions=plan.assumptions,
+        sql=compile_rule(plan).sql,
+    )
+
+
+def search(
+    context: Context, *, chains: int = 64, steps: int = 200, seed: int = 0, kernel: str = "metropolis", weights: Weights | None = None
+) -> Search:
+    """Candidate pools, And-Or Graph, exact posterior where the space allows it, and the chains; parameters as for :func:`draft`."""
+    from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
+    from gnrs_ppl.candidates.grounding import ground, read_pools
+    from gnrs_ppl.inference.cache import use_compilation_cache
+    from gnrs_ppl.inference.chains import run_chains
+    from gnrs_ppl.inference.exact import STATE_LIMIT, enumerate_space, exact_posterior, number_of_states
+    from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract
+    from gnrs_ppl.models.graph import compile_graph
+
+    use_compilation_cache()
+    weights = weights or DEFAULT_WEIGHTS
+    # paper, Candidate construction: the pools C_k(x), without what rests on a zero
+    pools, dropped = ground(read_pools(context), context)
+    # paper, Structured search: A(x) = Π C_k(x) as a factor graph, scored by wᵀφ − λ1[¬h]
+    graph = compile_graph(context, pools)
+    tables = contract(graph.space, weights.array())
+    posterior = None
+    if number_of_states(tables) <= STATE_LIMIT:
+        posterior = exact_posterior(enumerate_space(tables), SEARCH_TEMPERATURE)
+        if not posterior.enumeration.any_feasible:
+            raise NoFeasibleStructure(_blocked(graph, tables))
+    # four moves, Metropolis acceptance, τ = 0.08
+    run = run_chains(tables, chains=chains, steps=steps, temperature=SEARCH_TEMPERATURE, seed=seed, kernel=kernel)
+    found = Search(graph, tables, weights, dropped, run, posterior)
+    if not found.visited.feasible:
+        raise NoFeasibleStructure(f"no chain reached a structure that passes every hard condition; {_blocked(graph, tables)}")
+    return found
+
+
+def dates_only(records: RecordLayer) -> bool:
+    """Whether every durable channel shows dates without times of day."""
+    return {c.grain for c in records.channels if c.durable and c.grain} == {"day"}
+
+
+def _blocked(graph: AndOrGraph, tables: Tables) -> str:
+    """The conditions that exclude everything, or those the best structure still breaks, with the nearest remedy."""
+    from gnrs_ppl.inference.exact import STATE_LIMIT, fewest_flags, number_of_states
+
+    if number_of_states(tables) > STATE_LIMIT:
+        flag, share = graph.blockers()[0]
+        return f"{flag.name} alone excludes {share:.0%} of the structures; {flag.remedy}"
+    near = fewest_flags(tables).position
+    broken = graph.raised(near)
+    chosen = ", ".join(graph.labels()[slot][int(o)] for slot, o in zip(SLOTS, near, strict=True))
+    names = " and ".join(flag.name for flag in broken)
+    return f"no feasible structure: the nearest ({chosen}) still breaks {names}; {'; '.join(flag.remedy for flag in broken)}"
+
+
+@dataclass(frozen=True)
+class Search:
+    """What the search did: the graph it walked, its chains, and the exact posterior where the space was enumerated."""
+
+    graph: AndOrGraph
+    tables: Tables
+    weights: Weights
+    dropped: tuple[Dropped, ...]
+    chains: Chains
+    posterior: Posterior | None
+
+    @cached_property
+    def visited(self) -> Any:
+        """The best structure some chain stood on: position, score, feasible."""
+        from gnrs_ppl.inference.result import best_visited
+
+        return best_visited(self.chains)
+
+    @property
+    def best(self) -> Sequence[int]:
+        """Position of a*: one option index per slot."""
+        return [int(o) for o in self.visited.position]
+
+    @cached_property
+    def s_search(self) -> float:
+        """s_search of a* in float64, the slow readable way."""
+        from gnrs_ppl.models.energy import slow_score
+
+        return slow_score(self.graph.space, self.weights.array(), float(self.tables.penalty), self.visited.position)
+
+    @property
+    def optimum(self) -> float | None:
+        """Greatest s_search of the space, None where it was not enumerated."""
+        return None if self.posterior is None else float(self.posterior.enumeration.score.max())
+
+    def features(self) -> dict[str, float]:
+        """φ of a*, by name."""
+        from gnrs_ppl.models.features import feature_vector
+
+        return feature_vector(self.graph.structure(self.best), self.graph.facts)
+
+    def certificate(self, lost: int) -> Certificate:
+        """ε_S and ε_R of the chosen structure; ``lost`` counts what the parser did not get back of its text."""
+        if self.optimum is None:
+            return Certificate("not certified", None, None, float(lost))
+        gap = self.optimum - self.s_search
+        return Certificate("exact enumeration", self.optimum, 0.0 if abs(gap) < 1e-9 else gap, float(lost))
+
+    def runners_up(self, count: int) -> list[Ranked]:
+        """The other feasible structures of greatest s_search, the more probable first among ties; none where the space was not enumerated."""
+        from gnrs_ppl.inference.exact import best
+
+        if self.posterior is None or count < 1:
+            return []
+        others = (r for r in best(self.posterior, count + 1) if list(map(int, r.position)) != list(self.best))
+        return [r for r in others if r.feasible][:count]
+
+    def probability(self) -> float | None:
+        """Exact probability of a* at the search temperature."""
+        if self.posterior is None:
+            return None
+        import numpy as np
+
+        index = int(np.ravel_multi_index(tuple(self.best), self.posterior.enumeration.sizes))
+        return float(self.posterior.probability[index])
+
+    def differs(self, position: Sequence[int]) -> str:
+        """Which slots another structure fills otherwise, as option labels."""
+        labels = self.graph.labels()
+        changes = [
+            f"{slot}: {labels[slot][mine]} → {labels[slot][int(other)]}"
+            for slot, mine, other in zip(SLOTS, self.best, position, strict=True)
+            if mine != int(other)
+        ]
+        return "; ".join(changes)
+
+    def acceptance(self) -> dict[str, float | None]:
+        """Share of proposals taken, by move; None for a move never tried."""
+        from gnrs_ppl.inference.result import move_counts
+
+        return {name: m.accepted / m.tried if m.tried else None for name, m in move_counts(self.chains).items()}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON of ``gnrs sample``, and the ``search`` of a draft."""
+        from gnrs_ppl.inference.exact import number_of_states
+
+        chains, steps = self.chains.score.shape
+        return {
+            "kernel": self.chains.kernel,
+            "chains": chains,
+            "steps": steps,
+            "temperature": self.chains.temperature,
+            "seed": self.chains.seed,
+            "states": number_of_states(self.tables),
+            "best": {"s_search": self.s_search, "structure": self.graph.structure(self.best).model_dump(mode="json", exclude_defaults=True)},
+            "optimum": self.optimum,
+            "optimal_states": None if self.posterior is None else int((self.posterior.enumeration.score >= self.posterior.enumeration.score.max() - 1e-9).sum()),
+            "feasible_states": None if self.posterior is None else int(self.posterior.enumeration.feasible.sum()),
+            "energy_evaluations": chains * (steps + 1),
+            "chains_at_best": int((self.chains.score.max(axis=1) >= self.visited.score - 1e-6).sum()),
+            "acceptance": self.acceptance(),
+            "seconds": {"compile": self.chains.compile_seconds, "run": self.chains.wall_seconds},
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What a person is told of the search."""
+        found = self.as_dict()
+        rows = [
+            ("kernel", f"{found['kernel']}, {found['chains']:,} chains × {found['steps']:,} steps at τ = {found['temperature']}, seed {found['seed']}"),
+            ("space", f"{found['states']:,} structures" + (f", {found['feasible_states']:,} feasible" if self.posterior else ", not enumerated")),
+            ("best found", f"{self.s_search:.4f}, reached by {found['chains_at_best']} of {found['chains']} chains"),
+            ("acceptance", "; ".join(f"{name} {rate:.0%}" for name, rate in found["acceptance"].items() if rate is not None) or "independent draws"),
+            ("seconds", f"{found['seconds']['run']:.3f} running, {found['seconds']['compile']:.2f} compiling"),
+        ]
+        if self.posterior:
+            rows.insert(3, ("probability of the best", f"{self.probability():.4f} at search temperature"))
+            if found["optimal_states"] > 1:
+                rows.insert(4, ("ties", f"{found['optimal_states']} structures share the greatest score; nothing in goal or records tells them apart"))
+        return rows
+
+    def datatree(self) -> xr.DataTree:
+        """Every draw as an ArviZ DataTree."""
+        from gnrs_ppl.inference.trace import datatree
+        from gnrs_ppl.models.features import FEATURES
+
+        candidates = {slot: [o.candidate for o in options] for slot, options in zip(SLOTS, self.graph.options, strict=True)}
+        goal = self.graph.facts.context.goal.id
+        return datatree(self.chains, self.graph.labels(), self.weights.array(), goal, candidates=candidates, features=FEATURES)
+
+    def save_posterior(self, path: Path) -> None:
+        """Every draw as netCDF; the old file or the new one, never half of it."""
+        from gnrs_ppl.inference.trace import save
+
+        save(self.datatree(), path)
+
+
+class Certificate(NamedTuple):
+    """How good the search was (ε_S) and what the text lost (ε_R).
+
+    ``calibration_error`` ε_C is None until calibration measures it; Proposition 1's bound then stands beside it.
+    """
+
+    method: str
+    optimum: float | None
+    epsilon_search: float | None
+    epsilon_realization: float
+    calibration_error: float | None = None
+
+    def lines(self) -> list[str]:
+        """The certificate in words."""
+        if self.epsilon_search is None:
+            searched = "ε_S: not certified; the space is too large to enumerate"
+        elif self.epsilon_search == 0:
+            searched = f"ε_S = 0 by {self.method}: no structure of these pools scores higher"
+        else:
+            searched = f"ε_S = {self.epsilon_search:.4f} by {self.method}: a structure of score {self.optimum:.4f} exists; try more chains or --kernel exact"
+        realized = f"ε_R = {self.epsilon_realization:g}: the parser gives back {'everything' if not self.epsilon_realization else 'not everything'} the text should say"
+        return [
+            searched,
+            realized + (" (0 by construction for template text, and read back here)" if not self.epsilon_realization else ""),
+            "ε_C: not measured; no weights are fitted yet, so Proposition 1 bounds nothing here",
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON keys of a draft's certificate."""
+        return {**self._asdict(), "statement": self.lines()}
+
+
+class Alternative(NamedTuple):
+    """A runner-up structure with its exact probability at the search temperature."""
+
+    probability: float
+    s_search: float
+    text: str
+    differs: str
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A drafted rule and everything one may ask of it."""
+
+    context: Context
+    search: Search
+    structure: Structure
+    text: str
+    records: RecordLayer
+    grounding: Grounding
+    certificate: Certificate
+    alternatives: tuple[Alternative, ...]
+    assumptions: tuple[str, ...]
+    sql: str
+
+    @property
+    def goal(self) -> Goal:
+        """The goal the rule is for."""
+        return self.context.goal
+
+    @cached_property
+    def posterior(self) -> xr.DataTree:
+        """The chains as an ArviZ DataTree."""
+        return self.search.datatree()
+
+    def slots(self) -> list[tuple[str, str, str]]:
+        """Slot, chosen option, and its content in one line."""
+        labels = self.search.graph.labels()
+        return [
+            (slot, labels[slot][o], _flat(getattr(self.structure, slot).model_dump(mode="json", exclude_defaults=True)))
+            for slot, o in zip(SLOTS, self.search.best, strict=True)
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON of ``gnrs draft``."""
+        from gnrs_ppl.versions import versions
+
+        gate, found = self.grounding.gate, self.search
+        temperature = found.chains.temperature
+        return {
+            "goal": self.goal.model_dump(mode="json", exclude_defaults=True),
+            "text": self.text,
+            "structure": self.structure.model_dump(mode="json"),
+            "score": {
+                "s_search": found.s_search,
+                "features": found.features(),
+                "weights": {"origin": found.weights.origin, "values": list(found.weights.values)},
+                "feasible": bool(found.visited.feasible),
+            },
+            "grounding": {
+                "rho": gate.rho,
+                "hard_ok": gate.passed,
+                "failures": list(gate.failures),
+                **gate.supports,
+                "queries": [query._asdict() for query in self.grounding.queries],
+            },
+            "certificate": self.certificate.as_dict(),
+            "search": found.as_dict(),
+            "alternatives": [other._asdict() | {"temperature": temperature} for other in self.alternatives],
+            "candidates": {
+                **{
+                    slot: [{"option": label, "sources": list(o.sources)} for label, o in zip(found.graph.labels()[slot], options, strict=True)]
+                    for slot, options in zip(SLOTS, found.graph.options, strict=True)
+                },
+                "dropped": [item._asdict() for item in found.dropped],
+            },
+            "check": {"sql": self.sql, "assumptions": list(self.assumptions)},
+            "versions": versions(),
+        }
+
+    def save(self, folder: Path) -> list[Path]:
+        """Write rule.txt, rule.json, draft.json and posterior.nc, all or nothing; gives their paths."""
+        from gnrs_ppl.context.files import write_all
+        from gnrs_ppl.inference.trace import to_bytes
+        from gnrs_ppl.rule.files import rule_json
+
+        return write_all(
+            folder,
+            [
+                ("rule.txt", (self.text + "\n").encode()),
+                ("rule.json", rule_json(self.structure, self.context.schema, self.records, self.goal.id).encode()),
+                ("draft.json", json.dumps(self.as_dict(), indent=2, ensure_ascii=False).encode()),
+                ("posterior.nc", to_bytes(self.posterior)),
+            ],
+        )
+
+
+def _flat(value: Any) -> str:
+    """Nested data on one line, names before values."""
+    if isinstance(value, dict):
+        return "; ".join(f"{key} {_flat(item)}" for key, item in value.items())
+    return ", ".join(f"({_flat(v)})" if isinstance(v, dict) else str(v) for v in value) if isinstance(value, list) else str(value)

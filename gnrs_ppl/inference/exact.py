@@ -1,0 +1,260 @@
+"""Plain enumeration: every structure's score by broadcasting the factors over the product space, in float64.
+
+At the paper's size the sweep is cheaper than the chains, so it is the yardstick of every sampler, and a sampler itself: independent
+draws with the result type of the chains.
+
+    log Z(tau) = log sum_a p0(a) exp(s_search(a) / tau)
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
+
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, superchain_ids
+from gnrs_ppl.inference.starts import unravel
+from gnrs_ppl.models.energy import Tables
+
+STATE_LIMIT = 10_000_000
+"""Most structures that are enumerated: 17 bytes each, and 16 more for the probabilities, 330 MB in all."""
+
+
+TIE = 1e-9
+"""Scores this near are one score: sums of the same terms in another order."""
+
+
+class Enumeration(NamedTuple):
+    """Every structure of a space, numbered with the last variable fastest; no temperature in it.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Options of each variable; their product is N.
+    score : (N,) float64
+        s_search.
+    feasible : (N,) bool
+    log_prior : (N,) float64
+    """
+
+    sizes: tuple[int, ...]
+    score: Float[NDArray[np.float64], " N"]
+    feasible: Bool[NDArray[np.bool_], " N"]
+    log_prior: Float[NDArray[np.float64], " N"]
+
+    def position(self, index: int) -> Int[NDArray[np.int32], " V"]:
+        """Options of the structure with this number."""
+        return np.array(unravel([*self.sizes], np.asarray(index)), np.int32)
+
+    @property
+    def any_feasible(self) -> bool:
+        """Whether some structure passes h."""
+        return bool(self.feasible.any())
+
+
+class Posterior(NamedTuple):
+    """p(a | x) at one temperature.
+
+    Attributes
+    ----------
+    enumeration : Enumeration
+    temperature : float
+    log_normalizer : float
+        log Z.
+    probability : (N,) float64
+    """
+
+    enumeration: Enumeration
+    temperature: float
+    log_normalizer: float
+    probability: Float[NDArray[np.float64], " N"]
+
+    @property
+    def infeasible_mass(self) -> float:
+        """Probability of breaking a hard condition."""
+        return float(self.probability[~self.enumeration.feasible].sum())
+
+
+class Ranked(NamedTuple):
+    """One structure: position (V,) int32, s_search, h, probability."""
+
+    position: Int[NDArray[np.int32], " V"]
+    score: float
+    feasible: bool
+    probability: float
+
+
+class Raised(NamedTuple):
+    """A hard flag that is up: one variable or two, and their options."""
+
+    variables: tuple[int, ...]
+    options: tuple[int, ...]
+
+
+class Blocked(NamedTuple):
+    """The structure with the fewest hard flags, and which these are."""
+
+    position: Int[NDArray[np.int32], " V"]
+    raised: tuple[Raised, ...]
+
+
+def number_of_states(tables: Tables) -> int:
+    """Size of the product space."""
+    return math.prod(int(size) for size in tables.sizes)
+
+
+def enumerate_space(tables: Tables, limit: int = STATE_LIMIT) -> Enumeration:
+    """Score every structure.
+
+    Raises
+    ------
+    InputError
+        When the space has more than ``limit`` structures.
+    """
+    sizes = _sizes(tables, limit)
+    shape, states = _free(sizes), math.prod(sizes)
+    score, log_prior, raised = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
+    # Adding in place makes no array of the size of the space but these three.
+    for place, table in _factors(sizes, tables, tables.unary, tables.pairwise):
+        score += table.reshape(place)
+    for place, table in _factors(sizes, tables, tables.unary_flags, tables.pair_flags):
+        raised |= table.reshape(place)
+    for v, size in enumerate(sizes):
+        log_prior += np.asarray(tables.log_prior, np.float64)[v, :size].reshape(_place(sizes, (v,)))
+    score -= float(tables.penalty) * raised
+    return Enumeration(sizes, score.reshape(states), ~raised.reshape(states), log_prior.reshape(states))
+
+
+def exact_posterior(enumeration: Enumeration, temperature: float) -> Posterior:
+    """Normalise p0(a) exp(s_search / tau) over the space; another temperature costs one more pass, not another sweep."""
+    logdensity = enumeration.score / temperature
+    logdensity += enumeration.log_prior
+    greatest = logdensity.max()
+    logdensity -= greatest
+    probability = np.exp(logdensity, out=logdensity)
+    total = probability.sum()
+    probability /= total
+    return Posterior(enumeration, temperature, float(greatest + np.log(total)), probability)
+
+
+def optimum(posterior: Posterior) -> Ranked:
+    """a* of the whole space, the first of :func:`best`; feasible whenever any structure is (lambda exceeds every gap)."""
+    return best(posterior, 1)[0]
+
+
+def best(posterior: Posterior, count: int) -> list[Ranked]:
+    """The ``count`` structures of greatest s_search, the more probable first where scores agree to nine decimals."""
+    return _first(posterior, count, np.round(posterior.enumeration.score, 9), posterior.probability)
+
+
+def top(posterior: Posterior, count: int) -> list[Ranked]:
+    """The ``count`` most probable structures."""
+    return _first(posterior, count, posterior.probability, posterior.enumeration.score)
+
+
+def slot_marginals(posterior: Posterior) -> list[Float[NDArray[np.float64], " n"]]:
+    """p(option) of every variable."""
+    return [_marginal(posterior, (v,)) for v in range(len(posterior.enumeration.sizes))]
+
+
+def pair_marginal(posterior: Posterior, left: int, right: int) -> Float[NDArray[np.float64], "n m"]:
+    """p(option of left, option of right), left < right."""
+    sizes = posterior.enumeration.sizes
+    return _marginal(posterior, (left, right)).reshape(sizes[left], sizes[right])
+
+
+def fewest_flags(tables: Tables, limit: int = STATE_LIMIT) -> Blocked:
+    """What stands in the way when no structure is feasible: the structure with the fewest raised flags, and which they are."""
+    sizes = _sizes(tables, limit)
+    count = np.zeros(_free(sizes), np.int32)
+    for place, table in _factors(sizes, tables, tables.unary_flags, tables.pair_flags):
+        count += table.reshape(place)
+    position = np.array(unravel([*sizes], np.asarray(count.argmin())), np.int32)
+    raised = [Raised((v,), (int(o),)) for v, o in enumerate(position) if tables.unary_flags[v, o]]
+    for p, (left, right) in enumerate(np.asarray(tables.pairs).tolist()):
+        if tables.pair_flags[p, position[left], position[right]]:
+            raised.append(Raised((left, right), (int(position[left]), int(position[right]))))
+    return Blocked(position, tuple(raised))
+
+
+def exact_chains(tables: Tables, *, chains: int, steps: int, temperature: float, seed: int, superchains: int | None = None) -> Chains:
+    """Independent draws from p(a | x) in the shape of chains: what a perfect sampler would record.
+
+    Every "start" is one more independent draw; superchains only group the chains.
+    """
+    groups = check_request(tables, chains=chains, steps=steps, temperature=temperature, seed=seed, superchains=superchains)
+    began = time.perf_counter()
+    posterior = exact_posterior(enumerate_space(tables), temperature)
+    cumulative = np.cumsum(posterior.probability)
+    uniform = np.random.default_rng(seed).random((chains, steps + 1))
+    index = np.minimum(np.searchsorted(cumulative, uniform * cumulative[-1], side="right"), len(cumulative) - 1)
+    positions = np.stack(unravel([*posterior.enumeration.sizes], index), axis=-1).astype(np.int32)
+    score, feasible = posterior.enumeration.score[index], posterior.enumeration.feasible[index]
+    return Chains(
+        positions=positions[:, 1:],
+        score=score[:, 1:],
+        feasible=feasible[:, 1:],
+        move=np.full((chains, steps), NO_MOVE, np.int8),
+        accepted=np.ones((chains, steps), bool),
+        starts=positions[:, 0],
+        start_score=score[:, 0],
+        start_feasible=feasible[:, 0],
+        superchain=superchain_ids(chains, groups),
+        kernel="exact",
+        temperature=temperature,
+        seed=seed,
+        wall_seconds=time.perf_counter() - began,
+        compile_seconds=0.0,
+    )
+
+
+def _sizes(tables: Tables, limit: int) -> tuple[int, ...]:
+    states = number_of_states(tables)
+    if states > limit:
+        raise InputError(f"{states} structures, more than the {limit} that are enumerated", "use --kernel metropolis")
+    return tuple(int(size) for size in tables.sizes)
+
+
+def _free(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Axes of the product space; variables of one option get none, as NumPy allows 64 axes at most."""
+    return tuple(size for size in sizes if size > 1)
+
+
+def _place(sizes: tuple[int, ...], variables: tuple[int, ...]) -> tuple[int, ...]:
+    """Shape in which a table over these variables broadcasts over the product space."""
+    return tuple(size if v in variables else 1 for v, size in enumerate(sizes) if size > 1)
+
+
+def _factors(sizes: tuple[int, ...], tables: Tables, unary: Any, pairwise: Any) -> Iterator[tuple[tuple[int, ...], NDArray[Any]]]:
+    """Each factor without its padding, and the shape in which it broadcasts."""
+    for v, size in enumerate(sizes):
+        yield _place(sizes, (v,)), np.asarray(unary)[v, :size]
+    for p, (left, right) in enumerate(np.asarray(tables.pairs).tolist()):
+        if left != right:  # a padding pair
+            yield _place(sizes, (left, right)), np.asarray(pairwise)[p, : sizes[left], : sizes[right]]
+
+
+def _marginal(posterior: Posterior, variables: tuple[int, ...]) -> Float[NDArray[np.float64], " n"]:
+    sizes = posterior.enumeration.sizes
+    kept = _place(sizes, variables)
+    others = tuple(axis for axis, size in enumerate(kept) if size == 1)
+    return np.atleast_1d(posterior.probability.reshape(_free(sizes)).sum(axis=others)).reshape(-1)
+
+
+def _first(posterior: Posterior, count: int, key: Float[NDArray[np.float64], " N"], tie: Float[NDArray[np.float64], " N"]) -> list[Ranked]:
+    """The structures of greatest key, then tie, then lowest number."""
+    enumeration = posterior.enumeration
+    count = max(0, min(count, len(key)))
+    least = np.partition(key, len(key) - count)[-count] if count else np.inf
+    among = np.flatnonzero(key >= least)
+    chosen = among[np.lexsort((-tie[among], -key[among]))][:count]
+    return [
+        Ranked(enumeration.position(i), float(enumeration.score[i]), bool(enumeration.feasible[i]), float(posterior.probability[i]))
+        for i in chosen.tolist()
+    ]

@@ -1,0 +1,128 @@
+"""What a run of chains gives back, whichever kernel made it, and what may be asked for."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
+
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.inference.moves import MOVES
+from gnrs_ppl.models.energy import Tables
+
+LARGEST_RESULT = 4 * 2**30
+"""Bytes of recorded draws a run may ask for; making them takes about three times as much for a moment."""
+NO_MOVE = -1
+"""Move number of draws that no move made."""
+
+
+class Chains(NamedTuple):
+    """Recorded draws of C chains; the start is not among them.
+
+    Attributes
+    ----------
+    positions : (C, draws, V) int32
+        Option of each variable.
+    score : (C, draws) float
+        s_search.
+    feasible, accepted : (C, draws) bool
+    move : (C, draws) int8
+        Number of the move in ``MOVES``; ``NO_MOVE`` where there was none.
+    starts : (C, V) int32
+    start_score : (C,) float
+    start_feasible : (C,) bool
+    superchain : (C,) int32
+        Chains of one superchain share their start.
+    kernel : str
+    temperature : float
+    seed : int
+    wall_seconds, compile_seconds : float
+        Running time without compiling, and compiling alone (0 where a compiled kernel of the same shapes was at hand).
+    """
+
+    positions: Int[NDArray[np.int32], "C draws V"]
+    score: Float[NDArray[np.floating], "C draws"]
+    feasible: Bool[NDArray[np.bool_], "C draws"]
+    move: Int[NDArray[np.int8], "C draws"]
+    accepted: Bool[NDArray[np.bool_], "C draws"]
+    starts: Int[NDArray[np.int32], "C V"]
+    start_score: Float[NDArray[np.floating], " C"]
+    start_feasible: Bool[NDArray[np.bool_], " C"]
+    superchain: Int[NDArray[np.int32], " C"]
+    kernel: str
+    temperature: float
+    seed: int
+    wall_seconds: float
+    compile_seconds: float
+
+
+class Visited(NamedTuple):
+    """A structure some chain stood on: position (V,) int32, its score, whether it is feasible."""
+
+    position: Int[NDArray[np.int32], " V"]
+    score: float
+    feasible: bool
+
+
+class MoveCount(NamedTuple):
+    """How often a move was tried, accepted (staying counts), and led to another structure."""
+
+    tried: int
+    accepted: int
+    changed: int
+
+
+def best_visited(chains: Chains) -> Visited:
+    """Visited structure of greatest s_search, starts included; the earliest, then that of the lowest chain, where several tie."""
+    score = np.concatenate([chains.start_score[:, None], chains.score], axis=1)
+    draw, chain = divmod(int(score.T.argmax()), score.shape[0])
+    if draw == 0:
+        return Visited(chains.starts[chain], float(score[chain, 0]), bool(chains.start_feasible[chain]))
+    return Visited(chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1]))
+
+
+def move_counts(chains: Chains) -> dict[str, MoveCount]:
+    """Per move of the paper: tried, accepted, changed."""
+    before = np.concatenate([chains.starts[:, None], chains.positions[:, :-1]], axis=1)
+    changed = (before != chains.positions).any(axis=-1)
+    counts = {}
+    for number, name in enumerate(MOVES):
+        tried = chains.move == number
+        counts[name] = MoveCount(int(tried.sum()), int((tried & chains.accepted).sum()), int((tried & changed).sum()))
+    return counts
+
+
+def superchain_ids(chains: int, superchains: int) -> Int[NDArray[np.int32], " C"]:
+    """Superchain of each chain: equal stretches of neighbours."""
+    return np.repeat(np.arange(superchains, dtype=np.int32), chains // superchains)
+
+
+def check_request(tables: Tables, *, chains: int, steps: int, temperature: float, seed: int, superchains: int | None) -> int:
+    """Refuse what cannot be run, before anything is; give back the number of superchains.
+
+    Unless given, it is the greatest common divisor of ``chains`` and 8: 8 starts where 8 divides the chains.
+
+    Raises
+    ------
+    InputError
+        Naming the argument and the remedy.
+    """
+    for name, value in (("chains", chains), ("steps", steps)):
+        if value < 1:
+            raise InputError(f"{value} asked for", "ask for at least 1", source="arguments", field=name)
+    if not (math.isfinite(temperature) and temperature > 0):
+        raise InputError(f"{temperature} is no temperature", "give a positive number such as 0.08", source="arguments", field="temperature")
+    if not 0 <= seed < 2**32:
+        raise InputError(f"{seed} is no seed", f"give a whole number from 0 to {2**32 - 1}", source="arguments", field="seed")
+    if superchains is not None and (superchains < 1 or chains % superchains):
+        remedy = f"give a number that divides the {chains} chains, 1 to {chains}"
+        raise InputError(f"{superchains} superchains cannot share {chains} chains", remedy, source="arguments", field="superchains")
+    per_draw = 4 * tables.sizes.shape[0] + np.asarray(tables.unary).dtype.itemsize + 3
+    needed = chains * (steps + 1) * per_draw
+    if needed > LARGEST_RESULT:
+        problem = f"{chains} chains of {steps} steps need {needed} bytes, more than the {LARGEST_RESULT} allowed"
+        raise InputError(problem, f"ask for at most {LARGEST_RESULT // per_draw} draws in all", source="arguments", field="chains")
+    return superchains or math.gcd(chains, 8)

@@ -1,0 +1,52 @@
+"""Overdispersed starts: few distinct structures from p0, each shared by many chains, as nested R-hat needs them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from jaxtyping import Int
+from numpy.typing import NDArray
+
+from gnrs_ppl.models.energy import Tables
+
+ENUMERABLE = 100_000
+"""Spaces up to this size are drawn from without replacement by listing them; in larger ones repeats are drawn again."""
+
+
+def draw_prior(tables: Tables, count: int, generator: np.random.Generator) -> Int[NDArray[np.int32], "count V"]:
+    """Independent draws from p0: per variable a candidate, then one of its parameter tuples, uniformly."""
+    lookup, variables = tables.lookup, np.arange(tables.sizes.shape[0])
+    candidate = generator.integers(0, lookup.candidates, size=(count, len(variables)))
+    chosen = generator.integers(0, np.asarray(lookup.tuples)[variables, candidate])
+    return (np.asarray(lookup.start)[variables, candidate] + chosen).astype(np.int32)
+
+
+def draw_starts(tables: Tables, superchains: int, seed: int) -> Int[NDArray[np.int32], "superchains V"]:
+    """Distinct structures drawn from p0 without replacement.
+
+    A space with fewer structures than superchains gives each of them once, and then again from the first.
+    """
+    generator = np.random.default_rng([seed, superchains])
+    sizes = [int(size) for size in tables.sizes]
+    states = math.prod(sizes)
+    if states <= max(ENUMERABLE, 2 * superchains):
+        index = np.arange(states)
+        positions = np.stack(unravel(sizes, index), axis=-1).astype(np.int32)
+        log_prior = sum(np.asarray(tables.log_prior)[v, positions[:, v]] for v in range(len(sizes)))
+        prior = np.exp(log_prior)
+        chosen = generator.choice(states, size=min(superchains, states), replace=False, p=prior / prior.sum())
+        return positions[np.resize(chosen, superchains)]
+    kept: dict[tuple[int, ...], None] = {}
+    while len(kept) < superchains:
+        kept.update((tuple(row), None) for row in draw_prior(tables, superchains, generator).tolist())
+    return np.array([*kept][:superchains], np.int32)
+
+
+def unravel(sizes: list[int], index: Int[NDArray[np.int64], ...]) -> list[Int[NDArray[np.int64], ...]]:
+    """Option of each variable from the number of a structure, last variable fastest, for any number of variables."""
+    columns = []
+    for size in reversed(sizes):
+        index, column = np.divmod(index, size)
+        columns.append(column)
+    return columns[::-1]

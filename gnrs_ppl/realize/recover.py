@@ -1,0 +1,108 @@
+"""What a rule text gives back of a structure: facts of two structures, and traces on the surface of other texts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from gnrs_ppl.context.time import Duration
+from gnrs_ppl.realize.english import duration, number, times
+from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.realize.parser import parse
+from gnrs_ppl.realize.phrases import Form
+from gnrs_ppl.realize.scanner import ParseError
+from gnrs_ppl.rule.canonical import canonical, payloads
+from gnrs_ppl.rule.types import Act, Constraint, Office, Structure
+
+_FORMS: tuple[Form, ...] = ("one", "many", "noun")
+_NEGATIONS = re.compile(r"\b(?:not|never|no|cannot|without)\b|n['’]t\b", re.IGNORECASE)
+
+
+def recovered(structure: Structure, text: str, lexicon: Lexicon) -> list[str]:
+    """What of a structure the text fails to give back; empty where everything is recovered.
+
+    A text the parser reads is compared fact by fact, and what it says beyond the structure is listed too. Any other text (a
+    polished one) is held against the surface: words of every payload, numbers, durations, force and negations, each as often as
+    the structure has them. The surface cannot tell two swapped payloads apart.
+    """
+    try:
+        read = parse(text, lexicon)
+    except ParseError:
+        return missing_on_surface(canonical(structure), text, lexicon)
+    wanted, given = facts(canonical(structure)), facts(read)
+    return [*(wanted - given).elements(), *(f"not in the rule: {fact}" for fact in (given - wanted).elements())]
+
+
+def facts(rule: Structure) -> Counter[str]:
+    """Everything a canonical structure states, one line each; equal structures, equal facts."""
+    scope, trigger, norm, evidence = rule.scope, rule.trigger, rule.norm, rule.evidence
+    found = [f"scope: {field[:-1]} {name!r}" for field in type(scope).model_fields for name in getattr(scope, field)]
+    found += _act_facts("trigger", trigger.act) if trigger.act else ["trigger: case start"]
+    found += [f"trigger: log {trigger.channel!r}"] if trigger.channel else []
+    found += [f"trigger: window {trigger.window}"] if trigger.window else []
+    found += [f"trigger: {trigger.once}", f"norm: force {norm.force}"]
+    found.append(f"norm: bearer role {norm.bearer.role!r}" if isinstance(norm.bearer, Office) else "norm: bearer of the trigger")
+    for constraint in norm.constraints:
+        found += _constraint_facts(constraint)
+    found += [f"evidence: log {name!r}" for name in evidence.channels] + [f"evidence: operator {evidence.operator}"]
+    found += [f"evidence: k {evidence.k}"] if evidence.k else []
+    for position, step in enumerate(rule.procedure.steps, start=1):
+        stated = ((field, getattr(step, field)) for field in type(step).model_fields)
+        found += [f"procedure: step {position}: {field} {value!r}" for field, value in stated if value]
+    found += [f"procedure: response time {rule.procedure.response_time}"] if rule.procedure.response_time else []
+    return Counter(found)
+
+
+def _act_facts(place: str, act: Act) -> list[str]:
+    return [f"{place}: {field} {value!r}" for field in type(act).model_fields if (value := getattr(act, field))]
+
+
+def _constraint_facts(constraint: Constraint) -> list[str]:
+    place = f"norm: {constraint.target.activity}"
+    found = [f"{place}: {constraint.template}", f"{place}: count {constraint.count}", f"{place}: correlate {constraint.correlate}"]
+    found += _act_facts(f"{place}: target", constraint.target)
+    found += [f"{place}: deadline {constraint.deadline}"] if constraint.deadline else []
+    if constraint.after:
+        found += [*_act_facts(f"{place}: after", constraint.after.act), f"{place}: after: log {constraint.after.channel!r}"]
+    return found + (_act_facts(f"{place}: unless", constraint.unless) if constraint.unless else [])
+
+
+def missing_on_surface(rule: Structure, text: str, lexicon: Lexicon) -> list[str]:
+    """Payloads, numbers, force and negations of a canonical structure that a text's words do not show."""
+    missing = []
+    for payload in payloads(rule):
+        forms = {lexicon.form(payload.kind, payload.name, form) for form in _FORMS if _has(payload.kind, form)}
+        if not any(_count(form, text) for form in forms):
+            missing.append(f"{payload.slot}: {payload.kind} {payload.name!r}")
+    for words, n in _numbers(rule).items():
+        if _count(words, text) < n:
+            missing.append(f"number: {words}" + (f" ({n} times)" if n > 1 else ""))
+    forces = {force: _count(force, text) for force in ("must", "should", "may")}
+    forces["may"] -= sum(step.stage == "appeal" for step in rule.procedure.steps) if rule.norm.force != "may" else 0
+    negative = sum(not c.positive for c in rule.norm.constraints)
+    permitted = rule.norm.force == "may" and negative == len(rule.norm.constraints)
+    if not forces[rule.norm.force] and not (permitted and _count("need not", text)):
+        missing.append(f"norm: force {rule.norm.force}")
+    missing += [f"not in the rule: force {f}" for f, n in forces.items() if f != rule.norm.force and n > 0]
+    negations = len(_NEGATIONS.findall(text))
+    if negations != negative:
+        missing.append(f"norm: {negative} negation(s), the text has {negations}")
+    return missing
+
+
+def _has(kind: str, form: Form) -> bool:
+    return form == "one" or (form == "noun" and kind == "action") or (form == "many" and kind in ("role", "object"))
+
+
+def _count(words: str, text: str) -> int:
+    return len(re.findall(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE))
+
+
+def _numbers(rule: Structure) -> Counter[str]:
+    """Durations and counts in words, with how often the structure holds them."""
+    lengths: Iterable[Duration | None] = (rule.trigger.window, rule.procedure.response_time, *(c.deadline for c in rule.norm.constraints))
+    found = Counter(duration(length) for length in lengths if length)
+    found.update(times(c.count) for c in rule.norm.constraints if c.count > 1)
+    found.update([number(rule.evidence.k)] if rule.evidence.k else [])
+    return found

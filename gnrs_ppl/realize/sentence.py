@@ -1,0 +1,134 @@
+"""One sentence per instance verdict: what the record shows, in words a person can check (SEMANTICS lines 5, 15 to 20)."""
+
+from __future__ import annotations
+
+from gnrs_ppl.audit.types import Due, InstanceVerdict, Reason
+from gnrs_ppl.context.time import Duration
+from gnrs_ppl.errors import one_line
+from gnrs_ppl.realize.english import article, capitalised, duration, series, times
+from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.realize.text import occurrence
+from gnrs_ppl.rule.types import Act, Structure
+
+_SENTENCES: dict[Reason, str] = {
+    "proven": "the record shows {an_act} {as_asked}in {logs}{time}{margin}",
+    "tie": "the record shows {an_act} in {logs} at the same recorded time as what called for it, which counts as in time",
+    "refuted": "the record shows {too_little} in {logs}{time}; {complete}",
+    "late": "the record shows {an_act} in {logs}, but {margin}{due_at}",
+    "absent": "{nothing_recorded} in {logs}{time}; {complete}",
+    "too_few": "{nothing_recorded} in {logs}{time}, where the rule asks for it exactly {times}; {complete}{later}",
+    "too_many": "{an_act} is recorded more than {times} in {logs}{time}, where the rule asks for it exactly {times}",
+    "seen_forbidden": "the record shows {an_act} {too_often}in {logs}, in the time for which the rule {objects}{time_span}",
+    "not_preceded": "no {act} is recorded in {logs} ahead of what called for it{time_span}; {complete}",
+    "open": "the time for {an_act} is still running{until}, so there is no verdict yet",
+    "seen": "{an_act} is recorded, but not as often or in as many logs as the rule counts, and the time is still running{until}",
+    "unseen": "no {act} is recorded so far, and the time is still running{until}",
+    "scope": "the record that would open the matter leaves out what decides whether the rule applies",
+    "after_unknown": "the records do not settle whether {second} took place, on which the rule waits",
+    "unknown_key": "the record that opens the matter does not name the {key}, so no {act} can be matched to it",
+    "unknown_match": "a record in {logs} may be {an_act}, but leaves out what would tell",
+    "open_world": "the logs that could show {an_act} are not declared complete, so their silence settles nothing",
+    "uncovered": "the logs that could show {an_act} do not cover the whole time in question, so their silence settles nothing",
+    "uncorroborated": "{an_act} is recorded, but in fewer logs than the rule asks for",
+    "split": "records of {an_act} in {logs} do not add up: they lie too far apart, or are enough only when the logs are counted together",
+    "exception_unknown": "the records do not meet the rule, nor do they settle whether {exception} came first, which would excuse it",
+    "no_after": "no {second_noun} is recorded, so the rule asked for nothing",
+    "exception": "{exception} is recorded beforehand, which the rule accepts as an exception",
+}
+
+
+def explain(verdict: InstanceVerdict, structure: Structure, lexicon: Lexicon) -> str:
+    """What the record shows for one instance and constraint, in one neutral sentence.
+
+    Parameters
+    ----------
+    verdict : InstanceVerdict
+        A row of the audit; its ``constraint`` counts in ``structure.norm.constraints``.
+    structure : Structure
+        The rule as it was audited.
+    lexicon : Lexicon
+        Words for its names.
+    """
+    norm = structure.norm
+    constraint = norm.constraints[verdict.constraint]
+    target, n = norm.target(constraint), constraint.count
+    act = occurrence(target, lexicon) + _whose(verdict, structure, target)
+    before = "before" if constraint.template in ("precedence", "not_precedence") else "by" if constraint.positive else "until"
+    due = _moment(verdict.due) if verdict.due else ""
+    parts = {
+        "act": act,
+        "an_act": f"{article(act)} {act}",
+        **_logs(structure, verdict.reason, lexicon),
+        "as_asked": f"exactly {times(n)} " if constraint.template == "exactly" else f"at least {times(n)} " if n > 1 else "",
+        "times": times(n),
+        "too_little": f"no {act}" if n == 1 else f"{article(act)} {act} fewer than {times(n)}",
+        "nothing_recorded": f"no {act} is recorded" if n == 1 else f"{article(act)} {act} is recorded fewer than {times(n)}",
+        "too_often": f"{times(n)} or more " if n > 1 else "",
+        "objects": "advises against it" if norm.force == "should" else "excludes it",
+        "time": f" {before} {due}" if due else "",
+        "time_span": f" ({before} {due})" if due else "",
+        "until": f" until {due}" if due else "",
+        "due_at": f" ({due})" if due else "",
+        "margin": _margin(verdict),
+        "later": f"; one is recorded {_margin(verdict)}" if verdict.slack_seconds is not None else "",
+        "key": "object" if norm.correlation(constraint) == "same_object" else "person",
+        "second": _named(constraint.after.act if constraint.after else None, lexicon),
+        "second_noun": occurrence(constraint.after.act, lexicon) if constraint.after else "further act",
+        "exception": _named(constraint.unless, lexicon),
+    }
+    text = f"in case {one_line(verdict.case_id, 80)}, {_SENTENCES[verdict.reason].format(**parts)}"
+    return f"{capitalised(text)}."
+
+
+def _logs(structure: Structure, reason: Reason, lexicon: Lexicon) -> dict[str, str]:
+    """The logs of the evidence, and how far their silence counts."""
+    policy = structure.evidence
+    names = [f"the {lexicon.form('channel', name)}" for name in policy.channels]
+    both = policy.operator == "all" and reason in ("proven", "tie", "seen_forbidden", "too_many")
+    if len(names) == 1:
+        complete = "that log is complete for that time"
+    else:
+        complete = f"{'these' if policy.operator == 'any' else 'enough of these'} logs are complete for that time"
+    return {"logs": series(names, "and" if both else "or"), "complete": complete}
+
+
+def _whose(verdict: InstanceVerdict, structure: Structure, target: Act) -> str:
+    """Whose act it is, where the constraint asks for the same person or object."""
+    correlation = structure.norm.correlation(structure.norm.constraints[verdict.constraint])
+    if correlation == "same_case":
+        return ""
+    if correlation == "same_object":
+        return " for the same object"
+    if structure.norm.bearer != "trigger" or verdict.bearer is None:
+        return " by the same person" if target.role is None else " (the same person)"
+    bearer = one_line(verdict.bearer, 80)
+    return f" by {bearer}" if target.role is None else f" ({bearer})"
+
+
+def _named(act: Act | None, lexicon: Lexicon) -> str:
+    if act is None:
+        return "the act named"
+    words = occurrence(act, lexicon)
+    return f"{article(words)} {words}"
+
+
+def _moment(due: Due) -> str:
+    """An instant at its own grain, on the wall clock of the record that set it."""
+    day = f"{due.local.day} {due.local:%B %Y}"
+    if due.grain == "day":
+        return day
+    if due.grain == "minute":
+        return f"{due.local:%H:%M} on {day}"
+    fraction = f".{due.local.microsecond:06d}" if due.grain == "microsecond" and due.local.microsecond else ""
+    return f"{due.local:%H:%M:%S}{fraction} on {day}"
+
+
+def _margin(verdict: InstanceVerdict) -> str:
+    """How early or late, from the slack; the slack counts whole days where a date is compared."""
+    if verdict.slack_seconds is None:
+        return "only after it was due" if verdict.reason == "late" else ""
+    days, seconds = divmod(round(abs(verdict.slack_seconds)), 86400)
+    length = duration(Duration(days=days, seconds=seconds)) if days or seconds else "less than a second"
+    if verdict.slack_seconds < 0:
+        return f"{length} after it was due"
+    return f", with {length} to spare" if days or seconds else ", at the last moment"

@@ -1,0 +1,83 @@
+"""Imports run one way, the top level stays light, and the root links point into the package."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "gnrs_ppl"
+BELOW: dict[str, set[str]] = {
+    "errors": set(),
+    "versions": set(),
+    "context": {"errors"},
+    "rule": {"errors", "context"},
+    "audit": {"errors", "context", "rule", "versions"},
+    "realize": {"errors", "context", "rule", "audit"},
+    "candidates": {"errors", "context", "rule"},
+    "models": {"errors", "context", "rule", "candidates"},
+    "inference": {"errors", "models"},
+    "calibration": {"errors", "models", "inference"},
+    "evaluate": {"errors", "context", "rule", "audit", "realize"},
+}
+"""What each part may import besides itself (DESIGN §6)."""
+ASSEMBLY = {PACKAGE / "audit" / "__init__.py": {"realize"}}
+"""``audit()`` asks realize for sentences, inside the function."""
+
+
+def imports(path: Path) -> set[str]:
+    """Parts of the package that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("gnrs_ppl."):
+            found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: relative import"
+    return found
+
+
+@pytest.mark.parametrize("part", BELOW)
+def test_imports_run_one_way(part: str) -> None:
+    files = [PACKAGE / f"{part}.py"] if (PACKAGE / f"{part}.py").exists() else sorted((PACKAGE / part).glob("*.py"))
+    assert files
+    for path in files:
+        assert imports(path) - {part} <= BELOW[part] | ASSEMBLY.get(path, set()), path
+
+
+def test_only_draft_and_above_import_evaluate() -> None:
+    users = {p.relative_to(PACKAGE).parts[0] for p in PACKAGE.rglob("*.py") if "evaluate" in imports(p)}
+    assert users <= {"evaluate", "draft.py", "cli.py", "report.py", "experiments"}
+
+
+@pytest.mark.parametrize("command", ["import gnrs_ppl", "from gnrs_ppl.cli import run; run(['--help'])"])
+def test_the_top_level_is_light(command: str) -> None:
+    probe = f"{command}; import sys; heavy = {{'jax', 'duckdb', 'numpyro', 'sqlglot', 'xarray', 'scipy', 'pandas'}} & set(sys.modules); assert not heavy, heavy"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_functions_win_over_modules_of_the_same_name() -> None:
+    probe = "import gnrs_ppl.draft, gnrs_ppl.audit.run, gnrs_ppl as gnrs; assert callable(gnrs.draft) and callable(gnrs.audit)"
+    assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["models", "inference", "calibration", "prompts", "experiments"])
+def test_root_links(name: str) -> None:
+    link = ROOT / name
+    assert link.is_symlink()
+    assert link.readlink() == Path("gnrs_ppl") / name
+    assert link.is_dir()
+
+
+def test_no_file_names_a_machine() -> None:
+    words = ["/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/"]
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    for name in filter(None, listed):
+        path = ROOT / name
+        if path.is_file() and path.suffix in (".py", ".md", ".yaml", ".toml", ".txt", ".json", ""):
+            text = path.read_text(errors="ignore")
+            assert not [w for w in words if w in text], name

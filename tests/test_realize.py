@@ -1,0 +1,418 @@
+"""Rule texts: they read back, no two rules share one, and a changed word is noticed."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import product
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strategies import RECORDS, SCHEMA, VOCABULARY, Vocabulary, structures
+
+from gnrs_ppl.audit.types import Due, InstanceVerdict, Reason
+from gnrs_ppl.context.files import read_data, validated
+from gnrs_ppl.context.time import Duration
+from gnrs_ppl.context.types import Action, Channel, RecordLayer, Schema, Term
+from gnrs_ppl.errors import InputError, Refused
+from gnrs_ppl.realize.english import UNITS, article, duration, event_noun, gerund, number, plural, times, words_of
+from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.realize.parser import parse
+from gnrs_ppl.realize.phrases import FOLLOWING_RUNS, FOLLOWING_WORDS, MODALS, RESERVED_WORDS
+from gnrs_ppl.realize.recover import facts, recovered
+from gnrs_ppl.realize.scanner import ParseError
+from gnrs_ppl.realize.sentence import explain
+from gnrs_ppl.realize.text import render
+from gnrs_ppl.rule.canonical import canonical
+from gnrs_ppl.rule.types import UNIMPLEMENTED, Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Step, Structure, Trigger
+
+LEXICON = Lexicon.of(SCHEMA, RECORDS)
+GOLDEN = Path(__file__).parent / "golden" / "realize"
+CASES = sorted(path.stem for path in GOLDEN.glob("[a-z]*.yaml"))
+settings.register_profile("realize", deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(settings.get_profile("realize"), max_examples=200)
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences of a text, stops inside quotation marks left alone."""
+    bare = re.sub(r"“(?:[^”]|””)*”(?!”)", "“”", text)
+    return re.findall(r"[^.]+\.(?: |$)", bare)
+
+
+@pytest.fixture(scope="module")
+def mixed() -> list[Structure]:
+    """A few thousand structures: slots drawn by hypothesis, put together anew."""
+    drawn: list[Structure] = []
+
+    @settings(QUICK, max_examples=250)
+    @given(structures())
+    def draw(structure: Structure) -> None:
+        drawn.append(structure)
+
+    draw()
+    dice = random.Random(7)
+
+    def one() -> Structure:
+        slots = {slot: getattr(dice.choice(drawn), slot) for slot in Structure.model_fields}
+        return Structure(**slots)
+
+    return [one() for _ in range(2500)]
+
+
+# The law
+
+
+@QUICK
+@given(structures(), st.booleans())
+def test_text_reads_back(structure: Structure, dates_only: bool) -> None:
+    assert parse(render(structure, LEXICON, dates_only), LEXICON) == canonical(structure)
+
+
+def test_thousands_read_back_and_no_two_share_a_text(mixed: list[Structure]) -> None:
+    written: dict[str, Structure] = {}
+    for structure in mixed:
+        rule, text = canonical(structure), render(structure, LEXICON)
+        assert written.setdefault(text, rule) == rule
+        assert parse(text, LEXICON) == rule
+        assert 1 <= len(sentences(text)) <= 4, text
+    assert len(written) > 2000
+
+
+def test_spelling_out_defaults_changes_nothing(mixed: list[Structure]) -> None:
+    for structure in mixed[:300]:
+        assert render(canonical(structure), LEXICON) == render(structure, LEXICON)
+
+
+def test_no_labels_and_no_identifiers_where_words_exist(mixed: list[Structure]) -> None:
+    labels = re.compile(r"\b(?:scope|trigger|norm\w*|evidence|procedure|template|force|channel|slot)\b", re.IGNORECASE)
+    for structure in mixed[:400]:
+        bare = re.sub(r"“(?:[^”]|””)*”(?!”)", "", render(structure, LEXICON))
+        assert not labels.search(bare), bare
+        assert "_" not in bare
+        assert not re.search(r"[a-z][A-Z]", bare), bare
+
+
+AWKWARD = Schema(
+    roles=tuple(Term(name=n) for n in ("manager", "ManagerReviews", "person", "FirstAider", "clerk_of_works")),
+    locations=(Term(name="hall"), Term(name="HallRestroom"), Term(name="x", phrase="hall in respect")),
+    objects=(Term(name="bill"), Term(name="y", phrase="bill of sale"), Term(name="z", phrase="in-tray"), Term(name="w", plural="wares")),
+    actions=(
+        Action(name="check"),
+        Action(name="CheckIn"),
+        Action(name="i", phrase="check in respect", noun="check in respect"),
+        Action(name="l", phrase="look", noun="look"),
+        Action(name="la", phrase="look at", noun="look at"),
+        Action(name="s", phrase="serve", noun="service"),
+        Action(name="sa", phrase="serve as", noun="service by"),
+        Action(name="w", phrase="wait for", noun="wait for"),
+        Action(name="case"),
+    ),
+    steps=tuple(Term(name=n) for n in ("review", "decision", "remedy", "appeal", "peer_review", "Review of carries")),
+)
+AWKWARD_LOGS = RecordLayer(channels=tuple(Channel(name=n) for n in ("matter", "it", "log", "LogFor", "then", "case")))
+AWKWARD_WORDS = Vocabulary(
+    roles=tuple(t.name for t in AWKWARD.roles),
+    locations=tuple(t.name for t in AWKWARD.locations),
+    objects=tuple(t.name for t in AWKWARD.objects),
+    actions=tuple(a.name for a in AWKWARD.actions),
+    channels=tuple(c.name for c in AWKWARD_LOGS.channels),
+    steps=tuple(t.name for t in AWKWARD.steps),
+)
+
+
+@settings(QUICK, max_examples=150)
+@given(structures(AWKWARD_WORDS))
+def test_words_that_look_like_grammar_read_back(structure: Structure) -> None:
+    lexicon = Lexicon.of(AWKWARD, AWKWARD_LOGS)
+    assert parse(render(structure, lexicon), lexicon) == canonical(structure)
+
+
+@settings(QUICK, max_examples=60)
+@given(structures())
+def test_a_lexicon_that_knows_nothing_still_writes_and_reads(structure: Structure) -> None:
+    empty = Lexicon({})
+    assert parse(render(structure, empty), empty) == canonical(structure)
+    told = empty.including(structure)
+    assert parse(render(structure, told), told) == canonical(structure)
+
+
+def test_what_follows_a_name_never_hides_in_what_follows_a_name() -> None:
+    for run, other in product(FOLLOWING_RUNS, (*FOLLOWING_RUNS, *FOLLOWING_WORDS)):
+        words = run.split()
+        for i in range(1, len(words)):
+            rest = " ".join(words[i:])
+            reserved = RESERVED_WORDS.intersection(words[:i])
+            assert reserved or not (rest + " ").startswith(other + " "), (run, other)
+
+
+@pytest.mark.parametrize("template", UNIMPLEMENTED)
+def test_unimplemented_templates_are_refused_by_name(template: str) -> None:
+    norm = Norm(constraints=(Constraint(template=template, target=Act(activity="CheckIn")),))  # type: ignore[arg-type]
+    with pytest.raises(Refused, match=template):
+        render(small(norm=norm), LEXICON)
+
+
+def small(**slots: object) -> Structure:
+    base: dict[str, object] = {
+        "trigger": Trigger(act=Act(activity="Payment"), channel="Roster"),
+        "norm": Norm(constraints=(Constraint(template="response", target=Act(activity="CheckIn"), deadline=Duration.parse("PT15M")),)),
+        "evidence": EvidencePolicy(channels=("checkin_log", "movement_log")),
+        "procedure": Procedure(steps=(Step(stage="review", name="manager_review", role="duty_manager", inspects="checkin_log"),)),
+    }
+    return Structure.model_validate(base | slots)
+
+
+# Changed words
+
+
+def mutations(text: str, kind: str) -> Iterator[str]:
+    """Every text that differs in one number, negation, log, role, unit or force word."""
+    places: list[tuple[int, int, list[str]]] = []
+    if kind == "number":
+        counts = re.compile(rf"\b(?:once|twice|(\w+) (?={'|'.join(UNITS)}|times|of the))")
+        for match in counts.finditer(text):
+            if match[0] in ("once", "twice"):
+                places.append((*match.span(), ["twice" if match[0] == "once" else "once", "three times"]))
+            elif match[1] in map(number, range(1, 10)) or match[1].isdigit():
+                others = [number(n) for n in (2, 5, 17) if number(n) != match[1]]
+                places.append((*match.span(1), others))
+    elif kind == "negation":
+        for match in re.finditer(r"\b(must|should) (not )?|\bmay (?!appeal|make)|\bneed not ", text):
+            flipped = {"may ": "need not ", "need not ": "may "}.get(match[0]) or match[1] + ("" if match[2] else " not") + " "
+            places.append((*match.span(), [flipped]))
+    elif kind in ("log", "role"):
+        payload, names = ("channel", VOCABULARY.channels) if kind == "log" else ("role", VOCABULARY.roles)
+        words = sorted({LEXICON.form(payload, name) for name in names}, key=len, reverse=True)  # type: ignore[arg-type]
+        for match in re.finditer("|".join(rf"(?<![\w“]){re.escape(w)}(?!\w)(?! \(“)" for w in words), text):
+            places.append((*match.span(), [w for w in words if w != match[0]]))
+    elif kind == "unit":
+        for match in re.finditer(rf"\b(\w+) ({'|'.join(UNITS)})(s?)\b", text):
+            if match[1] in map(number, range(1, 10)) or match[1].isdigit():
+                places.append((*match.span(2), [unit for unit in UNITS if unit != match[2]]))
+    else:
+        for match in re.finditer(r"\b(must|should|may|need)\b(?! appeal| make)", text):
+            places.append((*match.span(), [force for force in ("must", "should", "may") if force != match[0]]))
+    for start, end, replacements in places:
+        for replacement in replacements:
+            yield text[:start] + replacement + text[end:]
+
+
+def test_every_changed_word_is_caught(mixed: list[Structure], capsys: pytest.CaptureFixture[str]) -> None:
+    caught: Counter[str] = Counter()
+    dice = random.Random(3)
+    for structure in mixed[:200]:
+        rule, text = canonical(structure), render(structure, LEXICON)
+        for kind in ("number", "negation", "log", "role", "unit", "force"):
+            changed = list(mutations(text, kind))
+            for mutant in dice.sample(changed, min(3, len(changed))):
+                try:
+                    assert parse(mutant, LEXICON) != rule, f"{kind}:\n{text}\n{mutant}"
+                except ParseError:
+                    caught[f"{kind} unreadable"] += 1
+                else:
+                    caught[f"{kind} another rule"] += 1
+    with capsys.disabled():
+        print(f"\n{caught.total()} of {caught.total()} mutants caught: {dict(sorted(caught.items()))}")
+    assert all(caught[f"{kind} another rule"] > 50 for kind in ("number", "log", "role", "unit"))
+
+
+def test_an_error_says_where_and_what_was_expected() -> None:
+    text = render(small(), LEXICON)
+    position = text.index("roster system")
+    with pytest.raises(ParseError, match="the words of a channel") as raised:
+        parse(text.replace("roster system", "attendance system"), LEXICON)
+    assert raised.value.position == position
+    with pytest.raises(ParseError, match="the end"):
+        parse(text + " So be it.", LEXICON)
+    for cut in range(0, len(text), 7):
+        with pytest.raises(ParseError):
+            parse(text[:cut], LEXICON)
+
+
+def test_repeated_names_are_no_rule() -> None:
+    text = render(small(), LEXICON).replace("and the movement log", "and the checkin log")
+    with pytest.raises(ParseError, match="twice"):
+        parse(text, LEXICON)
+
+
+# What a text gives back
+
+
+@settings(QUICK, max_examples=60)
+@given(structures())
+def test_everything_is_recovered_from_rendered_text(structure: Structure) -> None:
+    assert recovered(structure, render(structure, LEXICON), LEXICON) == []
+    assert facts(canonical(structure)).total() > 8
+
+
+def test_recovered_names_what_is_lost() -> None:
+    structure = small()
+    text = render(structure, LEXICON)
+    assert recovered(structure, text.replace("15 minutes", "20 minutes"), LEXICON) == [
+        "norm: CheckIn: deadline PT15M", "not in the rule: norm: CheckIn: deadline PT20M",
+    ]  # fmt: skip
+    loose = (
+        "Whoever makes a payment that the roster system records must check in no more than 15 minutes later. Both the checkin log and the "
+        "movement log have to show it. Otherwise the duty manager holds a manager review with the checkin log at hand."
+    )
+    assert recovered(structure, loose.replace("no more than", "at most"), LEXICON) == []
+    assert recovered(structure, loose, LEXICON) == ["norm: 0 negation(s), the text has 1"]
+    assert recovered(structure, loose.replace("must", "should").replace("no more than", "at most"), LEXICON) == [
+        "norm: force must", "not in the rule: force should",
+    ]  # fmt: skip
+    assert recovered(structure, "Somebody may pay.", LEXICON) == [
+        "trigger: action 'Payment'", "trigger: channel 'Roster'", "norm: action 'CheckIn'", "evidence: channel 'checkin_log'",
+        "evidence: channel 'movement_log'", "procedure: step 'manager_review'", "procedure: role 'duty_manager'", "number: 15 minutes",
+        "norm: force must", "not in the rule: force may",
+    ]  # fmt: skip
+
+
+# Words
+
+
+def test_durations_that_differ_are_said_differently() -> None:
+    said = {iso: duration(Duration.parse(iso)) for iso in ("P1M", "P30D", "P1D", "PT24H", "PT90M", "P1M2DT3H4M5S", "P1Y", "P1W")}
+    assert said == {
+        "P1M": "one month", "P30D": "30 days", "P1D": "one day", "PT24H": "24 hours", "PT90M": "one hour and 30 minutes",
+        "P1M2DT3H4M5S": "one month, two days, three hours, four minutes and five seconds", "P1Y": "12 months", "P1W": "seven days",
+    }  # fmt: skip
+
+
+def test_force_and_polarity_are_six_different_words() -> None:
+    assert len(set(MODALS.values())) == 6
+    texts = set()
+    for force, template in product(("must", "should", "may"), ("precedence", "not_precedence")):
+        norm = Norm(force=force, constraints=(Constraint(template=template, target=Act(activity="CheckIn")),))
+        texts.add(re.search(r"(\w+(?: not)?) check in", render(small(norm=norm), LEXICON))[1])  # type: ignore[index]
+    assert texts == {"must", "must not", "should", "should not", "may", "need not"}
+
+
+def test_names_become_words() -> None:
+    assert [words_of(n) for n in ("CheckIn", "duty_manager", "Send Fine", "ID_check", "SEND_FINE", "HTTPError")] == [
+        "check in", "duty manager", "send fine", "ID check", "send fine", "HTTP error",
+    ]  # fmt: skip
+    assert [event_noun(p) for p in ("check in", "pay the fine", "send fine", "speak to the owner", "patrol", "stop")] == [
+        "check-in", "payment of the fine", "fine sending", "speaking to the owner", "patrol", "stopping",
+    ]  # fmt: skip
+    assert [plural(n) for n in ("waiter", "bill of lading", "box", "duty", "key", "chairman", "person")] == [
+        "waiters", "bills of lading", "boxes", "duties", "keys", "chairmen", "people",
+    ]  # fmt: skip
+    assert [gerund(v) for v in ("make", "stop", "tie", "see", "greet", "enter", "pay")] == [
+        "making", "stopping", "tying", "seeing", "greeting", "entering", "paying",
+    ]  # fmt: skip
+    assert [article(w) for w in ("owner", "user", "hour", "UN envoy", "MP", "“x”", "unit", "uninvited guest", "11 day pass", "8", "7")] == [
+        "an", "a", "an", "a", "an", "a", "a", "an", "an", "an", "a",
+    ]  # fmt: skip
+    assert [times(n) for n in (1, 2, 3, 10)] == ["once", "twice", "three times", "10 times"]
+
+
+@pytest.mark.parametrize(
+    "schema, told",
+    [
+        (Schema(actions=(Action(name="CheckIn"), Action(name="check_in"))), ("'CheckIn' and 'check_in'", "phrase of its own")),
+        (Schema(roles=(Term(name="cook"), Term(name="chef", phrase="cook"))), ("'cook' and 'chef'", "roles.chef")),
+        (Schema(actions=(Action(name="a", phrase="look"), Action(name="b", phrase="look at the map"))), ("'look at the map'", "another")),
+        (Schema(roles=(Term(name="x", phrase="waiter or cook"),)), ("'or'", "schema.roles.x.phrase")),
+        (Schema(roles=(Term(name="x", phrase="waiter. The cook"),)), ("'.'", "plain words")),
+        (Schema(actions=(Action(name="x", phrase="pay within two days"),)), ("'within'", "schema.actions.x.phrase")),
+        (Schema(actions=(Action(name="x", phrase="wait two days"),)), ("'two days'",)),
+        (Schema(actions=(Action(name="x", phrase="pay", noun="the payment"),)), ("'the … at its start'", "noun")),
+        (Schema(objects=(Term(name="x", plural="all of it"),)), ("'all'", "plural")),
+        (Schema(locations=(Term(name="x", phrase="“bar”"),)), ("'“'",)),
+    ],
+)  # fmt: skip
+def test_phrases_that_break_the_grammar_are_bad_input(schema: Schema, told: tuple[str, ...]) -> None:
+    with pytest.raises(InputError) as raised:
+        Lexicon.of(schema, RecordLayer())
+    assert all(piece in str(raised.value) for piece in told), str(raised.value)
+
+
+def test_bearers_without_a_role_do_not_borrow_one() -> None:
+    people = Lexicon.of(Schema(roles=(Term(name="person"),)), RecordLayer())
+    free, named = small(), small(scope={"roles": ("person",)})
+    assert "whoever is concerned must" in render(free, people)
+    assert "the person concerned must" in render(named, people)
+    assert "the person concerned must" in render(free, LEXICON)
+    office = small(norm=Norm(bearer=Office(role="waiter"), constraints=small().norm.constraints))
+    assert "a waiter must" in render(office, LEXICON)
+
+
+# Golden texts
+
+
+@pytest.fixture(scope="module")
+def golden_lexicon() -> Lexicon:
+    words = read_data(GOLDEN / "_context.yaml")
+    schema = validated(Schema, words["schema"], source="_context.yaml", field="schema")
+    return Lexicon.of(schema, validated(RecordLayer, words["records"], source="_context.yaml", field="records"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_golden(name: str, golden_lexicon: Lexicon) -> None:
+    data, path = read_data(GOLDEN / f"{name}.yaml"), GOLDEN / f"{name}.txt"
+    structure = validated(Structure, data["structure"], source=name, field="structure")
+    text = render(structure, golden_lexicon, dates_only=data.get("dates_only", False))
+    if os.environ.get("UPDATE_GOLDEN") == "1":
+        path.write_text(text + "\n", encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text + "\n"
+    assert parse(path.read_text(encoding="utf-8"), golden_lexicon) == canonical(structure)
+
+
+def test_golden_is_a_spread() -> None:
+    assert len(CASES) >= 18
+    norms = [read_data(GOLDEN / f"{name}.yaml")["structure"]["norm"] for name in CASES]
+    assert len({c["template"] for norm in norms for c in norm["constraints"]}) == 9
+    assert {norm.get("force", "must") for norm in norms} == {"must", "should", "may"}
+
+
+# Verdicts
+
+
+def row(reason: Reason, **changes: object) -> InstanceVerdict:
+    due = Due(datetime(2026, 3, 3, 9, 15), 60, "minute")
+    base = InstanceVerdict("C-12", "e1", 0, "indeterminate", reason, (), "W-17", due, None)
+    return base._replace(**changes)
+
+
+def test_every_reason_has_a_neutral_sentence_of_its_own() -> None:
+    said = {reason: explain(row(reason), small(), LEXICON) for reason in get_args(Reason)}
+    assert len(set(said.values())) == len(said) == 23
+    for text in said.values():
+        assert text.startswith("In case C-12, ")
+        assert len(sentences(text)) == 1
+        assert not re.search(r"wrong|fail|breach|guilt|fault|violat|[{}]", text), text
+
+
+def test_explanations_name_the_act_the_bearer_the_logs_and_the_time() -> None:
+    norm = Norm(constraints=(Constraint(template="response", target=Act(activity="CheckIn"), correlate="same_resource"),))
+    rule = small(norm=norm, evidence=EvidencePolicy(channels=("checkin_log",)))
+    assert explain(row("absent"), rule, LEXICON) == (
+        "In case C-12, no check-in by W-17 is recorded in the checkin log by 09:15 on 3 March 2026; that log is complete for that time."
+    )
+    assert explain(row("late", slack_seconds=-7500.0), rule, LEXICON) == (
+        "In case C-12, the record shows a check-in by W-17 in the checkin log, but two hours and five minutes after it was due "
+        "(09:15 on 3 March 2026)."
+    )
+    assert explain(row("proven", slack_seconds=172800.0, due=Due(datetime(2026, 3, 3), 0, "day")), rule, LEXICON) == (
+        "In case C-12, the record shows a check-in by W-17 in the checkin log by 3 March 2026, with two days to spare."
+    )
+    assert "by the same person" in explain(row("absent", bearer=None), rule, LEXICON)
+    assert "by C\u00a0" not in explain(row("absent", bearer="C\n\tD"), rule, LEXICON)
+    exact = Due(datetime(2026, 3, 3, 9, 15, 2, 500), 0, "microsecond")
+    assert "09:15:02.000500 on 3 March 2026" in explain(row("absent", due=exact), rule, LEXICON)
+
+
+@settings(QUICK, max_examples=80)
+@given(structures(), st.sampled_from(get_args(Reason)), st.sampled_from((None, 0.0, 90.0, -86400.0)), st.booleans())
+def test_any_verdict_of_any_rule_has_a_sentence(structure: Structure, reason: Reason, slack: float | None, dated: bool) -> None:
+    changes: dict[str, object] = {"slack_seconds": slack} if dated else {"due": None, "slack_seconds": None, "bearer": None}
+    text = explain(row(reason, constraint=len(structure.norm.constraints) - 1, **changes), structure, LEXICON)
+    assert text.endswith(".")
+    assert len(sentences(text)) == 1, text
