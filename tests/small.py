@@ -44,9 +44,10 @@ CONTEXT: dict[str, Any] = {
     },
     "records": {
         "log": "log.csv",
+        "offset": "+01:00",
         "channels": [
             {"name": "roster_log", "phrase": "roster", "activities": ["StartShift", "Serve", "Excuse", "Review"], "closed_world": True},
-            {"name": "checkin_log", "phrase": "check-in log", "activities": ["CheckIn", "Serve"], "closed_world": True},
+            {"name": "checkin_log", "phrase": "check-in log", "activities": ["CheckIn", "Serve"], "closed_world": True, "coverage": [{"start": "2024-03-04", "end": "2024-03-05"}]},
             {"name": "badge_log", "phrase": "badge reader", "activities": ["CheckIn", "StartShift"]},
         ],
     },

@@ -37,7 +37,7 @@ LEXICON = Lexicon.of(SCHEMA, RECORDS)
 GOLDEN = Path(__file__).parent / "golden" / "realize"
 CASES = sorted(path.stem for path in GOLDEN.glob("[a-z]*.yaml"))
 settings.register_profile("realize", deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-QUICK = settings(settings.get_profile("realize"), max_examples=200)
+QUICK = settings(settings.get_profile("realize"), max_examples=150)
 
 
 def sentences(text: str) -> list[str]:
@@ -63,7 +63,7 @@ def mixed() -> list[Structure]:
         slots = {slot: getattr(dice.choice(drawn), slot) for slot in Structure.model_fields}
         return Structure(**slots)
 
-    return [one() for _ in range(2500)]
+    return [one() for _ in range(2000)]
 
 
 # The law
@@ -82,7 +82,7 @@ def test_thousands_read_back_and_no_two_share_a_text(mixed: list[Structure]) -> 
         assert written.setdefault(text, rule) == rule
         assert parse(text, LEXICON) == rule
         assert 1 <= len(sentences(text)) <= 4, text
-    assert len(written) > 2000
+    assert len(written) > 1900
 
 
 def test_spelling_out_defaults_changes_nothing(mixed: list[Structure]) -> None:
@@ -301,8 +301,8 @@ def test_names_become_words() -> None:
     assert [event_noun(p) for p in ("check in", "pay the fine", "send fine", "speak to the owner", "patrol", "stop")] == [
         "check-in", "payment of the fine", "fine sending", "speaking to the owner", "patrol", "stopping",
     ]  # fmt: skip
-    assert [plural(n) for n in ("waiter", "bill of lading", "box", "duty", "key", "chairman", "person")] == [
-        "waiters", "bills of lading", "boxes", "duties", "keys", "chairmen", "people",
+    assert [plural(n) for n in ("waiter", "bill of lading", "invoice for goods", "box", "duty", "key", "chairman", "person")] == [
+        "waiters", "bills of lading", "invoices for goods", "boxes", "duties", "keys", "chairmen", "people",
     ]  # fmt: skip
     assert [gerund(v) for v in ("make", "stop", "tie", "see", "greet", "enter", "pay")] == [
         "making", "stopping", "tying", "seeing", "greeting", "entering", "paying",

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -129,34 +129,26 @@ def _remedy(error: Any) -> str:
     return "correct its type or range"
 
 
-def write_all(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
-    """Write every file into ``folder`` or none: temporary files first, then renames.
+def write_all(folder: Path, files: Sequence[tuple[str, bytes]]) -> list[Path]:
+    """Write every file into ``folder`` or none: into a temporary folder beside them first, then renames.
 
     Raises
     ------
     InputError
-        When the folder cannot be made or written.
+        When the folder cannot be made or written, or a folder stands where a file should go.
     """
+    targets = [folder / name for name, _ in files]
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, not a folder", "name a folder you may write to", source=str(folder))
-    staged: list[tuple[str, Path]] = []
+    if standing := next((target for target in targets if target.is_dir()), None):
+        raise InputError("is a folder, not a file", "name another place to write to", source=str(standing))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for temporary, target in stage(folder, files):
-            staged.append((temporary, target))
-        for temporary, target in staged:
-            os.replace(temporary, target)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".gnrs-") as staging:
+            for name, content in files:
+                (Path(staging) / name).write_bytes(content)
+            for target in targets:
+                os.replace(Path(staging) / target.name, target)
     except OSError as error:
-        for temporary, _ in staged:
-            Path(temporary).unlink(missing_ok=True)
         raise InputError(f"cannot be written ({error.strerror})", "name a folder you may write to", source=str(folder)) from None
-    return [target for _, target in staged]
-
-
-def stage(folder: Path, files: Iterable[tuple[str, bytes]]) -> Iterable[tuple[str, Path]]:
-    """Write each file under a temporary name beside its target; yields (temporary, target)."""
-    for name, content in files:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        yield temporary, folder / name
+    return targets

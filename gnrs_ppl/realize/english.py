@@ -86,10 +86,10 @@ def article(words: str) -> str:
 
 
 def plural(phrase: str) -> str:
-    """Plural of a noun phrase: the word before ``of``, else the last word, takes it."""
-    head, of, rest = phrase.partition(" of ")
-    before, space, noun = head.rpartition(" ")
-    return before + space + _plural_word(noun) + of + rest
+    """Plural of a noun phrase: the word before its first preposition, else the last word, takes it."""
+    words = phrase.split(" ")
+    head = next((i for i, word in enumerate(words) if i and word in _PREPOSITIONS), len(words)) - 1
+    return " ".join([*words[:head], _plural_word(words[head]), *words[head + 1 :]])
 
 
 def _plural_word(noun: str) -> str:

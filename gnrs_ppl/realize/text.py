@@ -13,6 +13,9 @@ from gnrs_ppl.realize.phrases import MODALS, RELATIONS, SAME, STAGE_VERBS
 from gnrs_ppl.rule.canonical import canonical, dumps
 from gnrs_ppl.rule.types import IMPLEMENTED, Act, Constraint, Office, Step, Structure
 
+LONG = 36
+"""Words beyond which the evidence gets a sentence of its own."""
+
 
 def render(structure: Structure, lexicon: Lexicon, dates_only: bool = False) -> str:
     """The rule as text that :func:`gnrs_ppl.realize.parser.parse` reads back.
@@ -54,10 +57,6 @@ def _act(act: Act, lexicon: Lexicon, words: str, noun: bool) -> str:
     text += f" {'by' if noun else 'as'} {lexicon.a('role', act.role)}" if act.role else ""
     text += f" at the {lexicon.form('location', act.location)}" if act.location else ""
     return text if thing is None or direct else f"{text} in respect of {thing}"
-
-
-LONG = 36
-"""Words from which a norm is a sentence by itself."""
 
 
 class _Writer:
