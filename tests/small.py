@@ -46,7 +46,13 @@ CONTEXT: dict[str, Any] = {
         "log": "log.csv",
         "offset": "+01:00",
         "channels": [
-            {"name": "roster_log", "phrase": "roster", "activities": ["StartShift", "Serve", "Excuse", "Review"], "closed_world": True},
+            {
+                "name": "roster_log",
+                "phrase": "roster",
+                "activities": ["StartShift", "Serve", "Excuse", "Review"],
+                "closed_world": True,
+                "coverage": [{"start": "2024-03-04", "end": "2024-03-05"}],
+            },
             {"name": "checkin_log", "phrase": "check-in log", "activities": ["CheckIn", "Serve"], "closed_world": True, "coverage": [{"start": "2024-03-04", "end": "2024-03-05"}]},
             {"name": "badge_log", "phrase": "badge reader", "activities": ["CheckIn", "StartShift"]},
         ],

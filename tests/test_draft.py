@@ -163,4 +163,4 @@ def test_markup_and_formulas_in_a_log_stay_text(tmp_path: Path, capsys: pytest.C
     assert run(["audit", str(context), "--rule", str(tmp_path / "rule.json")]) == 1
     assert "Case =[red]cmd|' /C calc'!A0[/red]" in capsys.readouterr().out
     assert run(["audit", str(context), "--rule", str(tmp_path / "rule.json"), "--csv"]) == 1
-    assert "\n\"'=[red]" in capsys.readouterr().out or "\n'=[red]" in capsys.readouterr().out
+    assert "\n'=[red]cmd" in capsys.readouterr().out

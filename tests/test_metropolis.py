@@ -35,8 +35,10 @@ MUTANT_LEVEL = 1e-30
 EXACT = 1e-9
 FLOAT32 = 1e-4
 
-MIXTURE = "mixture"
+MIXTURE, UNEVEN = "mixture", "uneven mixture"
 SHARES = {name: dict.fromkeys(EDITS, 0.0) | {name: 1.0} for name in EDITS} | {MIXTURE: dict(zip(EDITS, MOVE_PROBABILITIES, strict=True))}
+UNEVEN_PROBABILITIES = (0.2, 0.1, 0.2, 0.5)
+"""A mixture that meets every way of every edit sooner than the default one."""
 TRIGGER_EVIDENCE = "trigger-evidence edit"
 WORD_RANGE = 2**32
 
@@ -47,8 +49,8 @@ def features(rng: np.random.Generator, *shape: int) -> NDArray[np.float64]:
 
 
 def rows(rng: np.random.Generator, triggers: int, evidence: int) -> NDArray[np.float64]:
-    """Uneven distributions in whole 32nds, at least two, which every table format keeps exactly."""
-    counts = [2 + rng.multinomial(32 - 2 * evidence, rng.dirichlet(np.full(evidence, 0.5))) for _ in range(triggers)]
+    """Uneven distributions in whole 32nds, at least three, which every table format keeps exactly."""
+    counts = [3 + rng.multinomial(32 - 3 * evidence, rng.dirichlet(np.full(evidence, 0.5))) for _ in range(triggers)]
     return np.array(counts) / 32
 
 
@@ -99,8 +101,8 @@ PADDING: dict[str, dict[str, int]] = {"figure": {}, "irregular": {"pad_options":
 RICH = ["figure", "irregular"]
 DRAWS = 4096
 """Draws from every structure in one batch: a million chains in the figure."""
-ENOUGH = {"figure": 8192, "irregular": 16384}
-"""Draws of the mixture that meet every way of every edit: the rarest have probabilities 1/320 and 1/1440."""
+ENOUGH = {"figure": 2048, "irregular": 5120}
+"""Draws of the uneven mixture that meet every way of every edit: the rarest have probabilities 1/85 and 1/384."""
 TEMPERATURES = [SEARCH_TEMPERATURE, 0.5]
 
 SEEDS = {
@@ -224,9 +226,17 @@ class Step(NamedTuple):
     evaluations: NDArray[np.int32]
 
 
-KERNELS = {edit: build_kernel(tuple(SHARES[edit].values())) for edit in SHARES}
+KERNELS = {edit: build_kernel(tuple(SHARES[edit].values())) for edit in SHARES} | {UNEVEN: build_kernel(UNEVEN_PROBABILITIES)}
+traces: list[None] = []
+
+
+def mixture(words: jax.Array, state: State, tables: Tables, temperature: float) -> tuple[State, Info]:
+    traces.append(None)
+    return KERNELS[MIXTURE](words, state, tables, temperature)
+
+
 evaluate = jax.jit(jax.vmap(init, (0, None, None)))
-compiled = jax.jit(KERNELS[MIXTURE])
+compiled = jax.jit(mixture)
 batched = jax.vmap(compiled, (0, 0, None, None))
 
 
@@ -270,7 +280,7 @@ def steps_of(edits: list[str], words: jax.Array, positions: jax.Array, tables: T
 
 step_all = jax.jit(partial(steps_of, [*SHARES]))
 """Each edit alone and the mixture, on the same words."""
-step_mixture = jax.jit(partial(steps_of, [MIXTURE]))
+step_uneven = jax.jit(partial(steps_of, [UNEVEN]))
 
 
 EXTREMES = np.array(list(itertools.product([0, 2**31, WORD_RANGE - 1], repeat=WORDS)), np.uint32)
@@ -439,12 +449,12 @@ def float32_bound(built: Grammar, temperature: float) -> float:
 @rich
 @tempered
 def test_acceptance_and_hastings_terms_are_exact(name: str, temperature: float, say: Callable[[str], None]):
-    """Float64: the mixture meets every way of every edit; Hastings term, acceptance rate and verdict are the reference's."""
+    """Float64: a mixture meets every way of every edit; Hastings term, acceptance rate and verdict are the reference's."""
     sources, words = batch(name, seed=17, draws=ENOUGH[name], extremes=True)
     log_u = np.log((words[:, 3] + 0.5) / WORD_RANGE)
     log_densities = GRAMMARS[name].log_densities(temperature)
     with jax.enable_x64(True):
-        steps = jax.device_get(step_mixture(words, positions_of(name)[sources], tables_of(name), temperature))[MIXTURE]
+        steps = jax.device_get(step_uneven(words, positions_of(name)[sources], tables_of(name), temperature))[UNEVEN]
     assert steps.log_hastings.dtype == steps.rate.dtype == np.float64
     assert steps.inside.all()
     assert (steps.evaluations == 1).all()
@@ -626,23 +636,19 @@ def same_shapes() -> Grammar:
 
 
 def test_one_trace_serves_all_tables_of_a_shape():
-    traces = 0
     other = same_shapes()
     reachable = transition_matrix(ways(other, SHARES[MIXTURE]), other.log_densities(0.5)) > 0
-
-    @jax.jit
-    def run(key: jax.Array, positions: jax.Array, tables: Tables, temperature: float) -> State:
-        nonlocal traces
-        traces += 1
-        return run_chains(key, positions, tables, temperature, 1)[0]
-
-    first = run(jax.random.key(0), positions_of("figure")[np.arange(4800) % 243], tables_of("figure"), 0.08)
-    source = np.arange(4800) % len(other.structures)
-    positions = np.array(other.structures, np.int32)[source]
-    second = run(jax.random.key(0), positions, compile_tables(other, pad_options=3, pad_pairs=4), 0.5)
-    assert traces == 1
-    assert first.position.shape == second.position.shape
-    target = np.ravel_multi_index(np.asarray(second.position).T, other.sizes)
+    source = np.arange(243) % len(other.structures)
+    runs = [
+        (positions_of("figure"), tables_of("figure"), SEARCH_TEMPERATURE),
+        (np.array(other.structures, np.int32)[source], compile_tables(other, pad_options=3, pad_pairs=4), 0.5),
+    ]
+    words, counts = np.array(jax.random.bits(jax.random.key(53), (243, WORDS), jnp.uint32)), []
+    for positions, tables, temperature in runs:
+        state, _ = batched(words, evaluate(positions, tables, temperature), tables, temperature)
+        counts.append(len(traces))
+    assert counts[0] == counts[1] > 0
+    target = np.ravel_multi_index(np.asarray(state.position).T, other.sizes)
     assert reachable[source, target].all()
     assert (target != source).any()
 

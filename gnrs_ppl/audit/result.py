@@ -117,7 +117,7 @@ class AuditResult:
                 "sql": self.procedure.sql,
             },
             "sql": self.sql,
-            "parameters": {k: v.isoformat() if isinstance(v, datetime) else v for k, v in self.parameters.items()},
+            "parameters": _plain(self.parameters),
             "log": self.log,
             "versions": self.versions,
         }
@@ -155,6 +155,15 @@ class AuditResult:
             cells = [v.case_id, v.instance, v.constraint, v.verdict, v.reason, " ".join(v.witnesses), v.bearer, due_text(v.due), v.slack_seconds]
             writer.writerow([_inert(cell) for cell in [*cells, self.sentence(v)]])
         return buffer.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    """Bound values as JSON has them: instants as ISO 8601 text."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def _inert(cell: object) -> object:
