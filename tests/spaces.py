@@ -38,6 +38,16 @@ def weights(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).dirichlet(np.ones(FEATURES))
 
 
+PADDING = {"pad_options": 12, "pad_pairs": 6}
+"""Room for every space above, so that one compiled function serves them all."""
+
+
+def some_positions(tables: dict[str, Any], count: int = 60) -> np.ndarray:
+    """``count`` structures spread over the space, again from the first where it has fewer."""
+    every = np.array(positions(tables), np.int32)
+    return np.resize(every[:: max(1, len(every) // count)], (count, every.shape[1]))
+
+
 def positions(tables: dict[str, Any]) -> list[Position]:
     """Every structure, the last variable fastest."""
     return list(itertools.product(*(range(len(owners)) for owners in tables["candidates"])))

@@ -587,16 +587,6 @@ def test_line_14_two_sided_without_deadline_runs_from_case_start_to_closure(eval
     assert said(evaluate(structure, records, events)) == ("violated", "absent", (), end, None)
 
 
-def test_line_14_the_trigger_row_is_never_its_own_target(evaluate: Evaluate) -> None:
-    structure = rule(duty("responded_existence", "Pay", "P5D", after=After(act="Appeal", channel="desk")), trigger="Pay", window="P10D")
-    events = [row("p1", "Pay", "2024-03-01 10:00"), row("a1", "Appeal", "2024-03-02 10:00")]
-    end = due("2024-03-07 10:00")
-    assert said(evaluate(structure, log(), events)) == ("violated", "absent", (), end, None)
-    events.append(row("p2", "Pay", "2024-03-01 11:00"))
-    first, second = evaluate(structure, log(), events)  # each payment finds the other
-    assert (first.verdict, first.witnesses, second.verdict, second.witnesses) == ("satisfied", ("p2",), "satisfied", ("p1",))
-
-
 # ---- line 15: positive templates
 
 

@@ -34,22 +34,28 @@ FLOAT32 = 5e-6
 SEEDS = range(8)
 
 
+evaluate_all = jax.jit(jax.vmap(evaluate, in_axes=(None, 0)))
+features_of_all = jax.jit(jax.vmap(features, in_axes=(None, 0)))
+start_all = jax.jit(jax.vmap(init, in_axes=(0, None, None)))
+step_all = jax.jit(jax.vmap(build_kernel(), in_axes=(1, 0, None, None)))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_score_is_the_plain_loop_and_the_definition(seed: int):
     tables, w = spaces.ragged(seed), spaces.weights(seed)
-    space, penalty = build_space(**tables), hard_penalty(w)
-    every = spaces.positions(tables)
-    defined = np.array([spaces.score(tables, w, penalty, a) for a in every])
-    plain = np.array([slow_score(space, w, penalty, np.array(a)) for a in every])
+    space, penalty = build_space(**tables, **spaces.PADDING), hard_penalty(w)
+    some = spaces.some_positions(tables)
+    defined = np.array([spaces.score(tables, w, penalty, tuple(a)) for a in some])
+    plain = np.array([slow_score(space, w, penalty, a) for a in some])
     np.testing.assert_allclose(plain, defined, rtol=0, atol=EXACT)
     with jax.enable_x64(True):
-        fast, passed = jax.vmap(evaluate, in_axes=(None, 0))(contract(space, w), np.array(every))
-        vectors = jax.vmap(features, in_axes=(None, 0))(space, np.array(every))
+        fast, passed = evaluate_all(contract(space, w), some)
+        vectors = features_of_all(space, some)
     np.testing.assert_allclose(fast, defined, rtol=0, atol=EXACT)
-    np.testing.assert_allclose(np.asarray(vectors), [spaces.phi(tables, a) for a in every], rtol=0, atol=EXACT)
-    assert passed.tolist() == [not spaces.raised(tables, a) for a in every]
-    single = jax.vmap(score, in_axes=(None, 0))(contract(space, w), np.array(every))
-    assert single.dtype == jnp.float32
+    np.testing.assert_allclose(vectors, [spaces.phi(tables, tuple(a)) for a in some], rtol=0, atol=EXACT)
+    assert passed.tolist() == [not spaces.raised(tables, tuple(a)) for a in some]
+    single, _ = evaluate_all(contract(space, w), some)
+    assert single.dtype == np.float32
     np.testing.assert_allclose(single, defined, rtol=0, atol=FLOAT32)
 
 
@@ -75,27 +81,24 @@ def test_the_prior_is_uniform_over_candidates_then_tuples(seed: int):
         shares = np.bincount(owners, weights=probability[: len(owners)])
         np.testing.assert_allclose(shares, 1 / len(shares), rtol=0, atol=EXACT)
     assert space.log_prior.min() >= PADDING
+    some = [tuple(a) for a in spaces.some_positions(tables, 5)]
     with jax.enable_x64(True):
-        found = [float(log_prior(contract(space, spaces.weights(0)), np.array(a))) for a in spaces.positions(tables)[:20]]
-    np.testing.assert_allclose(found, [spaces.log_prior(tables, a) for a in spaces.positions(tables)[:20]], rtol=0, atol=EXACT)
+        found = [float(log_prior(contract(space, spaces.weights(0)), np.array(a))) for a in some]
+    np.testing.assert_allclose(found, [spaces.log_prior(tables, a) for a in some], rtol=0, atol=EXACT)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [0, 7])
 def test_padding_changes_no_step(seed: int):
     tables, w = spaces.ragged(seed), spaces.weights(seed)
     small = contract(build_space(**tables), w)
     large = contract(build_space(**tables, pad_options=20, pad_pairs=9), w)
     assert large.unary.shape == (4, 20)
     assert large.pairwise.shape == (9, 20, 20)
-    every = np.array(spaces.positions(tables), np.int32)
-    words = jax.random.bits(jax.random.key(seed), (WORDS, len(every)), jnp.uint32)
-
-    def step(chosen: Any) -> Any:
-        start = jax.vmap(init, in_axes=(0, None, None))(every, chosen, SEARCH_TEMPERATURE)
-        return jax.vmap(build_kernel(), in_axes=(1, 0, None, None))(words, start, chosen, SEARCH_TEMPERATURE)
-
-    jax.tree.map(np.testing.assert_array_equal, step(small), step(large))
-    assert (np.asarray(step(small)[1].proposal.position) < small.sizes).all()
+    some = spaces.some_positions(tables, 500)
+    words = jax.random.bits(jax.random.key(seed), (WORDS, len(some)), jnp.uint32)
+    steps = [step_all(words, start_all(some, chosen, SEARCH_TEMPERATURE), chosen, SEARCH_TEMPERATURE) for chosen in (small, large)]
+    jax.tree.map(np.testing.assert_array_equal, *steps)
+    assert (np.asarray(steps[0][1].proposal.position) < small.sizes).all()
 
 
 def test_spaces_are_pytrees():
@@ -117,22 +120,22 @@ def test_no_silent_promotion_of_types_or_ranks():
     tables = jax.tree.map(jnp.asarray, contract(build_space(**spaces.ragged(1)), spaces.weights(1)))
     words = jax.random.bits(jax.random.key(1), (WORDS, 8), jnp.uint32)
     with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
-        start = jax.vmap(init, in_axes=(0, None, None))(jnp.zeros((8, 4), jnp.int32), tables, jnp.float32(0.08))
-        state, info = jax.vmap(build_kernel(), in_axes=(1, 0, None, None))(words, start, tables, jnp.float32(0.08))
+        start = start_all(jnp.zeros((8, 4), jnp.int32), tables, jnp.float32(0.08))
+        state, info = step_all(words, start, tables, jnp.float32(0.08))
     assert state.position.dtype == jnp.int32
     assert info.proposal.score.dtype == jnp.float32
 
 
 def test_a_single_option_never_moves():
     tables = contract(build_space(candidates=[[0], [0]], unary=[[[0.25]], [[0.5]]], swaps={1: [0]}, joints={(0, 1): [[1.0]]}), np.ones(1))
-    start = init(np.zeros(2, np.int32), tables, SEARCH_TEMPERATURE)
+    start = start_all(np.zeros((64, 2), np.int32), tables, SEARCH_TEMPERATURE)
     words = jax.random.bits(jax.random.key(0), (WORDS, 64), jnp.uint32)
-    state, info = jax.vmap(build_kernel(), in_axes=(1, None, None, None))(words, start, tables, SEARCH_TEMPERATURE)
+    state, info = step_all(words, start, tables, SEARCH_TEMPERATURE)
     assert not state.position.any()
     assert info.accepted.all()
     assert sorted(set(info.move.tolist())) == [0, 1, 2, 3]
-    assert float(start.score) == pytest.approx(0.75)
-    assert float(start.logdensity) == pytest.approx(0.75 / SEARCH_TEMPERATURE)
+    assert float(start.score[0]) == pytest.approx(0.75)
+    assert float(start.logdensity[0]) == pytest.approx(0.75 / SEARCH_TEMPERATURE)
 
 
 def test_the_penalty_exceeds_every_gap_and_stays_small():
@@ -197,8 +200,8 @@ def test_weights_of_another_length_are_refused():
 def test_rows_are_cut_at_whole_words_and_kept():
     given = np.array([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
     joints = build_space(**(GOOD | {"joints": {(0, 1): given}})).joints
-    kept = joints.table[0]
+    kept = joints.table[0, :2]
     np.testing.assert_allclose(kept, given, rtol=0, atol=2.0**-31)
     assert (kept.sum(axis=1) == 1).all()
     assert (kept * 2**32 % 1 == 0).all()
-    np.testing.assert_allclose(np.exp(joints.log_table[0]), kept, rtol=EXACT, atol=0)
+    np.testing.assert_allclose(np.exp(joints.log_table[0, :2]), kept, rtol=EXACT, atol=0)

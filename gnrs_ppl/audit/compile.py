@@ -297,7 +297,7 @@ class _Compiler:
                 lower = (self._moved(f"{p}_deadline", c.deadline, "a.at_", "-"), "a.at_off", "a.at_grain")
             case "case_start":
                 joins += self._horizon(f"{p}_target", c.target)
-                lower = self._case_start()
+                lower = self._case_start("a.at_")
         match c.until:
             case "activation":
                 upper = ("a.at_ts", "a.at_off", "a.at_grain")
@@ -338,11 +338,13 @@ class _Compiler:
         )
         return f" CROSS JOIN {name} AS h"
 
-    def _case_start(self) -> tuple[str, str, str]:
-        """The case's start where it is known: its start activity, or a first row after the start of coverage (I4)."""
+    def _case_start(self, before: str) -> tuple[str, str, str]:
+        """The case's start where it is known and not later than ``before``: its start activity, or a first row after the start of coverage (I4)."""
         start = "CASE WHEN f.first.ts > h.begins THEN f.first END"
         if self.records.case_start:
             start = f"coalesce(f.opening, {start})"
+        end = self.st.end_of(f"({start}).ts", f"({start}).grain")
+        start = f"CASE WHEN {end} <= {self.st.end_of(f'{before}ts', f'{before}grain')} THEN {start} END"
         return f"({start}).ts", f"({start}).off", f"({start}).grain"
 
     def _closure(self, p: str) -> str:
@@ -434,7 +436,7 @@ class _Compiler:
         st = self.st
         common = unless.grain if unless.k > 1 else None
         rows = act_rows(st, f"{p}_unless", unless.act, unless.rel, c.key, common=common)
-        ts, off, grain = self._case_start()
+        ts, off, grain = self._case_start("a.upper_")
         st.add(
             f"{p}_unless_interval",
             "Line 18: from the start of the case to the violation",

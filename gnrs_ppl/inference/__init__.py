@@ -1,0 +1,1 @@
+"""Sampling and enumerating rule spaces: moves, Metropolis kernel, chains, exact posterior, traces."""

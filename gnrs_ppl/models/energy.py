@@ -112,8 +112,9 @@ def evaluate(tables: Tables, position: Int[AnyArray, " V"]) -> tuple[Float[jax.A
         return (total[0] + look_up(tables.pairwise, *at), total[1] | look_up(tables.pair_flags, *at)), None
 
     nothing = (jnp.zeros((), jnp.asarray(tables.unary).dtype), jnp.zeros((), bool))
-    options, _ = jax.lax.scan(add_option, nothing, _numbers(tables.unary), unroll=UNROLL)
-    (total, raised), _ = jax.lax.scan(add_pair, options, _numbers(tables.pairwise), unroll=UNROLL)
+    (total, raised), _ = jax.lax.scan(add_option, nothing, _numbers(tables.unary), unroll=UNROLL)
+    if tables.pairs.shape[0]:
+        (total, raised), _ = jax.lax.scan(add_pair, (total, raised), _numbers(tables.pairwise), unroll=UNROLL)
     # paper, Structured search: lambda is subtracted once, however many conditions break
     return total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), ~raised
 

@@ -108,8 +108,9 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
         return trigger.window is not None and any(c.deadline and not c.deadline.fits_within(trigger.window) for c in norm.constraints)
 
     def circular(trigger: Trigger, norm: Norm) -> bool:
-        opener = trigger.act.activity if trigger.act else None
-        return any(c.target.activity == (c.after.act.activity if c.after else opener) for c in norm.constraints)
+        acts = [a for c in norm.constraints for a in (trigger.act, c.after.act if c.after else None)]
+        openers = {a.activity for a in acts if a}
+        return any(c.target.activity in openers for c in norm.constraints)
 
     def endless(trigger: Trigger, norm: Norm) -> bool:
         ends = trigger.window or records.case_end or records.quiet_after

@@ -1,0 +1,25 @@
+"""Strict settings for every test, and tables that tests hand over for the end of the run."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
+os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", os.path.join(os.path.dirname(__file__), "..", ".jax_cache"))
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("suite", derandomize=True, deadline=None, print_blob=True)
+settings.load_profile("suite")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the cells of the audit's agreement test (they come back from the workers with the reports)."""
+    rows = [row for report in terminalreporter.stats.get("passed", []) for name, value in report.user_properties if name == "cells" for row in value]
+    if rows:
+        from agreement import HEADER
+
+        terminalreporter.write_sep("-", "hits per template, operator and verdict: SQL equals the oracle")
+        terminalreporter.write_line("\n".join([HEADER, *rows]))
