@@ -32,7 +32,9 @@ class Kernel(StrEnum):
     exact = "exact"
 
 
-ContextPath = Annotated[Path, typer.Argument(metavar="CONTEXT", help="Context file (YAML or JSON): goal, schema, records, pools.", show_default=False)]
+ContextPath = Annotated[
+    Path, typer.Argument(metavar="CONTEXT", help="Context file (YAML or JSON): goal, schema, records, pools.", show_default=False)
+]
 Chains = Annotated[int, typer.Option(help="Parallel chains.")]
 Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
@@ -67,7 +69,9 @@ def draft(
     import gnrs_ppl as gnrs
 
     with _working("drafting"):
-        drafted = gnrs.draft(gnrs.load_context(context), chains=chains, steps=steps, seed=seed, kernel=kernel.value, alternatives=alternatives)
+        drafted = gnrs.draft(
+            gnrs.load_context(context), chains=chains, steps=steps, seed=seed, kernel=kernel.value, alternatives=alternatives
+        )
         written = drafted.save(out) if out is not None else []
     if as_json:
         typer.echo(json.dumps(drafted.as_dict(), indent=2, ensure_ascii=False))
@@ -79,9 +83,15 @@ def draft(
 
 @app.command()
 def audit(
-    context: Annotated[Path | None, typer.Argument(metavar="[CONTEXT]", help="Context file whose log, words and record layer to use.", show_default=False)] = None,
-    rule: Annotated[Path | None, typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False)] = None,
-    log: Annotated[Path | None, typer.Option(help="Event log (CSV, CSV.gz or Parquet); default: the context's.", show_default=False)] = None,
+    context: Annotated[
+        Path | None, typer.Argument(metavar="[CONTEXT]", help="Context file whose log, words and record layer to use.", show_default=False)
+    ] = None,
+    rule: Annotated[
+        Path | None, typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False)
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option(help="Event log (CSV, CSV.gz or Parquet); default: the context's.", show_default=False)
+    ] = None,
     limit: Annotated[int, typer.Option(min=0, help="Violations to show in text.")] = 3,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a line per instance and constraint.")] = False,

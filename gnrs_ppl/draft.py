@@ -1,16 +1,16 @@
 """From context to rule, in the order of the paper's Method section.
 
-    C_k(x)                   candidate construction      candidates/
-    A(x) = Π C_k(x)          And-Or Graph assembly       models/graph.py
-    s_search = wᵀφ − λ1[¬h]  structured search           models/energy.py, inference/
-    y = R(a*)                realization                 realize/
-    HARD-OK, ρ, ε_S, ε_R     what is reported beside it  evaluate/, this page
+C_k(x)                   candidate construction      candidates/
+A(x) = Π C_k(x)          And-Or Graph assembly       models/graph.py
+s_search = wᵀφ − λ1[¬h]  structured search           models/energy.py, inference/
+y = R(a*)                realization                 realize/
+HARD-OK, ρ, ε_S, ε_R     what is reported beside it  evaluate/, this page
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from gnrs_ppl.candidates.grounding import Dropped
     from gnrs_ppl.evaluate.grounding import Grounding
     from gnrs_ppl.inference.exact import Posterior, Ranked
-    from gnrs_ppl.inference.result import Chains
+    from gnrs_ppl.inference.result import Chains, MoveCount, Visited
     from gnrs_ppl.models.energy import Tables
-    from gnrs_ppl.models.graph import AndOrGraph
+    from gnrs_ppl.models.graph import AndOrGraph, Position
 
 
 def draft(
@@ -101,7 +101,12 @@ def draft(
         grounding=grounding(structure, context),
         certificate=found.certificate(len(lost)),
         alternatives=tuple(
-            Alternative(r.probability, r.score, render(found.graph.structure(r.position), lexicon, dates_only=dates_only(records)), found.differs(r.position))
+            Alternative(
+                r.probability,
+                r.score,
+                render(found.graph.structure(r.position), lexicon, dates_only=dates_only(records)),
+                found.differs(r.position),
+            )
             for r in found.runners_up(alternatives)
         ),
         assumptions=plan.assumptions,
@@ -172,7 +177,7 @@ class Search:
     posterior: Posterior | None
 
     @cached_property
-    def visited(self) -> Any:
+    def visited(self) -> Visited:
         """The best structure some chain stood on: position, score, feasible."""
         from gnrs_ppl.inference.result import best_visited
 
@@ -209,7 +214,7 @@ class Search:
         return Certificate("exact enumeration", self.optimum, 0.0 if abs(gap) < 1e-9 else gap, float(lost))
 
     def runners_up(self, count: int) -> list[Ranked]:
-        """The other feasible structures of greatest s_search, the more probable first among ties; none where the space was not enumerated."""
+        """The other feasible structures of greatest s_search, the more probable first among ties; none of a space too large to enumerate."""
         from gnrs_ppl.inference.exact import best
 
         if self.posterior is None or count < 1:
@@ -226,7 +231,7 @@ class Search:
         index = int(np.ravel_multi_index(tuple(self.best), self.posterior.enumeration.sizes))
         return float(self.posterior.probability[index])
 
-    def differs(self, position: Sequence[int]) -> str:
+    def differs(self, position: Position) -> str:
         """Which slots another structure fills otherwise, as option labels."""
         labels = self.graph.labels()
         changes = [
@@ -236,11 +241,12 @@ class Search:
         ]
         return "; ".join(changes)
 
-    def acceptance(self) -> dict[str, float | None]:
-        """Share of proposals taken, by move; None for a move never tried."""
+    @cached_property
+    def moves(self) -> dict[str, MoveCount]:
+        """Per move: tried, accepted (staying counts), and led to another structure."""
         from gnrs_ppl.inference.result import move_counts
 
-        return {name: m.accepted / m.tried if m.tried else None for name, m in move_counts(self.chains).items()}
+        return move_counts(self.chains)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``gnrs sample``, and the ``search`` of a draft."""
@@ -254,13 +260,19 @@ class Search:
             "temperature": self.chains.temperature,
             "seed": self.chains.seed,
             "states": number_of_states(self.tables),
-            "best": {"s_search": self.s_search, "structure": self.graph.structure(self.best).model_dump(mode="json", exclude_defaults=True)},
+            "best": {
+                "s_search": self.s_search,
+                "structure": self.graph.structure(self.best).model_dump(mode="json", exclude_defaults=True),
+            },
             "optimum": self.optimum,
-            "optimal_states": None if self.posterior is None else int((self.posterior.enumeration.score >= self.posterior.enumeration.score.max() - 1e-9).sum()),
+            "optimal_states": None
+            if self.posterior is None
+            else int((self.posterior.enumeration.score >= self.posterior.enumeration.score.max() - 1e-9).sum()),
             "feasible_states": None if self.posterior is None else int(self.posterior.enumeration.feasible.sum()),
             "energy_evaluations": chains * (steps + 1),
             "chains_at_best": int((self.chains.score.max(axis=1) >= self.visited.score - 1e-6).sum()),
-            "acceptance": self.acceptance(),
+            "acceptance": {name: m.accepted / m.tried if m.tried else None for name, m in self.moves.items()},
+            "changed": {name: m.changed / m.tried if m.tried else None for name, m in self.moves.items()},
             "seconds": {"compile": self.chains.compile_seconds, "run": self.chains.wall_seconds},
         }
 
@@ -268,16 +280,29 @@ class Search:
         """What a person is told of the search."""
         found = self.as_dict()
         rows = [
-            ("kernel", f"{found['kernel']}, {found['chains']:,} chains × {found['steps']:,} steps at τ = {found['temperature']}, seed {found['seed']}"),
-            ("space", f"{found['states']:,} structures" + (f", {found['feasible_states']:,} feasible" if self.posterior else ", not enumerated")),
+            (
+                "kernel",
+                f"{found['kernel']}, {found['chains']:,} chains × {found['steps']:,} steps "
+                f"at τ = {found['temperature']}, seed {found['seed']}",
+            ),
+            (
+                "space",
+                f"{found['states']:,} structures" + (f", {found['feasible_states']:,} feasible" if self.posterior else ", not enumerated"),
+            ),
             ("best found", f"{self.s_search:.4f}, reached by {found['chains_at_best']} of {found['chains']} chains"),
-            ("acceptance", "; ".join(f"{name} {rate:.0%}" for name, rate in found["acceptance"].items() if rate is not None) or "independent draws"),
+            (
+                "led elsewhere, of those tried",
+                "; ".join(f"{m} {rate:.0%}" for m, rate in found["changed"].items() if rate is not None) or "independent draws",
+            ),
             ("seconds", f"{found['seconds']['run']:.3f} running, {found['seconds']['compile']:.2f} compiling"),
         ]
         if self.posterior:
             rows.insert(3, ("probability of the best", f"{self.probability():.4f} at search temperature"))
             if found["optimal_states"] > 1:
-                rows.insert(4, ("ties", f"{found['optimal_states']} structures share the greatest score; nothing in goal or records tells them apart"))
+                rows.insert(
+                    4,
+                    ("ties", f"{found['optimal_states']} structures share the greatest score; nothing in goal or records tells them apart"),
+                )
         return rows
 
     def datatree(self) -> xr.DataTree:
@@ -315,11 +340,13 @@ class Certificate(NamedTuple):
         elif self.epsilon_search == 0:
             searched = f"ε_S = 0 by {self.method}: no structure of these pools scores higher"
         else:
-            searched = f"ε_S = {self.epsilon_search:.4f} by {self.method}: a structure of score {self.optimum:.4f} exists; try more chains or --kernel exact"
-        realized = f"ε_R = {self.epsilon_realization:g}: the parser gives back {'everything' if not self.epsilon_realization else 'not everything'} the text should say"
+            better = f"a structure of score {self.optimum:.4f} exists; try more chains or --kernel exact"
+            searched = f"ε_S = {self.epsilon_search:.4f} by {self.method}: {better}"
+        lost = self.epsilon_realization
+        recovered = f"{lost:g} facts of the structure are lost in the text" if lost else "the parser gives back the whole structure"
         return [
             searched,
-            realized + (" (0 by construction for template text, and read back here)" if not self.epsilon_realization else ""),
+            f"ε_R = {lost:g}: {recovered}" + ("" if lost else " (0 by construction for template text, and read back here)"),
             "ε_C: not measured; no weights are fitted yet, so Proposition 1 bounds nothing here",
         ]
 
@@ -391,14 +418,16 @@ class Draft:
                 "hard_ok": gate.passed,
                 "failures": list(gate.failures),
                 **gate.supports,
-                "queries": [query._asdict() for query in self.grounding.queries],
+                "queries": [asdict(query) for query in self.grounding.queries],
             },
             "certificate": self.certificate.as_dict(),
             "search": found.as_dict(),
             "alternatives": [other._asdict() | {"temperature": temperature} for other in self.alternatives],
             "candidates": {
                 **{
-                    slot: [{"option": label, "sources": list(o.sources)} for label, o in zip(found.graph.labels()[slot], options, strict=True)]
+                    slot: [
+                        {"option": label, "sources": list(o.sources)} for label, o in zip(found.graph.labels()[slot], options, strict=True)
+                    ]
                     for slot, options in zip(SLOTS, found.graph.options, strict=True)
                 },
                 "dropped": [item._asdict() for item in found.dropped],

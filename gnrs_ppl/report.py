@@ -55,7 +55,14 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     console.print(Text(f"weights: {weights.origin}; all hard conditions hold", style="dim"))
 
     gate = draft.grounding.gate
-    grounding = _table(f"Grounding  ρ = {gate.rho:.3f}, HARD-OK {'passed' if gate.passed else 'failed'}", "question", "count", "of", "support", right=("count", "of"))
+    grounding = _table(
+        f"Grounding  ρ = {gate.rho:.3f}, HARD-OK {'passed' if gate.passed else 'failed'}",
+        "question",
+        "count",
+        "of",
+        "support",
+        right=("count", "of"),
+    )
     for query in draft.grounding.queries:
         _row(grounding, query.question, f"{query.count:,}", f"{query.of:,}" if query.of else "", query.support or "")
     console.print(grounding)
@@ -69,7 +76,14 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     _print_search_table(console, draft.search)
 
     if draft.alternatives:
-        runners = _table("Runner-ups, probability at search temperature", "#", "probability", "s_search", "what differs", right=("#", "probability", "s_search"))
+        runners = _table(
+            "Runner-ups, probability at search temperature",
+            "#",
+            "probability",
+            "s_search",
+            "what differs",
+            right=("#", "probability", "s_search"),
+        )
         for number, other in enumerate(draft.alternatives, 2):
             _row(runners, number, f"{other.probability:.4f}", f"{other.s_search:.4f}", other.differs)
         console.print(runners)
@@ -118,7 +132,11 @@ def print_audit(result: AuditResult, limit: int) -> None:
     for found in violated[:limit]:
         console.print(Text(f"Case {one_line(found.case_id)}", style="bold"))
         console.print(Padding(Text(result.sentence(found)), (0, 2)))
-        facts = [("witnesses", ", ".join(found.witnesses) or "none"), ("bearer", found.bearer or "unknown"), ("due", due_text(found.due) or "–")]
+        facts = [
+            ("witnesses", ", ".join(found.witnesses) or "none"),
+            ("bearer", found.bearer or "unknown"),
+            ("due", due_text(found.due) or "–"),
+        ]
         facts += [("slack", f"{found.slack_seconds:,.0f} s")] if found.slack_seconds is not None else []
         console.print(Padding(Text("; ".join(f"{name} {value}" for name, value in facts), style="dim"), (0, 2)))
     if len(violated) > limit:
@@ -132,7 +150,12 @@ def _print_procedure(console: Console, result: AuditResult) -> None:
     if result.procedure.status == "prospective":
         console.print(Text("Procedure: prospective; the records cannot show whether its steps are taken.", style="dim"))
         return
-    steps = _table("Procedure after violations", "step", *[v.replace("_", " ") for v in VERDICTS[:4]], right=tuple(v.replace("_", " ") for v in VERDICTS[:4]))
+    steps = _table(
+        "Procedure after violations",
+        "step",
+        *[v.replace("_", " ") for v in VERDICTS[:4]],
+        right=tuple(v.replace("_", " ") for v in VERDICTS[:4]),
+    )
     for index, step in enumerate(result.structure.procedure.steps):
         own = [v.verdict for v in result.procedure.verdicts if v.constraint == index]
         _row(steps, f"{step.stage}: {step.name}", *[own.count(v) for v in VERDICTS[:4]])

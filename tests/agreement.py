@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 
 import oracle
+from pairs import OPERATORS, random_pair
+
 from gnrs_ppl.audit.checkable import check, resolved
 from gnrs_ppl.audit.compile import compile_procedure, compile_rule
 from gnrs_ppl.audit.run import execute
@@ -17,7 +19,6 @@ from gnrs_ppl.context.log import Event, EventLog
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, Structure
-from pairs import OPERATORS, random_pair
 
 HITS = 50
 """Hits each reachable cell must have."""
@@ -87,7 +88,9 @@ def run_template(template: str) -> Tally:
             except Refused:
                 tally.refused += 1
                 continue
-            assert not found, f"seed {seed - 1} {template} {operator}\n{structure.model_dump_json(exclude_defaults=True)}\n" + "\n".join(found[:4])
+            assert not found, f"seed {seed - 1} {template} {operator}\n{structure.model_dump_json(exclude_defaults=True)}\n" + "\n".join(
+                found[:4]
+            )
             tally.pairs += 1
             for verdict in want:
                 tally.hits[template, operator, verdict.verdict] += 1

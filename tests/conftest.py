@@ -17,7 +17,13 @@ settings.load_profile("suite")
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the cells of the audit's agreement test (they come back from the workers with the reports)."""
-    rows = [row for report in terminalreporter.stats.get("passed", []) for name, value in report.user_properties if name == "cells" for row in value]
+    rows = [
+        row
+        for report in terminalreporter.stats.get("passed", [])
+        for name, value in report.user_properties
+        if name == "cells"
+        for row in value
+    ]
     if rows:
         from agreement import HEADER
 

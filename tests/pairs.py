@@ -13,7 +13,7 @@ from typing import Any
 from gnrs_ppl.context.log import Event
 from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.context.types import RecordLayer
-from gnrs_ppl.rule.types import COUNTING, IMPLEMENTED, LOOK_BACK, TWO_SIDED, Structure
+from gnrs_ppl.rule.types import COUNTING, LOOK_BACK, TWO_SIDED, Structure
 
 TRIGGER_LOG = "desk_log"
 EVIDENCE = ("site_log", "gate_log", "phone_log")

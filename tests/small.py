@@ -53,7 +53,13 @@ CONTEXT: dict[str, Any] = {
                 "closed_world": True,
                 "coverage": [{"start": "2024-03-04", "end": "2024-03-05"}],
             },
-            {"name": "checkin_log", "phrase": "check-in log", "activities": ["CheckIn", "Serve"], "closed_world": True, "coverage": [{"start": "2024-03-04", "end": "2024-03-05"}]},
+            {
+                "name": "checkin_log",
+                "phrase": "check-in log",
+                "activities": ["CheckIn", "Serve"],
+                "closed_world": True,
+                "coverage": [{"start": "2024-03-04", "end": "2024-03-05"}],
+            },
             {"name": "badge_log", "phrase": "badge reader", "activities": ["CheckIn", "StartShift"]},
         ],
     },
@@ -69,7 +75,10 @@ CONTEXT: dict[str, Any] = {
                 "content": {"constraints": [{"template": "response", "target": "CheckIn"}]},
                 "vary": {"deadline": ["PT15M", "PT30M", "PT1H"]},
             },
-            {"id": "N2", "content": {"constraints": [{"template": "response", "target": "CheckIn", "deadline": "PT15M", "unless": "Excuse"}]}},
+            {
+                "id": "N2",
+                "content": {"constraints": [{"template": "response", "target": "CheckIn", "deadline": "PT15M", "unless": "Excuse"}]},
+            },
             {"id": "N3", "content": {"force": "should", "constraints": [{"template": "response", "target": "Serve", "deadline": "PT1H"}]}},
         ],
         "evidence": [
@@ -100,7 +109,10 @@ RULE: dict[str, Any] = {
         "trigger": {"act": "StartShift", "channel": "roster_log"},
         "norm": {"constraints": [{"template": "response", "target": "CheckIn", "deadline": "PT15M", "unless": "Excuse"}]},
         "evidence": {"channels": ["checkin_log", "roster_log"], "operator": "any"},
-        "procedure": {"steps": [{"stage": "review", "name": "look_into_it", "role": "manager", "inspects": "roster_log", "activity": "Review"}], "response_time": "P1D"},
+        "procedure": {
+            "steps": [{"stage": "review", "name": "look_into_it", "role": "manager", "inspects": "roster_log", "activity": "Review"}],
+            "response_time": "P1D",
+        },
     }
 }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-
 from agreement import HITS, run_template
+
 from gnrs_ppl.rule.types import IMPLEMENTED
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
+import small
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import small
 from gnrs_ppl.context import Channel, Duration, EventLog, RecordLayer, load_context, read_log
 from gnrs_ppl.context.load import to_json
 from gnrs_ppl.context.profile import profile
@@ -88,7 +88,11 @@ def test_csv_gzip_and_parquet_give_the_same_rows(tmp_path: Path) -> None:
 
 def test_the_log_reaches_nothing_outside(tmp_path: Path) -> None:
     log = read(tmp_path, HEADER + "a,A,2024-01-01,x\n")
-    for attempt in (f"SELECT * FROM read_csv('{tmp_path}/log.csv')", "SET enable_external_access = true", f"COPY events TO '{tmp_path}/stolen.csv'"):
+    for attempt in (
+        f"SELECT * FROM read_csv('{tmp_path}/log.csv')",
+        "SET enable_external_access = true",
+        f"COPY events TO '{tmp_path}/stolen.csv'",
+    ):
         with pytest.raises(duckdb.Error):
             log.connection.execute(attempt)
 
@@ -158,7 +162,15 @@ class TestDuration:
 
     @pytest.mark.parametrize(
         ("inner", "outer", "fits"),
-        [("P1M", "P31D", True), ("P1M", "P30D", False), ("P28D", "P1M", True), ("P29D", "P1M", False), ("PT24H", "P1D", True), ("P2M", "P1M", False), ("P1M", "P1M", True)],
+        [
+            ("P1M", "P31D", True),
+            ("P1M", "P30D", False),
+            ("P28D", "P1M", True),
+            ("P29D", "P1M", False),
+            ("PT24H", "P1D", True),
+            ("P2M", "P1M", False),
+            ("P1M", "P1M", True),
+        ],
     )
     def test_fits_within_for_every_start_date(self, inner: str, outer: str, fits: bool) -> None:
         assert Duration.parse(inner).fits_within(Duration.parse(outer)) is fits

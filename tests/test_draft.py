@@ -11,9 +11,9 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+import small
 
 import gnrs_ppl as gnrs
-import small
 from gnrs_ppl.cli import run
 from gnrs_ppl.context.load import to_json
 from gnrs_ppl.inference.trace import load
@@ -42,7 +42,9 @@ def without_times(data: dict[str, Any]) -> dict[str, Any]:
 
 def test_json_keys(drafted: gnrs.Draft) -> None:
     data = json.loads(json.dumps(drafted.as_dict()))
-    assert {"goal", "text", "structure", "score", "grounding", "certificate", "search", "alternatives", "candidates", "versions"} <= set(data)
+    assert {"goal", "text", "structure", "score", "grounding", "certificate", "search", "alternatives", "candidates", "versions"} <= set(
+        data
+    )
     assert set(data["structure"]) == {"scope", "trigger", "norm", "evidence", "procedure"}
     assert {"s_search", "features", "feasible"} <= set(data["score"])
     assert {"rho", "hard_ok", "direct", "inferred", "derivable", "missing", "queries"} <= set(data["grounding"])
@@ -158,7 +160,7 @@ def test_a_context_travels_as_yaml_or_json(folder: Path, drafted: gnrs.Draft) ->
 
 
 def test_markup_and_formulas_in_a_log_stay_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hostile = small.LOG.replace(",s2,", ',"=[red]cmd|\' /C calc\'!A0[/red]",')
+    hostile = small.LOG.replace(",s2,", ",\"=[red]cmd|' /C calc'!A0[/red]\",")
     context = small.write(tmp_path, log=hostile)
     assert run(["audit", str(context), "--rule", str(tmp_path / "rule.json")]) == 1
     assert "Case =[red]cmd|' /C calc'!A0[/red]" in capsys.readouterr().out

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from small import CONTEXT, LOG, RULE, changed, write
 
 from gnrs_ppl.cli import run
-from small import CONTEXT, LOG, RULE, changed, write
 
 
 class Case(NamedTuple):
@@ -131,7 +131,9 @@ def test_one_line_and_nothing_written(case: Case, tmp_path: Path, capsys: pytest
 
 
 def test_the_process_prints_no_traceback(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-m", "gnrs_ppl", "draft", str(tmp_path / "none.yaml")], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "gnrs_ppl", "draft", str(tmp_path / "none.yaml")], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"gnrs: {tmp_path}/none.yaml: no such file; check the path\n")
 
 

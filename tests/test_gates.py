@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 import small
+
 from gnrs_ppl.context import load_context
 from gnrs_ppl.evaluate import grounding, hard_ok, rho
 from gnrs_ppl.models.features import Facts
@@ -32,10 +32,15 @@ GOOD = {
     "trigger": {"act": "StartShift", "channel": "roster_log", "window": "PT2H"},
     "norm": {"constraints": [{"template": "response", "target": "CheckIn", "deadline": "PT30M"}]},
     "evidence": {"channels": ["checkin_log", "roster_log"], "operator": "any"},
-    "procedure": {"steps": [{"stage": "review", "name": "look_into_it", "role": "manager", "inspects": "checkin_log", "activity": "Review"}]},
+    "procedure": {
+        "steps": [{"stage": "review", "name": "look_into_it", "role": "manager", "inspects": "checkin_log", "activity": "Review"}]
+    },
 }
 EMPTY_SCOPE = ("scope", {})
-MANY_MISSING = ("procedure.steps", [*GOOD["procedure"]["steps"], *({"stage": "remedy", "name": n, "role": "owner"} for n in ("decide", "make_up_time", "hear_appeal"))])
+MANY_MISSING = (
+    "procedure.steps",
+    [*GOOD["procedure"]["steps"], *({"stage": "remedy", "name": n, "role": "owner"} for n in ("decide", "make_up_time", "hear_appeal"))],
+)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +81,12 @@ def test_rho_gates_alone(tmp_path: Path) -> None:
     assert gate.passed  # 0.50 is enough
     poorer = hard_ok(Structure.model_validate(small.changed(GOOD, ("scope.concerns", [f"o{i}" for i in range(9)]), MANY_MISSING)), context)
     assert poorer.failures == (f"rho {9 / 22:.3f} is below 0.50",)
-    assert raised(Structure.model_validate(small.changed(GOOD, ("scope.concerns", [f"o{i}" for i in range(9)]), MANY_MISSING)), Facts.of(context)) == []
+    assert (
+        raised(
+            Structure.model_validate(small.changed(GOOD, ("scope.concerns", [f"o{i}" for i in range(9)]), MANY_MISSING)), Facts.of(context)
+        )
+        == []
+    )
 
 
 def test_declared_support_counts_only_where_no_row_shows_it(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import small
+
 from gnrs_ppl.audit.checkable import check, resolved
 from gnrs_ppl.audit.compile import compile_rule
 from gnrs_ppl.calibration import DEFAULT_WEIGHTS
@@ -74,7 +74,13 @@ def test_most_flags_are_refusals_of_the_audit_too(example: AndOrGraph) -> None:
     """Raised flags that are about checking, not about the goal or the procedure, make the audit refuse."""
     context = example.facts.context
     records = resolved(context.records, context.log)
-    about_checking = {"acts_recorded_by_evidence", "deadline_fits_window", "target_differs_from_trigger", "interval_ends", "trigger_recorded"}
+    about_checking = {
+        "acts_recorded_by_evidence",
+        "deadline_fits_window",
+        "target_differs_from_trigger",
+        "interval_ends",
+        "trigger_recorded",
+    }
     hits = 0
     for position in positions(example, 6 * SAMPLE, seed=2):
         if about_checking & {f.name for f in example.raised(position)}:
@@ -114,8 +120,14 @@ def test_equal_candidates_merge_and_keep_both_sources() -> None:
 
 
 def test_a_level_fills_only_what_is_open() -> None:
-    constraints = [{"template": "response", "target": "A"}, {"template": "response", "target": "B", "deadline": "P9D"}, {"template": "precedence", "target": "C"}]
-    pools = small.changed(small.CONTEXT, ("pools.norm", [{"id": "N", "content": {"constraints": constraints}, "vary": {"deadline": ["P1D", "P2D"]}}]))["pools"]
+    constraints = [
+        {"template": "response", "target": "A"},
+        {"template": "response", "target": "B", "deadline": "P9D"},
+        {"template": "precedence", "target": "C"},
+    ]
+    pools = small.changed(
+        small.CONTEXT, ("pools.norm", [{"id": "N", "content": {"constraints": constraints}, "vary": {"deadline": ["P1D", "P2D"]}}])
+    )["pools"]
     first, second = options(Pools.model_validate(pools).norm)
     deadlines = [{c.target.activity: str(c.deadline) for c in o.content.constraints} for o in (first, second)]
     assert deadlines == [{"A": "P1D", "B": "P9D", "C": "None"}, {"A": "P2D", "B": "P9D", "C": "None"}]

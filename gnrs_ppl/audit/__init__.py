@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["VERDICTS", "InstanceVerdict", "Reason", "Verdict", "audit"]
 
 
-def audit(structure: Structure, log: EventLog | Context, *, records: RecordLayer | None = None, schema: Schema | None = None) -> AuditResult:
+def audit(
+    structure: Structure, log: EventLog | Context, *, records: RecordLayer | None = None, schema: Schema | None = None
+) -> AuditResult:
     """Verdicts of a rule on a log.
 
     Parameters
@@ -52,14 +54,17 @@ def audit(structure: Structure, log: EventLog | Context, *, records: RecordLayer
     from gnrs_ppl.versions import versions
 
     if isinstance(log, Context):
-        log, records, schema = log.log, records or log.records, schema or log.schema
+        records, schema = records or log.records, schema or log.schema
+        log = log.log
     filled = resolved(records or log.records, log)
     plan = check(structure, filled, log)
     query = compile_rule(plan)
     verdicts = tuple(execute(query, log))
     follow_up = compile_procedure(plan)
     lexicon = Lexicon.of(schema or Schema(), filled)
-    procedure = ProcedureAudit("prospective") if follow_up is None else ProcedureAudit("compiled", tuple(execute(follow_up, log)), follow_up.sql)
+    procedure = (
+        ProcedureAudit("prospective") if follow_up is None else ProcedureAudit("compiled", tuple(execute(follow_up, log)), follow_up.sql)
+    )
     return AuditResult(
         structure=structure,
         text=render(structure, lexicon, dates_only=_dates_only(filled)),

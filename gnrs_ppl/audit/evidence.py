@@ -138,8 +138,8 @@ def _sorted(st: Statement, rows: Rows, back: bool) -> Rows:
         f"{name}_ranked",
         "Line 22: rows by (instant, event_id) in their series; place counts the definite ones so far, possible all of them",
         f"""SELECT s.series, {", ".join(f"r.{c}" for c in rows.columns)}, r.definite,
-                   count(*) FILTER (WHERE r.definite) {order.format("")} AS place,
-                   {f"count(*) FILTER (WHERE r.definite) {order.format('DESC')} AS back_place," if back else ""}
+                   count(CASE WHEN r.definite THEN 1 END) {order.format("")} AS place,
+                   {f"count(CASE WHEN r.definite THEN 1 END) {order.format('DESC')} AS back_place," if back else ""}
                    row_number() {order.format("")} AS possible
             FROM {name}_rows AS r JOIN {name}_series AS s ON {" AND ".join(f"r.{c} IS NOT DISTINCT FROM s.{c}" for c in parts)}""",
         keep=True,

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
@@ -55,7 +55,7 @@ class AuditResult:
     verdicts: tuple[InstanceVerdict, ...]
     cases: tuple[CaseVerdict, ...]
     sql: str
-    parameters: dict[str, Any]
+    parameters: Mapping[str, Any]
     capability: dict[str, list[str]]
     assumptions: tuple[str, ...]
     findings: tuple[str, ...]
@@ -152,14 +152,24 @@ class AuditResult:
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(["case_id", "instance", "constraint", *CASE_FIELDS[1:]])
         for v in self.verdicts:
-            cells = [v.case_id, v.instance, v.constraint, v.verdict, v.reason, " ".join(v.witnesses), v.bearer, due_text(v.due), v.slack_seconds]
+            cells = [
+                v.case_id,
+                v.instance,
+                v.constraint,
+                v.verdict,
+                v.reason,
+                " ".join(v.witnesses),
+                v.bearer,
+                due_text(v.due),
+                v.slack_seconds,
+            ]
             writer.writerow([_inert(cell) for cell in [*cells, self.sentence(v)]])
         return buffer.getvalue()
 
 
 def _plain(value: Any) -> Any:
     """Bound values as JSON has them: instants as ISO 8601 text."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]

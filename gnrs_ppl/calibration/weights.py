@@ -17,7 +17,7 @@ class Weights(NamedTuple):
     temperature: float | None = None
 
     def array(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """w as a float64 array of shape (F,); raises ValueError off the simplex."""
+        """W as a float64 array of shape (F,); raises ValueError off the simplex."""
         w = np.asarray(self.values, dtype=np.float64)
         if w.shape != (len(FEATURES),) or not np.all(np.isfinite(w)) or np.any(w < 0) or abs(w.sum() - 1) > 1e-9:
             raise ValueError(f"weights must be {len(FEATURES)} non-negative numbers that sum to one, got {self.values}")

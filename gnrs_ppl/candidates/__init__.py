@@ -1,0 +1,1 @@
+"""Candidates: hand-made pools read and checked, and the grounding filter."""

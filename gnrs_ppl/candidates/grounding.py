@@ -31,7 +31,9 @@ def read_pools(context: Context) -> Pools:
         No pools, a malformed candidate, an unknown name, an unimplemented template.
     """
     if context.pools is None:
-        raise InputError("lists no candidate pools", "add pools: with scope, trigger, norm, evidence and procedure", source=context.source, field="pools")
+        raise InputError(
+            "lists no candidate pools", "add pools: with scope, trigger, norm, evidence and procedure", source=context.source, field="pools"
+        )
     pools = validated(Pools, dict(context.pools), source=context.source, field="pools")
     for slot in SLOTS:
         for candidate in getattr(pools, slot):
@@ -130,11 +132,10 @@ def ground(pools: Pools, context: Context) -> tuple[Pools, tuple[Dropped, ...]]:
 def unrecorded(content: SlotContent, context: Context) -> str:
     """Why a content rests on a zero, in one line with the count; empty when it does not."""
     profile = context.profile
-    if isinstance(content, Trigger) and content.act and content.channel and profile.counts.get(("channel", content.channel)):
-        if not profile.rows(content.channel, content.act.activity):
-            where = sorted({c for c, a in profile.pairs if a == content.act.activity})
-            hint = f"; it is recorded in {where[0]!r}" if where else ""
-            return f"0 rows of {content.act.activity!r} in {content.channel!r}{hint}"
+    act, channel = (content.act, content.channel) if isinstance(content, Trigger) else (None, None)
+    if act and channel and profile.counts.get(("channel", channel)) and not profile.rows(channel, act.activity):
+        where = sorted({c for c, a in profile.pairs if a == act.activity})
+        return f"0 rows of {act.activity!r} in {channel!r}" + (f"; it is recorded in {where[0]!r}" if where else "")
     for kind, name in load_bearing(content):
         if not profile.counts.get((kind, name)):
             grounded = sorted(n for k, n in profile.counts if k == kind)

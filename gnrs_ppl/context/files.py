@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -22,19 +22,19 @@ Model = TypeVar("Model", bound=BaseModel)
 class _Loader(yaml.SafeLoader):
     """YAML as plain data: no tags, no aliases (bombs), no doubled keys, only true/false, null and decimal numbers are typed."""
 
-    yaml_implicit_resolvers: dict[str, list[tuple[str, Any]]] = {}
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, Any]]]] = {}
+    depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError(f"line {self.peek_event().start_mark.line + 1}: aliases are not read; write the value out")
+            event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+            raise yaml.YAMLError(f"line {event.start_mark.line + 1}: aliases are not read; write the value out")
         if self.depth > 40:
             raise yaml.YAMLError("nested deeper than 40 levels")
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
-
-    depth = 0
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value]
@@ -76,11 +76,15 @@ def read_data(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", "check its permissions", source=source) from None
     try:
-        data = json.loads(text, parse_constant=_no_constant) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)  # noqa: S506
+        data = json.loads(text, parse_constant=_no_constant) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)
     except (json.JSONDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InputError(f"is not readable {'JSON' if path.suffix == '.json' else 'YAML'}: {_mark(error)}", "mend the syntax there", source=source) from None
+        raise InputError(
+            f"is not readable {'JSON' if path.suffix == '.json' else 'YAML'}: {_mark(error)}", "mend the syntax there", source=source
+        ) from None
     if not isinstance(data, dict):
-        raise InputError("is empty" if data is None else f"holds a {type(data).__name__}, not a mapping", "start with keys such as goal:", source=source)
+        raise InputError(
+            "is empty" if data is None else f"holds a {type(data).__name__}, not a mapping", "start with keys such as goal:", source=source
+        )
     return data
 
 
@@ -113,7 +117,9 @@ def _problem(error: Any) -> str:
     if error["type"] == "too_short":
         return f"holds {error['ctx']['actual_length']} of the at least {error['ctx']['min_length']} it needs"
     shown = one_line(repr(error["input"]), 60)
-    return f"{error['msg'].removeprefix('Value error, ')}" + ("" if shown in error["msg"] or error["type"] == "value_error" else f", got {shown}")
+    return f"{error['msg'].removeprefix('Value error, ')}" + (
+        "" if shown in error["msg"] or error["type"] == "value_error" else f", got {shown}"
+    )
 
 
 def _remedy(error: Any) -> str:

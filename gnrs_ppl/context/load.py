@@ -122,7 +122,12 @@ def require_known(name: str, known: Iterable[str], what: str, *, source: str, fi
     names = list(known)
     if name not in names:
         near = get_close_matches(name, names, 1)
-        raise InputError(f"{name!r} is not in {what}", f"did you mean {near[0]!r}?" if near else "add it there, or correct it", source=source, field=field)
+        raise InputError(
+            f"{name!r} is not in {what}",
+            f"did you mean {near[0]!r}?" if near else "add it there, or correct it",
+            source=source,
+            field=field,
+        )
 
 
 def to_json(context: Context) -> str:

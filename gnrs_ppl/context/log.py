@@ -35,7 +35,7 @@ class Event(NamedTuple):
     value: str | None = None
 
 
-TYPES: dict[str, str] = {c: "VARCHAR" for c in COLUMNS} | {"timestamp": "TIMESTAMP", "offset": "INTEGER"}
+TYPES: dict[str, str] = {**dict.fromkeys(COLUMNS, "VARCHAR"), "timestamp": "TIMESTAMP", "offset": "INTEGER"}
 
 
 @dataclass(frozen=True)
@@ -161,14 +161,16 @@ class _Import:
         selected = []
         for column in COLUMNS:
             text = self._column_text(column, types)
-            selected.append(f'nullif(trim({text}), \'\') AS "{column}"')
+            selected.append(f"nullif(trim({text}), '') AS \"{column}\"")
         self.connection.execute(f"CREATE TABLE staged AS SELECT row_number() OVER () AS row, {', '.join(selected)} FROM file", self.values)
         self.connection.execute("DROP TABLE file")
         if self._one("SELECT count(*) FROM staged") == (0,):
             raise self._error("has no rows", "give a log with events in it")
         if self._one("SELECT count(event_id) FROM staged") == (0,):
             self.connection.execute("UPDATE staged SET event_id = format('{:09d}', row)")
-        doubled = self._one("SELECT event_id, count(*) FROM staged GROUP BY event_id HAVING count(*) > 1 OR event_id IS NULL ORDER BY ALL LIMIT 1")
+        doubled = self._one(
+            "SELECT event_id, count(*) FROM staged GROUP BY event_id HAVING count(*) > 1 OR event_id IS NULL ORDER BY ALL LIMIT 1"
+        )
         if doubled:
             problem = "some rows have no event id" if doubled[0] is None else f"event id {doubled[0]!r} stands on {doubled[1]} rows"
             raise self._error(problem, "make event ids unique, or leave the column out to number the rows", "event_id")
@@ -192,9 +194,15 @@ class _Import:
         if name not in types:
             near = get_close_matches(name, types, 1)
             if mapped is not None:
-                raise self._error(f"no column {name!r} in the log", f"did you mean {near[0]!r}?" if near else f"it has {', '.join(list(types)[:12])}", f"records.columns.{column}")
+                raise self._error(
+                    f"no column {name!r} in the log",
+                    f"did you mean {near[0]!r}?" if near else f"it has {', '.join(list(types)[:12])}",
+                    f"records.columns.{column}",
+                )
             if column in ("case_id", "activity", "timestamp", "channel"):
-                remedy = f"map one under records.columns.{column}" + (f" or state records.constants.{column}" if column == "channel" else "")
+                remedy = f"map one under records.columns.{column}" + (
+                    f" or state records.constants.{column}" if column == "channel" else ""
+                )
                 raise self._error(f"has no column {column!r}", remedy + f" (columns: {', '.join(list(types)[:12])})")
             return "NULL::VARCHAR"
         quoted = '"' + name.replace('"', '""') + '"'
@@ -207,25 +215,40 @@ class _Import:
 
     def _parse_times(self) -> None:
         """Local wall time, offset and whether only a date was written; refuses what is not ISO 8601."""
-        parts = ", ".join(f'regexp_extract("timestamp", $iso, {i}) AS {name}' for i, name in enumerate(("date_text", "time_text", "suffix"), 1))
+        parts = ", ".join(
+            f'regexp_extract("timestamp", $iso, {i}) AS {name}' for i, name in enumerate(("date_text", "time_text", "suffix"), 1)
+        )
         self.connection.execute(
             f"""CREATE TABLE parsed AS SELECT *, date_text <> '' AND time_text = '' AS date_only,
-                   try_cast(date_text || ' ' || CASE WHEN time_text = '' THEN '00:00' ELSE replace(time_text, ',', '.') END AS TIMESTAMP) AS local,
+                   try_cast(date_text || ' ' || CASE WHEN time_text = '' THEN '00:00' ELSE replace(time_text, ',', '.') END
+                            AS TIMESTAMP) AS local,
                    coalesce({_OFFSET.format("suffix")}, {_OFFSET.format('"offset"')}, $declared::INTEGER) AS minutes
             FROM (SELECT *, {parts} FROM staged)""",
             {"iso": _ISO, "declared": self.records.offset},
         )
         bad = self._one(
-            "SELECT row, timestamp FROM parsed WHERE timestamp IS NOT NULL AND (local IS NULL OR year(local) NOT BETWEEN 1000 AND 9000) ORDER BY row LIMIT 1"
+            "SELECT row, timestamp FROM parsed WHERE timestamp IS NOT NULL "
+            "AND (local IS NULL OR year(local) NOT BETWEEN 1000 AND 9000) ORDER BY row LIMIT 1"
         )
         if bad:
-            raise self._error(f"row {bad[0]}: timestamp {one_line(str(bad[1]), 60)!r} is not ISO 8601", "write times as 2024-05-31, or 2024-05-31T09:15:00+02:00", "timestamp")
-        bad = self._one("SELECT row, \"offset\" FROM parsed WHERE \"offset\" IS NOT NULL AND NOT regexp_full_match(\"offset\", '(Z|[+-]\\d{2}:?\\d{2})') ORDER BY row LIMIT 1")
+            raise self._error(
+                f"row {bad[0]}: timestamp {one_line(str(bad[1]), 60)!r} is not ISO 8601",
+                "write times as 2024-05-31, or 2024-05-31T09:15:00+02:00",
+                "timestamp",
+            )
+        bad = self._one(
+            """SELECT row, "offset" FROM parsed WHERE "offset" IS NOT NULL
+               AND NOT regexp_full_match("offset", '(Z|[+-]\\d{2}:?\\d{2})') ORDER BY row LIMIT 1"""
+        )
         if bad:
-            raise self._error(f"row {bad[0]}: offset {one_line(str(bad[1]), 40)!r} is not like +01:00", "write offsets as +01:00 or Z", "offset")
+            raise self._error(
+                f"row {bad[0]}: offset {one_line(str(bad[1]), 40)!r} is not like +01:00", "write offsets as +01:00 or Z", "offset"
+            )
         naked = self._one("SELECT count(*), min(row) FROM parsed WHERE local IS NOT NULL AND NOT date_only AND minutes IS NULL")
         if naked[0]:
-            raise self._error(f"{naked[0]} rows carry a time without offset (first: row {naked[1]})", "state records.offset, such as +01:00", "timestamp")
+            raise self._error(
+                f"{naked[0]} rows carry a time without offset (first: row {naked[1]})", "state records.offset, such as +01:00", "timestamp"
+            )
 
     def _set_grains(self) -> None:
         """Each row's grain: its own column, a bare date, the channel's declared clock, or what the channel's times show."""
@@ -262,16 +285,19 @@ class _Import:
         if self.records.channels:
             where.append("(channel IS NULL OR list_contains($durable, channel))")
             for channel, rows in self.connection.execute(
-                "SELECT channel, count(*) FROM timed WHERE channel IS NOT NULL AND NOT list_contains($durable, channel) GROUP BY channel ORDER BY channel",
+                "SELECT channel, count(*) FROM timed WHERE channel IS NOT NULL AND NOT list_contains($durable, channel) "
+                "GROUP BY channel ORDER BY channel",
                 {"durable": durable},
             ).fetchall():
                 known = self.records.channel(channel) is not None or any(o.name == channel for o in self.records.observables)
                 why = "which nothing keeps" if known else "which is not declared"
                 self.findings.append(f"{rows} rows stand in {channel!r}, {why}; they are not evidence")
-        unit = "CASE grain WHEN 'day' THEN date_trunc('day', local) WHEN 'minute' THEN date_trunc('minute', local) WHEN 'second' THEN date_trunc('second', local) ELSE local END"
+        cut = " ".join(f"WHEN '{grain}' THEN date_trunc('{grain}', local)" for grain in GRAINS)
         self.connection.execute(
-            f"""INSERT INTO events SELECT event_id, case_id, activity, {unit} - to_minutes(coalesce(minutes, 0)), CASE WHEN local IS NOT NULL THEN minutes END, grain,
-                   resource, role, object, location, channel, value FROM timed WHERE {" AND ".join(where)} ORDER BY row""",
+            f"""INSERT INTO events
+                SELECT event_id, case_id, activity, CASE grain {cut} END - to_minutes(coalesce(minutes, 0)),
+                       CASE WHEN local IS NOT NULL THEN minutes END, grain, resource, role, object, location, channel, value
+                FROM timed WHERE {" AND ".join(where)} ORDER BY row""",
             {"durable": durable} if self.records.channels else {},
         )
         self.connection.execute("DROP TABLE parsed; DROP TABLE timed; DROP TABLE clocks")

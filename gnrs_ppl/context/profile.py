@@ -57,7 +57,8 @@ def profile(log: EventLog) -> Profile:
     for attribute in ("role", "object", "location"):
         for channel, activity, value, n in connection.execute(
             f'SELECT channel, activity, "{attribute}", count(*) AS n FROM events WHERE channel IS NOT NULL AND activity IS NOT NULL '
-            f'AND "{attribute}" IS NOT NULL GROUP BY channel, activity, "{attribute}" QUALIFY row_number() OVER (PARTITION BY channel, activity ORDER BY n DESC, "{attribute}") <= 1000'
+            f'AND "{attribute}" IS NOT NULL GROUP BY channel, activity, "{attribute}" '
+            f'QUALIFY row_number() OVER (PARTITION BY channel, activity ORDER BY n DESC, "{attribute}") <= 1000'
         ).fetchall():
             values.setdefault((channel, activity, attribute), {})[value] = n
     for channel, activity, n, cases, *present in rows:
@@ -71,7 +72,9 @@ def profile(log: EventLog) -> Profile:
         for name, n in connection.execute(f'SELECT "{column}", count(*) FROM events WHERE "{column}" IS NOT NULL GROUP BY ALL').fetchall():
             counts[kind, name] = n
     grains: dict[str, set[Grain]] = {}
-    for channel, grain in connection.execute("SELECT DISTINCT channel, grain FROM events WHERE channel IS NOT NULL AND timestamp IS NOT NULL").fetchall():
+    for channel, grain in connection.execute(
+        "SELECT DISTINCT channel, grain FROM events WHERE channel IS NOT NULL AND timestamp IS NOT NULL"
+    ).fetchall():
         if grain in get_args(Grain):
             grains.setdefault(channel, set()).add(grain)
     return Profile(log.events, log.cases, pairs, {c: coarsest(g) for c, g in grains.items()}, counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gnrs_ppl.context.load import Context
@@ -12,7 +13,8 @@ from gnrs_ppl.rule.types import Structure
 COLUMN = {"role": "role", "location": "location", "object": "object", "action": "activity", "channel": "channel"}
 
 
-class GroundingQuery(NamedTuple):
+@dataclass(frozen=True)
+class GroundingQuery:
     """One question to the records, its SQL with bound parameters, and the count that answers it (``of`` the total asked about)."""
 
     question: str
@@ -48,7 +50,11 @@ def _occurrence(payload: Payload, structure: Structure, context: Context) -> Gro
     if payload.kind == "step":
         names = [s.activity for s in structure.procedure.steps if s.name == payload.name and s.activity]
         sql, parameters = 'SELECT count(*) FROM events WHERE list_contains($names, "activity")', {"names": names}
-        return _ask(context, question, sql, parameters, context.profile.events, support) if names else GroundingQuery(question, 0, context.profile.events, support, "", {})
+        return (
+            _ask(context, question, sql, parameters, context.profile.events, support)
+            if names
+            else GroundingQuery(question, 0, context.profile.events, support, "", {})
+        )
     sql = f'SELECT count(*) FROM events WHERE "{COLUMN[payload.kind]}" = $name'
     return _ask(context, question, sql, {"name": payload.name}, context.profile.events, support)
 
@@ -65,7 +71,9 @@ def _opening(structure: Structure) -> tuple[str, dict[str, Any]]:
         if stated is not None:
             conditions.append(f'"{column}" = $act_{column}')
             parameters[f"act_{column}"] = stated
-    filters = [("location", scope.locations), ("object", scope.objects)] + ([("role", scope.roles)] if structure.norm.bearer == "trigger" else [])
+    filters = [("location", scope.locations), ("object", scope.objects)] + (
+        [("role", scope.roles)] if structure.norm.bearer == "trigger" else []
+    )
     for column, names in filters:
         if names:
             conditions.append(f'list_contains($scope_{column}, "{column}")')
@@ -91,6 +99,12 @@ def _distinctness(structure: Structure, context: Context) -> list[GroundingQuery
     keys = {structure.norm.correlation(c).removeprefix("same_") for c in structure.norm.constraints} - {"case"}
     opening, parameters = _opening(structure)
     return [
-        _ask(context, f"different {key}s among the rows that open an instance", f'SELECT count(DISTINCT "{key}") FROM events WHERE {opening}', parameters, 0)
+        _ask(
+            context,
+            f"different {key}s among the rows that open an instance",
+            f'SELECT count(DISTINCT "{key}") FROM events WHERE {opening}',
+            parameters,
+            0,
+        )
         for key in sorted(keys)
     ]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import jax
 
 
 def use_compilation_cache() -> None:
     """Keep compiled kernels in ``$GNRS_CACHE_DIR``, else in the user's cache folder; leaves a folder JAX already uses alone."""
-    if jax.config.jax_compilation_cache_dir is not None:
+    config: Any = jax.config
+    if config.jax_compilation_cache_dir is not None:
         return
     default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gnrs-ppl"
-    jax.config.update("jax_compilation_cache_dir", os.environ.get("GNRS_CACHE_DIR", str(default)))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    config.update("jax_compilation_cache_dir", os.environ.get("GNRS_CACHE_DIR", str(default)))
+    config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    config.update("jax_persistent_cache_min_entry_size_bytes", -1)

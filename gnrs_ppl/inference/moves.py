@@ -14,10 +14,10 @@ word  decides
 3     acceptance.
 ====  =============================================================================================
 
-Bias. A choice among n takes the high part of word * n and leaves the low part, so each of n options (or of the pairs of candidate
-and tuple, n in all) has a probability within 2^-32 of its due: relative error n * 2^-32, 2.4e-6 at 10^4 options. Rows of joint
-tables are whole multiples of 2^-32 and drawn exactly. Move and entry are chosen from 16 bits, within 2^-16 of their due; they do not
-look at the state, so this changes how often an edit is tried and nothing of what is sampled.
+Bias. A choice among n takes the high part of word * n and leaves the low part, so each option (each pair of candidate and tuple,
+n being the candidates times that candidate's tuples) has a probability within 2^-32 of its due: relative error n * 2^-32, 2.4e-6 at
+n = 10^4. Rows of joint tables are whole multiples of 2^-32 and drawn exactly. Move and entry are chosen from 16 bits, within 2^-16
+of their due; they do not look at the state, so this changes how often an edit is tried and nothing of what is sampled.
 """
 
 from __future__ import annotations

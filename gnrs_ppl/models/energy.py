@@ -77,7 +77,7 @@ def contract(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float | 
     weights : (F,) float
         w >= 0; on the simplex for the paper's score.
     penalty : float, optional
-        lambda; ``hard_penalty(weights)`` unless given.
+        lambda; ``hard_penalty(weights)`` unless given. Give it where the weights are traced.
     """
     if weights.shape != space.unary.shape[-1:]:
         raise ValueError(f"weights: shape {weights.shape}, expected {space.unary.shape[-1:]}")

@@ -94,10 +94,14 @@ def positive_targets(norm: Norm) -> list[str]:
 def intent_alignment(facts: Facts) -> list[Term]:
     """Does the rule demand, forbid and cover what the goal says?
 
-    Terms, equal weights: F1 of required actions and positive targets [norm]; share of forbidden actions that a negative
-    constraint targets, 1 where none is forbidden [norm]; F1 of the goal's roles and scope roles with the office [scope × norm]; mean F1 of the goal's
-    locations and objects and the scope's [scope]; how near the deadlines of positive constraints come to the time the goal names,
-    shorter / longer, 1 where it names none [norm].
+    Terms, equal weights:
+
+    - F1 of required actions and positive targets [norm];
+    - share of forbidden actions that a negative constraint targets, 1 where none is forbidden [norm];
+    - F1 of the goal's roles and the scope's with the office [scope × norm];
+    - mean F1 of the goal's locations and objects and the scope's [scope];
+    - how near the deadlines of positive constraints come to the time the goal names, shorter / longer, 1 where it names
+      none [norm].
     """
     goal = facts.context.goal
 
@@ -134,9 +138,12 @@ def intent_alignment(facts: Facts) -> list[Term]:
 def schema_grounding(facts: Facts) -> list[Term]:
     """Does the institution let these people do these things?
 
-    Terms, equal weights: share of scope roles the schema lets perform the trigger act, 0.5 for case start [scope × trigger]; share
-    of (performer, target) pairs the schema affords, performers being the office, the target's role or the scope's roles [scope × norm];
-    share of procedure steps whose recorded activity its role may perform, 0.5 for a step that no activity records [procedure].
+    Terms, equal weights:
+
+    - share of scope roles the schema lets perform the trigger act, 0.5 for case start [scope × trigger];
+    - share of (performer, target) pairs the schema affords, performers being the office, the target's role or the scope's
+      roles [scope × norm];
+    - share of steps whose recorded activity its role may perform, 0.5 for a step that no activity records [procedure].
     """
 
     def opens(scope: Scope, trigger: Trigger) -> float:
@@ -162,10 +169,13 @@ def schema_grounding(facts: Facts) -> list[Term]:
 def record_compatibility(facts: Facts) -> list[Term]:
     """Can these records show it? Capability and case coverage, not support (that would be ρ under another name).
 
-    Terms, equal weights: share of cases with the trigger act in its channel, 1 for case start [trigger]; share of trigger rows the scope's
-    filters keep, by field, least of them [scope × trigger]; mean over targets of the share of the policy's channels that can record it [norm × evidence];
-    mean over positive targets of the case coverage the operator asks for, i.e. of the k-th best channel [norm × evidence]; share of targets with at least
-    n − k + 1 closed-world channels, without which silence proves nothing [norm × evidence].
+    Terms, equal weights:
+
+    - share of cases with the trigger act in its channel, 1 for case start [trigger];
+    - share of trigger rows the scope's filters keep, by field, least of them [scope × trigger];
+    - mean over targets of the share of the policy's channels that can record it [norm × evidence];
+    - mean over positive targets of the case coverage the operator asks for, that of the k-th best channel [norm × evidence];
+    - share of targets with at least n − k + 1 closed-world channels, without which silence proves nothing [norm × evidence].
     """
     cases = max(facts.context.profile.cases, 1)
 
@@ -211,10 +221,15 @@ def record_compatibility(facts: Facts) -> list[Term]:
 def procedural_closure(facts: Facts) -> list[Term]:
     """Does a violation lead somewhere, and back?
 
-    Terms, equal weights: share of review, decision, remedy and appeal present [procedure]; a response time is stated [procedure]; the appeal is heard by
-    another role than decides, 0 without appeal [procedure]; share of inspected logs that the evidence policy lists, 0 where no step inspects
-    one [evidence × procedure]; share of reviewing, deciding and hearing steps whose role the scope does not regulate [scope × procedure]; how
-    tightly the window closes around the longest deadline, deadline / window, 0.5 where either is missing [trigger × norm].
+    Terms, equal weights:
+
+    - share of review, decision, remedy and appeal present [procedure];
+    - a response time is stated [procedure];
+    - the appeal is heard by another role than decides, 0 without appeal [procedure];
+    - share of inspected logs that the evidence policy lists, 0 where no step inspects one [evidence × procedure];
+    - share of reviewing, deciding and hearing steps whose role the scope does not regulate [scope × procedure];
+    - how tightly the window closes around the longest deadline, deadline / window, 0.5 where either is missing
+      [trigger × norm].
     """
 
     def complete(procedure: Procedure) -> float:
@@ -254,10 +269,13 @@ def _independent_appeal(procedure: Procedure) -> float:
 def value_consistency(facts: Facts) -> list[Term]:
     """Does the rule's form honour the goal's value tags? Mean over tags of two terms each; constant 1 without tags.
 
-    accountability: a person or office answers [norm], review and decision named [procedure]. fairness: an appeal [procedure], heard by another
-    role than decides [procedure]. leniency: an exception or should [norm], a remedy [procedure]. privacy: 1 / number of logs [evidence], 1 / number of
-    inspecting steps [procedure]. safety: must [norm], every capable log agrees [evidence]. timeliness: share of constraints with a deadline
-    [norm], a response time [procedure]. transparency: at least two logs [evidence], some step inspects one [procedure].
+    - accountability: a person or office answers [norm]; review and decision are named [procedure].
+    - fairness: an appeal [procedure]; heard by another role than decides [procedure].
+    - leniency: an exception, or should [norm]; a remedy [procedure].
+    - privacy: 1 / number of logs [evidence]; 1 / number of inspecting steps [procedure].
+    - safety: must [norm]; every capable log agrees [evidence].
+    - timeliness: share of constraints with a deadline [norm]; a response time [procedure].
+    - transparency: at least two logs [evidence]; some step inspects one [procedure].
     """
 
     def stages(procedure: Procedure, *names: str) -> float:

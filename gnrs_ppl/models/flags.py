@@ -47,7 +47,9 @@ def _norm_flags(facts: Facts) -> list[Flag]:
 
     return [
         Flag("required_actions_targeted", ("norm",), misses_required, "add a norm candidate that demands every required action"),
-        Flag("forbidden_actions_not_demanded", ("norm",), demands_forbidden, "add a norm candidate that does not demand a forbidden action"),
+        Flag(
+            "forbidden_actions_not_demanded", ("norm",), demands_forbidden, "add a norm candidate that does not demand a forbidden action"
+        ),
         Flag("goal_is_binding", ("norm",), only_permits, "use must or should: a permission cannot carry out the goal"),
         Flag("after_recorded", ("norm",), after_unrecordable, "name a channel that records the after act"),
     ]

@@ -17,6 +17,8 @@ from gnrs_ppl.rule.pools import Option, Pools, assemble, options
 from gnrs_ppl.rule.types import SLOTS, EvidencePolicy, Structure, Trigger
 
 Table = NDArray[np.float64]
+Position = Sequence[int] | NDArray[np.int32]
+"""One option index per variable."""
 COMPATIBLE_FAVOUR = 9.0
 """How much likelier the trigger-evidence edit proposes a policy that can record the trigger than one that cannot."""
 
@@ -40,7 +42,7 @@ class AndOrGraph:
     space: RuleSpace
     flags: tuple[tuple[Flag, NDArray[np.bool_]], ...]
 
-    def structure(self, position: Sequence[int]) -> Structure:
+    def structure(self, position: Position) -> Structure:
         """The structure at a position (one option index per slot)."""
         return assemble(tuple(self.options[v][int(o)] for v, o in enumerate(position)))
 
@@ -53,7 +55,7 @@ class AndOrGraph:
         shares = [(flag, float(table.mean())) for flag, table in self.flags]
         return sorted([(f, s) for f, s in shares if s > 0], key=lambda pair: -pair[1])
 
-    def raised(self, position: Sequence[int]) -> list[Flag]:
+    def raised(self, position: Position) -> list[Flag]:
         """The hard conditions that fail at a position."""
         return [f for f, table in self.flags if table[tuple(int(position[SLOTS.index(s)]) for s in f.slots)]]
 
@@ -72,6 +74,8 @@ def compile_graph(context: Context, pools: Pools) -> AndOrGraph:
     unary, pairwise = _feature_tables(facts, contents)
     named = tuple((flag, _flag_table(flag, contents)) for flag in flags(facts))
     unary_flags, pair_flags = _merged(named, contents)
+    policies = [c for c in contents["evidence"] if isinstance(c, EvidencePolicy)]
+    triggers = [c for c in contents["trigger"] if isinstance(c, Trigger)]
     evidence, trigger = SLOTS.index("evidence"), SLOTS.index("trigger")
     space = build_space(
         candidates=[[o.candidate_index for o in slot] for slot in chosen],
@@ -79,8 +83,8 @@ def compile_graph(context: Context, pools: Pools) -> AndOrGraph:
         pairwise=pairwise,
         unary_flags=unary_flags,
         pair_flags=pair_flags,
-        swaps={evidence: _operator_groups(contents["evidence"])},
-        joints={(trigger, evidence): _trigger_evidence(facts, contents["trigger"], contents["evidence"])},
+        swaps={evidence: _operator_groups(policies)},
+        joints={(trigger, evidence): _trigger_evidence(facts, triggers, policies)},
     )
     return AndOrGraph(facts, chosen, space, named)
 

@@ -1,0 +1,1 @@
+"""The rule: five typed slots, canonical form, candidates and their pools."""

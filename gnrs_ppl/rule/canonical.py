@@ -90,13 +90,13 @@ def payloads(structure: Structure) -> tuple[Payload, ...]:
     found += [Payload("scope", "object", name, filters) for name in structure.scope.objects]
     found += [Payload("scope", "object", name, False) for name in structure.scope.concerns]
     if trigger.act is not None and trigger.channel is not None:
-        found += _act_payloads("trigger", trigger.act) + [Payload("trigger", "channel", trigger.channel, True)]
+        found += [*_act_payloads("trigger", trigger.act), Payload("trigger", "channel", trigger.channel, True)]
     if isinstance(norm.bearer, Office):
         found.append(Payload("norm", "role", norm.bearer.role, True))
     for constraint in norm.constraints:
         found += _act_payloads("norm", constraint.target)
         if constraint.after is not None:
-            found += _act_payloads("norm", constraint.after.act) + [Payload("norm", "channel", constraint.after.channel, True)]
+            found += [*_act_payloads("norm", constraint.after.act), Payload("norm", "channel", constraint.after.channel, True)]
         if constraint.unless is not None:
             found += _act_payloads("norm", constraint.unless)
     found += [Payload("evidence", "channel", name, True) for name in structure.evidence.channels]

@@ -170,7 +170,7 @@ class EvidencePolicy(Frozen):
         return self
 
     def needed(self, n: int) -> int:
-        """k for an act that ``n`` of the channels can record: any 1, all n, at least k (line 3)."""
+        """K for an act that ``n`` of the channels can record: any 1, all n, at least k (line 3)."""
         return {"any": 1, "all": n, "at_least": self.k or 1}[self.operator]
 
 
