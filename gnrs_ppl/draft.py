@@ -214,7 +214,7 @@ class Search:
         return Certificate("exact enumeration", self.optimum, 0.0 if abs(gap) < 1e-9 else gap, float(lost))
 
     def runners_up(self, count: int) -> list[Ranked]:
-        """The other feasible structures of greatest s_search, the more probable first among ties; none of a space too large to enumerate."""
+        """The other feasible structures of greatest s_search, the more probable first among ties; none where nothing was enumerated."""
         from gnrs_ppl.inference.exact import best
 
         if self.posterior is None or count < 1:

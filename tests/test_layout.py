@@ -20,7 +20,7 @@ BELOW: dict[str, set[str]] = {
     "realize": {"errors", "context", "rule", "audit"},
     "candidates": {"errors", "context", "rule"},
     "models": {"errors", "context", "rule", "candidates"},
-    "inference": {"errors", "models"},
+    "inference": {"errors", "versions", "context", "models"},
     "calibration": {"errors", "models", "inference"},
     "evaluate": {"errors", "context", "rule", "audit", "realize"},
 }

@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -22,7 +22,7 @@ Model = TypeVar("Model", bound=BaseModel)
 class _Loader(yaml.SafeLoader):
     """YAML as plain data: no tags, no aliases (bombs), no doubled keys, only true/false, null and decimal numbers are typed."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, Any]]]] = {}
+    yaml_implicit_resolvers: dict[str, list[tuple[str, Any]]] = {}  # noqa: RUF012 (so PyYAML declares it)
     depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
