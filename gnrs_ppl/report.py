@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,9 +118,10 @@ def print_audit(result: AuditResult, limit: int) -> None:
     console.print(Padding(Text(result.text), (0, 2, 1, 2)))
     log = result.log
     console.print(Text(f"Log: {log['events']:,} events in {log['cases']:,} cases, sha256 {log['fingerprint'][:16]}…", style="dim"))
-    counts = _table("Verdicts", "verdict", "instances", "cases", right=("instances", "cases"))
+    counts = _table("Verdicts", "verdict", "instances", "cases", "reasons", right=("instances", "cases"))
     for verdict in VERDICTS:
-        _row(counts, verdict.replace("_", " "), f"{result.counts[verdict]:,}", f"{result.case_counts[verdict]:,}")
+        reasons = ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in result.reasons[verdict].items())
+        _row(counts, verdict.replace("_", " "), f"{result.counts[verdict]:,}", f"{result.case_counts[verdict]:,}", reasons)
     console.print(counts)
     advisory = " (advisory: a should-rule never fails an audit)" if result.force == "should" else ""
     console.print(Text(f"Violated, of those decided: {result.headline}{advisory}", style="bold"))
@@ -137,13 +139,19 @@ def print_audit(result: AuditResult, limit: int) -> None:
             ("bearer", found.bearer or "unknown"),
             ("due", due_text(found.due) or "–"),
         ]
-        facts += [("slack", f"{found.slack_seconds:,.0f} s")] if found.slack_seconds is not None else []
+        facts += [("slack", _length(found.slack_seconds))] if found.slack_seconds is not None else []
         console.print(Padding(Text("; ".join(f"{name} {value}" for name, value in facts), style="dim"), (0, 2)))
     if len(violated) > limit:
         console.print(Text(f"… and {len(violated) - limit:,} more; --limit {len(violated)} or --csv lists them", style="dim"))
     if result.procedure.verdicts or result.procedure.status == "prospective":
         _print_procedure(console, result)
     console.print(Text("A violation means the record shows otherwise, not that a person did wrong.", style="italic"))
+
+
+def _length(seconds: float) -> str:
+    days, rest = divmod(abs(seconds), 86400)
+    sign = "−" if seconds < 0 else ""
+    return f"{sign}{days:,.0f} days" if days and not rest else f"{sign}{timedelta(seconds=abs(seconds))}"
 
 
 def _print_procedure(console: Console, result: AuditResult) -> None:

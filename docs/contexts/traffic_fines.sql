@@ -39,6 +39,11 @@ SELECT * FROM (
     UNION ALL SELECT 6, 'unpaid, 60 days over', count(*) FROM judged WHERE outcome = 'unpaid, 60 days over'
     UNION ALL SELECT 7, 'pending', count(*) FROM judged WHERE outcome = 'pending'
     UNION ALL SELECT 8, 'payers', count(*) FROM judged WHERE payments > 0
+    UNION ALL SELECT 10, 'not paid in time, appeal on record before the 60th day', count(DISTINCT judged.case_id)
+        FROM judged
+        JOIN fines AS created ON created.case_id = judged.case_id AND created.activity = 'Create Fine'
+        JOIN fines AS appeal ON appeal.case_id = judged.case_id AND appeal.activity = 'Insert Date Appeal to Prefecture'
+        WHERE judged.outcome <> 'paid in time' AND appeal.day < created.day + 60
     UNION ALL SELECT 9, 'payers who paid on the day of the fine', count(*) FROM judged WHERE payments_same_day > 0
 )
 ORDER BY line;

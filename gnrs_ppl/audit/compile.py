@@ -154,7 +154,7 @@ class _Compiler:
                 "instances",
                 "Line 7: one instance per case, at its first dated row",
                 f"""SELECT row_number() OVER () AS inst, c.case_id, c.case_id AS instance, {st.bind("bearer", office or "")} AS bearer,
-                           f.first IS NOT NULL AS definite, f.first.event_id AS event_id, f.first.ts AS ts, f.first.off AS off,
+                           f.first IS NOT NULL AS definite, CAST(NULL AS VARCHAR) AS event_id, f.first.ts AS ts, f.first.off AS off,
                            f.first.grain AS grain
                     FROM (SELECT DISTINCT case_id FROM events) AS c LEFT JOIN cases AS f ON f.case_id = c.case_id""",
                 keep=True,
@@ -195,23 +195,20 @@ class _Compiler:
         self._activation(p, c, instances)
         self._interval(p, c)
         wants_breach = with_breach or c.unless is not None
-        positive = c.template in POSITIVE
-        slack = positive and not c.look_back
-        seen_late = wants_breach and not c.look_back
-        timed = ((c.count,) if slack or (seen_late and not positive) else ()) + (
-            (c.count + 1,) if c.template == "exactly" and wants_breach else ()
-        )
+        slack = c.template in POSITIVE and not c.look_back
+        timed = [c.count] if slack or (wants_breach and not c.look_back) else []
+        timed += [c.count + 1] if c.template == "exactly" and wants_breach else []
         nearest: Nearest = "last" if c.look_back else "closest" if c.template in TWO_SIDED else "first"
         common = c.target.grain if c.target.k > 1 else None
         rows = act_rows(st, f"{p}_target", c.target.act, c.target.rel, c.key, common=common, back=nearest != "first")
         target = Search(
             f"{p}_target",
             rows,
+            c.target.rel,
             f"{p}_interval",
             lower_in=c.template != "not_response",
             upper_in=not c.look_back,
             nearest=nearest,
-            marked=c.template == "response",
             from_start=c.since == "case_start",
         )
         evidence(
@@ -219,17 +216,18 @@ class _Compiler:
             target,
             c.target,
             number=c.count,
+            timed=tuple(timed),
             more=c.template == "exactly",
-            timed=timed,
+            marked=c.template == "response",
             match_within=self.records.match_within,
         )
-        self._judged(p, c, timed)
+        self._judged(p, c)
         if slack:
-            native = rows if common is None else act_rows(st, f"{p}_late_target", c.target.act, c.target.rel, c.key)
+            native = rows
+            if common is not None and self.plan.grains != (common,):
+                native = act_rows(st, f"{p}_late_target", c.target.act, c.target.rel, c.key)
             st.add(
-                f"{p}_missed",
-                "Line 15: instances whose act is refuted",
-                f"SELECT * FROM {p}_judged WHERE reason IN ('absent', 'too_few')",
+                f"{p}_missed", "Line 15: instances whose act is refuted", f"SELECT * FROM {p}_judged WHERE reason IN ('absent', 'too_few')"
             )
             earliest(st, f"{p}_late", native, f"{p}_missed", "upper", "Line 15: the first row after due", tie_in=False)
         if wants_breach:
@@ -265,15 +263,16 @@ class _Compiler:
         rows = act_rows(st, f"{p}_after", c.after.act, c.after.rel, c.key)
         trigger = self.plan.structure.trigger.act
         own = trigger is not None and trigger.activity == c.after.act.activity
-        count(st, Search(f"{p}_after", rows, f"{p}_episode", own=own))
-        unknown = ("e.key IS NULL OR " if c.key else "") + "f.most_possible + f.blank > 0"
+        count(st, Search(f"{p}_after", rows, c.after.rel, f"{p}_episode", own=own))
+        unknown = ("e.key IS NULL OR " if c.key else "") + "f.most_possible > 0"
         st.add(
             f"{p}_activation",
             "Line 10: the activation is the earliest definite row of the second act; without one, why it is missing",
-            f"""SELECT e.inst, e.case_id, {"e.key," if c.key else ""} f.first.event_id AS at_id, f.first.ts AS at_ts, f.first.off AS at_off,
-                       f.first.grain AS at_grain, e.lower_ts AS start_ts, e.lower_off AS start_off, e.lower_grain AS start_grain,
-                       CASE WHEN f.first IS NOT NULL THEN NULL WHEN {unknown} THEN 'after_unknown' ELSE 'no_after' END AS missing
-                FROM {p}_episode AS e LEFT JOIN {p}_after_counted AS f ON f.inst = e.inst""",
+            f"""SELECT e.inst, e.case_id, {"e.key," if c.key else ""} r.event_id AS at_id, r.ts AS at_ts, r.off AS at_off, r.grain AS at_grain,
+                       e.lower_ts AS start_ts, e.lower_off AS start_off, e.lower_grain AS start_grain,
+                       CASE WHEN r.nr IS NOT NULL THEN NULL WHEN {unknown} THEN 'after_unknown' ELSE 'no_after' END AS missing
+                FROM {p}_episode AS e LEFT JOIN {p}_after_counted AS f ON f.inst = e.inst
+                LEFT JOIN {p}_after_ranked AS r ON r.nr = f.first""",
         )
         st.add(f"{p}_active", "Line 10: instances with a second activation", f"SELECT * FROM {p}_activation WHERE missing IS NULL")
 
@@ -357,7 +356,7 @@ class _Compiler:
 
     def _closed(self) -> tuple[str, str, str]:
         """The closing row, else the instant at which the case has been quiet for long enough (I1)."""
-        row = ("z.found.ts", "z.found.off", "z.found.grain")
+        row = ("z.ts", "z.off", "z.grain")
         quiet = self.records.quiet_after
         if quiet is None:
             return row
@@ -365,28 +364,28 @@ class _Compiler:
         silence = (f"{local} - to_minutes(a.at_off)", "a.at_off", "'microsecond'")
         if not self.records.case_end:
             return silence
-        ts, off, grain = (f"CASE WHEN z.found IS NOT NULL THEN {r} ELSE {q} END" for r, q in zip(row, silence, strict=True))
+        ts, off, grain = (f"CASE WHEN z.inst IS NOT NULL THEN {r} ELSE {q} END" for r, q in zip(row, silence, strict=True))
         return ts, off, grain
 
-    def _judged(self, p: str, c: ConstraintPlan, timed: tuple[int, ...]) -> None:
+    def _judged(self, p: str, c: ConstraintPlan) -> None:
         """Add ``_judged``: the verdict before any exception (V1 to V3)."""
         absent = "not_preceded" if c.template == "precedence" else "absent"
-        proven = "CASE WHEN e.completion.tie THEN 'tie' ELSE 'proven' END" if c.template == "response" else "'proven'"
+        proven = "CASE WHEN e.proof_tie THEN 'tie' ELSE 'proven' END" if c.template == "response" else "'proven'"
         if c.template == "exactly":
             cases = [
                 ("e.proven_more", "violated", "'too_many'"),
-                ("NOT i.over", "pending", "'open'"),
+                ("NOT e.over", "pending", "'open'"),
                 ("e.refuted", "violated", "'too_few'"),
                 ("e.proven AND e.refuted_more", "satisfied", "'proven'"),
             ]
             doubt = "CASE WHEN e.proven THEN e.doubt_more ELSE e.doubt END"
         elif c.template in POSITIVE:
-            cases = [("e.proven", "satisfied", proven), ("NOT i.over", "pending", "'open'"), ("e.refuted", "violated", f"'{absent}'")]
+            cases = [("e.proven", "satisfied", proven), ("NOT e.over", "pending", "'open'"), ("e.refuted", "violated", f"'{absent}'")]
             doubt = "e.doubt"
         else:
             cases = [
                 ("e.proven", "violated", "'seen_forbidden'"),
-                ("NOT i.over", "pending", "CASE WHEN e.seen THEN 'seen' ELSE 'unseen' END"),
+                ("NOT e.over", "pending", "CASE WHEN e.seen THEN 'seen' ELSE 'unseen' END"),
                 ("e.refuted", "satisfied", "'refuted'"),
             ]
             doubt = "e.doubt"
@@ -394,29 +393,23 @@ class _Compiler:
             cases = [case for case in cases if case[1] != "pending"]
         verdict = " ".join(f"WHEN {condition} THEN '{verdict}'" for condition, verdict, _ in cases)
         reason = " ".join(f"WHEN {condition} THEN {reason}" for condition, _, reason in cases)
-        completion = "".join(f", e.completion{'' if n == c.count else '_more'}" for n in timed)
         self.st.add(
             f"{p}_judged",
             f"Line {'15' if c.template in POSITIVE else '17'}: the verdict of {c.template} before any exception",
-            f"""SELECT i.*, CASE {verdict} ELSE 'indeterminate' END AS verdict, CASE {reason} ELSE {doubt} END AS reason,
-                       e.witnesses{completion}
-                FROM {p}_interval AS i JOIN {p}_target_evidence AS e ON e.inst = i.inst""",
-            keep=True,
+            f"SELECT e.*, CASE {verdict} ELSE 'indeterminate' END AS verdict, CASE {reason} ELSE {doubt} END AS reason FROM {p}_target_evidence AS e",
         )
 
     def _breach(self, p: str, c: ConstraintPlan, coarsened: bool) -> None:
         """Add ``_breach``: the violated instances and the instant upper_* of their violation (V4)."""
         st = self.st
         due = {part: f"j.upper_{part}" for part in ("ts", "off", "grain")}
-        proof = "j.completion_more" if c.template == "exactly" else "j.completion"
-        ts, grain = (f"{proof}.row_ts", f"{proof}.row_grain") if coarsened else (f"{proof}.ts", f"{proof}.grain")
-        later = (
-            f"{{'end': {st.end_of(ts, grain)}, 'event_id': {proof}.event_id}} > "
-            f"{{'end': {st.end_of('j.at_ts', 'j.at_grain')}, 'event_id': j.at_id}}"
-        )
+        proof = "j.proof_more_" if c.template == "exactly" else "j.proof_"
+        ts, grain = (f"{proof}row_ts", f"{proof}row_grain") if coarsened else (f"{proof}ts", f"{proof}grain")
+        proof_end, at_end = st.end_of(ts, grain), st.end_of("j.at_ts", "j.at_grain")
+        later = f"({proof_end} > {at_end} OR {proof_end} = {at_end} AND coalesce({proof}event_id > j.at_id, TRUE))"
         seen = {
             part: f"CASE WHEN {later} THEN {value} ELSE j.at_{part} END"
-            for part, value in (("ts", ts), ("off", f"{proof}.off"), ("grain", grain))
+            for part, value in (("ts", ts), ("off", f"{proof}off"), ("grain", grain))
         }
         if c.template == "exactly":
             values = {part: f"CASE WHEN j.reason = 'too_many' THEN {seen[part]} ELSE {due[part]} END" for part in due}
@@ -447,7 +440,7 @@ class _Compiler:
         )
         evidence(
             st,
-            Search(f"{p}_unless", rows, f"{p}_unless_interval", upper_in=False, from_start=True),
+            Search(f"{p}_unless", rows, unless.rel, f"{p}_unless_interval", upper_in=False, from_start=True),
             unless,
             match_within=self.records.match_within,
         )
@@ -473,10 +466,10 @@ class _Compiler:
         if slack:
             joins += f" LEFT JOIN {p}_late AS l ON l.inst = i.inst"
             if c.template != "exactly":
-                reason.append("WHEN j.reason = 'absent' AND l.found IS NOT NULL THEN 'late'")
-            witnesses.append(f"CASE WHEN {violated} AND l.found IS NOT NULL THEN [l.found.event_id] ELSE [] END")
-            seconds = f"""CASE WHEN j.verdict = 'satisfied' THEN {st.seconds_between("j.upper_", "j.completion.")}
-                               WHEN {violated} THEN {st.seconds_between("j.upper_", "l.found.")} END"""
+                reason.append("WHEN j.reason = 'absent' AND l.inst IS NOT NULL THEN 'late'")
+            witnesses.append(f"CASE WHEN {violated} AND l.inst IS NOT NULL THEN [l.event_id] ELSE [] END")
+            seconds = f"""CASE WHEN j.verdict = 'satisfied' THEN {st.seconds_between("j.upper_", "j.proof_")}
+                               WHEN {violated} THEN {st.seconds_between("j.upper_", "l.")} END"""
         breach = ""
         if with_breach:
             joins += f" LEFT JOIN {p}_breach AS w ON w.inst = i.inst"

@@ -1,8 +1,8 @@
 """Rows of an act, and what they prove about an interval, as SQL (SEMANTICS lines 1, 3, 5 and 22).
 
-Rows are sorted once into *series*: one case, key, channel, grain and offset. Inside a series every order of line 19
-agrees, so a running count and one as-of join per bound say how many rows an interval holds, and an equality join on the
-running count fetches the i-th of them. Nothing here joins on a range.
+Rows are sorted once into *series*: one case, key, channel, grain and offset, definite or not. Inside a series every order
+of line 19 agrees, so a running number and one as-of join per bound say how many rows an interval holds, and an equality
+join on the running number fetches the i-th of them. Nothing here joins on a range.
 """
 
 from __future__ import annotations
@@ -55,28 +55,28 @@ class Search:
         Prefix of its common table expressions.
     rows : Rows
         Where to look.
+    channels : tuple of str
+        The channels that count.
     probes : str
         Rows (inst, case_id, key?, lower_*, upper_*); a null bound is open. With ``nearest`` closest also at_end, the
-        end-of-grain of the activation; with ``from_start`` also empty.
+        end-of-grain of the activation; with ``from_start`` also empty; with ``own`` also event_id.
     lower_in, upper_in : bool
         Whether a tie at the bound is inside; else it is an unknown match (I3).
     nearest : str
         Which row of a channel is its witness (V7).
-    marked : bool
-        Whether a tie at the lower bound is marked (line 19).
     from_start : bool
         Whether the lower bound may be the start of the case, which the upper bound may precede (E7).
     own : bool
-        Whether the probe's own row, column event_id, must be left out (M4).
+        Whether the probe's own row must be left out (M4).
     """
 
     name: str
     rows: Rows
+    channels: tuple[str, ...]
     probes: str
     lower_in: bool = True
     upper_in: bool = True
     nearest: Nearest = "first"
-    marked: bool = False
     from_start: bool = False
     own: bool = False
 
@@ -90,7 +90,7 @@ def act_rows(
     """Sort the rows that match an act or may match it, with ``common`` all at that grain; ``back`` also from the end."""
     stated = {field: value for field in ("activity", "location", "object", "role") if (value := getattr(act, field)) is not None}
     terms = [f'"{field}" = {st.bind(f"{name}_{field}", value)}' for field, value in stated.items()]
-    terms.append(f"channel IN ({st.bind_all(f'{name}_channel', channels)})")
+    terms.append(f"channel IN ({', '.join(_channels(st, name, channels))})")
     terms += [f'("{column}" IS NOT NULL OR NULL)' for column in ("timestamp", key) if column]
     ts, grain, own = "row_ts", "row_grain", ""
     if common is not None:
@@ -100,9 +100,10 @@ def act_rows(
         f"{name}_rows",
         f"Lines 1 and 13: rows that match the act, or may match it where a field is null{f'; all to the {common} (E4)' if common else ''}",
         f"""SELECT case_id, {"key," if key else ""} channel, event_id, coalesce({ts}, {_BEGIN}) AS ts, off, {grain} AS grain, {own}
-                   {"CASE WHEN row_ts IS NOT NULL THEN off END AS zone," if st.dates else ""} coalesce(matched, FALSE) AS definite
+                   coalesce(matched, FALSE) AS definite
             FROM (
-                SELECT case_id, {f'"{key}" AS key,' if key else ""} channel, event_id, "timestamp" AS row_ts, coalesce("offset", 0) AS off,
+                SELECT case_id, {f'"{key}" AS key,' if key else ""} channel, event_id, "timestamp" AS row_ts,
+                       CASE WHEN "timestamp" IS NOT NULL THEN coalesce("offset", 0) END AS off,
                        CASE WHEN "timestamp" IS NOT NULL THEN "grain" END AS row_grain, {" AND ".join(terms)} AS matched
                 FROM events
             ) AS e
@@ -117,37 +118,46 @@ def closing_rows(st: Statement, name: str, activities: tuple[str, ...]) -> Rows:
         f"{name}_rows",
         "Line 9: rows of an end activity, in any channel",
         f"""SELECT case_id, CAST(NULL AS VARCHAR) AS channel, event_id, "timestamp" AS ts, coalesce("offset", 0) AS off, "grain" AS grain,
-                   {'coalesce("offset", 0) AS zone,' if st.dates else ""} TRUE AS definite
+                   TRUE AS definite
             FROM events
             WHERE activity IN ({st.bind_all(f"{name}_activity", activities)}) AND "timestamp" IS NOT NULL""",
     )
     return _sorted(st, Rows(name), False)
 
 
+def _channels(st: Statement, name: str, channels: tuple[str, ...]) -> list[str]:
+    return [st.bind(f"{name}_channel_{i}", channel) for i, channel in enumerate(channels, 1)]
+
+
 def _sorted(st: Statement, rows: Rows, back: bool) -> Rows:
     name = rows.name
-    parts = ["case_id", *(["key"] if rows.keyed else []), "channel", "grain", *(["zone"] if st.dates else [])]
-    order = "OVER (PARTITION BY s.series ORDER BY r.ts, r.event_id {} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+    parts = ["case_id", *(["key"] if rows.keyed else []), "channel", "grain", *(["off"] if st.dates else []), "definite"]
+    end = st.end_of("r.ts", "r.grain")
     st.add(
         f"{name}_series",
-        "Line 22: a number for each case, key, channel, grain and offset; null grain: rows without a timestamp",
+        "Line 22: a number for each case, key, channel, grain, offset and definiteness; null grain: rows without a timestamp",
         f"SELECT row_number() OVER () AS series, * FROM (SELECT DISTINCT {', '.join(parts)} FROM {name}_rows) AS d",
         keep=True,
     )
     st.add(
-        f"{name}_ranked",
-        "Line 22: rows by (instant, event_id) in their series; place counts the definite ones so far, possible all of them",
-        f"""SELECT s.series, {", ".join(f"r.{c}" for c in rows.columns)}, r.definite,
-                   count(CASE WHEN r.definite THEN 1 END) {order.format("")} AS place,
-                   {f"count(CASE WHEN r.definite THEN 1 END) {order.format('DESC')} AS back_place," if back else ""}
-                   row_number() {order.format("")} AS possible
+        f"{name}_ordered",
+        "Line 19: the order of rows by (end-of-grain, event_id)" + (", and by (latest end-of-grain, event_id)" if back else ""),
+        f"""SELECT s.series, {", ".join(f"r.{c}" for c in rows.columns)}, row_number() OVER (ORDER BY {end}, r.event_id) AS nr
+                   {f", row_number() OVER (ORDER BY {end} DESC, r.event_id) AS back_nr" if back else ""}
             FROM {name}_rows AS r JOIN {name}_series AS s ON {" AND ".join(f"r.{c} IS NOT DISTINCT FROM s.{c}" for c in parts)}""",
+    )
+    st.add(
+        f"{name}_ranked",
+        "Line 22: rows numbered in their series" + (", and from its end" if back else ""),
+        f"""SELECT *, row_number() OVER (PARTITION BY series ORDER BY nr) AS place
+                   {", row_number() OVER (PARTITION BY series ORDER BY back_nr DESC) AS back_place" if back else ""}
+            FROM {name}_ordered""",
         keep=True,
     )
     st.add(
         f"{name}_steps",
-        "Line 22: the running counts after each instant, so that a tie is never split",
-        f"SELECT series, ts, max(place) AS definite, max(possible) AS possible FROM {name}_ranked GROUP BY series, ts",
+        "Line 22: how many rows a series holds up to each instant, so that a tie is never split",
+        f"SELECT series, ts, max(place) AS places FROM {name}_ranked GROUP BY series, ts",
         keep=True,
     )
     return rows
@@ -163,31 +173,34 @@ def _reachable(rows: Rows, probes: str, condition: str) -> str:
 
 
 def _as_of(rows: Rows, edge: str) -> str:
-    """The running counts just before an edge of an interval."""
+    """The number of rows just before an edge of an interval."""
     return f"ASOF LEFT JOIN {rows.name}_steps AS at_{edge} ON at_{edge}.series = e.series AND at_{edge}.ts < e.{edge}"
 
 
-def _packed(st: Statement, rows: Rows, row: str, **more: str) -> str:
-    """A row as one value that is ordered by (end-of-grain, event_id) (G3)."""
-    fields = {"end": st.end_of(f"{row}.ts", f"{row}.grain")} | {c: f"{row}.{c}" for c in rows.columns} | more
-    return f"CASE WHEN {row}.event_id IS NOT NULL THEN {struct(fields)} END"
+def _row(rows: Rows, prefix: str = "") -> str:
+    """The columns of row t."""
+    return ", ".join(f"t.{c} AS {prefix}{c}" for c in rows.columns)
 
 
 def earliest(st: Statement, name: str, rows: Rows, probes: str, bound: str, about: str, *, tie_in: bool) -> None:
-    """Add ``name`` (inst, found): the first definite row from a bound on, or with ``tie_in`` false strictly after it."""
+    """Add ``name`` (inst and the columns of a row): the first definite row from a bound on, or not ``tie_in`` after it."""
     st.add(
         f"{name}_edges",
         f"{about}: the bound on the clock of each series",
         f"SELECT p.inst, s.series, {st.tie(f'p.{bound}_', 's', after=not tie_in)} AS opens "
-        + _reachable(rows, probes, f"s.grain IS NOT NULL AND p.{bound}_ts IS NOT NULL"),
+        + _reachable(rows, probes, f"s.definite AND p.{bound}_ts IS NOT NULL"),
     )
     st.add(
         name,
         about,
-        f"""SELECT h.inst, min({_packed(st, rows, "r")}) AS found
-            FROM (SELECT e.inst, e.series, coalesce(at_opens.definite, 0) AS before FROM {name}_edges AS e {_as_of(rows, "opens")}) AS h
-            JOIN {rows.name}_ranked AS r ON r.series = h.series AND r.place = h.before + 1 AND r.definite
-            GROUP BY h.inst""",
+        f"""SELECT m.inst, {_row(rows)}
+            FROM (
+                SELECT h.inst, min(r.nr) AS nr
+                FROM (SELECT e.inst, e.series, coalesce(at_opens.places, 0) AS before FROM {name}_edges AS e {_as_of(rows, "opens")}) AS h
+                JOIN {rows.name}_ranked AS r ON r.series = h.series AND r.place = h.before + 1
+                GROUP BY h.inst
+            ) AS m
+            JOIN {rows.name}_ranked AS t ON t.nr = m.nr""",
     )
 
 
@@ -195,120 +208,117 @@ def earliest(st: Statement, name: str, rows: Rows, probes: str, bound: str, abou
 
 
 def count(st: Statement, search: Search) -> None:
-    """Add ``_found``, per probe and channel, and ``_counted``, per probe: definite and possible rows, and the witnesses."""
+    """Add ``_counted``: per probe that any series serves, definite and possible rows, the first row and the witnesses."""
     name, rows = search.name, search.rows
-    witness = "first" if search.nearest == "first" else "witness"
     _hits(st, search)
-    first = _packed(st, rows, "a", **({"tie": "a.ts < h.later"} if search.marked else {}))
-    match search.nearest:
-        case "first":
-            joins, values = _fetch(rows, "a", "place", "first_place"), f"min({first}) AS first"
-        case "last":
-            joins = _fetch(rows, "a", "back_place", "last_place")
-            values = f"min({_near(st, 'a', '-epoch_us({})')}) AS witness"
-        case "closest":
-            joins = " ".join(
-                _fetch(rows, row, place, wanted)
-                for row, place, wanted in (("a", "place", "first_place"), ("b", "back_place", "last_before"), ("c", "place", "first_after"))
-            )
-            away = "abs(epoch_us({}) - epoch_us(h.at_end))"
-            values = f"min({first}) AS first, least(min({_near(st, 'b', away)}), min({_near(st, 'c', away)})) AS witness"
+    columns = ["coalesce(sum(h.possible) FILTER (WHERE h.channel IS NULL), 0) AS blank"]
+    columns += ["min(a.nr) AS first"] if search.nearest != "last" else []
+    each = range(1, len(search.channels) + 1)
+    for i, channel in zip(each, _channels(st, rows.name, search.channels), strict=True):
+        where = f"FILTER (WHERE h.channel = {channel})"
+        columns += [
+            f"coalesce(sum(h.held) {where}, 0) AS held_{i}",
+            f"coalesce(sum(h.possible) {where}, 0) AS possible_{i}",
+            f"{_witness(st, search.nearest, where)} AS witness_{i}",
+        ]
+    places = {
+        "first": [("a", "place", "first_place")],
+        "last": [("b", "back_place", "last_place")],
+        "closest": [("a", "place", "first_place"), ("b", "back_place", "last_before"), ("c", "place", "first_after")],
+    }[search.nearest]
+    joins = " ".join(f"LEFT JOIN {rows.name}_ranked AS {r} ON {r}.series = h.series AND {r}.{place} = h.{n}" for r, place, n in places)
     st.add(
-        f"{name}_found",
-        "Line 5: definite and possible rows in the interval, per channel; line 20: the row of the channel that bears witness",
-        f"""SELECT h.inst, h.channel, sum(h.held) AS definite, sum(h.possible) AS possible, {values}
-            FROM {name}_hits AS h {joins} GROUP BY h.inst, h.channel""",
-        keep=True,
+        f"{name}_channels",
+        "Line 5: definite rows (held) and possible ones in the interval per channel; line 20: the row that bears witness in it",
+        f"SELECT h.inst, {', '.join(columns)} FROM {name}_hits AS h {joins} GROUP BY h.inst",
     )
     st.add(
         f"{name}_counted",
-        "Line 5: the same per instance; a row without a channel (blank) may be a row of any channel",
-        f"""SELECT inst, sum(definite) AS total, max(definite) AS most, count(*) FILTER (WHERE definite > 0) AS holding,
-                   coalesce(max(possible) FILTER (WHERE channel IS NOT NULL), 0) AS most_possible,
-                   coalesce(max(possible) FILTER (WHERE channel IS NULL), 0) AS blank,
-                   {"" if search.nearest == "last" else "min(first) AS first,"}
-                   list({witness}.event_id) FILTER (WHERE {witness} IS NOT NULL) AS witnesses
-            FROM {name}_found GROUP BY inst""",
-        keep=True,
+        "Line 5: the channels together; a row without a channel (blank) may be a row of any of them",
+        f"""SELECT *, {" + ".join(f"held_{i}" for i in each)} AS total, greatest({", ".join(f"held_{i}" for i in each)}) AS most,
+                   greatest({", ".join(f"possible_{i}" for i in each)}) + blank AS most_possible,
+                   {" + ".join(f"CAST(held_{i} > 0 AS INTEGER)" for i in each)} AS holding,
+                   [{", ".join(f"witness_{i}" for i in each)}] AS witnesses
+            FROM {name}_channels""",
     )
 
 
+def _witness(st: Statement, nearest: Nearest, where: str) -> str:
+    """The event id of the row that bears witness for a channel (V7)."""
+    if nearest == "first":
+        return f"arg_min(a.event_id, a.nr) {where}"
+    if nearest == "last":
+        return f"arg_min(b.event_id, b.back_nr) {where}"
+    away = (
+        struct({"away": f"abs(epoch_us({st.end_of(f'{r}.ts', f'{r}.grain')}) - epoch_us(h.at_end))", "nr": f"{r}.nr", "id": f"{r}.event_id"})
+        for r in "bc"
+    )
+    before, after = (f"min(CASE WHEN {r}.nr IS NOT NULL THEN {value} END) {where}" for r, value in zip("bc", away, strict=True))
+    return f"struct_extract(least({before}, {after}), 'id')"
+
+
 def _hits(st: Statement, search: Search) -> None:
+    """Add ``_hits``: per probe and series, how many rows the interval holds and where they stand."""
     name, rows = search.name, search.rows
 
     def clock(bound: str, open_end: str, *, after: bool) -> str:
         return f"coalesce(CASE WHEN s.grain IS NOT NULL THEN {st.tie(f'p.{bound}_', 's', after=after)} END, {open_end})"
 
-    edges = {
-        "opens": clock("lower", _BEGIN, after=not search.lower_in),
-        "closes": clock("upper", _END, after=search.upper_in),
-    }
+    edges = {"opens": clock("lower", _BEGIN, after=not search.lower_in), "closes": clock("upper", _END, after=search.upper_in)}
     if not search.lower_in:
-        edges["opens_maybe"] = clock("lower", _BEGIN, after=False)
+        edges["may_open"] = clock("lower", _BEGIN, after=False)
     if not search.upper_in:
-        edges["closes_maybe"] = clock("upper", _END, after=True)
+        edges["may_close"] = clock("upper", _END, after=True)
+    carried = {}
     if search.nearest == "closest":
         edges["middle"] = f"least(greatest(p.at_end - {st.unit('s.grain')} + to_microseconds(2), opens), closes)"
-    carried = {"at_end": "p.at_end"} if search.nearest == "closest" else {}
-    if search.marked:
-        carried["later"] = clock("lower", _BEGIN, after=True)
+        carried["at_end"] = "p.at_end"
     if rows.common:
-        carried |= {"lower_grain": "p.lower_grain", "upper_grain": "p.upper_grain"} | ({"zone": "s.zone"} if st.dates else {})
-    columns = "".join(f", {value} AS {column}" for column, value in (edges | carried).items())
+        carried |= {"lower_grain": "p.lower_grain", "upper_grain": "p.upper_grain"} | ({"off": "s.off"} if st.dates else {})
     st.add(
         f"{name}_edges",
-        "Line 19: the bounds on the clock of each series; a row is inside from opens to just before closes"
-        + ("" if search.lower_in and search.upper_in else ", perhaps inside up to the bounds marked maybe"),
-        f"SELECT p.inst, s.series, s.channel{columns} " + _reachable(rows, search.probes, "NOT p.empty" if search.from_start else "TRUE"),
-        keep=True,
+        "Line 19: the bounds on the clock of each series: rows from opens to just before closes are inside"
+        + ("" if search.lower_in and search.upper_in else ", rows between a bound and its may_ twin tie with it, perhaps inside"),
+        f"SELECT p.inst, s.series, s.channel, s.definite, {', '.join(f'{v} AS {c}' for c, v in (edges | carried).items())} "
+        + _reachable(rows, search.probes, "NOT p.empty" if search.from_start else "TRUE"),
     )
-    low, high = ("opens" if search.lower_in else "opens_maybe"), ("closes" if search.upper_in else "closes_maybe")
-    held = {"possible": "g.possible", "held": "g.until - g.before"}
-    own = ""
+    counts = {
+        "before": "coalesce(at_opens.places, 0)",
+        "until": "greatest(coalesce(at_closes.places, 0), before)",
+    }
+    low, high = ("opens" if search.lower_in else "may_open"), ("closes" if search.upper_in else "may_close")
+    counts["possible"] = f"greatest(coalesce(at_{high}.places, 0) - coalesce(at_{low}.places, 0), 0)"
+    held, first, own = "CASE WHEN g.definite THEN g.until - g.before ELSE 0 END", "g.before + 1", ""
+    possible = "g.possible"
     if search.own:
         st.add(
             f"{name}_own",
             "Line 10: the trigger's own row, which is not looked for",
-            f"SELECT p.inst, r.series, r.place, r.definite FROM {search.probes} AS p JOIN {rows.name}_ranked AS r ON r.event_id = p.event_id",
+            f"SELECT p.inst, r.series, r.place FROM {search.probes} AS p JOIN {rows.name}_ranked AS r ON r.event_id = p.event_id",
         )
-        held = {
-            "possible": "g.possible - CAST(g.own IS NOT NULL AS INTEGER)",
-            "held": "g.until - g.before - CAST(coalesce(g.own_definite, FALSE) AS INTEGER)",
-        }
         own = f"LEFT JOIN {name}_own AS o ON o.inst = e.inst AND o.series = e.series"
-    places = {
-        "first": {"first_place": f"CASE WHEN held > 0 THEN g.before + 1{' + CAST(coalesce(g.own_definite AND g.own = g.before + 1, FALSE) AS INTEGER)' if own else ''} END"},
-        "last": {"last_place": "CASE WHEN held > 0 THEN g.until END"},
-        "closest": {
-            "first_place": "CASE WHEN held > 0 THEN g.before + 1 END",
-            "last_before": "CASE WHEN g.halfway > g.before THEN g.halfway END",
-            "first_after": "CASE WHEN g.until > g.halfway THEN g.halfway + 1 END",
-        },
-    }[search.nearest]
-    shown = {c: f"g.{c}" for c in ("at_end", "later") if c in carried}
+        counts["own"] = "o.place"
+        mine = "CAST(g.own IS NOT NULL AS INTEGER)"
+        held, possible = f"CASE WHEN g.definite THEN g.until - g.before - {mine} ELSE 0 END", f"g.possible - {mine}"
+        first += " + CAST(coalesce(g.own = g.before + 1, FALSE) AS INTEGER)"
+    places = {"held": held, "possible": possible}
+    if search.nearest == "last":
+        places["last_place"] = "CASE WHEN held > 0 THEN g.until END"
+    else:
+        places["first_place"] = f"CASE WHEN held > 0 THEN {first} END"
+    if search.nearest == "closest":
+        counts["halfway"] = "greatest(coalesce(at_middle.places, 0), before)"
+        places["last_before"] = "CASE WHEN g.definite AND g.halfway > g.before THEN g.halfway END"
+        places["first_after"] = "CASE WHEN g.definite AND g.until > g.halfway THEN g.halfway + 1 END"
+        places["at_end"] = "g.at_end"
+    inner = ", ".join(["e.inst, e.series, e.channel, e.definite", *(f"{v} AS {c}" for c, v in counts.items())])
+    inner += ", e.at_end" if search.nearest == "closest" else ""
     st.add(
         f"{name}_hits",
-        "Line 22: running counts at the bounds: how many rows each series holds in the interval, and where the first of them stands",
-        f"""SELECT g.inst, g.series, g.channel, g.before, {", ".join(f"{value} AS {column}" for column, value in (held | places | shown).items())}
-            FROM (
-                SELECT e.*, coalesce(at_opens.definite, 0) AS before, greatest(coalesce(at_closes.definite, 0), before) AS until,
-                       {"greatest(coalesce(at_middle.definite, 0), before) AS halfway," if "middle" in edges else ""}
-                       {"o.place AS own, o.definite AS own_definite," if own else ""}
-                       greatest(coalesce(at_{high}.possible, 0) - coalesce(at_{low}.possible, 0), 0) AS possible
-                FROM {name}_edges AS e {" ".join(_as_of(rows, edge) for edge in edges)} {own}
-            ) AS g""",
-        keep=True,
+        "Line 22: the rows of each series inside the interval, and the places of those that are wanted",
+        f"""SELECT g.inst, g.series, g.channel, g.before, {", ".join(f"{v} AS {c}" for c, v in places.items())}
+            FROM (SELECT {inner} FROM {name}_edges AS e {" ".join(_as_of(rows, edge) for edge in edges)} {own}) AS g""",
     )
-
-
-def _near(st: Statement, row: str, rank: str) -> str:
-    """A row as one value that is ordered by its rank, end-of-grain and event_id (V7)."""
-    end = st.end_of(f"{row}.ts", f"{row}.grain")
-    return f"CASE WHEN {row}.event_id IS NOT NULL THEN {{'rank': {rank.format(end)}, 'end': {end}, 'event_id': {row}.event_id}} END"
-
-
-def _fetch(rows: Rows, row: str, place: str, wanted: str) -> str:
-    return f"LEFT JOIN {rows.name}_ranked AS {row} ON {row}.series = h.series AND {row}.{place} = h.{wanted} AND {row}.definite"
 
 
 # Proof, refutation, doubt
@@ -320,22 +330,27 @@ def evidence(
     role: RolePlan,
     *,
     number: int = 1,
-    more: bool = False,
     timed: tuple[int, ...] = (),
+    more: bool = False,
+    marked: bool = False,
     match_within: Duration | None = None,
 ) -> None:
-    """Add ``_evidence``: per probe whether the act is proven or refuted, else why it is unknown (line 5).
+    """Add ``_evidence``: the probes with proven, refuted, doubt (why neither), seen and witnesses (line 5).
 
     Parameters
     ----------
     number : int
-        n of line 5; with ``more`` the columns with the suffix _more say the same of n + 1 (exactly).
+        n of line 5.
     timed : tuple of int
-        The numbers, n or n + 1, whose proof is to be timed: columns completion and completion_more.
+        The numbers, n or n + 1, whose proof is to be timed, in the columns proof_* and proof_more_* of its last row.
+    more : bool
+        Whether proven_more, refuted_more and doubt_more are to say the same of n + 1 (exactly).
+    marked : bool
+        Whether proof_tie is to say that the proof ties with the lower bound (line 19).
     match_within : Duration or None
         How far apart the rows of one act may lie where several channels must agree.
     """
-    name = search.name
+    name, rows = search.name, search.rows
     count(st, search)
     numbers = {"": number} | ({"_more": number + 1} if more else {})
     bound = {suffix: st.bind(f"{name}_count{suffix}", n) for suffix, n in numbers.items()}
@@ -347,7 +362,7 @@ def evidence(
     if role.k > 1:
         _acts(st, search, role, match_within)
         joins += f" LEFT JOIN {name}_proof AS f ON f.inst = p.inst"
-    unkeyed = "WHEN p.key IS NULL THEN 'unknown_key'" if search.rows.keyed else ""
+    unkeyed = "WHEN p.key IS NULL THEN 'unknown_key'" if rows.keyed else ""
     split = f"CASE WHEN c.holding >= {st.bind(f'{name}_k', role.k)} THEN 'split' ELSE 'uncorroborated' END" if role.k > 1 else "'split'"
     columns = []
     for suffix, n in numbers.items():
@@ -358,72 +373,65 @@ def evidence(
         columns += [
             f"{'f.inst IS NOT NULL' if role.k > 1 else f'coalesce(c.most, 0) >= {b}'} AS proven{suffix}",
             f"{refuted} AS refuted{suffix}",
-            f"""CASE {unkeyed} WHEN coalesce(c.total, 0) >= {b} THEN {split}
-                     WHEN coalesce(c.most_possible, 0) + coalesce(c.blank, 0) >= {b} THEN 'unknown_match'
+            f"""CASE {unkeyed} WHEN coalesce(c.total, 0) >= {b} THEN {split} WHEN coalesce(c.most_possible, 0) >= {b} THEN 'unknown_match'
                      ELSE '{"uncovered" if refutable else "open_world"}' END AS doubt{suffix}""",
         ]
         if n in timed:
-            if role.k > 1:
-                columns.append(f"f.completion AS completion{suffix}")
-            elif n == 1:
-                columns.append(f"c.first AS completion{suffix}")
-            else:
+            last = "f.nr" if role.k > 1 else "c.first"
+            if n > 1:
                 _nth(st, search, n, f"{name}_nth{suffix}", b)
                 joins += f" LEFT JOIN {name}_nth{suffix} AS n{suffix} ON n{suffix}.inst = p.inst"
-                columns.append(f"n{suffix}.completion AS completion{suffix}")
+                last = f"n{suffix}.nr"
+            joins += f" LEFT JOIN {rows.name}_ranked AS t{suffix} ON t{suffix}.nr = {last}"
+            columns += [f"t{suffix}.{column} AS proof{suffix}_{column}" for column in rows.columns]
+            if marked:
+                columns.append(f"t{suffix}.ts < {st.tie('p.lower_', f't{suffix}', after=True)} AS proof{suffix}_tie")
     st.add(
         f"{name}_evidence",
-        "Line 5: proven, refuted, or in doubt and why",
-        f"""SELECT p.inst, {", ".join(columns)}, coalesce(c.total, 0) > 0 AS seen, coalesce(c.witnesses, []) AS witnesses
+        "Line 5: proven, refuted, or in doubt and why" + ("; the last row of the proof" if timed else ""),
+        f"""SELECT p.*, {", ".join(columns)}, coalesce(c.total, 0) > 0 AS seen, coalesce(c.witnesses, []) AS witnesses
             FROM {search.probes} AS p {joins}""",
     )
 
 
 def _silence(st: Statement, search: Search, role: RolePlan, bound: dict[str, str]) -> None:
-    name = search.name
-    closed = ", ".join(f"({st.bind(f'{name}_closed_{i}', c)})" for i, c in enumerate(role.closed_world, 1))
-    conditions = [f"coalesce(c.total, 0) < {list(bound.values())[-1]}"] + (["p.key IS NOT NULL"] if search.rows.keyed else [])
+    """Add ``_silence``: per probe, how many closed-world channels cover its interval and hold too few rows."""
+    name, rows = search.name, search.rows
+    names = _channels(st, rows.name, search.channels)
+    closed = [(i, names[i - 1]) for i, channel in enumerate(role.rel, 1) if channel in role.closed_world]
+    conditions = [f"coalesce(c.total, 0) < {list(bound.values())[-1]}"] + (["p.key IS NOT NULL"] if rows.keyed else [])
+    possible = "CASE w.channel " + " ".join(f"WHEN {channel} THEN c.possible_{i}" for i, channel in closed) + " END"
     st.add(
         f"{name}_covered",
-        "Line 4: closed-world channels that are complete over the whole interval",
-        f"""SELECT u.inst, u.channel
+        "Line 4: closed-world channels that are complete over the whole interval, with the rows they may hold in it",
+        f"""SELECT u.inst, u.possible
             FROM (
-                SELECT p.*, w.channel
-                FROM {search.probes} AS p LEFT JOIN {name}_counted AS c ON c.inst = p.inst CROSS JOIN (VALUES {closed}) AS w(channel)
+                SELECT p.*, w.channel, coalesce({possible} + c.blank, 0) AS possible
+                FROM {search.probes} AS p LEFT JOIN {name}_counted AS c ON c.inst = p.inst
+                CROSS JOIN (VALUES {", ".join(f"({channel})" for _, channel in closed)}) AS w(channel)
                 WHERE {" AND ".join(conditions)}
             ) AS u
             ASOF LEFT JOIN coverage AS v ON v.channel = u.channel AND v.begins <= u.lower_ts
             WHERE v.ends >= {st.end_of("u.upper_ts", "u.upper_grain")} {"OR u.empty" if search.from_start else ""}""",
     )
-    silent = ", ".join(
-        f"count(*) FILTER (WHERE coalesce(f.possible, 0) + coalesce(c.blank, 0) < {b}) AS silent{suffix}" for suffix, b in bound.items()
-    )
-    st.add(
-        f"{name}_silence",
-        "Line 5: how many of them hold too few rows, definite and unknown ones together",
-        f"""SELECT v.inst, {silent}
-            FROM {name}_covered AS v
-            LEFT JOIN {name}_counted AS c ON c.inst = v.inst
-            LEFT JOIN {name}_found AS f ON f.inst = v.inst AND f.channel = v.channel
-            GROUP BY v.inst""",
-    )
+    silent = ", ".join(f"count(*) FILTER (WHERE possible < {b}) AS silent{suffix}" for suffix, b in bound.items())
+    st.add(f"{name}_silence", "Line 5: how many of them hold too few", f"SELECT inst, {silent} FROM {name}_covered GROUP BY inst")
 
 
 def _nth(st: Statement, search: Search, number: int, name: str, bound: str) -> None:
     rows = search.rows
     st.add(
         name,
-        f"Line 5: the time of the proof: the {'n-th' if not name.endswith('more') else '(n + 1)-th'} row of the channel that holds it first (E3)",
-        f"""SELECT inst, min(row) AS completion
+        f"Line 5: the time of the proof: row {number} of the channel that holds so many first (E3)",
+        f"""SELECT inst, min(nr) AS nr
             FROM (
-                SELECT h.inst, {_packed(st, rows, "r")} AS row,
-                       row_number() OVER (PARTITION BY h.inst, h.channel ORDER BY {st.end_of("r.ts", "r.grain")}, r.event_id) AS nth
+                SELECT w.inst, r.nr, row_number() OVER (PARTITION BY w.inst, w.channel ORDER BY r.nr) AS nth
                 FROM (
                     SELECT h.inst, h.series, h.channel, h.before + unnest(range(1, least(h.held, {bound}) + 1)) AS place
                     FROM {search.name}_hits AS h JOIN {search.name}_counted AS c ON c.inst = h.inst
-                    WHERE c.most >= {bound}
-                ) AS h
-                JOIN {rows.name}_ranked AS r ON r.series = h.series AND r.place = h.place AND r.definite
+                    WHERE c.most >= {bound} AND h.held > 0
+                ) AS w
+                JOIN {rows.name}_ranked AS r ON r.series = w.series AND r.place = w.place
             ) AS t
             WHERE nth = {bound} GROUP BY inst""",
     )
@@ -447,28 +455,28 @@ def _acts(st: Statement, search: Search, role: RolePlan, match_within: Duration 
     within = st.bind(f"{name}_match_within", _microseconds(match_within, grain))
     k = st.bind(f"{name}_k", role.k)
     who = {i: st.bind(f"{name}_rel_{i}", c) for i, c in enumerate(role.rel, 1)}
-    where = {j: st.bind(f"{name}_offset_{j}", z) for j, z in enumerate(zones, 1)} or {0: "zone"}
+    where = {j: st.bind(f"{name}_offset_{j}", z) for j, z in enumerate(zones, 1)} or {0: "off"}
     key = ", b.key" if rows.keyed else ""
-    before = f"OVER (PARTITION BY b.case_id{key} ORDER BY b.ts, b.event_id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+    before = f"OVER (PARTITION BY b.case_id{key} ORDER BY b.nr ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     by_day = f"OVER (PARTITION BY b.case_id{key} ORDER BY b.day RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     what = "b.day" if grain == "day" else "b.ts"
     columns = []
     for i, channel in who.items():
         for j, zone in where.items():
-            lane = f"b.channel = {channel}" + (f" AND b.zone = {zone}" if zones else "")
+            lane = f"b.channel = {channel}" + (f" AND b.off = {zone}" if zones else "")
             columns.append(f"max({what}) FILTER (WHERE {lane}) {before} AS seen_{i}_{j}")
             if zones:
                 columns.append(f"max({what}) FILTER (WHERE {lane}) {by_day} AS by_day_{i}_{j}")
-    day = "date_trunc('day', r.ts + to_minutes(s.zone)) AS day, s.zone," if st.dates else ""
+    day = "date_trunc('day', r.ts + to_minutes(s.off)) AS day, s.off," if st.dates else ""
     st.add(
         f"{name}_latest",
         "Line 5: with every row, the latest row so far of each channel"
         + (" and offset, and the latest up to the end of the row's local day" if zones else ""),
         f"""SELECT b.*, {", ".join(columns)}
             FROM (
-                SELECT r.series, r.place, r.event_id, r.ts, {day} s.case_id, {"s.key," if key else ""} s.channel
+                SELECT r.series, r.nr, r.ts, {day} s.case_id, {"s.key," if key else ""} s.channel
                 FROM {rows.name}_ranked AS r JOIN {rows.name}_series AS s ON s.series = r.series
-                WHERE r.definite
+                WHERE s.definite
             ) AS b""",
     )
 
@@ -488,7 +496,7 @@ def _acts(st: Statement, search: Search, role: RolePlan, match_within: Duration 
         from_ = "day" if axis == "date" else "ts"
         held = "TRUE" if axis == "date" and grain != "day" else f"reach >= {from_} - to_microseconds({within})"
         marks = (f", '{axis}' AS axis" if len(axes) > 1 else "") + (f", {'day' if own_day else _END} AS only_day" if zones else "")
-        return f"""SELECT series, place, event_id, ts, least(reach, {from_}) AS reach{marks}
+        return f"""SELECT series, nr, ts, least(reach, {from_}) AS reach{marks}
                    FROM (SELECT *, list_sort([{", ".join(values)}], 'DESC', 'NULLS LAST')[{k}] AS reach FROM {name}_latest) AS l
                    WHERE reach IS NOT NULL AND {held}"""
 
@@ -502,13 +510,13 @@ def _acts(st: Statement, search: Search, role: RolePlan, match_within: Duration 
         f"{name}_acts",
         "Line 5: of these in each series the first of every reach",
         f"""SELECT * FROM {name}_reach
-            QUALIFY coalesce(reach > max(reach) OVER (PARTITION BY {", ".join(["series", *marks])} ORDER BY ts, event_id
+            QUALIFY coalesce(reach > max(reach) OVER (PARTITION BY {", ".join(["series", *marks])} ORDER BY nr
                                                       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), TRUE)""",
         keep=True,
     )
-    local = "CASE WHEN e.lower_grain IS NULL THEN e.opens ELSE e.opens + to_minutes(e.zone) END"
+    local = "CASE WHEN e.lower_grain IS NULL THEN e.opens ELSE e.opens + to_minutes(e.off) END"
     dated = "e.lower_grain = 'day'" if len(axes) > 1 else "TRUE"
-    sought = f"e.inst, e.series{', e.later' if search.marked else ''}, " + (
+    sought = "e.inst, e.series, " + (
         "e.opens AS reach" if axes == ["instant"] else f"CASE WHEN {dated} THEN {local} ELSE e.opens END AS reach"
     )
     sought += f", CASE WHEN {dated} THEN 'date' ELSE 'instant' END AS axis" if len(axes) > 1 else ""
@@ -517,16 +525,15 @@ def _acts(st: Statement, search: Search, role: RolePlan, match_within: Duration 
         last_day = "e.upper_grain = 'day'"
         looks = [
             f"SELECT {sought}, {_END} AS only_day, CASE WHEN {last_day} THEN e.closes - to_days(1) ELSE e.closes END AS closes FROM {name}_edges AS e",
-            f"SELECT {sought}, e.closes + to_minutes(e.zone) - to_days(1) AS only_day, e.closes FROM {name}_edges AS e WHERE {last_day}",
+            f"SELECT {sought}, e.closes + to_minutes(e.off) - to_days(1) AS only_day, e.closes FROM {name}_edges AS e WHERE {last_day}",
         ]
     st.add(f"{name}_sought", "Line 5: the reach that an act needs to lie in the interval", " UNION ALL ".join(looks))
     st.add(
         f"{name}_proof",
         "Line 5: the act that is completed first; its completion is its last row",
-        f"""SELECT e.inst, min({_packed(st, rows, "r", **({"tie": "r.ts < e.later"} if search.marked else {}))}) AS completion
+        f"""SELECT e.inst, min(a.nr) AS nr
             FROM {name}_sought AS e
             ASOF JOIN {name}_acts AS a ON {" AND ".join(f"a.{c} = e.{c}" for c in ["series", *marks])} AND e.reach <= a.reach
-            JOIN {rows.name}_ranked AS r ON r.series = a.series AND r.place = a.place AND r.definite
             WHERE a.ts < e.closes
             GROUP BY e.inst""",
     )

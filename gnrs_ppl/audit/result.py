@@ -80,6 +80,12 @@ class AuditResult:
         return tally(c.verdict for c in self.cases)
 
     @property
+    def reasons(self) -> dict[Verdict, dict[str, int]]:
+        """Instance × constraint rows by verdict and reason, commonest first."""
+        counted = Counter((v.verdict, v.reason) for v in self.verdicts)
+        return {verdict: {reason: n for (w, reason), n in counted.most_common() if w == verdict} for verdict in VERDICTS}
+
+    @property
     def failed(self) -> bool:
         """Whether a binding rule was violated."""
         return self.force == "must" and self.counts["violated"] > 0
@@ -106,6 +112,7 @@ class AuditResult:
             "counts": self.counts,
             "instances": len(self.verdicts),
             "case_counts": self.case_counts,
+            "reasons": self.reasons,
             "headline": self.headline,
             "cases": [self._case(case) for case in self.cases],
             "assumptions": list(self.assumptions),

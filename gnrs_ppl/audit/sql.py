@@ -100,7 +100,7 @@ class Statement:
         return Query(last.sql("duckdb", pretty=True, identify=True), dict(self._parameters))
 
     # Instants. A bound is a prefix such as p.lower_ of the columns ts (UTC), off (minutes) and grain; a row's clock is a
-    # table with the column grain and, where dates occur, zone (its offset). Both are truncated to their own grain already.
+    # table with the column grain and, where dates occur, off. Both are truncated to their own grain already.
 
     def tie(self, bound: str, clock: str, *, after: bool = False) -> str:
         """First instant on a row's clock that ties with a bound, or with ``after`` the first that is later (G2).
@@ -110,7 +110,7 @@ class Statement:
 
         def at(grain: Grain) -> str:
             if grain == "day":
-                first = f"date_trunc('day', {bound}ts + to_minutes({bound}off)) - to_minutes({clock}.zone)"
+                first = f"date_trunc('day', {bound}ts + to_minutes({bound}off)) - to_minutes({clock}.off)"
             elif grain == self.grains[0]:
                 first = f"{bound}ts"
             else:
