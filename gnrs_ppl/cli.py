@@ -35,6 +35,7 @@ class Kernel(StrEnum):
 ContextPath = Annotated[
     Path, typer.Argument(metavar="CONTEXT", help="Context file (YAML or JSON): goal, schema, records, pools.", show_default=False)
 ]
+Log = Annotated[Path | None, typer.Option(help="Event log (CSV, CSV.gz or Parquet) in place of the context's.", show_default=False)]
 Chains = Annotated[int, typer.Option(help="Parallel chains.")]
 Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
@@ -57,6 +58,7 @@ def root(
 @app.command()
 def draft(
     context: ContextPath,
+    log: Log = None,
     chains: Chains = 64,
     steps: Steps = 200,
     seed: Seed = 0,
@@ -70,7 +72,7 @@ def draft(
 
     with _working("drafting"):
         drafted = gnrs.draft(
-            gnrs.load_context(context), chains=chains, steps=steps, seed=seed, kernel=kernel.value, alternatives=alternatives
+            gnrs.load_context(context, log), chains=chains, steps=steps, seed=seed, kernel=kernel.value, alternatives=alternatives
         )
         written = drafted.save(out) if out is not None else []
     if as_json:
@@ -89,9 +91,7 @@ def audit(
     rule: Annotated[
         Path | None, typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False)
     ] = None,
-    log: Annotated[
-        Path | None, typer.Option(help="Event log (CSV, CSV.gz or Parquet); default: the context's.", show_default=False)
-    ] = None,
+    log: Log = None,
     limit: Annotated[int, typer.Option(min=0, help="Violations to show in text.")] = 3,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a line per instance and constraint.")] = False,
@@ -119,6 +119,7 @@ def audit(
 def sample(
     context: ContextPath,
     out: Annotated[Path, typer.Option(help="netCDF file for the chains.", show_default=False)],
+    log: Log = None,
     chains: Chains = 64,
     steps: Steps = 200,
     seed: Seed = 0,
@@ -130,7 +131,7 @@ def sample(
     from gnrs_ppl.draft import search
 
     with _working("sampling"):
-        found = search(gnrs.load_context(context), chains=chains, steps=steps, seed=seed, kernel=kernel.value)
+        found = search(gnrs.load_context(context, log), chains=chains, steps=steps, seed=seed, kernel=kernel.value)
         found.save_posterior(out)
     if as_json:
         typer.echo(json.dumps(found.as_dict() | {"out": str(out)}, indent=2, ensure_ascii=False))

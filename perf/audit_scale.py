@@ -12,7 +12,7 @@ from gnrs_ppl.audit.compile import compile_rule
 from gnrs_ppl.audit.run import execute
 from gnrs_ppl.context.log import EventLog, open_connection
 from gnrs_ppl.context.types import Channel, RecordLayer
-from gnrs_ppl.rule.types import EvidencePolicy, Structure
+from gnrs_ppl.rule.types import Structure
 
 SIZES = (100_000, 300_000, 1_000_000)
 EVENTS = """

@@ -1,5 +1,5 @@
 -- Counts on the road traffic fines, written by hand and sharing nothing with the program.
--- DuckDB, run from this folder: the log's path is the one traffic_fines.yaml names.
+-- DuckDB, run in the folder that holds the log.
 --
 -- The rule: after Create Fine the fine must be paid within 60 days, by any Payment row of the case. The log keeps
 -- dates only, so dates are compared: a payment on the day of the fine and one on the 60th day after it are both in
@@ -7,7 +7,7 @@
 
 CREATE TEMP TABLE fines AS
 SELECT case_id, activity, timestamp::DATE AS day
-FROM read_csv('../../../shared/eventlogs/real/traffic_fines.csv.gz', header = true, all_varchar = true);
+FROM read_csv('traffic_fines.csv.gz', header = true, all_varchar = true);
 
 -- One row per case. (min(day) would be the first payment; in_time asks for any payment within the 60 days.)
 CREATE TEMP TABLE judged AS

@@ -18,7 +18,6 @@ Until = Literal["activation", "deadline", "window", "closure"]
 Key = Literal["resource", "object"]
 
 _FIELDS = ("location", "object", "role")
-_LABELS = {"closed_world": "closed-world"}
 
 
 @dataclass(frozen=True)
@@ -231,9 +230,7 @@ class _Checker:
             )
         steps = self._steps()
         self._declared_capability()
-        return CheckPlan(
-            self.structure, self.records, constraints, steps, grains, offsets, tuple(self.assumptions), tuple(self.findings)
-        )
+        return CheckPlan(self.structure, self.records, constraints, steps, grains, offsets, tuple(self.assumptions), tuple(self.findings))
 
     # The rule by itself
 
@@ -265,8 +262,6 @@ class _Checker:
                 raise Refused(
                     f"{place}: target and {name} are both {act.activity!r}, 1 activity instead of 2", "name another activity"
                 )  # line 10
-        if constraint.after is not None and constraint.after.act.activity == "":
-            raise AssertionError
 
     # The records
 
@@ -299,6 +294,11 @@ class _Checker:
                 f"'violated' cannot occur for {place} ({constraint.template} {target.act.activity!r}): "
                 f"{len(target.closed_world)} of {target.n} channels are closed-world, {target.silent} needed"
             )  # line 4
+        if target.n > 1 and (constraint.count > 1 or constraint.template == "exactly"):
+            self._assume(
+                f"{place} counts {target.act.activity!r} in each of {target.n} channels by itself, since rows of two channels may be "
+                "1 act or 2; where no channel alone decides, the verdict is indeterminate (split)"
+            )  # V9
         bearer = None if norm.bearer == "trigger" else norm.bearer.role
         return ConstraintPlan(
             index, constraint.template, target, after, unless, key, constraint.deadline, constraint.count, since, until, bearer
@@ -359,9 +359,7 @@ class _Checker:
         channel = self.durable.get(name)
         if channel is None:
             near = difflib.get_close_matches(name, self.durable, 1)
-            raise Refused(
-                f"{place}: {name!r} is none of the {len(self.durable)} durable channels", f"nearest: {near[0]!r}" if near else ""
-            )
+            raise Refused(f"{place}: {name!r} is none of the {len(self.durable)} durable channels", f"nearest: {near[0]!r}" if near else "")
         if act.activity not in (channel.activities or ()):
             raise Refused(
                 f"{place}: channel {name!r} cannot record {act.activity!r}: 0 rows and not declared", self._nearest(act.activity)
@@ -452,9 +450,7 @@ class _Checker:
                 return ()
             target = self._planned(act, rel, 1)
             plans.append(
-                ConstraintPlan(
-                    index, "response", target, None, None, None, procedure.response_time, 1, "activation", "deadline", step.role
-                )
+                ConstraintPlan(index, "response", target, None, None, None, procedure.response_time, 1, "activation", "deadline", step.role)
             )
         return tuple(plans)
 

@@ -100,7 +100,9 @@ class _Compiler:
         declared = records.end_of_observation
         st.add(
             "observation",
-            "Line 4: the end of observation, as declared" if declared else "Line 4: the end of observation, the last end-of-grain of any row",
+            "Line 4: the end of observation, as declared"
+            if declared
+            else "Line 4: the end of observation, the last end-of-grain of any row",
             f"SELECT CAST({st.bind('end_of_observation', _span(declared, records.offset)[1])} AS TIMESTAMP) AS ends"
             if declared
             else f'SELECT max({end}) AS ends FROM events WHERE "timestamp" IS NOT NULL',
@@ -268,8 +270,8 @@ class _Compiler:
         st.add(
             f"{p}_activation",
             "Line 10: the activation is the earliest definite row of the second act; without one, why it is missing",
-            f"""SELECT e.inst, e.case_id, {"e.key," if c.key else ""} r.event_id AS at_id, r.ts AS at_ts, r.off AS at_off, r.grain AS at_grain,
-                       e.lower_ts AS start_ts, e.lower_off AS start_off, e.lower_grain AS start_grain,
+            f"""SELECT e.inst, e.case_id, {"e.key," if c.key else ""} r.event_id AS at_id, r.ts AS at_ts, r.off AS at_off,
+                       r.grain AS at_grain, e.lower_ts AS start_ts, e.lower_off AS start_off, e.lower_grain AS start_grain,
                        CASE WHEN r.nr IS NOT NULL THEN NULL WHEN {unknown} THEN 'after_unknown' ELSE 'no_after' END AS missing
                 FROM {p}_episode AS e LEFT JOIN {p}_after_counted AS f ON f.inst = e.inst
                 LEFT JOIN {p}_after_ranked AS r ON r.nr = f.first""",
@@ -338,7 +340,10 @@ class _Compiler:
         return f" CROSS JOIN {name} AS h"
 
     def _case_start(self, before: str) -> tuple[str, str, str]:
-        """The case's start where it is known and not later than ``before``: its start activity, or a first row after the start of coverage (I4)."""
+        """The start of the case where it is known, and not later than ``before`` (I4).
+
+        It is the start activity, else the first row where that lies after the start of coverage.
+        """
         start = "CASE WHEN f.first.ts > h.begins THEN f.first END"
         if self.records.case_start:
             start = f"coalesce(f.opening, {start})"
@@ -396,7 +401,8 @@ class _Compiler:
         self.st.add(
             f"{p}_judged",
             f"Line {'15' if c.template in POSITIVE else '17'}: the verdict of {c.template} before any exception",
-            f"SELECT e.*, CASE {verdict} ELSE 'indeterminate' END AS verdict, CASE {reason} ELSE {doubt} END AS reason FROM {p}_target_evidence AS e",
+            f"""SELECT e.*, CASE {verdict} ELSE 'indeterminate' END AS verdict, CASE {reason} ELSE {doubt} END AS reason
+                FROM {p}_target_evidence AS e""",
         )
 
     def _breach(self, p: str, c: ConstraintPlan, coarsened: bool) -> None:

@@ -8,12 +8,12 @@ join on the running number fetches the i-th of them. Nothing here joins on a ran
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Literal
 
 from gnrs_ppl.audit.checkable import Key, RolePlan
+from gnrs_ppl.audit.corroboration import corroborate
 from gnrs_ppl.audit.sql import Statement, struct
-from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, Grain
+from gnrs_ppl.context.time import Duration, Grain
 from gnrs_ppl.rule.types import Act
 
 Nearest = Literal["first", "last", "closest"]
@@ -250,7 +250,9 @@ def _witness(st: Statement, nearest: Nearest, where: str) -> str:
     if nearest == "last":
         return f"arg_min(b.event_id, b.back_nr) {where}"
     away = (
-        struct({"away": f"abs(epoch_us({st.end_of(f'{r}.ts', f'{r}.grain')}) - epoch_us(h.at_end))", "nr": f"{r}.nr", "id": f"{r}.event_id"})
+        struct(
+            {"away": f"abs(epoch_us({st.end_of(f'{r}.ts', f'{r}.grain')}) - epoch_us(h.at_end))", "nr": f"{r}.nr", "id": f"{r}.event_id"}
+        )
         for r in "bc"
     )
     before, after = (f"min(CASE WHEN {r}.nr IS NOT NULL THEN {value} END) {where}" for r, value in zip("bc", away, strict=True))
@@ -360,7 +362,7 @@ def evidence(
         _silence(st, search, role, bound)
         joins += f" LEFT JOIN {name}_silence AS q ON q.inst = p.inst"
     if role.k > 1:
-        _acts(st, search, role, match_within)
+        corroborate(st, name, rows.name, rows.keyed, role, match_within)
         joins += f" LEFT JOIN {name}_proof AS f ON f.inst = p.inst"
     unkeyed = "WHEN p.key IS NULL THEN 'unknown_key'" if rows.keyed else ""
     split = f"CASE WHEN c.holding >= {st.bind(f'{name}_k', role.k)} THEN 'split' ELSE 'uncorroborated' END" if role.k > 1 else "'split'"
@@ -435,113 +437,3 @@ def _nth(st: Statement, search: Search, number: int, name: str, bound: str) -> N
             ) AS t
             WHERE nth = {bound} GROUP BY inst""",
     )
-
-
-# Corroboration: k > 1 channels (E4)
-
-
-def _acts(st: Statement, search: Search, role: RolePlan, match_within: Duration | None) -> None:
-    """Add ``_proof``: per probe the completion of the first act that k channels corroborate.
-
-    A row completes an act when it and the latest rows of k - 1 other channels before it lie close together. The earliest
-    of these rows, the act's *reach*, must lie in the interval too. In one series only the first row of each reach can be
-    the earliest completion, so one as-of join on the reach finds it. Where a bound is a date and the rows are not, reach
-    is a local date; and where offsets differ besides, rows that are over on a local day are looked for once more without
-    rows of the next day (a row may be earlier than another and still carry the later date).
-    """
-    name, rows, grain = search.name, search.rows, role.grain
-    axes = ["date"] if grain == "day" else ["instant", "date"] if st.dates else ["instant"]
-    zones = st.offsets if len(axes) == 2 and len(st.offsets) > 1 else ()
-    within = st.bind(f"{name}_match_within", _microseconds(match_within, grain))
-    k = st.bind(f"{name}_k", role.k)
-    who = {i: st.bind(f"{name}_rel_{i}", c) for i, c in enumerate(role.rel, 1)}
-    where = {j: st.bind(f"{name}_offset_{j}", z) for j, z in enumerate(zones, 1)} or {0: "off"}
-    key = ", b.key" if rows.keyed else ""
-    before = f"OVER (PARTITION BY b.case_id{key} ORDER BY b.nr ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-    by_day = f"OVER (PARTITION BY b.case_id{key} ORDER BY b.day RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-    what = "b.day" if grain == "day" else "b.ts"
-    columns = []
-    for i, channel in who.items():
-        for j, zone in where.items():
-            lane = f"b.channel = {channel}" + (f" AND b.off = {zone}" if zones else "")
-            columns.append(f"max({what}) FILTER (WHERE {lane}) {before} AS seen_{i}_{j}")
-            if zones:
-                columns.append(f"max({what}) FILTER (WHERE {lane}) {by_day} AS by_day_{i}_{j}")
-    day = "date_trunc('day', r.ts + to_minutes(s.off)) AS day, s.off," if st.dates else ""
-    st.add(
-        f"{name}_latest",
-        "Line 5: with every row, the latest row so far of each channel"
-        + (" and offset, and the latest up to the end of the row's local day" if zones else ""),
-        f"""SELECT b.*, {", ".join(columns)}
-            FROM (
-                SELECT r.series, r.nr, r.ts, {day} s.case_id, {"s.key," if key else ""} s.channel
-                FROM {rows.name}_ranked AS r JOIN {rows.name}_series AS s ON s.series = r.series
-                WHERE s.definite
-            ) AS b""",
-    )
-
-    def reach(axis: str, own_day: bool) -> str:
-        values = []
-        for i, channel in who.items():
-            lanes = []
-            for j, zone in where.items():
-                seen = f"seen_{i}_{j}"
-                if own_day:
-                    seen = f"CASE WHEN seen_{i}_{j} <= by_day_{i}_{j} THEN seen_{i}_{j} WHEN by_day_{i}_{j} < seen_{i}_{j} THEN by_day_{i}_{j} END"
-                if axis == "date" and grain != "day":
-                    seen = f"CASE WHEN {seen} >= ts - to_microseconds({within}) THEN date_trunc('day', {seen} + to_minutes({zone})) END"
-                lanes.append(seen)
-            value = f"greatest({', '.join(lanes)})" if len(lanes) > 1 else lanes[0]
-            values.append(f"CASE WHEN channel = {channel} THEN {'ts' if axis == 'instant' else 'day'} ELSE {value} END")
-        from_ = "day" if axis == "date" else "ts"
-        held = "TRUE" if axis == "date" and grain != "day" else f"reach >= {from_} - to_microseconds({within})"
-        marks = (f", '{axis}' AS axis" if len(axes) > 1 else "") + (f", {'day' if own_day else _END} AS only_day" if zones else "")
-        return f"""SELECT series, nr, ts, least(reach, {from_}) AS reach{marks}
-                   FROM (SELECT *, list_sort([{", ".join(values)}], 'DESC', 'NULLS LAST')[{k}] AS reach FROM {name}_latest) AS l
-                   WHERE reach IS NOT NULL AND {held}"""
-
-    st.add(
-        f"{name}_reach",
-        "Line 5: rows that complete an act, and the earliest row the act reaches back to",
-        " UNION ALL ".join(reach(axis, own_day) for axis in axes for own_day in ([False, True] if zones else [False])),
-    )
-    marks = (["axis"] if len(axes) > 1 else []) + (["only_day"] if zones else [])
-    st.add(
-        f"{name}_acts",
-        "Line 5: of these in each series the first of every reach",
-        f"""SELECT * FROM {name}_reach
-            QUALIFY coalesce(reach > max(reach) OVER (PARTITION BY {", ".join(["series", *marks])} ORDER BY nr
-                                                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), TRUE)""",
-        keep=True,
-    )
-    local = "CASE WHEN e.lower_grain IS NULL THEN e.opens ELSE e.opens + to_minutes(e.off) END"
-    dated = "e.lower_grain = 'day'" if len(axes) > 1 else "TRUE"
-    sought = "e.inst, e.series, " + (
-        "e.opens AS reach" if axes == ["instant"] else f"CASE WHEN {dated} THEN {local} ELSE e.opens END AS reach"
-    )
-    sought += f", CASE WHEN {dated} THEN 'date' ELSE 'instant' END AS axis" if len(axes) > 1 else ""
-    looks = [f"SELECT {sought}, e.closes FROM {name}_edges AS e"]
-    if zones:
-        last_day = "e.upper_grain = 'day'"
-        looks = [
-            f"SELECT {sought}, {_END} AS only_day, CASE WHEN {last_day} THEN e.closes - to_days(1) ELSE e.closes END AS closes FROM {name}_edges AS e",
-            f"SELECT {sought}, e.closes + to_minutes(e.off) - to_days(1) AS only_day, e.closes FROM {name}_edges AS e WHERE {last_day}",
-        ]
-    st.add(f"{name}_sought", "Line 5: the reach that an act needs to lie in the interval", " UNION ALL ".join(looks))
-    st.add(
-        f"{name}_proof",
-        "Line 5: the act that is completed first; its completion is its last row",
-        f"""SELECT e.inst, min(a.nr) AS nr
-            FROM {name}_sought AS e
-            ASOF JOIN {name}_acts AS a ON {" AND ".join(f"a.{c} = e.{c}" for c in ["series", *marks])} AND e.reach <= a.reach
-            WHERE a.ts < e.closes
-            GROUP BY e.inst""",
-    )
-
-
-def _microseconds(match_within: Duration | None, grain: Grain) -> int:
-    """The distance of line 5 (months count 30 days), by default the length of the common grain (E4)."""
-    length = GRAIN_LENGTH[grain]
-    if match_within is not None:
-        length = timedelta(days=30 * match_within.months + match_within.days, seconds=match_within.seconds)
-    return length // timedelta(microseconds=1)

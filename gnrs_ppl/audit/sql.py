@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from gnrs_ppl.context.time import GRAINS, Duration, Grain
 
-Value = str | int | datetime | list[str] | list[datetime]
+Value = str | int | datetime | list[str | datetime]
 
 _UNIT: dict[Grain, str] = {
     "microsecond": "to_microseconds(1)",

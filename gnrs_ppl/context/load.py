@@ -68,13 +68,15 @@ class Context:
         return profile(self.log)
 
 
-def load_context(reference: str | Path) -> Context:
+def load_context(reference: str | Path, log: Path | None = None) -> Context:
     """The context in a YAML or JSON file.
 
     Parameters
     ----------
     reference : str or Path
         Path of the file.
+    log : Path, optional
+        The event log, in place of the one the file names.
 
     Raises
     ------
@@ -84,7 +86,8 @@ def load_context(reference: str | Path) -> Context:
     path = Path(reference)
     data = read_data(path)
     parsed = validated(_ContextFile, data, source=str(path))
-    context = Context(parsed.goal, parsed.institution, parsed.records, parsed.pools, str(path), path.parent)
+    records = parsed.records if log is None else parsed.records.model_copy(update={"log": str(log.absolute())})
+    context = Context(parsed.goal, parsed.institution, records, parsed.pools, str(path), path.parent)
     _check_names(context)
     return context
 

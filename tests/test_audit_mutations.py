@@ -1,0 +1,190 @@
+"""Mutations of the compiler are caught: each changes one thing in its source, and the agreement with the oracle must break.
+
+A mutant is the compiler's own source with one piece of text replaced, loaded beside the real one. It is caught when a pair of the
+battery gives another result (or no result) than the oracle.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import duckdb
+import pytest
+
+import oracle
+from gnrs_ppl.audit import types as audit_types
+from gnrs_ppl.audit.checkable import resolved
+from gnrs_ppl.audit.types import InstanceVerdict
+from gnrs_ppl.context.log import Event, EventLog
+from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.errors import GnrsError
+from gnrs_ppl.rule.types import IMPLEMENTED, Structure
+from pairs import OPERATORS, random_pair
+
+CAUGHT = 0.95
+MODULES = ("sql", "checkable", "evidence", "compile", "run")
+FOLDER = Path(audit_types.__file__).parent
+
+
+class Mutation(NamedTuple):
+    """Replace ``old`` (which must stand there) by ``new`` in a module of the compiler."""
+
+    what: str
+    module: str
+    old: str
+    new: str
+
+
+MUTATIONS = [
+    # line 1: matching
+    Mutation("the role of an act is not looked at", "evidence", '("activity", "location", "object", "role") if (value := getattr(act', '("activity", "location", "object") if (value := getattr(act'),
+    Mutation("the location of an act is not looked at", "evidence", '("activity", "location", "object", "role") if (value := getattr(act', '("activity", "object", "role") if (value := getattr(act'),
+    Mutation("an unknown match is proof", "evidence", "coalesce(matched, FALSE) AS definite", "coalesce(matched, TRUE) AS definite"),
+    Mutation("an unknown match is silence", "evidence", "WHERE matched IS NOT FALSE", "WHERE matched"),
+    Mutation("a row without timestamp is definite", "evidence", 'for column in ("timestamp", key) if column', "for column in (key,) if column"),
+    Mutation("a row without key is definite", "evidence", 'for column in ("timestamp", key) if column', 'for column in ("timestamp",)'),
+    Mutation("a row without channel counts for none", "evidence", "+ blank AS most_possible", "AS most_possible"),
+    Mutation("a row without channel breaks no silence", "evidence", "coalesce({possible} + c.blank, 0) AS possible", "coalesce({possible}, 0) AS possible"),
+    # lines 3 and 5: operator, proof, refutation
+    Mutation("all asks for one", "checkable", "k = policy.needed(len(rel))", "k = 1"),
+    Mutation("one silent channel too few refutes", "checkable", "return self.n - self.k + 1", "return max(self.n - self.k, 1)"),
+    Mutation("rows of all logs add up to a proof", "evidence", "coalesce(c.most, 0) >= {b}", "coalesce(c.total, 0) >= {b}"),
+    Mutation("a definite row elsewhere does not stop refutation", "evidence", 'f"coalesce(c.total, 0) < {b} AND coalesce(q', 'f"coalesce(q'),
+    Mutation("one row more is needed", "evidence", "coalesce(c.most, 0) >= {b}", "coalesce(c.most, 0) > {b}"),
+    Mutation("silence with one row too many", "evidence", "count(*) FILTER (WHERE possible < {b})", "count(*) FILTER (WHERE possible <= {b})"),
+    Mutation("uncovered and open world swapped", "evidence", "'{\"uncovered\" if refutable else \"open_world\"}'", "'{\"open_world\" if refutable else \"uncovered\"}'"),
+    Mutation("split and uncorroborated swapped", "evidence", "THEN 'split' ELSE 'uncorroborated' END", "THEN 'uncorroborated' ELSE 'split' END"),
+    Mutation("rows far apart corroborate", "evidence", "else f\"reach >= {from_} - to_microseconds({within})\"", 'else "TRUE"'),
+    Mutation("the nearest rows of too few channels", "evidence", "'DESC', 'NULLS LAST')[{k}]", "'DESC', 'NULLS LAST')[1]"),
+    Mutation("the first row of n proves", "evidence", "WHERE nth = {bound} GROUP BY inst", "WHERE nth = 1 GROUP BY inst"),
+    # line 4: coverage
+    Mutation("coverage up to the start is enough", "evidence", "WHERE v.ends >= {st.end_of(\"u.upper_ts\", \"u.upper_grain\")}", "WHERE v.ends >= u.lower_ts"),
+    Mutation("coverage is not clipped", "compile", "least(g.ends, o.ends) AS ends", "g.ends AS ends"),
+    Mutation("coverage of another channel", "evidence", "ON v.channel = u.channel AND v.begins <= u.lower_ts", "ON v.begins <= u.lower_ts"),
+    # lines 6 to 8: scope, trigger, bearer
+    Mutation("the scope's roles filter an office's trigger", "compile", '"role": () if office else structure.scope.roles', '"role": structure.scope.roles'),
+    Mutation("the scope's locations do not filter", "compile", '"location": structure.scope.locations', '"location": ()'),
+    Mutation("first per case, not per bearer", "compile", 'else "case_id, bearer, definite"', 'else "case_id, definite"'),
+    Mutation("first is the last", "compile", "ORDER BY {st.end_of(\"ts\", \"grain\")}, event_id) = 1", "ORDER BY {st.end_of(\"ts\", \"grain\")} DESC, event_id) = 1"),
+    Mutation("the office is not asked of the target", "checkable", "norm.target(constraint)", "constraint.target"),
+    # lines 9 to 14: activation and interval
+    Mutation("the closing row may lie before the activation", "compile", '"Line 9: the row that closes the case", tie_in=True', '"Line 9: the row that closes the case", tie_in=False'),
+    Mutation("the window runs from the second activation", "compile", "e.lower_ts AS start_ts, e.lower_off AS start_off, e.lower_grain AS start_grain", "r.ts AS start_ts, r.off AS start_off, r.grain AS start_grain"),
+    Mutation("an unknown second activation is none", "compile", "THEN 'after_unknown' ELSE", "THEN 'no_after' ELSE"),
+    Mutation("correlation is dropped", "evidence", " AND s.key IS NOT DISTINCT FROM CASE WHEN w.known THEN p.key END", ""),
+    Mutation("rows without a key are passed over", "evidence", "(VALUES (TRUE), (FALSE)) AS w(known)", "(VALUES (TRUE)) AS w(known)"),
+    Mutation("a look-back looks ahead", "compile", '(self._moved(f"{p}_deadline", c.deadline, "a.at_", "-")', '(self._moved(f"{p}_deadline", c.deadline, "a.at_", "+")'),
+    Mutation("the local clock is lost", "compile", 'f"{bound}ts + to_minutes({bound}off)", sign)', 'f"{bound}ts", sign)'),
+    Mutation("months are thirty days", "sql", '("months", "to_months")', '("months", "30 * to_days")'),
+    Mutation("days go before months", "sql", '(("months", "to_months"), ("days", "to_days")', '(("days", "to_days"), ("months", "to_months")'),
+    Mutation("the start of the case is always known", "compile", '"CASE WHEN f.first.ts > h.begins THEN f.first END"', '"f.first"'),
+    Mutation("a start after the activation is a start", "compile", 'start = f"CASE WHEN {end} <= {self.st.end_of(f\'{before}ts\', f\'{before}grain\')} THEN {start} END"', "pass"),
+    # lines 15 to 18: verdicts
+    Mutation("a tie at the start of not_response counts", "compile", 'lower_in=c.template != "not_response"', "lower_in=True"),
+    Mutation("a tie at the end of a look-back counts", "compile", "upper_in=not c.look_back", "upper_in=True"),
+    Mutation("the interval is over too soon", "compile", "st.end_of('b.upper_ts', 'b.upper_grain')} <= o.ends", "'b.lower_ts'} <= o.ends"),
+    Mutation("refuted before pending", "compile", '("NOT e.over", "pending", "\'open\'"), ("e.refuted", "violated", f"\'{absent}\'")', '("e.refuted", "violated", f"\'{absent}\'"), ("NOT e.over", "pending", "\'open\'")'),
+    Mutation("seen and unseen swapped", "compile", "CASE WHEN e.seen THEN 'seen' ELSE 'unseen' END", "CASE WHEN e.seen THEN 'unseen' ELSE 'seen' END"),
+    Mutation("one act too many is satisfied", "compile", '("e.proven AND e.refuted_more", "satisfied", "\'proven\'")', '("e.proven", "satisfied", "\'proven\'")'),
+    Mutation("an exception at the instant of violation counts", "compile", "upper_in=False, from_start=True", "upper_in=True, from_start=True"),
+    Mutation("an unknown exception is none", "compile", "\"WHEN NOT x.refuted THEN 'exception_unknown'\"", "\"WHEN NOT x.refuted THEN 'seen_forbidden'\""),
+    Mutation("a prohibition is broken at its end", "compile", "elif c.template in NEGATIVE and not c.look_back:", "elif False:"),
+    Mutation("a broken prohibition dates from the earlier of two", "compile", "({proof_end} > {at_end} OR", "({proof_end} < {at_end} OR"),
+    # lines 19 and 20: ties, witnesses, slack
+    Mutation("instants are compared at the finer grain", "sql", "WHEN {a} = '{g}' OR {b} = '{g}'", "WHEN {a} = '{g}' AND {b} = '{g}'"),
+    Mutation("dates are compared in UTC", "sql", 'f"CAST({bound}ts + to_minutes({bound}off) AS DATE)"', 'f"CAST({bound}ts AS DATE)"'),
+    Mutation("the row's offset is lost", "sql", "- to_minutes({clock}.off)", ""),
+    Mutation("as-of takes the bound in", "evidence", "at_{edge}.ts < e.{edge}", "at_{edge}.ts <= e.{edge}"),
+    Mutation("the last row witnesses", "evidence", 'f"arg_min(a.event_id, a.nr) {where}"', 'f"arg_max(a.event_id, a.nr) {where}"'),
+    Mutation("the first row of a look-back witnesses", "evidence", 'f"arg_min(b.event_id, b.back_nr) {where}"', 'f"arg_max(b.event_id, b.back_nr) {where}"'),
+    Mutation("a tie with due is late", "compile", '"Line 15: the first row after due", tie_in=False', '"Line 15: the first row after due", tie_in=True'),
+    Mutation("slack has the wrong sign", "compile", 'st.seconds_between("j.upper_", "j.proof_")', 'st.seconds_between("j.proof_", "j.upper_")'),
+    Mutation("a tie is not marked", "compile", "CASE WHEN e.proof_tie THEN 'tie' ELSE 'proven' END", "'proven'"),
+    # line 23
+    Mutation("excused cases open a procedure", "compile", "FROM verdicts WHERE verdict = 'violated'", "FROM verdicts WHERE verdict IN ('violated', 'satisfied')"),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One pair of the battery with the oracle's answers."""
+
+    structure: Structure
+    records: RecordLayer
+    log: EventLog
+    norm: list[InstanceVerdict]
+    procedure: list[InstanceVerdict]
+
+
+@cache
+def battery() -> tuple[Pair, ...]:
+    """Two pairs per template and operator that the compiler accepts."""
+    from gnrs_ppl.audit.checkable import check
+
+    pairs = []
+    for seed in (0, 1, 2):
+        for template in IMPLEMENTED:
+            for operator in OPERATORS:
+                structure, records, events = random_pair(seed, template, operator, 40)
+                log = EventLog.from_events(events, records)
+                filled = resolved(records, log)
+                try:
+                    check(structure, filled, log)
+                except GnrsError:
+                    continue
+                pairs.append(_answered(structure, filled, log, events))
+    return tuple(pairs)
+
+
+def _answered(structure: Structure, records: RecordLayer, log: EventLog, events: list[Event]) -> Pair:
+    norm = oracle.evaluate(structure, records, events)
+    return Pair(structure, records, log, norm, oracle.evaluate_procedure(structure, records, events, norm))
+
+
+@contextmanager
+def compiler(mutation: Mutation | None) -> Iterator[ModuleType]:
+    """The compiler's modules loaded anew from their source, with one mutation or none."""
+    names = {module: f"gnrs_ppl.audit.{module}" for module in MODULES}
+    kept = {name: sys.modules[name] for name in names.values() if name in sys.modules}
+    try:
+        for module, name in names.items():
+            source = (FOLDER / f"{module}.py").read_text()
+            if mutation is not None and mutation.module == module:
+                assert mutation.old in source, f"{mutation.what}: no longer in {module}.py; write the mutation anew"
+                source = source.replace(mutation.old, mutation.new)
+            fresh = ModuleType(name)
+            sys.modules[name] = fresh
+            exec(compile(source, name, "exec"), fresh.__dict__)
+        yield sys.modules["gnrs_ppl.audit.run"]
+    finally:
+        sys.modules.update(kept)
+
+
+def caught(mutation: Mutation | None) -> bool:
+    """Whether some pair of the battery tells the compiler from the oracle."""
+    with compiler(mutation) as run:
+        for number, pair in enumerate(battery()):
+            try:
+                if run.evaluate(pair.structure, pair.records, pair.log) != pair.norm:
+                    return True
+                if number % 4 == 0 and run.evaluate_procedure(pair.structure, pair.records, pair.log) != pair.procedure:
+                    return True
+            except (GnrsError, duckdb.Error, ValueError, AttributeError, TypeError, KeyError):
+                return True
+    return False
+
+
+@pytest.mark.slow
+def test_mutations_of_the_compiler_are_caught(record_property: pytest.FixtureRequest) -> None:
+    assert not caught(None), "the unchanged compiler must agree with the oracle on the battery"
+    missed = [mutation.what for mutation in MUTATIONS if not caught(mutation)]
+    share = 1 - len(missed) / len(MUTATIONS)
+    record_property("mutations", f"{len(MUTATIONS) - len(missed)} of {len(MUTATIONS)} mutations of the compiler caught ({share:.1%}); missed: {missed or 'none'}")
+    assert share >= CAUGHT, missed
