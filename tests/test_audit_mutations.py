@@ -29,7 +29,7 @@ from gnrs_ppl.rule.types import IMPLEMENTED, Structure
 from pairs import OPERATORS, random_pair
 
 CAUGHT = 0.95
-MODULES = ("sql", "checkable", "evidence", "compile", "run")
+MODULES = ("sql", "checkable", "evidence", "corroboration", "compile", "run")
 FOLDER = Path(audit_types.__file__).parent
 
 
@@ -61,8 +61,9 @@ MUTATIONS = [
     Mutation("silence with one row too many", "evidence", "count(*) FILTER (WHERE possible < {b})", "count(*) FILTER (WHERE possible <= {b})"),
     Mutation("uncovered and open world swapped", "evidence", "'{\"uncovered\" if refutable else \"open_world\"}'", "'{\"open_world\" if refutable else \"uncovered\"}'"),
     Mutation("split and uncorroborated swapped", "evidence", "THEN 'split' ELSE 'uncorroborated' END", "THEN 'uncorroborated' ELSE 'split' END"),
-    Mutation("rows far apart corroborate", "evidence", "else f\"reach >= {from_} - to_microseconds({within})\"", 'else "TRUE"'),
-    Mutation("the nearest rows of too few channels", "evidence", "'DESC', 'NULLS LAST')[{k}]", "'DESC', 'NULLS LAST')[1]"),
+    Mutation("rows far apart corroborate", "corroboration", 'else f"reach >= {own} - {self.within}"', 'else "TRUE"'),
+    Mutation("the nearest rows of too few channels", "corroboration", "self.role.k)}]\"", "1)}]\""),
+    Mutation("any completion in a series will do", "corroboration", "coalesce(reach > max(reach)", "coalesce(reach < max(reach)"),
     Mutation("the first row of n proves", "evidence", "WHERE nth = {bound} GROUP BY inst", "WHERE nth = 1 GROUP BY inst"),
     # line 4: coverage
     Mutation("coverage up to the start is enough", "evidence", "WHERE v.ends >= {st.end_of(\"u.upper_ts\", \"u.upper_grain\")}", "WHERE v.ends >= u.lower_ts"),

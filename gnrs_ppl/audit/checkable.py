@@ -394,7 +394,10 @@ class _Checker:
     def _recorded(self, place: str, field: str, activity: str, channels: tuple[str, ...]) -> None:
         rows, carrying = self._count(f'count("{field}")', activity, channels)
         if rows and not carrying:
-            raise Refused(f"{place}: 0 of {rows} rows of {activity!r} in {', '.join(channels)} carry a {field}", "leave it out of the rule")
+            article = "an" if field == "object" else "a"
+            raise Refused(
+                f"{place}: 0 of {rows} rows of {activity!r} in {', '.join(channels)} carry {article} {field}", "leave it out of the rule"
+            )
 
     def _correlates(self, place: str, key: Key, *acts: tuple[str, tuple[str, ...]]) -> None:
         for activity, channels in acts:
