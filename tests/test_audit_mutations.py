@@ -29,7 +29,8 @@ from gnrs_ppl.rule.types import IMPLEMENTED, Structure
 from pairs import OPERATORS, random_pair
 
 CAUGHT = 0.95
-MODULES = ("sql", "checkable", "evidence", "corroboration", "compile", "run")
+MODULES = ("sql", "checkable", "corroboration", "evidence", "compile", "run")
+"""Load order: each after those it imports."""
 FOLDER = Path(audit_types.__file__).parent
 
 
@@ -56,7 +57,7 @@ MUTATIONS = [
     Mutation("all asks for one", "checkable", "k = policy.needed(len(rel))", "k = 1"),
     Mutation("one silent channel too few refutes", "checkable", "return self.n - self.k + 1", "return max(self.n - self.k, 1)"),
     Mutation("rows of all logs add up to a proof", "evidence", "coalesce(c.most, 0) >= {b}", "coalesce(c.total, 0) >= {b}"),
-    Mutation("a definite row elsewhere does not stop refutation", "evidence", 'f"coalesce(c.total, 0) < {b} AND coalesce(q', 'f"coalesce(q'),
+    Mutation("an unknown key reads as silence", "evidence", '(["p.key IS NOT NULL"] if rows.keyed else [])', "[]"),
     Mutation("one row more is needed", "evidence", "coalesce(c.most, 0) >= {b}", "coalesce(c.most, 0) > {b}"),
     Mutation("silence with one row too many", "evidence", "count(*) FILTER (WHERE possible < {b})", "count(*) FILTER (WHERE possible <= {b})"),
     Mutation("uncovered and open world swapped", "evidence", "'{\"uncovered\" if refutable else \"open_world\"}'", "'{\"open_world\" if refutable else \"uncovered\"}'"),
@@ -79,8 +80,8 @@ MUTATIONS = [
     Mutation("the closing row may lie before the activation", "compile", '"Line 9: the row that closes the case", tie_in=True', '"Line 9: the row that closes the case", tie_in=False'),
     Mutation("the window runs from the second activation", "compile", "e.lower_ts AS start_ts, e.lower_off AS start_off, e.lower_grain AS start_grain", "r.ts AS start_ts, r.off AS start_off, r.grain AS start_grain"),
     Mutation("an unknown second activation is none", "compile", "THEN 'after_unknown' ELSE", "THEN 'no_after' ELSE"),
-    Mutation("correlation is dropped", "evidence", " AND s.key IS NOT DISTINCT FROM CASE WHEN w.known THEN p.key END", ""),
-    Mutation("rows without a key are passed over", "evidence", "(VALUES (TRUE), (FALSE)) AS w(known)", "(VALUES (TRUE)) AS w(known)"),
+    Mutation("correlation is dropped", "evidence", " AND s.key IS NOT DISTINCT FROM p.wanted", ""),
+    Mutation("rows without a key are passed over", "evidence", "UNION ALL SELECT *, CAST(NULL AS VARCHAR) AS wanted FROM {probes} WHERE key IS NOT NULL", ""),
     Mutation("a look-back looks ahead", "compile", '(self._moved(f"{p}_deadline", c.deadline, "a.at_", "-")', '(self._moved(f"{p}_deadline", c.deadline, "a.at_", "+")'),
     Mutation("the local clock is lost", "compile", 'f"{bound}ts + to_minutes({bound}off)", sign)', 'f"{bound}ts", sign)'),
     Mutation("months are thirty days", "sql", '("months", "to_months")', '("months", "30 * to_days")'),

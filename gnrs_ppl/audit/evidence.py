@@ -167,9 +167,11 @@ def _reachable(rows: Rows, probes: str, condition: str) -> str:
     """Probes with every series that may hold rows for them: those of their key, and those without a key (M3)."""
     if not rows.keyed:
         return f"FROM {probes} AS p JOIN {rows.name}_series AS s ON s.case_id = p.case_id WHERE {condition}"
-    return f"""FROM {probes} AS p CROSS JOIN (VALUES (TRUE), (FALSE)) AS w(known)
-               JOIN {rows.name}_series AS s ON s.case_id = p.case_id AND s.key IS NOT DISTINCT FROM CASE WHEN w.known THEN p.key END
-               WHERE p.key IS NOT NULL AND {condition}"""
+    return f"""FROM (
+                   SELECT *, key AS wanted FROM {probes} WHERE key IS NOT NULL
+                   UNION ALL SELECT *, CAST(NULL AS VARCHAR) AS wanted FROM {probes} WHERE key IS NOT NULL
+               ) AS p
+               JOIN {rows.name}_series AS s ON s.case_id = p.case_id AND s.key IS NOT DISTINCT FROM p.wanted WHERE {condition}"""
 
 
 def _as_of(rows: Rows, edge: str) -> str:
