@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gnrs_ppl.audit.result import AuditResult, due_text
-from gnrs_ppl.audit.types import VERDICTS
+from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict
 from gnrs_ppl.errors import one_line
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def print_audit(result: AuditResult, limit: int) -> None:
         console.print(Text(f"note: {line}", style="dim"))
     console.print()
     violated = result.of("violated")
-    for found in violated[:limit]:
+    for found in one_of_each_reason_first(violated)[:limit]:
         console.print(Text(f"Case {one_line(found.case_id)}", style="bold"))
         console.print(Padding(Text(result.sentence(found)), (0, 2)))
         facts = [
@@ -146,6 +147,16 @@ def print_audit(result: AuditResult, limit: int) -> None:
     if result.procedure.verdicts or result.procedure.status == "prospective":
         _print_procedure(console, result)
     console.print(Text("A violation means the record shows otherwise, not that a person did wrong.", style="italic"))
+
+
+def one_of_each_reason_first(verdicts: list[InstanceVerdict]) -> list[InstanceVerdict]:
+    """The same verdicts, so that the first few show every reason there is."""
+    seen: Counter[str] = Counter()
+    rounds = []
+    for verdict in verdicts:
+        rounds.append(seen[verdict.reason])
+        seen[verdict.reason] += 1
+    return [verdict for _, verdict in sorted(zip(rounds, verdicts, strict=True), key=lambda pair: pair[0])]
 
 
 def _length(seconds: float) -> str:
