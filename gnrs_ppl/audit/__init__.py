@@ -61,7 +61,7 @@ def audit(
     query = compile_rule(plan)
     verdicts = tuple(execute(query, log))
     follow_up = compile_procedure(plan)
-    lexicon = Lexicon.of(schema or Schema(), filled)
+    lexicon = Lexicon.of(schema or Schema(), filled).including(structure)  # plain words for names no schema lists
     procedure = (
         ProcedureAudit("prospective") if follow_up is None else ProcedureAudit("compiled", tuple(execute(follow_up, log)), follow_up.sql)
     )
