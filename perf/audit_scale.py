@@ -5,7 +5,11 @@ Run ``python perf/audit_scale.py``; each line is one rule on one log, made in Du
 
 import math
 import resource
+import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs without an installation too
 
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_rule

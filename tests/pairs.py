@@ -32,14 +32,14 @@ class Setting:
         palettes += [("day",), ("day", "second"), ("day", "second", "minute")] if self.days else []
         self.grains = rng.choice(palettes)
         self.offsets = rng.choice([(0,), (60,), (0, 60), (-300, 330)])
-        self.deadline = rng.choice(["P1D", "P2D", "P1M"] if self.days else ["PT20M", "PT30M", "PT1H"])
+        self.deadline = rng.choice(["P1D", "P2D", "P1M1D"] if self.days else ["PT20M", "PT30M", "PT1H"])
         self.window = rng.choice(["P3D", "P2M"] if self.days else ["PT1H", "PT3H"])
-        self.span = 70 if self.deadline == "P1M" else 12
+        self.span = 70 if self.deadline == "P1M1D" else 12
 
 
 def random_rule(rng: random.Random, template: str, operator: str, setting: Setting) -> Structure:
     """A rule of one template and operator that the compile-time checks accept on most logs."""
-    count = rng.choice((1, 1, 2, 3)) if template in COUNTING else 1
+    count = rng.choice((1, 1, 2, 3)) if template in COUNTING and operator != "all" else 1
     several = count > 1 or template == "exactly"  # counting goes with k = 1 only
     channels = EVIDENCE if operator == "at_least" else rng.choice((EVIDENCE[:2], EVIDENCE))
     evidence: dict[str, Any] = {"channels": list(channels), "operator": operator}
@@ -61,7 +61,7 @@ def random_rule(rng: random.Random, template: str, operator: str, setting: Setti
     trigger: dict[str, Any] = {} if case_start else {"act": random_act(rng, "Open"), "channel": TRIGGER_LOG}
     if rng.random() < 0.3:
         trigger["window"] = setting.window
-        if setting.deadline == "P1M" and setting.window == "P3D":
+        if setting.deadline == "P1M1D" and setting.window == "P3D":
             trigger["window"] = "P2M"
     if not case_start and rng.random() < 0.2:
         trigger["once"] = "first"

@@ -144,6 +144,15 @@ def test_a_month_is_clamped_on_the_local_calendar():
     assert (verdict.verdict, verdict.due, verdict.slack_seconds) == ("satisfied", Due(datetime(2024, 2, 29, 23, 30), 60, "second"), 60.0)
 
 
+def test_months_go_before_days():
+    log = log_of([("a1", "c1", "Ask", "29 12:00"), ("b1", "c1", "Answer", "60 11:59"), ("x", "c2", "Other", "90 00:00")])
+    (verdict,) = evaluate(rule({"deadline": "P1M1D"}), records(), log)
+    assert (verdict.verdict, verdict.due) == ("satisfied", Due(datetime(2024, 3, 1, 12), 0, "second"))
+    look_back = log_of([("a1", "c1", "Ask", "89 12:00"), ("b1", "c1", "Answer", "58 12:00"), ("b0", "c0", "Answer", "0 00:00")])
+    (verdict,) = evaluate(rule({"template": "precedence", "deadline": "P1M1D"}), records(), look_back)
+    assert (verdict.verdict, verdict.witnesses) == ("satisfied", ("b1",))  # 30 March less a month is 29 February, less a day the 28th
+
+
 def test_two_channels_corroborate_within_match_within():
     rows = [
         ("a1", "c1", "Ask", "0 09:00"),

@@ -92,7 +92,6 @@ MUTATIONS = [
     Mutation("a tie at the start of not_response counts", "compile", 'lower_in=c.template != "not_response"', "lower_in=True"),
     Mutation("a tie at the end of a look-back counts", "compile", "upper_in=not c.look_back", "upper_in=True"),
     Mutation("the interval is over too soon", "compile", "st.end_of('b.upper_ts', 'b.upper_grain')} <= o.ends", "'b.lower_ts'} <= o.ends"),
-    Mutation("refuted before pending", "compile", '("NOT e.over", "pending", "\'open\'"), ("e.refuted", "violated", f"\'{absent}\'")', '("e.refuted", "violated", f"\'{absent}\'"), ("NOT e.over", "pending", "\'open\'")'),
     Mutation("seen and unseen swapped", "compile", "CASE WHEN e.seen THEN 'seen' ELSE 'unseen' END", "CASE WHEN e.seen THEN 'unseen' ELSE 'seen' END"),
     Mutation("one act too many is satisfied", "compile", '("e.proven AND e.refuted_more", "satisfied", "\'proven\'")', '("e.proven", "satisfied", "\'proven\'")'),
     Mutation("an exception at the instant of violation counts", "compile", "upper_in=False, from_start=True", "upper_in=True, from_start=True"),
@@ -106,7 +105,6 @@ MUTATIONS = [
     Mutation("as-of takes the bound in", "evidence", "at_{edge}.ts < e.{edge}", "at_{edge}.ts <= e.{edge}"),
     Mutation("the last row witnesses", "evidence", 'f"arg_min(a.event_id, a.nr) {where}"', 'f"arg_max(a.event_id, a.nr) {where}"'),
     Mutation("the first row of a look-back witnesses", "evidence", 'f"arg_min(b.event_id, b.back_nr) {where}"', 'f"arg_max(b.event_id, b.back_nr) {where}"'),
-    Mutation("a tie with due is late", "compile", '"Line 15: the first row after due", tie_in=False', '"Line 15: the first row after due", tie_in=True'),
     Mutation("slack has the wrong sign", "compile", 'st.seconds_between("j.upper_", "j.proof_")', 'st.seconds_between("j.proof_", "j.upper_")'),
     Mutation("a tie is not marked", "compile", "CASE WHEN e.proof_tie THEN 'tie' ELSE 'proven' END", "'proven'"),
     # line 23
