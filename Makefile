@@ -20,7 +20,7 @@ demo: $(INSTALLED)
 	$(BIN)/gnrs audit --rule build/demo/rule.json --log $(DEMO)/events.csv || [ $$? -eq 1 ]
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check gnrs_ppl tests perf examples

@@ -16,16 +16,14 @@ settings.load_profile("suite")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the cells of the audit's agreement test (they come back from the workers with the reports)."""
-    rows = [
-        row
-        for report in terminalreporter.stats.get("passed", [])
-        for name, value in report.user_properties
-        if name == "cells"
-        for row in value
-    ]
+    """Print what tests recorded for the end of the run (it comes back from the workers with their reports)."""
+    properties = [item for report in terminalreporter.stats.get("passed", []) for item in report.user_properties]
+    rows = [row for name, value in properties if name == "cells" for row in value]
     if rows:
         from agreement import HEADER
 
         terminalreporter.write_sep("-", "hits per template, operator and verdict: SQL equals the oracle")
         terminalreporter.write_line("\n".join([HEADER, *rows]))
+    for name, value in properties:
+        if name == "mutations":
+            terminalreporter.write_line(value)

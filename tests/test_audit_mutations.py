@@ -16,17 +16,17 @@ from types import ModuleType
 from typing import NamedTuple
 
 import duckdb
-import pytest
-
 import oracle
+import pytest
+from pairs import OPERATORS, random_pair
+
 from gnrs_ppl.audit import types as audit_types
-from gnrs_ppl.audit.checkable import resolved
+from gnrs_ppl.audit.checkable import check, resolved
 from gnrs_ppl.audit.types import InstanceVerdict
 from gnrs_ppl.context.log import Event, EventLog
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
-from pairs import OPERATORS, random_pair
 
 CAUGHT = 0.95
 MODULES = ("sql", "checkable", "corroboration", "evidence", "compile", "run")
@@ -41,6 +41,7 @@ class Mutation(NamedTuple):
     module: str
     old: str
     new: str
+    procedure: bool = False
 
 
 MUTATIONS = [
@@ -108,7 +109,7 @@ MUTATIONS = [
     Mutation("slack has the wrong sign", "compile", 'st.seconds_between("j.upper_", "j.proof_")', 'st.seconds_between("j.proof_", "j.upper_")'),
     Mutation("a tie is not marked", "compile", "CASE WHEN e.proof_tie THEN 'tie' ELSE 'proven' END", "'proven'"),
     # line 23
-    Mutation("excused cases open a procedure", "compile", "FROM verdicts WHERE verdict = 'violated'", "FROM verdicts WHERE verdict IN ('violated', 'satisfied')"),
+    Mutation("excused cases open a procedure", "compile", "FROM verdicts WHERE verdict = 'violated'", "FROM verdicts WHERE verdict IN ('violated', 'satisfied')", procedure=True),
 ]  # fmt: skip
 
 
@@ -124,10 +125,8 @@ class Pair:
 
 
 @cache
-def battery() -> tuple[Pair, ...]:
-    """Two pairs per template and operator that the compiler accepts."""
-    from gnrs_ppl.audit.checkable import check
-
+def battery() -> list[Pair]:
+    """Up to three pairs per template and operator that the compiler accepts; a pair that catches a mutant moves to the front."""
     pairs = []
     for seed in (0, 1, 2):
         for template in IMPLEMENTED:
@@ -140,7 +139,7 @@ def battery() -> tuple[Pair, ...]:
                 except GnrsError:
                     continue
                 pairs.append(_answered(structure, filled, log, events))
-    return tuple(pairs)
+    return pairs
 
 
 def _answered(structure: Structure, records: RecordLayer, log: EventLog, events: list[Event]) -> Pair:
@@ -169,16 +168,22 @@ def compiler(mutation: Mutation | None) -> Iterator[ModuleType]:
 
 def caught(mutation: Mutation | None) -> bool:
     """Whether some pair of the battery tells the compiler from the oracle."""
+    pairs = battery()
     with compiler(mutation) as run:
-        for number, pair in enumerate(battery()):
-            try:
-                if run.evaluate(pair.structure, pair.records, pair.log) != pair.norm:
-                    return True
-                if number % 4 == 0 and run.evaluate_procedure(pair.structure, pair.records, pair.log) != pair.procedure:
-                    return True
-            except (GnrsError, duckdb.Error, ValueError, AttributeError, TypeError, KeyError):
+        for place, pair in enumerate(pairs):
+            if _differs(run, pair, procedure=mutation is not None and mutation.procedure):
+                pairs.insert(0, pairs.pop(place))
                 return True
     return False
+
+
+def _differs(run: ModuleType, pair: Pair, procedure: bool) -> bool:
+    try:
+        if procedure and run.evaluate_procedure(pair.structure, pair.records, pair.log) != pair.procedure:
+            return True
+        return run.evaluate(pair.structure, pair.records, pair.log) != pair.norm
+    except (GnrsError, duckdb.Error, ValueError, AttributeError, TypeError, KeyError):
+        return True
 
 
 @pytest.mark.slow
@@ -186,5 +191,8 @@ def test_mutations_of_the_compiler_are_caught(record_property: pytest.FixtureReq
     assert not caught(None), "the unchanged compiler must agree with the oracle on the battery"
     missed = [mutation.what for mutation in MUTATIONS if not caught(mutation)]
     share = 1 - len(missed) / len(MUTATIONS)
-    record_property("mutations", f"{len(MUTATIONS) - len(missed)} of {len(MUTATIONS)} mutations of the compiler caught ({share:.1%}); missed: {missed or 'none'}")
+    record_property(
+        "mutations",
+        f"{len(MUTATIONS) - len(missed)} of {len(MUTATIONS)} mutations of the compiler caught ({share:.1%}); missed: {missed or 'none'}",
+    )
     assert share >= CAUGHT, missed

@@ -29,7 +29,9 @@ def by_hand() -> dict[str, int]:
 def test_dates_only_counts_equal_the_plain_query(context: gnrs.Context, by_hand: dict[str, int]) -> None:
     rule = {
         "trigger": {"act": "Create Fine", "channel": "fine_register"},
-        "norm": {"constraints": [{"template": "response", "target": "Payment", "deadline": "P60D", "unless": "Insert Date Appeal to Prefecture"}]},
+        "norm": {
+            "constraints": [{"template": "response", "target": "Payment", "deadline": "P60D", "unless": "Insert Date Appeal to Prefecture"}]
+        },
         "evidence": {"channels": ["fine_register"]},
         "procedure": {"steps": [{"stage": "review", "name": "check_register", "role": "registrar"}]},
     }

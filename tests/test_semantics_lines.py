@@ -11,9 +11,9 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 import oracle
-from gnrs_ppl.audit import run
 import pytest
 
+from gnrs_ppl.audit import run
 from gnrs_ppl.audit.types import Due, InstanceVerdict
 from gnrs_ppl.context.log import Event, EventLog
 from gnrs_ppl.context.time import Grain
