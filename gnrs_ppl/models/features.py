@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gnrs_ppl.candidates.grounding import names_of
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.profile import PairProfile
 from gnrs_ppl.rule.types import Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
@@ -318,8 +319,6 @@ def language(facts: Facts) -> list[Term]:
 
     One term per slot: the mean of parsimony, min(1, budget / names), and the share of its names that have a phrase of their own.
     """
-    from gnrs_ppl.candidates.grounding import names_of
-
     schema, records = facts.context.schema, facts.context.records
     phrased = {
         "role": {t.name for t in schema.roles if t.phrase},
