@@ -88,7 +88,7 @@ def draft(
     found = search(context, chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)
     structure = found.graph.structure(found.best)
     # paper, Realization: y = R(a*), read back by the parser
-    text = render(structure, lexicon, dates_only=dates_only(records))
+    text = render(structure, lexicon, dates_only=records.dates_only)
     lost = recovered(structure, text, lexicon)
     # the query that finds the violations in the logs the rule cites
     plan = check(structure, records, context.log)
@@ -104,7 +104,7 @@ def draft(
             Alternative(
                 r.probability,
                 r.score,
-                render(found.graph.structure(r.position), lexicon, dates_only=dates_only(records)),
+                render(found.graph.structure(r.position), lexicon, dates_only=records.dates_only),
                 found.differs(r.position),
             )
             for r in found.runners_up(alternatives)
@@ -144,11 +144,6 @@ def search(
     if not found.visited.feasible:
         raise NoFeasibleStructure(f"no chain reached a structure that passes every hard condition; {_blocked(graph, tables)}")
     return found
-
-
-def dates_only(records: RecordLayer) -> bool:
-    """Whether every durable channel shows dates without times of day."""
-    return {c.grain for c in records.channels if c.durable and c.grain} == {"day"}
 
 
 def _blocked(graph: AndOrGraph, tables: Tables) -> str:
@@ -210,8 +205,10 @@ class Search:
         """ε_S and ε_R of the chosen structure; ``lost`` counts what the parser did not get back of its text."""
         if self.optimum is None:
             return Certificate("not certified", None, None, float(lost))
+        from gnrs_ppl.inference.exact import TIE
+
         gap = self.optimum - self.s_search
-        return Certificate("exact enumeration", self.optimum, 0.0 if abs(gap) < 1e-9 else gap, float(lost))
+        return Certificate("exact enumeration", self.optimum, 0.0 if abs(gap) < TIE else gap, float(lost))
 
     def runners_up(self, count: int) -> list[Ranked]:
         """The other feasible structures of greatest s_search, the more probable first among ties; none where nothing was enumerated."""
@@ -265,9 +262,7 @@ class Search:
                 "structure": self.graph.structure(self.best).model_dump(mode="json", exclude_defaults=True),
             },
             "optimum": self.optimum,
-            "optimal_states": None
-            if self.posterior is None
-            else int((self.posterior.enumeration.score >= self.posterior.enumeration.score.max() - 1e-9).sum()),
+            "optimal_states": None if self.posterior is None else self.posterior.enumeration.optimal,
             "feasible_states": None if self.posterior is None else int(self.posterior.enumeration.feasible.sum()),
             "energy_evaluations": chains * (steps + 1),
             "chains_at_best": int((self.chains.score.max(axis=1) >= self.visited.score - 1e-6).sum()),

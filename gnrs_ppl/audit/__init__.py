@@ -67,7 +67,7 @@ def audit(
     )
     return AuditResult(
         structure=structure,
-        text=render(structure, lexicon, dates_only=_dates_only(filled)),
+        text=render(structure, lexicon, dates_only=filled.dates_only),
         verdicts=verdicts,
         cases=roll_up(verdicts, log),
         sql=query.sql,
@@ -80,8 +80,3 @@ def audit(
         versions=versions(),
         sentence=lambda verdict: explain(verdict, structure, lexicon),
     )
-
-
-def _dates_only(records: RecordLayer) -> bool:
-    grains = {c.grain for c in records.channels if c.durable and c.grain}
-    return grains == {"day"}

@@ -242,6 +242,11 @@ class RecordLayer(Frozen):
     end_of_observation: Moment | None = None
     support: Annotated[tuple[DeclaredSupport, ...], BeforeValidator(_listed)] = ()
 
+    @property
+    def dates_only(self) -> bool:
+        """Whether every durable channel whose clock is known shows dates without times of day."""
+        return {c.grain for c in self.channels if c.durable and c.grain} == {"day"}
+
     def channel(self, name: str) -> Channel | None:
         """The channel of that name, or None."""
         return next((c for c in self.channels if c.name == name), None)

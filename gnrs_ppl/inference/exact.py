@@ -53,6 +53,11 @@ class Enumeration(NamedTuple):
         return np.array(unravel([*self.sizes], np.asarray(index)), np.int32)
 
     @property
+    def optimal(self) -> int:
+        """How many structures share the greatest s_search."""
+        return int((self.score >= self.score.max() - TIE).sum())
+
+    @property
     def any_feasible(self) -> bool:
         """Whether some structure passes h."""
         return bool(self.feasible.any())
