@@ -4,7 +4,8 @@
 """
 
 from gnrs_ppl.audit import audit
-from gnrs_ppl.context import Context, EventLog, load_context, read_log
+from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.context import Context, EventLog, read_log
 from gnrs_ppl.draft import Draft, draft
 from gnrs_ppl.errors import GnrsError, InputError, NoFeasibleStructure, Refused
 from gnrs_ppl.rule.types import Structure

@@ -15,7 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gnrs_ppl.context.load import Context, load_context
+from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Goal, RecordLayer
 from gnrs_ppl.errors import NoFeasibleStructure
 from gnrs_ppl.rule.types import SLOTS, Structure

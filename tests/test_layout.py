@@ -15,14 +15,15 @@ BELOW: dict[str, set[str]] = {
     "errors": set(),
     "versions": set(),
     "context": {"errors"},
+    "benchmarks": {"errors", "context"},
     "rule": {"errors", "context"},
-    "audit": {"errors", "context", "rule", "versions"},
+    "audit": {"errors", "context", "benchmarks", "rule", "versions"},
     "realize": {"errors", "context", "rule", "audit"},
     "candidates": {"errors", "context", "rule"},
     "models": {"errors", "context", "rule", "candidates"},
     "inference": {"errors", "versions", "context", "models"},
     "calibration": {"errors", "models", "inference"},
-    "evaluate": {"errors", "context", "rule", "audit", "realize"},
+    "evaluate": {"errors", "context", "benchmarks", "rule", "audit", "realize"},
 }
 """What each part may import besides itself (DESIGN §6)."""
 ASSEMBLY = {PACKAGE / "audit" / "__init__.py": {"realize"}}

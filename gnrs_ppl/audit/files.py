@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gnrs_ppl.audit import audit
 from gnrs_ppl.audit.result import AuditResult
-from gnrs_ppl.context.load import load_context
+from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.log import read_log
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError

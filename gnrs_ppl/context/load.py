@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -46,6 +46,8 @@ class Context:
         Candidate pools as the file lists them, unread.
     source : str
         Where it comes from, for error lines.
+    scene : Context or None
+        The context whose log and profile this one shares.
     """
 
     goal: Goal
@@ -54,10 +56,13 @@ class Context:
     pools: Mapping[str, Any] | None = None
     source: str = "context"
     folder: Path = field(default_factory=Path)
+    scene: Context | None = field(default=None, repr=False)
 
     @cached_property
     def log(self) -> EventLog:
         """The event log, read on first use; raises InputError where there is none."""
+        if self.scene is not None:
+            return self.scene.log
         if self.records.log is None:
             raise InputError("names no log", "state records.log or pass --log", source=self.source, field="records.log")
         return read_log(self.folder / self.records.log, self.records)
@@ -65,7 +70,7 @@ class Context:
     @cached_property
     def profile(self) -> Profile:
         """Counts of the record layer."""
-        return profile(self.log)
+        return self.scene.profile if self.scene is not None else profile(self.log)
 
 
 def load_context(reference: str | Path, log: Path | None = None) -> Context:
@@ -88,6 +93,13 @@ def load_context(reference: str | Path, log: Path | None = None) -> Context:
     parsed = validated(_ContextFile, data, source=str(path))
     records = parsed.records if log is None else parsed.records.model_copy(update={"log": str(log.absolute())})
     context = Context(parsed.goal, parsed.institution, records, parsed.pools, str(path), path.parent)
+    _check_names(context)
+    return context
+
+
+def context_of(scene: Context, goal: Goal, source: str) -> Context:
+    """Another goal on the schema and records of a scene, whose log is read once for all of them."""
+    context = replace(scene, goal=goal, source=source, scene=scene)
     _check_names(context)
     return context
 

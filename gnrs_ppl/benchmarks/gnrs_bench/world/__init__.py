@@ -1,0 +1,1 @@
+"""The simulated institutions behind GNRS-Bench (needs SimPy; only the generator runs it)."""
