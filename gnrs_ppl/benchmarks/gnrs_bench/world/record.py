@@ -66,6 +66,7 @@ def record(world: World, start: datetime) -> list[Row]:
             if caught >= spec["catches"] or not any(a <= act.at and at <= b for a, b in writes):
                 continue
             fields = {"resource": act.by, "role": act.role, "object": act.object, "location": act.where}
+            fields |= dict.fromkeys(spec.get("omits", ()))
             for chance, (field, share) in zip(lost, spec.get("loses", {}).items(), strict=False):
                 if chance < share:
                     fields[field] = None
