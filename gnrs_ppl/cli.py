@@ -1,4 +1,4 @@
-"""Command line: ``gnrs draft``, ``gnrs audit``, ``gnrs sample``. Heavy imports wait until a verb needs them."""
+"""Command line: ``gnrs goals``, ``gnrs draft``, ``gnrs audit``, ``gnrs sample``. Heavy imports wait until a verb needs them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
+from gnrs_ppl.context.load import require_known
 from gnrs_ppl.errors import GnrsError, InputError, one_line
 
 app = typer.Typer(
@@ -32,8 +33,21 @@ class Kernel(StrEnum):
     exact = "exact"
 
 
+class Split(StrEnum):
+    """Splits of GNRS-Bench."""
+
+    dev = "dev"
+    test = "test"
+    ood = "ood"
+
+
 ContextPath = Annotated[
-    Path, typer.Argument(metavar="CONTEXT", help="Context file (YAML or JSON): goal, schema, records, pools.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="CONTEXT",
+        help="Benchmark goal (GNRS-001), or context file (YAML or JSON): goal, schema, records, pools.",
+        show_default=False,
+    ),
 ]
 Log = Annotated[Path | None, typer.Option(help="Event log (CSV, CSV.gz or Parquet) in place of the context's.", show_default=False)]
 Chains = Annotated[int, typer.Option(help="Parallel chains.")]
@@ -53,6 +67,42 @@ def root(
 
         typer.echo("\n".join(f"{name} {number}" for name, number in versions().items()))
         raise typer.Exit
+
+
+@app.command()
+def goals(
+    split: Annotated[Split | None, typer.Option(help="Only this split.", show_default=False)] = None,
+    family: Annotated[str | None, typer.Option(help="Only this scene family.", show_default=False)] = None,
+    labels: Annotated[bool, typer.Option("--labels", help="Held-out labels, floors and ceilings per goal (dev unless --reveal).")] = False,
+    reveal: Annotated[bool, typer.Option("--reveal", help="With --labels: test and OOD too; the run enters the ledger.")] = False,
+    as_json: Json = False,
+) -> None:
+    """List the goals of GNRS-Bench."""
+    from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, goals
+
+    if family is not None:
+        require_known(family, FAMILIES, "the scene families", source="arguments", field="--family")
+    chosen = [g for g in goals() if split in (None, g.split) and family in (None, g.family)]
+    if labels:
+        from gnrs_ppl.evaluate.ledger import enter
+        from gnrs_ppl.evaluate.summary import summaries
+        from gnrs_ppl.report import print_labels
+
+        if reveal and any(g.split != "dev" for g in chosen):
+            enter(sys.argv)
+        with _working("scoring floors and ceilings"):
+            found = summaries([g.id for g in chosen if reveal or g.split == "dev"], revealed=reveal)
+        if as_json:
+            typer.echo(json.dumps([s.as_dict() for s in found], indent=2, ensure_ascii=False))
+        else:
+            print_labels(found)
+        return
+    if as_json:
+        typer.echo(json.dumps([g.model_dump(mode="json") for g in chosen], indent=2, ensure_ascii=False))
+        return
+    from gnrs_ppl.report import print_goals
+
+    print_goals(chosen)
 
 
 @app.command()

@@ -19,7 +19,12 @@ from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict
 from gnrs_ppl.errors import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gnrs_ppl.benchmarks.gnrs_bench import BenchmarkGoal
     from gnrs_ppl.draft import Draft, Search
+    from gnrs_ppl.evaluate.audit_f1 import F1
+    from gnrs_ppl.evaluate.summary import GoalSummary
 
 
 def _console() -> Console:
@@ -179,3 +184,50 @@ def _print_procedure(console: Console, result: AuditResult) -> None:
         own = [v.verdict for v in result.procedure.verdicts if v.constraint == index]
         _row(steps, f"{step.stage}: {step.name}", *[own.count(v) for v in VERDICTS[:4]])
     console.print(steps)
+
+
+def print_goals(goals: Sequence[BenchmarkGoal]) -> None:
+    """Goals of the benchmark, by family."""
+    console = _console()
+    for family in dict.fromkeys(g.family for g in goals):
+        group = [g for g in goals if g.family == family]
+        table = _table(
+            f"{family} ({', '.join(group[0].scenes)}): {group[0].stem}", "goal", "category", "split", "required", "forbidden", "sentence"
+        )
+        for g in group:
+            _row(table, g.id, g.category, g.split, " ".join(g.goal.required), " ".join(g.goal.forbidden), g.sentence)
+        console.print(table)
+    console.print(Text(f"{len(goals)} goals; a reconstruction from the paper's tables, see docs/gnrs-bench.md", style="dim"))
+
+
+def print_labels(summaries: Sequence[GoalSummary]) -> None:
+    """Labels in truth and on record, floors and ceilings, per goal and on average."""
+    from gnrs_ppl.evaluate.audit_f1 import mean_f1
+
+    console = _console()
+    counts = _table(
+        "Held-out cases by verdict: truth / what the record entitles one to say", "goal", *VERDICTS, "grey", right=(*VERDICTS, "grey")
+    )
+    for s in summaries:
+        _row(counts, s.goal + ("" if s.reference.expressible else " *"), *[f"{s.truth[v]}/{s.entitled[v]}" for v in (*VERDICTS, None)])
+    console.print(counts)
+    names = list(summaries[0].floors) if summaries else []
+    scores = _table(
+        "Audit F1, macro / violation: floors against the record, ceiling against the truth",
+        "goal",
+        *names,
+        "ceiling",
+        right=(*names, "ceiling"),
+    )
+    for s in summaries:
+        _row(scores, s.goal, *[_f1(s.floors[n].record) for n in names], _f1(s.ceiling))
+    if summaries:
+        columns = [[s.floors[n].record for s in summaries] for n in names] + [[s.ceiling for s in summaries]]
+        _row(scores, "mean", *[_f1(mean_f1(column)) for column in columns])
+    console.print(scores)
+    told = sum(s.reference.expressible for s in summaries)
+    console.print(Text(f"* {len(summaries) - told} of {len(summaries)} hidden norms say something the five slots cannot", style="dim"))
+
+
+def _f1(score: F1) -> str:
+    return f"{score.macro:.2f} / {'–' if score.violation is None else f'{score.violation:.2f}'}"
