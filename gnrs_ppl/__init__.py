@@ -6,11 +6,11 @@
 from gnrs_ppl.audit import audit
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context import Context, EventLog, read_log
-from gnrs_ppl.draft import Draft, draft
+from gnrs_ppl.draft import Draft, draft, draft_many
 from gnrs_ppl.errors import GnrsError, InputError, NoFeasibleStructure, Refused
 from gnrs_ppl.rule.types import Structure
 
 __all__ = [
     "Context", "Draft", "EventLog", "GnrsError", "InputError", "NoFeasibleStructure", "Refused", "Structure",
-    "audit", "draft", "load_context", "read_log",
+    "audit", "draft", "draft_many", "load_context", "read_log",
 ]  # fmt: skip

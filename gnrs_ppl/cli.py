@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.exceptions import Abort, Exit, TyperException
@@ -24,6 +24,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog="Exit codes: 0; 1 the answer is no (violations, no feasible rule); 2 bad input; 3 not checkable on these records.",
 )
+
+
+Item = TypeVar("Item")
 
 
 class Kernel(StrEnum):
@@ -107,7 +110,14 @@ def goals(
 
 @app.command()
 def draft(
-    context: ContextPath,
+    context: Annotated[
+        Path | None,
+        typer.Argument(metavar="[CONTEXT]", help="Benchmark goal (GNRS-061) or context file (YAML or JSON).", show_default=False),
+    ] = None,
+    split: Annotated[
+        Split | None, typer.Option(help="Draft and score every goal of a split of GNRS-Bench instead.", show_default=False)
+    ] = None,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")] = False,
     log: Log = None,
     chains: Chains = 64,
     steps: Steps = 200,
@@ -117,12 +127,18 @@ def draft(
     out: Annotated[Path | None, typer.Option(help="Folder for rule.txt, rule.json, draft.json and posterior.nc; all or nothing.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups."""
+    """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the drafts of a split."""
     import gnrs_ppl as gnrs
+
+    if (context is None) == (split is None):
+        raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
+    if split is not None:
+        _draft_split(split, reveal, as_json, chains=chains, steps=steps, seed=seed, kernel=kernel.value)
+        return
 
     with _working("drafting"):
         drafted = gnrs.draft(
-            gnrs.load_context(context, log), chains=chains, steps=steps, seed=seed, kernel=kernel.value, alternatives=alternatives
+            gnrs.load_context(str(context), log), chains=chains, steps=steps, seed=seed, kernel=kernel.value, alternatives=alternatives
         )
         written = drafted.save(out) if out is not None else []
     if as_json:
@@ -131,6 +147,25 @@ def draft(
     from gnrs_ppl.report import print_draft
 
     print_draft(drafted, written)
+
+
+def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> None:
+    from gnrs_ppl.benchmarks.gnrs_bench import goals
+    from gnrs_ppl.evaluate.ledger import enter
+    from gnrs_ppl.experiments.drafting import draft_goals, summaries
+    from gnrs_ppl.report import print_rows
+
+    ids = [g.id for g in goals() if g.split == split.value]
+    if split is not Split.dev:
+        if not reveal:
+            raise InputError(f"{split.value} goals are held out", "add --reveal; the run enters the ledger", source="arguments")
+        enter(sys.argv)
+    rows = list(_counted("drafting and scoring", draft_goals(ids, revealed=reveal, **request), len(ids)))
+    if as_json:
+        found = {"goals": [row.as_dict() for row in rows], "means": [s._asdict() for s in summaries(rows)]}
+        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        print_rows(rows, summaries(rows))
 
 
 @app.command()
@@ -189,6 +224,17 @@ def sample(
     from gnrs_ppl.report import print_search
 
     print_search(found, out)
+
+
+def _counted(what: str, items: Iterator[Item], total: int) -> Iterator[Item]:
+    """The same items, with a progress bar on a terminal's standard error."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(items, what, total, console=Console(stderr=True))
 
 
 @contextmanager

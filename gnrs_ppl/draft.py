@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from gnrs_ppl.calibration.weights import Weights
-    from gnrs_ppl.candidates.grounding import Dropped
+    from gnrs_ppl.candidates.build import Built
     from gnrs_ppl.evaluate.grounding import Grounding
     from gnrs_ppl.inference.exact import Posterior, Ranked
     from gnrs_ppl.inference.result import Chains, MoveCount, Visited
@@ -75,6 +75,41 @@ def draft(
     Refused
         The chosen rule cannot be checked on these records.
     """
+    one = context if isinstance(context, Context) else load_context(context)
+    return draft_many([one], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights, alternatives=alternatives)[0]
+
+
+def draft_many(
+    contexts: Sequence[Context | str | Path],
+    *,
+    chains: int = 64,
+    steps: int = 200,
+    seed: int = 0,
+    kernel: str = "metropolis",
+    weights: Weights | None = None,
+    alternatives: int = 3,
+) -> list[Draft]:
+    """Draft a rule for each of several contexts; their chains run in one program, and each draft is what :func:`draft` gives.
+
+    Parameters
+    ----------
+    contexts : sequence of Context or path
+    chains, steps, seed, kernel, weights, alternatives
+        As for :func:`draft`.
+
+    Raises
+    ------
+    GnrsError
+        As :func:`draft`, for the first context that fails.
+    """
+    given = [c if isinstance(c, Context) else load_context(c) for c in contexts]
+    # paper, Candidate construction and Structured search: a* = argmax s_search(a; x) over A(x)
+    searches = search_many(given, chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)
+    return [_realized(found, alternatives) for found in searches]
+
+
+def _realized(found: Search, alternatives: int) -> Draft:
+    """The chosen structure as text, as a check, and with what is reported beside it."""
     from gnrs_ppl.audit.checkable import check, resolved
     from gnrs_ppl.audit.compile import compile_rule
     from gnrs_ppl.evaluate.grounding import grounding
@@ -82,11 +117,9 @@ def draft(
     from gnrs_ppl.realize.recover import recovered
     from gnrs_ppl.realize.text import render
 
-    context = context if isinstance(context, Context) else load_context(context)
+    context = found.graph.facts.context
     records = resolved(context.records, context.log)
     lexicon = Lexicon.of(context.schema, records)
-    # paper, Candidate construction and Structured search: a* = argmax s_search(a; x) over A(x)
-    found = search(context, chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)
     structure = found.graph.structure(found.best)
     # paper, Realization: y = R(a*), read back by the parser
     text = render(structure, lexicon, dates_only=records.dates_only)
@@ -119,32 +152,51 @@ def search(
     context: Context, *, chains: int = 64, steps: int = 200, seed: int = 0, kernel: str = "metropolis", weights: Weights | None = None
 ) -> Search:
     """Candidate pools, And-Or Graph, exact posterior where the space allows it, and the chains; parameters as for :func:`draft`."""
+    return search_many([context], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)[0]
+
+
+def search_many(
+    contexts: Sequence[Context],
+    *,
+    chains: int = 64,
+    steps: int = 200,
+    seed: int = 0,
+    kernel: str = "metropolis",
+    weights: Weights | None = None,
+) -> list[Search]:
+    """Search several contexts, their chains in one program; parameters as for :func:`draft`."""
     from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
-    from gnrs_ppl.candidates.grounding import ground, read_pools
+    from gnrs_ppl.candidates.build import pools_of
     from gnrs_ppl.inference.cache import use_compilation_cache
-    from gnrs_ppl.inference.chains import run_chains
+    from gnrs_ppl.inference.chains import run_many
     from gnrs_ppl.inference.exact import STATE_LIMIT, enumerate_space, exact_posterior, number_of_states
     from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract
     from gnrs_ppl.models.graph import compile_graph
 
     use_compilation_cache()
     weights = weights or DEFAULT_WEIGHTS
-    # paper, Candidate construction: the pools C_k(x), without what rests on a zero
-    pools, dropped = ground(read_pools(context), context)
-    # paper, Structured search: A(x) = Π C_k(x) as a factor graph, scored by wᵀφ − λ1[¬h]
-    graph = compile_graph(context, pools)
-    tables = contract(graph.space, weights.array())
-    posterior = None
-    if number_of_states(tables) <= STATE_LIMIT:
-        posterior = exact_posterior(enumerate_space(tables), SEARCH_TEMPERATURE)
-        if not posterior.enumeration.any_feasible:
+    graphs, built = [], []
+    for context in contexts:
+        # paper, Candidate construction: the pools C_k(x), without what rests on a zero
+        built.append(pools_of(context))
+        # paper, Structured search: A(x) = Π C_k(x) as a factor graph, scored by wᵀφ − λ1[¬h]
+        graphs.append(compile_graph(context, built[-1].pools))
+    spaces = [contract(graph.space, weights.array()) for graph in graphs]
+    posteriors: list[Posterior | None] = []
+    for graph, tables in zip(graphs, spaces, strict=True):
+        posterior = exact_posterior(enumerate_space(tables), SEARCH_TEMPERATURE) if number_of_states(tables) <= STATE_LIMIT else None
+        if posterior is not None and not posterior.enumeration.any_feasible:
             raise NoFeasibleStructure(_blocked(graph, tables))
+        posteriors.append(posterior)
     # four moves, Metropolis acceptance, τ = 0.08
-    run = run_chains(tables, chains=chains, steps=steps, temperature=SEARCH_TEMPERATURE, seed=seed, kernel=kernel)
-    found = Search(graph, tables, weights, dropped, run, posterior)
-    if not found.visited.feasible:
-        raise NoFeasibleStructure(f"no chain reached a structure that passes every hard condition; {_blocked(graph, tables)}")
-    return found
+    names = [context.goal.id for context in contexts]
+    runs = run_many(spaces, chains=chains, steps=steps, temperature=SEARCH_TEMPERATURE, seed=seed, names=names, kernel=kernel)
+    searches = [Search(*parts) for parts in zip(graphs, spaces, [weights] * len(runs), built, runs, posteriors, strict=True)]
+    for found in searches:
+        if not found.visited.feasible:
+            blocked = _blocked(found.graph, found.tables)
+            raise NoFeasibleStructure(f"no chain reached a structure that passes every hard condition; {blocked}")
+    return searches
 
 
 def _blocked(graph: AndOrGraph, tables: Tables) -> str:
@@ -168,7 +220,7 @@ class Search:
     graph: AndOrGraph
     tables: Tables
     weights: Weights
-    dropped: tuple[Dropped, ...]
+    built: Built
     chains: Chains
     posterior: Posterior | None
 
@@ -426,7 +478,7 @@ class Draft:
                     ]
                     for slot, options in zip(SLOTS, found.graph.options, strict=True)
                 },
-                "dropped": [item._asdict() for item in found.dropped],
+                "dropped": [item._asdict() for item in found.built.dropped],
             },
             "check": {"sql": self.sql, "assumptions": list(self.assumptions)},
             "versions": versions(),

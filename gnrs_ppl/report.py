@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.draft import Draft, Search
     from gnrs_ppl.evaluate.audit_f1 import F1
     from gnrs_ppl.evaluate.summary import GoalSummary
+    from gnrs_ppl.experiments.drafting import Row, Summary
 
 
 def _console() -> Console:
@@ -94,9 +95,9 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         for number, other in enumerate(draft.alternatives, 2):
             _row(runners, number, f"{other.probability:.4f}", f"{other.s_search:.4f}", other.differs)
         console.print(runners)
-    if draft.search.dropped:
+    if draft.search.built.dropped:
         dropped = _table("Refused candidates", "slot", "candidate", "why")
-        for item in draft.search.dropped:
+        for item in draft.search.built.dropped:
             _row(dropped, *item)
         console.print(dropped)
     for path in written:
@@ -231,3 +232,26 @@ def print_labels(summaries: Sequence[GoalSummary]) -> None:
 
 def _f1(score: F1) -> str:
     return f"{score.macro:.2f} / {'–' if score.violation is None else f'{score.violation:.2f}'}"
+
+
+def print_rows(rows: Sequence[Row], means: Sequence[Summary]) -> None:
+    """Scored drafts of many goals, and their means with intervals."""
+    from gnrs_ppl.experiments.drafting import BEST_OF, PAPER_NO_LLM
+
+    console = _console()
+    columns = ("goal", "HARD-OK", "ρ", "direct/inferred/derivable/missing", "template/schema/record", "ε_S", "audit F1", "best in pool")
+    table = _table("Drafts without LLM candidates; audit F1 is macro / violated, against the record", *columns, right=columns[2:])
+    for r in rows:
+        supports = "/".join(str(r.supports.get(s, 0)) for s in ("direct", "inferred", "derivable", "missing"))
+        sources = "/".join(str(r.sources[s]) for s in ("template", "schema", "record"))
+        epsilon = "–" if r.epsilon is None else f"{r.epsilon:.4f}"
+        gate = "yes" if r.hard_ok else "no"
+        _row(table, r.goal, gate, f"{r.rho:.3f}", supports, sources, epsilon, _f1(r.audit.record), _f1(r.best_in_pool.record))
+    console.print(table)
+    summary = _table(f"Means over {len(rows)} goals", "", "mean", "95 % over goals", "95 % over families", right=("mean",))
+    for s in means:
+        _row(summary, s.name, f"{s.mean:.3f}", *[f"{low:.3f} to {high:.3f}" for low, high in (s.by_goal, s.by_family)])
+    console.print(summary)
+    paper = ", ".join(f"{name} {value:g}" for name, value in PAPER_NO_LLM.items())
+    console.print(Text(f"best in pool: best of the rules of the {BEST_OF} best-scoring (trigger, norm) pairs", style="dim"))
+    console.print(Text(f"paper, No LLM candidates (other pools, other records): {paper}", style="dim"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from textwrap import indent
 
 import duckdb
 import sqlglot
@@ -63,7 +65,7 @@ class Statement:
         self.offsets = offsets
         self.dates = "day" in self.grains
         self._parameters: dict[str, Value] = {}
-        self._parts: dict[str, exp.CTE] = {}
+        self._parts: dict[str, str] = {}
 
     def bind(self, name: str, value: Value) -> str:
         """Bind a value to a name and give the text that stands for it."""
@@ -80,14 +82,10 @@ class Statement:
 
         ``keep`` materializes it: where ids are handed out they must be handed out once.
         """
-        part = exp.CTE(
-            this=_reading(select),
-            alias=exp.TableAlias(this=exp.to_identifier(name)),
-            materialized=True if keep else None,
-        )
-        part.comments = [f" {comment} "]
-        if self._parts.setdefault(name, part) is not part:
+        if name in self._parts:
             raise ValueError(f"{name} is defined twice")
+        text = indent(_read_only(select), "  ")
+        self._parts[name] = f'"{name}" /* {comment} */ AS {"MATERIALIZED " if keep else ""}(\n{text}\n)'
         return name
 
     def __contains__(self, name: str) -> bool:
@@ -95,9 +93,7 @@ class Statement:
 
     def query(self, select: str) -> Query:
         """The finished check: the parts so far, and a last SELECT over them."""
-        last = _reading(select)
-        last.set("with_", exp.With(expressions=list(self._parts.values())))
-        return Query(last.sql("duckdb", pretty=True, identify=True), dict(self._parameters))
+        return Query("WITH " + ", ".join(self._parts.values()) + "\n" + _read_only(select), dict(self._parameters))
 
     # Instants. A bound is a prefix such as p.lower_ of the columns ts (UTC), off (minutes) and grain; a row's clock is a
     # table with the column grain and, where dates occur, off. Both are truncated to their own grain already.
@@ -176,12 +172,13 @@ class Statement:
         return f"CASE {' '.join(branches)} ELSE {at(finest)} END" if branches else at(finest)
 
 
-def _reading(select: str) -> exp.Query:
-    """Parse a part, which may only read."""
+@lru_cache(maxsize=4096)
+def _read_only(select: str) -> str:
+    """A part, which may only read, parsed and written out again with every identifier quoted; rules of one context share most parts."""
     parsed = sqlglot.parse_one(select, dialect="duckdb")
     if not isinstance(parsed, exp.Query) or parsed.find(exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Into, exp.Command):
         raise ValueError("a part of a compiled check only reads")
-    return parsed
+    return parsed.sql("duckdb", pretty=True, identify=True)
 
 
 def struct(fields: dict[str, str]) -> str:

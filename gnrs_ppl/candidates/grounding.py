@@ -28,13 +28,9 @@ def read_pools(context: Context) -> Pools:
     Raises
     ------
     InputError
-        No pools, a malformed candidate, an unknown name, an unimplemented template.
+        A missing pool, a malformed candidate, an unknown name, an unimplemented template.
     """
-    if context.pools is None:
-        raise InputError(
-            "lists no candidate pools", "add pools: with scope, trigger, norm, evidence and procedure", source=context.source, field="pools"
-        )
-    pools = validated(Pools, dict(context.pools), source=context.source, field="pools")
+    pools = validated(Pools, dict(context.pools or {}), source=context.source, field="pools")
     for slot in SLOTS:
         for candidate in getattr(pools, slot):
             _check_names(context, candidate, f"pools.{slot}.{candidate.id}")

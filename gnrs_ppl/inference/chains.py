@@ -1,9 +1,10 @@
-"""Many chains at once: one compiled scan over steps of a vmapped transition (paper, Structured search: 200 steps)."""
+"""Many chains on many spaces at once: one compiled scan over steps of a vmapped transition (paper, Structured search: 200 steps)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -18,10 +19,14 @@ from gnrs_ppl.inference.metropolis import State, Transition, build_kernel, init
 from gnrs_ppl.inference.moves import WORDS
 from gnrs_ppl.inference.result import Chains, check_request, superchain_ids
 from gnrs_ppl.inference.starts import draw_starts
-from gnrs_ppl.models.energy import Tables
+from gnrs_ppl.models.energy import Tables, padded
 
 KERNELS: dict[str, Callable[[], Transition]] = {"metropolis": build_kernel}
 """Kernels by name; besides them ``exact`` draws independently from the enumerated posterior."""
+
+
+PAD_OPTIONS = 8
+"""Options are padded to a multiple of this, so that batches of contexts share a few compiled kernels."""
 
 
 def run_chains(
@@ -54,14 +59,59 @@ def run_chains(
     InputError
         For an unknown kernel, numbers out of range, and more draws than fit (with the bytes).
     """
+    request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": temperature, "superchains": superchains}
+    return run_many([tables], **request, seed=seed, kernel=kernel)[0]
+
+
+def run_many(
+    spaces: Sequence[Tables],
+    *,
+    chains: int,
+    steps: int,
+    temperature: float,
+    seed: int,
+    names: Sequence[str] = (),
+    kernel: str = "metropolis",
+    superchains: int | None = None,
+) -> list[Chains]:
+    """Run the same number of chains on each of several spaces, in one program.
+
+    The spaces are padded to one shape, so that one compiled kernel serves them all; padding changes no draw. A named space gives the
+    same chains alone and in company.
+
+    Parameters
+    ----------
+    spaces : sequence of Tables
+        With the same number of variables, swaps and joints.
+    names : sequence of str, optional
+        One per space; its random numbers follow from the seed and its name, so that spaces are independent of one another.
+    chains, steps, temperature, seed, kernel, superchains
+        As for :func:`run_chains`.
+
+    Returns
+    -------
+    list of Chains
+        One per space; ``wall_seconds`` is its share of the whole.
+
+    Raises
+    ------
+    InputError
+        As :func:`run_chains`.
+    """
+    request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": temperature, "superchains": superchains}
+    streams = [zlib.crc32(name.encode()) for name in names] or [0] * len(spaces)
     if kernel == "exact":
-        return exact_chains(tables, chains=chains, steps=steps, temperature=temperature, seed=seed, superchains=superchains)
+        return [exact_chains(tables, **request, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
     if kernel not in KERNELS:
         raise InputError(f"no kernel {kernel!r}", f"choose one of {', '.join([*KERNELS, 'exact'])}", source="arguments", field="kernel")
-    groups = check_request(tables, chains=chains, steps=steps, temperature=temperature, seed=seed, superchains=superchains)
+    groups = check_request(spaces[0], **request, seed=seed, spaces=len(spaces))
     superchain = superchain_ids(chains, groups)
-    starts = draw_starts(tables, groups, seed)[superchain]
-    arguments = jax.tree.map(jnp.asarray, (tables, starts, jax.random.key(seed), temperature))
+    starts = np.stack([draw_starts(tables, groups, seed, s)[superchain] for tables, s in zip(spaces, streams, strict=True)])
+    options = PAD_OPTIONS * -(-max(tables.unary.shape[1] for tables in spaces) // PAD_OPTIONS)
+    pairs = max(tables.pairs.shape[0] for tables in spaces)
+    stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *[padded(tables, options, pairs) for tables in spaces])
+    keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(jax.random.key(seed), jnp.asarray(streams, jnp.uint32))
+    arguments = jax.tree.map(jnp.asarray, (stacked, starts, keys, temperature))
 
     began = time.perf_counter()
     run = _compiled(kernel, steps, jax.eval_shape(lambda *leaves: leaves, *arguments))
@@ -69,23 +119,27 @@ def run_chains(
     first, drawn = jax.block_until_ready(run(*arguments))  # type: ignore[no-untyped-call]
     ended = time.perf_counter()
 
-    positions, score, feasible, move, accepted = (np.moveaxis(np.asarray(leaf), 0, 1) for leaf in drawn)
-    return Chains(
-        positions=positions,
-        score=score,
-        feasible=feasible,
-        move=move,
-        accepted=accepted,
-        starts=starts,
-        start_score=np.asarray(first.score),
-        start_feasible=np.asarray(first.feasible),
-        superchain=superchain,
-        kernel=kernel,
-        temperature=temperature,
-        seed=seed,
-        wall_seconds=ended - compiled,
-        compile_seconds=compiled - began,
-    )
+    # (steps, spaces, chains, ...) -> (spaces, chains, steps, ...)
+    positions, score, feasible, move, accepted = (np.moveaxis(np.asarray(leaf), 0, 2) for leaf in drawn)
+    return [
+        Chains(
+            positions=positions[g],
+            score=score[g],
+            feasible=feasible[g],
+            move=move[g],
+            accepted=accepted[g],
+            starts=starts[g],
+            start_score=np.asarray(first.score)[g],
+            start_feasible=np.asarray(first.feasible)[g],
+            superchain=superchain,
+            kernel=kernel,
+            temperature=temperature,
+            seed=seed,
+            wall_seconds=(ended - compiled) / len(spaces),
+            compile_seconds=(compiled - began) / len(spaces),
+        )
+        for g in range(len(spaces))
+    ]
 
 
 @lru_cache(maxsize=16)
@@ -93,14 +147,18 @@ def _compiled(kernel: str, steps: int, shapes: Any) -> Compiled:
     """Compile once per kernel, number of steps and shapes."""
     transition = KERNELS[kernel]()
 
-    def run(tables: Tables, starts: jax.Array, key: jax.Array, temperature: jax.Array) -> tuple[State, Any]:
-        first = jax.vmap(init, in_axes=(0, None, None))(starts, tables, temperature)
+    def run(tables: Tables, starts: jax.Array, keys: jax.Array, temperature: jax.Array) -> tuple[State, Any]:
+        first = jax.vmap(jax.vmap(init, in_axes=(0, None, None)), in_axes=(0, 0, None))(starts, tables, temperature)
 
-        def step(states: State, step_key: jax.Array) -> tuple[State, Any]:
-            words = jax.random.bits(step_key, (WORDS, starts.shape[0]), jnp.uint32)
-            states, info = jax.vmap(transition, in_axes=(1, 0, None, None))(words, states, tables, temperature)
+        def advance(key: jax.Array, states: State, tables: Tables) -> tuple[State, Any]:
+            words = jax.random.bits(key, (WORDS, starts.shape[1]), jnp.uint32)
+            return jax.vmap(transition, in_axes=(1, 0, None, None))(words, states, tables, temperature)
+
+        def step(states: State, step_keys: jax.Array) -> tuple[State, Any]:
+            states, info = jax.vmap(advance)(step_keys, states, tables)
             return states, (states.position, states.score, states.feasible, info.move.astype(jnp.int8), info.accepted)
 
-        return first, jax.lax.scan(step, first, jax.random.split(key, steps))[1]
+        step_keys = jax.vmap(jax.random.split, in_axes=(0, None), out_axes=1)(keys, steps)
+        return first, jax.lax.scan(step, first, step_keys)[1]
 
     return jax.jit(run).lower(*shapes).compile()

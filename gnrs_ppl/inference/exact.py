@@ -188,7 +188,9 @@ def fewest_flags(tables: Tables, limit: int = STATE_LIMIT) -> Blocked:
     return Blocked(position, tuple(raised))
 
 
-def exact_chains(tables: Tables, *, chains: int, steps: int, temperature: float, seed: int, superchains: int | None = None) -> Chains:
+def exact_chains(
+    tables: Tables, *, chains: int, steps: int, temperature: float, seed: int, superchains: int | None = None, stream: int = 0
+) -> Chains:
     """Independent draws from p(a | x) in the shape of chains: what a perfect sampler would record.
 
     Every "start" is one more independent draw; superchains only group the chains.
@@ -197,7 +199,7 @@ def exact_chains(tables: Tables, *, chains: int, steps: int, temperature: float,
     began = time.perf_counter()
     posterior = exact_posterior(enumerate_space(tables), temperature)
     cumulative = np.cumsum(posterior.probability)
-    uniform = np.random.default_rng(seed).random((chains, steps + 1))
+    uniform = np.random.default_rng([seed, stream]).random((chains, steps + 1))
     index = np.minimum(np.searchsorted(cumulative, uniform * cumulative[-1], side="right"), len(cumulative) - 1)
     positions = np.stack(unravel([*posterior.enumeration.sizes], index), axis=-1).astype(np.int32)
     score, feasible = posterior.enumeration.score[index], posterior.enumeration.feasible[index]

@@ -100,7 +100,9 @@ def superchain_ids(chains: int, superchains: int) -> Int[NDArray[np.int32], " C"
     return np.repeat(np.arange(superchains, dtype=np.int32), chains // superchains)
 
 
-def check_request(tables: Tables, *, chains: int, steps: int, temperature: float, seed: int, superchains: int | None) -> int:
+def check_request(
+    tables: Tables, *, chains: int, steps: int, temperature: float, seed: int, superchains: int | None, spaces: int = 1
+) -> int:
     """Refuse what cannot be run, before anything is; give back the number of superchains.
 
     Unless given, it is the greatest common divisor of ``chains`` and 8: 8 starts where 8 divides the chains.
@@ -121,8 +123,9 @@ def check_request(tables: Tables, *, chains: int, steps: int, temperature: float
         remedy = f"give a number that divides the {chains} chains, 1 to {chains}"
         raise InputError(f"{superchains} superchains cannot share {chains} chains", remedy, source="arguments", field="superchains")
     per_draw = 4 * tables.sizes.shape[0] + np.asarray(tables.unary).dtype.itemsize + 3
-    needed = chains * (steps + 1) * per_draw
+    needed = spaces * chains * (steps + 1) * per_draw
     if needed > LARGEST_RESULT:
-        problem = f"{chains} chains of {steps} steps need {needed} bytes, more than the {LARGEST_RESULT} allowed"
+        on = f" on each of {spaces} spaces" if spaces > 1 else ""
+        problem = f"{chains} chains of {steps} steps{on} need {needed} bytes, more than the {LARGEST_RESULT} allowed"
         raise InputError(problem, f"ask for at most {LARGEST_RESULT // per_draw} draws in all", source="arguments", field="chains")
     return superchains or math.gcd(chains, 8)

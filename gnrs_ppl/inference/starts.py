@@ -22,12 +22,12 @@ def draw_prior(tables: Tables, count: int, generator: np.random.Generator) -> In
     return (np.asarray(lookup.start)[variables, candidate] + chosen).astype(np.int32)
 
 
-def draw_starts(tables: Tables, superchains: int, seed: int) -> Int[NDArray[np.int32], "superchains V"]:
-    """Distinct structures drawn from p0 without replacement.
+def draw_starts(tables: Tables, superchains: int, seed: int, stream: int = 0) -> Int[NDArray[np.int32], "superchains V"]:
+    """Distinct structures drawn from p0 without replacement; ``stream`` sets spaces of one seed apart.
 
     A space with fewer structures than superchains gives each of them once, and then again from the first.
     """
-    generator = np.random.default_rng([seed, superchains])
+    generator = np.random.default_rng([seed, superchains, stream])
     sizes = [int(size) for size in tables.sizes]
     states = math.prod(sizes)
     if states <= max(ENUMERABLE, 2 * superchains):

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from gnrs_ppl.models.space import AnyArray, Joints, Lookup, RuleSpace, Swaps, look_up
+from gnrs_ppl.models.space import PADDING, ROW_UNITS, AnyArray, Joints, Lookup, RuleSpace, Swaps, look_up
 
 SEARCH_TEMPERATURE = 0.08
 """tau of the paper's search; it moves the chains, and probabilities at it are not for people (DESIGN section 1)."""
@@ -95,6 +95,36 @@ def contract(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float | 
         swaps=space.swaps,
         joints=space.joints,
         lookup=space.lookup,
+    )
+
+
+def padded(tables: Tables, options: int, pairs: int) -> Tables:
+    """The same tables with room for more options and pairs; what does not exist keeps its mark and changes no draw."""
+    more, new_pairs = options - tables.unary.shape[1], pairs - tables.pairs.shape[0]
+
+    def grow(table: AnyArray, axes: tuple[int, ...], fill: float = 0, first: int = 0) -> AnyArray:
+        widths = [(0, more if axis in axes else 0) for axis in range(table.ndim)]
+        widths[0] = (0, first) if first else widths[0]
+        return np.pad(np.asarray(table), widths, constant_values=fill)
+
+    swaps, joints, lookup = tables.swaps, tables.joints, tables.lookup
+    return tables._replace(
+        candidate=grow(tables.candidate, (1,)),
+        log_prior=grow(tables.log_prior, (1,), PADDING),
+        unary=grow(tables.unary, (1,)),
+        unary_flags=grow(tables.unary_flags, (1,)),
+        pairs=grow(tables.pairs, (), first=new_pairs),
+        pairwise=grow(tables.pairwise, (1, 2), first=new_pairs),
+        pair_flags=grow(tables.pair_flags, (1, 2), first=new_pairs),
+        swaps=swaps._replace(
+            **{name: grow(getattr(swaps, name), (1,), -1 if name == "group" else 0) for name in Swaps._fields if name != "variables"}
+        ),
+        joints=joints._replace(
+            table=grow(joints.table, (1, 2)),
+            log_table=grow(joints.log_table, (1, 2), PADDING),
+            cumulative=grow(joints.cumulative, (1, 2), ROW_UNITS - 1),
+        ),
+        lookup=lookup._replace(start=grow(lookup.start, (1,)), tuples=grow(lookup.tuples, (1,), 1)),
     )
 
 

@@ -1,0 +1,104 @@
+"""Candidate pools C_k(x) of a context: proposed by the sources, filtered, merged, ranked (paper, Candidate construction)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from gnrs_ppl.candidates.grounding import Dropped, ground, names_of, read_pools, unrecorded
+from gnrs_ppl.candidates.mining import Traces
+from gnrs_ppl.candidates.observed import observed
+from gnrs_ppl.candidates.primitives import primitives
+from gnrs_ppl.candidates.source import Material, Proposal, Proposals
+from gnrs_ppl.candidates.templates import templates
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
+from gnrs_ppl.rule.pools import Levelled, Pools
+from gnrs_ppl.rule.types import SLOTS, EvidencePolicy, Norm, Procedure, Scope, Trigger
+
+SOURCES: dict[str, Callable[[Material], Proposals]] = {"template": templates, "schema": primitives, "record": observed}
+"""Deterministic sources; the first to propose a content gives it its place, the others join its sources."""
+POOL_LIMIT = 12
+"""Most candidates a slot keeps, the same for every slot and goal."""
+TYPES: dict[str, Any] = {"scope": Scope, "trigger": Trigger, "norm": Norm, "evidence": EvidencePolicy, "procedure": Procedure}
+
+
+class Built(NamedTuple):
+    """Pools, how many candidates each (source, slot) proposed, and what was dropped with its reason."""
+
+    pools: Pools
+    proposed: Counter[tuple[str, str]]
+    dropped: tuple[Dropped, ...]
+
+
+def pools_of(context: Context) -> Built:
+    """The pools a context lists by hand, without what rests on a zero; its own where it lists none.
+
+    Raises
+    ------
+    InputError
+        As :func:`build_pools` and :func:`~gnrs_ppl.candidates.grounding.read_pools`.
+    """
+    if context.pools is None:
+        return build_pools(context)
+    listed = read_pools(context)
+    pools, dropped = ground(listed, context)
+    return Built(pools, Counter((c.sources[0], slot) for slot in SLOTS for c in getattr(listed, slot)), dropped)
+
+
+def build_pools(context: Context) -> Built:
+    """Pools of a context's own: every source's proposals, without what rests on a zero, merged by content, ranked and cut.
+
+    Raises
+    ------
+    InputError
+        When the goal names no action, or a slot is left empty; the line holds the first reason.
+    """
+    if not context.goal.required and not context.goal.forbidden:
+        remedy = "state goal.required or goal.forbidden, or list pools"
+        raise InputError("requires and forbids nothing, so no rule can be proposed", remedy, source=context.source, field="goal")
+    material = Material(context, Traces(context))
+    kept: dict[str, dict[str, tuple[SlotContent, Levelled, Counter[str], str]]] = {slot: {} for slot in SLOTS}
+    proposed: Counter[tuple[str, str]] = Counter()
+    dropped: dict[tuple[str, str], Dropped] = {}
+    for source, propose in SOURCES.items():
+        for proposal in propose(material):
+            content, vary = canonical_slot(TYPES[proposal.slot].model_validate(proposal.content)), _levels(proposal)
+            proposed[source, proposal.slot] += 1
+            reason = unrecorded(content, context)
+            if reason:
+                told = f"{proposal.because}: {dumps(content)}"
+                dropped.setdefault((proposal.slot, dumps(content)), Dropped(proposal.slot, told, reason))
+                continue
+            key = dumps(content) + dumps(vary)
+            *_, sources, _ = kept[proposal.slot].setdefault(key, (content, vary, Counter(), f"{source}: {proposal.because}"))
+            sources[source] += 1
+    pools: dict[str, list[dict[str, Any]]] = {}
+    for slot in SLOTS:
+        ranked = sorted(kept[slot].values(), key=lambda found: -_rank(found[0], context))[:POOL_LIMIT]
+        if not ranked:
+            reasons = [d.reason for d in dropped.values() if d.slot == slot] or ["no source proposed one"]
+            remedy = "record it, or state pools by hand"
+            raise InputError(f"no candidate is left ({reasons[0]})", remedy, source=context.source, field=f"pools.{slot}")
+        chosen = [found for found in kept[slot].values() if any(found is r for r in ranked)]
+        pools[slot] = [
+            {"id": f"{slot[0].upper()}{i}", "content": content, "vary": vary, "sources": tuple(sorted(sources)), "provenance": told}
+            for i, (content, vary, sources, told) in enumerate(chosen, 1)
+        ]
+    return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
+
+
+def _levels(proposal: Proposal) -> Levelled:
+    return Levelled.model_validate({name: tuple(levels) for name, levels in proposal.vary.items()})
+
+
+def _rank(content: SlotContent, context: Context) -> float:
+    """Mean of two shares over the names of a candidate: those the goal says, and those the records show."""
+    goal, counts = context.goal, context.profile.counts
+    said = {*goal.required, *goal.forbidden, *goal.roles, *goal.locations, *goal.objects}
+    names = names_of(content)
+    if not names:
+        return 0.5
+    return sum((name in said) + bool(counts.get((kind, name))) for kind, name in names) / (2 * len(names))

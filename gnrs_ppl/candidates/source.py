@@ -1,0 +1,129 @@
+"""What the sources of candidates share: the goal, the traces, and the acts that may open an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gnrs_ppl.candidates.mining import Delays, Traces, near, snapped, spoken
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.time import Duration
+from gnrs_ppl.context.types import Goal
+from gnrs_ppl.rule.types import Act
+
+
+class Proposal(NamedTuple):
+    """A candidate before it is filtered, merged and ranked: slot, content and levels as a context file writes them, and why."""
+
+    slot: str
+    content: dict[str, Any]
+    because: str
+    vary: dict[str, Sequence[Any]] = {}  # noqa: RUF012  (never mutated)
+
+
+Proposals = Iterator[Proposal]
+
+OPENERS = 3
+"""How many acts are tried as openers of an instance."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """A context as the sources see it."""
+
+    context: Context
+    traces: Traces
+
+    @property
+    def goal(self) -> Goal:
+        """What the rule is for."""
+        return self.context.goal
+
+    @property
+    def regulated(self) -> tuple[str, ...]:
+        """Actions the goal requires, as they mostly follow one another in the traces, then those it forbids."""
+        return self.required + self.goal.forbidden
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        """Required actions in the order in which they mostly come."""
+        delays = self.traces.delays
+
+        def earlier(action: str) -> int:
+            others = [other for other in self.goal.required if other != action]
+            return sum(delays[action, o].cases if (action, o) in delays else 0 for o in others) - sum(
+                delays[o, action].cases if (o, action) in delays else 0 for o in others
+            )
+
+        return tuple(sorted(self.goal.required, key=lambda a: -earlier(a)))
+
+    @cached_property
+    def openers(self) -> tuple[str, ...]:
+        """Acts outside the goal after which its acts are seen most often, best first.
+
+        An act's merit is the mean share of all cases in which a goal's act follows it, doubled as far as the same person does both, and
+        again as far as the goal's roles perform the opener.
+        """
+        traces, cases = self.traces, max(self.context.profile.cases, 1)
+        wanted = self.required or self.goal.forbidden
+
+        def merit(activity: str) -> float:
+            found = [traces.delays[activity, act] for act in wanted if (activity, act) in traces.delays]
+            pair = traces.pair(activity)
+            by_goal = sum(pair.values.get("role", {}).get(role, 0) for role in self.goal.roles) / max(pair.rows, 1)
+            return sum(d.cases * (1 + d.personal) for d in found) * (1 + by_goal) / (len(wanted) * cases)
+
+        found = [a for a in traces.homes if a not in self.regulated]
+        return tuple(sorted(found, key=lambda a: (-merit(a), a))[:OPENERS])
+
+    def delays(self, opener: str, act: str) -> Delays | None:
+        """Observed delays of an act after an opener."""
+        return self.traces.delays.get((opener, act))
+
+    def levels(self, opener: str | None, act: str) -> tuple[tuple[Duration, ...], str]:
+        """Deadline levels of an act after an opener, and where they come from.
+
+        The time the goal names with its neighbours; else the median and the ninetieth percentile of the observed delays, snapped to
+        durations institutions write; else an hour, half a day and a day.
+        """
+        if self.goal.within is not None:
+            return near(self.goal.within), f"the goal says {self.goal.within}"
+        found = self.delays(opener, act) if opener else None
+        if found is None:
+            return tuple(Duration.parse(d) for d in ("PT1H", "PT12H", "P1D")), "no delay observed; common units"
+        levels = sorted({snapped(q) for q in (found.p50, found.p75, found.p90)}, key=Duration.shortest_seconds)
+        told = f"p90 of {found.cases} observed delays {opener} to {act}: {spoken(found.p90)}, snapped to {snapped(found.p90)}"
+        return tuple(levels), told
+
+    def place(self, activity: str) -> str | None:
+        """The one location the goal names, where the act is recorded there."""
+        return self._named(self.goal.locations, self.traces.places(activity, 0.02))
+
+    def thing(self, activity: str) -> str | None:
+        """The one object the goal names that the act is recorded with."""
+        return self._named(self.goal.objects, self.traces.things(activity, 0.02))
+
+    def exact(self, activity: str) -> dict[str, Any]:
+        """An act narrowed to the goal's location and object, as far as it is recorded with them."""
+        return self.act(activity, location=self.place(activity), object=self.thing(activity))
+
+    def act(self, activity: str, **stated: str | None) -> dict[str, Any]:
+        """An act pattern as a context file writes it."""
+        return Act(activity=activity, **stated).model_dump(exclude_none=True)
+
+    def trigger(self, activity: str, **stated: str | None) -> dict[str, Any]:
+        """A trigger on an act in its home channel."""
+        return {"act": self.act(activity, **stated), "channel": self.traces.homes[activity]}
+
+    @cached_property
+    def overseers(self) -> tuple[str, ...]:
+        """Roles the goal does not regulate, those with the fewest people on record first: offices are held by few."""
+        heads = self.traces.heads
+        roles = [t.name for t in self.context.schema.roles if t.name not in self.goal.roles]
+        return tuple(sorted(roles, key=lambda role: heads.get(role, 1 << 30)))
+
+    @staticmethod
+    def _named(wanted: Sequence[str], recorded: dict[str, int]) -> str | None:
+        return next((name for name in recorded if name in wanted), None)
