@@ -76,6 +76,8 @@ def root(
 def goals(
     split: Annotated[Split | None, typer.Option(help="Only this split.", show_default=False)] = None,
     family: Annotated[str | None, typer.Option(help="Only this scene family.", show_default=False)] = None,
+    pools: Annotated[bool, typer.Option("--pools", help="Candidates per source and slot, beside the paper's.")] = False,
+    features: Annotated[bool, typer.Option("--features", help="Features and hard conditions on these goals' pools.")] = False,
     labels: Annotated[bool, typer.Option("--labels", help="Held-out labels, floors and ceilings per goal (dev unless --reveal).")] = False,
     reveal: Annotated[bool, typer.Option("--reveal", help="With --labels: test and OOD too; the run enters the ledger.")] = False,
     as_json: Json = False,
@@ -100,12 +102,36 @@ def goals(
         else:
             print_labels(found)
         return
+    if pools or features:
+        _audit_pools([g.id for g in chosen], pools, features, as_json)
+        return
     if as_json:
         typer.echo(json.dumps([g.model_dump(mode="json") for g in chosen], indent=2, ensure_ascii=False))
         return
     from gnrs_ppl.report import print_goals
 
     print_goals(chosen)
+
+
+def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool) -> None:
+    from gnrs_ppl.experiments.pools import feature_audit, pool_audit
+    from gnrs_ppl.report import print_features, print_pools
+
+    with _working("building pools"):
+        counted = pool_audit(goal_ids) if pools else None
+        described = feature_audit(goal_ids) if features else None
+    if as_json:
+        found: dict[str, Any] = {}
+        if counted:
+            found |= {"goals": [g._asdict() for g in counted.goals], "signatures": counted.signatures}
+        if described:
+            found |= {"features": [f._asdict() for f in described[0]], "flags": [f._asdict() for f in described[1]]}
+        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    if counted:
+        print_pools(counted)
+    if described:
+        print_features(*described)
 
 
 @app.command()

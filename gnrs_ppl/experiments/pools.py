@@ -1,0 +1,137 @@
+"""What pools and features of benchmark goals are like (paper, candidate-source and candidate-pool audits)."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
+from gnrs_ppl.candidates.build import SOURCES, pools_of
+from gnrs_ppl.inference.exact import enumerate_space
+from gnrs_ppl.models.energy import contract
+from gnrs_ppl.models.features import DEFINITIONS, FEATURES
+from gnrs_ppl.models.graph import compile_graph
+from gnrs_ppl.rule.canonical import dumps
+from gnrs_ppl.rule.types import SLOTS
+
+PAPER_SOURCES = {"template": 14.0, "schema": 9.3, "record": 10.2}
+"""Paper, candidates generated per test goal."""
+PAPER_CANDIDATES = {"scope": 7.00, "trigger": 4.23, "norm": 6.52, "evidence": 6.22, "procedure": 9.15}
+PAPER_SIGNATURES = {"scope": 52, "trigger": 71, "norm": 103, "evidence": 46, "procedure": 16}
+"""Paper, candidate-pool audit over 116 goals."""
+
+
+class PoolCounts(NamedTuple):
+    """One goal's pools: candidates proposed per source, kept and options per slot, structures, and what was dropped."""
+
+    goal: str
+    proposed: dict[str, int]
+    candidates: dict[str, int]
+    options: dict[str, int]
+    structures: int
+    dropped: int
+
+
+class PoolAudit(NamedTuple):
+    """Counts per goal, and distinct candidates per slot over all of them."""
+
+    goals: list[PoolCounts]
+    signatures: dict[str, int]
+
+    def mean(self, field: str, key: str) -> float:
+        """Mean over goals of one count."""
+        return float(np.mean([getattr(g, field)[key] for g in self.goals]))
+
+
+def pool_audit(goal_ids: Sequence[str]) -> PoolAudit:
+    """Counts over some goals; no truth is looked at."""
+    found, seen = [], {slot: set[str]() for slot in SLOTS}
+    for goal in goal_ids:
+        context = load_context(goal)
+        built = pools_of(context)
+        graph = compile_graph(context, built.pools)
+        for slot in SLOTS:
+            seen[slot] |= {dumps(candidate.content) for candidate in getattr(built.pools, slot)}
+        sizes = {slot: len(options) for slot, options in zip(SLOTS, graph.options, strict=True)}
+        found.append(
+            PoolCounts(
+                goal,
+                {source: sum(n for (s, _), n in built.proposed.items() if s == source) for source in SOURCES},
+                {slot: len(getattr(built.pools, slot)) for slot in SLOTS},
+                sizes,
+                int(np.prod([*sizes.values()])),
+                len(built.dropped),
+            )
+        )
+    return PoolAudit(found, {slot: len(names) for slot, names in seen.items()})
+
+
+class FeatureAudit(NamedTuple):
+    """How one feature behaves on real pools.
+
+    Attributes
+    ----------
+    terms : tuple of str
+        The slots its terms read.
+    says : str
+        The question its definition answers.
+    least, greatest : float
+        Range over all feasible structures of all goals.
+    deviation : float
+        Standard deviation within a goal, over its feasible structures, averaged over goals.
+    varies : float
+        Share of goals within which it takes more than one value.
+    """
+
+    name: str
+    terms: tuple[str, ...]
+    says: str
+    least: float
+    greatest: float
+    deviation: float
+    varies: float
+
+
+class FlagAudit(NamedTuple):
+    """How often one hard condition bites: share of a goal's structures it excludes alone, averaged, and share of goals where it excludes any."""
+
+    name: str
+    excluded: float
+    goals: float
+
+
+def feature_audit(goal_ids: Sequence[str]) -> tuple[list[FeatureAudit], list[FlagAudit]]:
+    """Features and flags on the pools of some goals; no truth is looked at."""
+    ranges: dict[str, list[tuple[float, float, float]]] = {name: [] for name in FEATURES}
+    excluded: dict[str, list[float]] = {}
+    terms: dict[str, tuple[str, ...]] = {}
+    for goal in goal_ids:
+        context = load_context(goal)
+        graph = compile_graph(context, pools_of(context).pools)
+        feasible = enumerate_space(contract(graph.space, DEFAULT_WEIGHTS.array())).feasible
+        for f, name in enumerate(FEATURES):
+            alone = enumerate_space(contract(graph.space, np.eye(len(FEATURES))[f], penalty=0.0)).score[feasible]
+            ranges[name].append((float(alone.min()), float(alone.max()), float(alone.std())))
+            read = Counter("×".join(term.slots) for term in DEFINITIONS[name](graph.facts))
+            terms.setdefault(name, tuple(read))
+        for flag, table in graph.flags:
+            excluded.setdefault(flag.name, []).append(float(table.mean()))
+    features = [
+        FeatureAudit(
+            name,
+            terms[name],
+            (inspect.getdoc(DEFINITIONS[name]) or "").split("?")[0] + "?",
+            min(low for low, _, _ in found),
+            max(high for _, high, _ in found),
+            float(np.mean([deviation for _, _, deviation in found])),
+            float(np.mean([deviation > 1e-9 for _, _, deviation in found])),
+        )
+        for name, found in ranges.items()
+    ]
+    flags = [FlagAudit(name, float(np.mean(shares)), float(np.mean([s > 0 for s in shares]))) for name, shares in excluded.items()]
+    return features, sorted(flags, key=lambda flag: -flag.excluded)
