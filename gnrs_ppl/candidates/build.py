@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gnrs_ppl.candidates.grounding import Dropped, ground, names_of, read_pools, unrecorded
-from gnrs_ppl.candidates.mining import Traces
 from gnrs_ppl.candidates.observed import observed
 from gnrs_ppl.candidates.primitives import primitives
 from gnrs_ppl.candidates.source import Material, Proposal, Proposals
@@ -59,7 +58,7 @@ def build_pools(context: Context) -> Built:
     if not context.goal.required and not context.goal.forbidden:
         remedy = "state goal.required or goal.forbidden, or list pools"
         raise InputError("requires and forbids nothing, so no rule can be proposed", remedy, source=context.source, field="goal")
-    material = Material(context, Traces(context))
+    material = Material(context)
     kept: dict[str, dict[str, tuple[SlotContent, Levelled, Counter[str], str]]] = {slot: {} for slot in SLOTS}
     proposed: Counter[tuple[str, str]] = Counter()
     dropped: dict[tuple[str, str], Dropped] = {}

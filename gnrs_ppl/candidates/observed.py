@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnrs_ppl.candidates.mining import snapped, spoken
 from gnrs_ppl.candidates.source import Material, Proposal, Proposals
 from gnrs_ppl.candidates.templates import step_names
+from gnrs_ppl.candidates.units import snapped, spoken
 
 
 def observed(material: Material) -> Proposals:
@@ -49,8 +49,9 @@ def _norms(material: Material) -> Proposals:
             found = material.delays(opener, act)
             if found is None:
                 break
-            duties.append({"template": "response", "target": act, "deadline": snapped(found.p90)})
-            told.append(f"{act} {spoken(found.p90)}, snapped to {snapped(found.p90)}")
+            p90 = found.quantile(0.9)
+            duties.append({"template": "response", "target": act, "deadline": snapped(p90)})
+            told.append(f"{act} {spoken(p90)}, snapped to {snapped(p90)}")
         if duties and len(duties) == len(material.required):
             yield Proposal("norm", {"constraints": duties + bans}, f"p90 of observed delays after {opener}: {'; '.join(told)}")
     homes = material.traces.homes

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from gnrs_ppl.candidates.mining import Delays, Traces, near, snapped, spoken
+from gnrs_ppl.candidates.units import near, snapped, spoken
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
+from gnrs_ppl.context.traces import Delays, Traces
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.rule.types import Act
 
@@ -34,7 +35,11 @@ class Material:
     """A context as the sources see it."""
 
     context: Context
-    traces: Traces
+
+    @property
+    def traces(self) -> Traces:
+        """What the log shows."""
+        return self.context.traces
 
     @property
     def goal(self) -> Goal:
@@ -85,16 +90,20 @@ class Material:
     def levels(self, opener: str | None, act: str) -> tuple[tuple[Duration, ...], str]:
         """Deadline levels of an act after an opener, and where they come from.
 
-        The time the goal names with its neighbours; else the median and the ninetieth percentile of the observed delays, snapped to
-        durations institutions write; else an hour, half a day and a day.
+        The time the goal names with its neighbours; else the third quartile of the observed delays, snapped to a duration institutions
+        write, with its neighbours, and the ninetieth percentile; else an hour, half a day and a day.
         """
         if self.goal.within is not None:
             return near(self.goal.within), f"the goal says {self.goal.within}"
         found = self.delays(opener, act) if opener else None
         if found is None:
             return tuple(Duration.parse(d) for d in ("PT1H", "PT12H", "P1D")), "no delay observed; common units"
-        levels = sorted({snapped(q) for q in (found.p50, found.p75, found.p90)}, key=Duration.shortest_seconds)
-        told = f"p90 of {found.cases} observed delays {opener} to {act}: {spoken(found.p90)}, snapped to {snapped(found.p90)}"
+        p75, p90 = found.quantile(0.75), found.quantile(0.9)
+        levels = sorted({*near(snapped(p75)), snapped(p90)}, key=Duration.shortest_seconds)
+        told = (
+            f"p75 of {found.cases} observed delays {opener} to {act}: {spoken(p75)}, snapped to {snapped(p75)}; "
+            f"p90: {spoken(p90)}, snapped to {snapped(p90)}"
+        )
         return tuple(levels), told
 
     def place(self, activity: str) -> str | None:

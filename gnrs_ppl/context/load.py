@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field
 from gnrs_ppl.context.files import read_data, validated
 from gnrs_ppl.context.log import EventLog, read_log
 from gnrs_ppl.context.profile import Profile, profile
+from gnrs_ppl.context.traces import Traces
 from gnrs_ppl.context.types import Frozen, Goal, RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 
@@ -66,6 +67,11 @@ class Context:
         if self.records.log is None:
             raise InputError("names no log", "state records.log or pass --log", source=self.source, field="records.log")
         return read_log(self.folder / self.records.log, self.records)
+
+    @cached_property
+    def traces(self) -> Traces:
+        """Who does what when, as the log shows it."""
+        return self.scene.traces if self.scene is not None else Traces(self.log, self.profile, self.records)
 
     @cached_property
     def profile(self) -> Profile:

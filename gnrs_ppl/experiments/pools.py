@@ -98,7 +98,7 @@ class FeatureAudit(NamedTuple):
 
 
 class FlagAudit(NamedTuple):
-    """How often one hard condition bites: share of a goal's structures it excludes alone, averaged, and share of goals where it excludes any."""
+    """How often one hard condition bites: share of a goal's structures it excludes alone, averaged, and of goals where it excludes any."""
 
     name: str
     excluded: float

@@ -15,7 +15,7 @@ import numpy as np
 from gnrs_ppl.candidates.grounding import names_of
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.profile import PairProfile
-from gnrs_ppl.rule.types import Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
+from gnrs_ppl.rule.types import LOOK_BACK, Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
 
 FEATURES = (
     "intent_alignment",
@@ -176,7 +176,9 @@ def record_compatibility(facts: Facts) -> list[Term]:
     - share of trigger rows the scope's filters keep, by field, least of them [scope × trigger];
     - mean over targets of the share of the policy's channels that can record it [norm × evidence];
     - mean over positive targets of the case coverage the operator asks for, that of the k-th best channel [norm × evidence];
-    - share of targets with at least n − k + 1 closed-world channels, without which silence proves nothing [norm × evidence].
+    - share of targets with at least n − k + 1 closed-world channels, without which silence proves nothing [norm × evidence];
+    - how customary the duties are: mean over positive constraints of min(1, 2 × share of the opener's cases in which the traces show
+      them kept), 0.5 where they do not tell. Custom is no norm, but what hardly anyone does is likely misread [trigger × norm].
     """
     cases = max(facts.context.profile.cases, 1)
 
@@ -210,12 +212,25 @@ def record_compatibility(facts: Facts) -> list[Term]:
             hits.append(bool(rel) and sum(facts.closed_world(c) for c in rel) >= len(rel) - evidence.needed(len(rel)) + 1)
         return share(hits, 0.0)
 
+    def customary(trigger: Trigger, norm: Norm) -> float:
+        return share([min(1.0, 2 * _kept(trigger, c)) for c in norm.constraints if c.positive], 0.5)
+
+    def _kept(trigger: Trigger, constraint: Constraint) -> float:
+        if trigger.act is None or constraint.after is not None or constraint.count > 1:
+            return 0.25
+        acts = trigger.act.activity, constraint.target.activity
+        found = facts.context.traces.delays.get(acts[::-1] if constraint.template in LOOK_BACK else acts)
+        limit = constraint.deadline or trigger.window
+        within = 0.0 if found is None else 1.0 if limit is None else found.share_within(limit.shortest_seconds())
+        return within * (found.cases if found else 0) / max(facts.context.traces.cases(acts[0]), 1)
+
     return [
         Term(("trigger",), occurs),
         Term(("scope", "trigger"), keeps),
         Term(("norm", "evidence"), capable),
         Term(("norm", "evidence"), covered),
         Term(("norm", "evidence"), silence_speaks),
+        Term(("trigger", "norm"), customary),
     ]
 
 
