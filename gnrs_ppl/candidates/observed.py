@@ -50,7 +50,7 @@ def _norms(material: Material) -> Proposals:
             if found is None:
                 break
             p90 = found.quantile(0.9)
-            duties.append({"template": "response", "target": act, "deadline": snapped(p90)})
+            duties.append({"template": "response", "target": act, "deadline": snapped(p90), "correlate": material.correlate(opener, act)})
             told.append(f"{act} {spoken(p90)}, snapped to {snapped(p90)}")
         if duties and len(duties) == len(material.required):
             yield Proposal("norm", {"constraints": duties + bans}, f"p90 of observed delays after {opener}: {'; '.join(told)}")

@@ -12,7 +12,7 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.traces import Delays, Traces
 from gnrs_ppl.context.types import Goal
-from gnrs_ppl.rule.types import Act
+from gnrs_ppl.rule.types import Act, Correlation
 
 
 class Proposal(NamedTuple):
@@ -86,6 +86,11 @@ class Material:
     def delays(self, opener: str, act: str) -> Delays | None:
         """Observed delays of an act after an opener."""
         return self.traces.delays.get((opener, act))
+
+    def correlate(self, opener: str | None, act: str) -> Correlation:
+        """Same resource where the traces mostly show one person doing both, else same case."""
+        found = self.delays(opener, act) if opener else None
+        return "same_resource" if found is not None and found.personal >= 0.5 else "same_case"
 
     def levels(self, opener: str | None, act: str) -> tuple[tuple[Duration, ...], str]:
         """Deadline levels of an act after an opener, and where they come from.

@@ -95,10 +95,12 @@ def _norms(material: Material) -> Proposals:
         {"deadline": levels},
     )
     ended = [_duty(act, "existence") for act in required]
+    who = [material.correlate(opener, act) for act in required]
+    rest = list(zip(required[1:], who[1:], strict=True))
     if len(required) > 1:
         yield Proposal(
             "norm",
-            {"constraints": [_duty(required[0]), *[_duty(a, "existence") for a in required[1:]], *bans]},
+            {"constraints": [_duty(required[0], correlate=who[0]), *[_duty(a, "existence", correlate=w) for a, w in rest], *bans]},
             f"{required[0]} in time, the rest before the case closes; {told}",
             {"deadline": levels},
         )
