@@ -27,7 +27,7 @@ class Delays(NamedTuple):
     quantiles : tuple of float
         Seconds, at 0, 1/20, ..., 1.
     personal : float
-        Share in which the same person did both.
+        Share in which the same person did both, of those where the log names both; 0 where there are none.
     """
 
     cases: int
@@ -66,7 +66,8 @@ class Traces:
         """(earlier act, later act) -> their delays, from each activity's home channel."""
         rows = self.log.connection.execute(
             """WITH home AS (SELECT unnest($activities) AS activity, unnest($channels) AS channel),
-            firsts AS (SELECT case_id, activity, min(timestamp) AS at, arg_min(resource, timestamp) AS who
+            firsts AS (SELECT case_id, activity, min(timestamp) AS at,
+                              arg_min(struct_pack(name := resource), struct_pack(at := timestamp, id := event_id)).name AS who
                        FROM events JOIN home USING (activity, channel) WHERE timestamp IS NOT NULL GROUP BY case_id, activity)
             SELECT a.activity, b.activity, count(*), quantile_cont(epoch(b.at) - epoch(a.at), $quantiles),
                    coalesce(avg((a.who = b.who)::INT), 0)

@@ -105,7 +105,7 @@ def floors(goal_id: str, *, revealed: bool = False) -> dict[str, AuditScore]:
     """What needs no rule: everything violated, nothing violated, the required actions exist in the case, a random checkable rule."""
     worlds = held_out(goal_id, revealed=revealed)
     goal = benchmark_goal(goal_id).goal
-    random = [audit_score(rule, goal_id, revealed=revealed) for rule in random_structures(goal_id, 10)]
+    random = [audit_score(rule, goal_id, revealed=revealed) for rule in random_structures(goal_id, 4)]
 
     def every(verdict: Verdict) -> AuditScore:
         return _scores(worlds, [dict.fromkeys(world.entitled, verdict) for world in worlds])

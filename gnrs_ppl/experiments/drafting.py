@@ -15,7 +15,7 @@ from gnrs_ppl.evaluate.audit_f1 import F1, AuditScore, audit_score, floors
 from gnrs_ppl.rule.canonical import payloads
 from gnrs_ppl.rule.types import SLOTS, Structure
 
-BEST_OF = 40
+BEST_OF = 16
 """Rules of a pool that are executed to find its best: those of the best-scoring (trigger, norm) pairs."""
 PAPER_NO_LLM = {"HARD-OK, test": 77.3, "HARD-OK, OOD": 100.0, "ρ": 0.551, "missing": 6.30}
 """The paper's *No LLM candidates* row, whose pools and records were others."""

@@ -99,7 +99,9 @@ class Found(NamedTuple):
     reached : float
         Share of runs whose best structure scores within ``REACHED`` of the optimum.
     epsilon : float
-        Mean epsilon_S: exact optimum minus best score visited.
+        Mean epsilon_S: exact optimum minus best score visited, with lambda in it where no feasible structure was.
+    feasible : float
+        Share of runs whose best structure passes h (in the JSON only).
     hard_ok : float
         Share of runs whose best structure passes HARD-OK.
     """
@@ -109,6 +111,7 @@ class Found(NamedTuple):
     runs: int
     reached: float
     epsilon: float
+    feasible: float
     hard_ok: float
 
 
@@ -251,8 +254,8 @@ def mean_found(rows: Sequence[Row]) -> tuple[Found, ...]:
     """Mean of every method's shares over goals."""
     means = []
     for same in zip(*(r.found for r in rows), strict=True):
-        reached, epsilon, passed = np.mean([(f.reached, f.epsilon, f.hard_ok) for f in same], axis=0).tolist()
-        means.append(same[0]._replace(reached=reached, epsilon=epsilon, hard_ok=passed))
+        reached, epsilon, feasible, passed = np.mean([f[3:] for f in same], axis=0).tolist()
+        means.append(same[0]._replace(reached=reached, epsilon=epsilon, feasible=feasible, hard_ok=passed))
     return tuple(means)
 
 
@@ -303,9 +306,17 @@ def _baselines(goal: str, evaluations: int, tables: Tables, enumeration: Enumera
 
 def _found(method: str, evaluations: int, best: Sequence[int], enumeration: Enumeration, passed: Callable[[int], bool]) -> Found:
     """Shares over the best structures of some runs."""
-    gap = float(enumeration.score.max()) - enumeration.score[np.array(best)]
-    accepted = float(np.mean([passed(number) for number in best]))
-    return Found(method, evaluations, len(best), float((gap <= REACHED).mean()), float(np.where(gap < TIE, 0.0, gap).mean()), accepted)
+    numbers = np.array(best)
+    gap = float(enumeration.score.max()) - enumeration.score[numbers]
+    return Found(
+        method=method,
+        evaluations=evaluations,
+        runs=len(best),
+        reached=float((gap <= REACHED).mean()),
+        epsilon=float(np.where(gap < TIE, 0.0, gap).mean()),
+        feasible=float(enumeration.feasible[numbers].mean()),
+        hard_ok=float(np.mean([passed(number) for number in best])),
+    )
 
 
 def _gate(graph: AndOrGraph, enumeration: Enumeration) -> Callable[[int], bool]:
