@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import zlib
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.stages import Compiled
 
 from gnrs_ppl.errors import InputError
@@ -111,10 +113,10 @@ def run_many(
     pairs = max(tables.pairs.shape[0] for tables in spaces)
     stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *[padded(tables, options, pairs) for tables in spaces])
     keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(jax.random.key(seed), jnp.asarray(streams, jnp.uint32))
-    arguments = jax.tree.map(jnp.asarray, (stacked, starts, keys, temperature))
+    arguments = _placed(jax.tree.map(jnp.asarray, (stacked, starts, keys, temperature)), chains)
 
     began = time.perf_counter()
-    run = _compiled(kernel, steps, jax.eval_shape(lambda *leaves: leaves, *arguments))
+    run = _compiled(kernel, steps, jax.tree.map(_shape, arguments))
     compiled = time.perf_counter()
     first, drawn = jax.block_until_ready(run(*arguments))  # type: ignore[no-untyped-call]
     ended = time.perf_counter()
@@ -140,6 +142,24 @@ def run_many(
         )
         for g in range(len(spaces))
     ]
+
+
+def _placed(arguments: Any, chains: int) -> Any:
+    """Tables, starts, keys and temperature on the devices: chains are dealt out evenly, the rest stands on each of them.
+
+    Random numbers are made per chain whatever the number of devices, so that a seed gives the same draws on one and on many.
+    """
+    devices = jax.devices()[: math.gcd(chains, jax.device_count())]
+    if len(devices) == 1:
+        return arguments
+    mesh = Mesh(devices, ("chains",))
+    everywhere, dealt = (NamedSharding(mesh, PartitionSpec(*axes)) for axes in ((), (None, "chains")))  # type: ignore[no-untyped-call]
+    tables, starts, keys, temperature = arguments
+    return jax.device_put((tables, starts, keys, temperature), (everywhere, dealt, everywhere, everywhere))
+
+
+def _shape(array: jax.Array) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)  # type: ignore[no-untyped-call]
 
 
 @lru_cache(maxsize=16)
