@@ -33,6 +33,8 @@ class Kernel(StrEnum):
     """Samplers behind one call."""
 
     metropolis = "metropolis"
+    gibbs = "gibbs"
+    informed = "informed"
     exact = "exact"
 
 

@@ -55,7 +55,7 @@ def draft(
         Parallel chains, and Metropolis steps in each (the paper: 200).
     seed : int
         Same seed, same machine: same draft, timings aside.
-    kernel : {"metropolis", "exact"}
+    kernel : {"metropolis", "gibbs", "informed", "exact"}
         Sampler; ``exact`` draws independently from the enumerated posterior.
     weights : Weights, optional
         w of s_search; default ``DEFAULT_WEIGHTS``.
@@ -243,6 +243,14 @@ class Search:
 
         return slow_score(self.graph.space, self.weights.array(), float(self.tables.penalty), self.visited.position)
 
+    @cached_property
+    def moved(self) -> float:
+        """Share of steps that led to another structure."""
+        import numpy as np
+
+        before = np.concatenate([self.chains.starts[:, None], self.chains.positions[:, :-1]], axis=1)
+        return float((before != self.chains.positions).any(axis=-1).mean())
+
     @property
     def optimum(self) -> float | None:
         """Greatest s_search of the space, None where it was not enumerated."""
@@ -317,7 +325,7 @@ class Search:
             "optimum": self.optimum,
             "optimal_states": None if self.posterior is None else self.posterior.enumeration.optimal,
             "feasible_states": None if self.posterior is None else int(self.posterior.enumeration.feasible.sum()),
-            "energy_evaluations": chains * (steps + 1),
+            "energy_evaluations": self.chains.energy_evaluations,
             "chains_at_best": int((self.chains.score.max(axis=1) >= self.visited.score - 1e-6).sum()),
             "acceptance": {name: m.accepted / m.tried if m.tried else None for name, m in self.moves.items()},
             "changed": {name: m.changed / m.tried if m.tried else None for name, m in self.moves.items()},
@@ -340,7 +348,7 @@ class Search:
             ("best found", f"{self.s_search:.4f}, reached by {found['chains_at_best']} of {found['chains']} chains"),
             (
                 "led elsewhere, of those tried",
-                "; ".join(f"{m} {rate:.0%}" for m, rate in found["changed"].items() if rate is not None) or "independent draws",
+                "; ".join(f"{m} {rate:.0%}" for m, rate in found["changed"].items() if rate is not None) or f"{self.moved:.0%} of steps",
             ),
             ("seconds", f"{found['seconds']['run']:.3f} running, {found['seconds']['compile']:.2f} compiling"),
         ]

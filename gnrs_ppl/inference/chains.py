@@ -7,7 +7,7 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,14 +16,26 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.stages import Compiled
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.inference import gibbs, informed, metropolis, moves
 from gnrs_ppl.inference.exact import exact_chains
-from gnrs_ppl.inference.metropolis import State, Transition, build_kernel, init
-from gnrs_ppl.inference.moves import WORDS
-from gnrs_ppl.inference.result import Chains, check_request, superchain_ids
+from gnrs_ppl.inference.metropolis import State, init
+from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, superchain_ids
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.models.energy import Tables, padded
 
-KERNELS: dict[str, Callable[[], Transition]] = {"metropolis": build_kernel}
+
+class Method(NamedTuple):
+    """A kernel: what builds its transition, and how many random words a step takes."""
+
+    build: Callable[[], Callable[..., Any]]
+    words: int
+
+
+KERNELS = {
+    "metropolis": Method(metropolis.build_kernel, moves.WORDS),
+    "gibbs": Method(gibbs.build_kernel, gibbs.WORDS),
+    "informed": Method(informed.build_kernel, informed.WORDS),
+}
 """Kernels by name; besides them ``exact`` draws independently from the enumerated posterior."""
 
 
@@ -52,7 +64,7 @@ def run_chains(
         tau.
     seed : int
         0 to 2^32 - 1; one seed gives one result for a number of chains and steps on one kind of device.
-    kernel : {"metropolis", "exact"}
+    kernel : {"metropolis", "gibbs", "informed", "exact"}
     superchains : int, optional
         Number of distinct starts, a divisor of ``chains``; unless given, the greatest common divisor of ``chains`` and 8.
 
@@ -122,7 +134,7 @@ def run_many(
     ended = time.perf_counter()
 
     # (steps, spaces, chains, ...) -> (spaces, chains, steps, ...)
-    positions, score, feasible, move, accepted = (np.moveaxis(np.asarray(leaf), 0, 2) for leaf in drawn)
+    positions, score, feasible, move, accepted, evaluations = (np.moveaxis(np.asarray(leaf), 0, 2) for leaf in drawn)
     return [
         Chains(
             positions=positions[g],
@@ -137,6 +149,7 @@ def run_many(
             kernel=kernel,
             temperature=temperature,
             seed=seed,
+            energy_evaluations=chains + int(evaluations[g].sum(dtype=np.int64)),
             wall_seconds=(ended - compiled) / len(spaces),
             compile_seconds=(compiled - began) / len(spaces),
         )
@@ -165,18 +178,21 @@ def _shape(array: jax.Array) -> jax.ShapeDtypeStruct:
 @lru_cache(maxsize=16)
 def _compiled(kernel: str, steps: int, shapes: Any) -> Compiled:
     """Compile once per kernel, number of steps and shapes."""
-    transition = KERNELS[kernel]()
+    method = KERNELS[kernel]
+    transition = method.build()
 
     def run(tables: Tables, starts: jax.Array, keys: jax.Array, temperature: jax.Array) -> tuple[State, Any]:
         first = jax.vmap(jax.vmap(init, in_axes=(0, None, None)), in_axes=(0, 0, None))(starts, tables, temperature)
 
         def advance(key: jax.Array, states: State, tables: Tables) -> tuple[State, Any]:
-            words = jax.random.bits(key, (WORDS, starts.shape[1]), jnp.uint32)
-            return jax.vmap(transition, in_axes=(1, 0, None, None))(words, states, tables, temperature)
+            words = jax.random.bits(key, (method.words, starts.shape[1]), jnp.uint32)
+            moved: tuple[State, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(words, states, tables, temperature)
+            return moved
 
         def step(states: State, step_keys: jax.Array) -> tuple[State, Any]:
             states, info = jax.vmap(advance)(step_keys, states, tables)
-            return states, (states.position, states.score, states.feasible, info.move.astype(jnp.int8), info.accepted)
+            move = getattr(info, "move", jnp.full(starts.shape[:2], NO_MOVE)).astype(jnp.int8)
+            return states, (states.position, states.score, states.feasible, move, info.accepted, info.energy_evaluations)
 
         step_keys = jax.vmap(jax.random.split, in_axes=(0, None), out_axes=1)(keys, steps)
         return first, jax.lax.scan(step, first, step_keys)[1]

@@ -216,6 +216,7 @@ def exact_chains(
         kernel="exact",
         temperature=temperature,
         seed=seed,
+        energy_evaluations=len(posterior.probability),
         wall_seconds=time.perf_counter() - began,
         compile_seconds=0.0,
     )

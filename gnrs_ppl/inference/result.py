@@ -39,6 +39,8 @@ class Chains(NamedTuple):
     kernel : str
     temperature : float
     seed : int
+    energy_evaluations : int
+        How many structures were scored, starts included.
     wall_seconds, compile_seconds : float
         Running time without compiling, and compiling alone (0 where a compiled kernel of the same shapes was at hand).
     """
@@ -55,6 +57,7 @@ class Chains(NamedTuple):
     kernel: str
     temperature: float
     seed: int
+    energy_evaluations: int
     wall_seconds: float
     compile_seconds: float
 

@@ -1,0 +1,569 @@
+"""Gibbs and locally balanced kernels against transition matrices written from their definitions (plain NumPy, no call of the kernels).
+
+Tolerances, in one place. NumPy identities and the kernels in float64: EXACT. The inverse distribution function: its stated bias bound.
+Frequencies: TEST_FAILURE_RATE for the whole file, split evenly over STATISTICAL_TESTS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from test_metropolis import BARE, IRREGULAR, Disagreement, compile_tables, disagreement, grammar
+from transition import Grammar, with_options
+
+from gnrs_ppl.inference import gibbs, informed
+from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables
+from gnrs_ppl.models.space import PADDING
+
+TEST_FAILURE_RATE = 1e-4
+"""Chance that right kernels would have failed anything here. Seeds are fixed, so it was spent once, when they were chosen."""
+STATISTICAL_TESTS = 80
+"""Cells and Pearson, each: 5 kernels and 3 proposals on two grammars at two temperatures, 2 of blocks, 3 on the bare grammar, 3 long runs."""
+LEVEL = TEST_FAILURE_RATE / STATISTICAL_TESTS
+MUTANT_LEVEL = 1e-30
+"""A wrong kernel has to be this improbable before the tests are said to see it."""
+EXACT = 1e-9
+TEMPERATURES = [SEARCH_TEMPERATURE, 0.5]
+STARTS, DRAWS = 12, 2048
+
+FLAGGED = grammar(
+    5,
+    candidates=[[0, 1], [0, 0, 1], [0], [0, 1], [0, 0], [0, 1, 2]],
+    pairs=[(0, 1), (0, 5), (1, 3), (3, 5), (4, 5)],
+    unary_flags={0: [False, True], 1: [True, False, False], 5: [False, True, False]},
+    pair_flags={(1, 3): [[False, True]] * 3, (2, 4): [[True, False]], (4, 5): [[False, False, True], [True, False, False]]},
+    swaps={1: [0, 0, 0], 5: [0, 0, 1]},
+    joints=[(5, 3), (0, 4), (1, 0)],
+)
+"""Six slots of 2, 3, 1, 2, 2 and 3 options, 72 structures, most of them raising flags, several at once; one joint without a pair table."""
+BLOCKED = grammar(
+    6,
+    candidates=[[0], [0], [0, 1], [0, 0], [0], [0, 1, 2]],
+    pairs=[(2, 5), (3, 5)],
+    unary_flags={2: [True, True]},
+    swaps={2: [0, 0], 3: [0, 0]},
+    joints=[(0, 1), (5, 2), (3, 5)],
+)
+"""Infeasible everywhere."""
+STILL = grammar(8, candidates=[[0]] * 6, pairs=[(0, 2)], swaps={0: [0], 1: [0]}, joints=[(0, 1), (0, 2), (2, 0)])
+"""One structure."""
+GRAMMARS = {"irregular": IRREGULAR, "flagged": FLAGGED}
+PADDED = {"pad_options": 9, "pad_pairs": 8}
+"""All of these alike, so that one compiled function serves them."""
+MOST = 3
+"""Most pairs at a variable, in both grammars."""
+
+KERNELS: dict[str, Any] = {
+    "gibbs": gibbs.build_kernel(),
+    "gibbs, three pairs in four": gibbs.build_kernel(0.75, MOST),
+    **{f"informed, {name}": informed.build_kernel(name) for name in informed.BALANCING},
+}
+rich = pytest.mark.parametrize("name", GRAMMARS)
+tempered = pytest.mark.parametrize("temperature", TEMPERATURES)
+
+
+@cache
+def tables_of(name: str) -> Tables:
+    return compile_tables((GRAMMARS | {"blocked": BLOCKED, "still": STILL})[name], **PADDED)
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+    def say(line: str) -> None:
+        with capsys.disabled():
+            print(f"\n    {line}", end="")
+
+    return say
+
+
+spent: list[str] = []
+
+
+def agree(counts: NDArray[np.int64], matrix: NDArray[np.float64], what: str) -> Disagreement:
+    """Pass with chance 1 - 2 LEVEL if the counts were drawn from the matrix."""
+    spent.extend([f"{what}: cells", f"{what}: Pearson"])
+    assert len(spent) <= STATISTICAL_TESTS, "the false-alarm budget is spent; raise STATISTICAL_TESTS"
+    found = disagreement(counts, matrix)
+    assert found.p > LEVEL, (what, found)
+    return found
+
+
+# ---- the definitions
+
+
+def blocks_of(built: Grammar) -> list[tuple[int, ...]]:
+    return [(v,) for v in range(len(built.sizes))] + [*built.joints]
+
+
+def block_shares(built: Grammar, block_probability: float | None) -> NDArray[np.float64]:
+    blocks, pairs = blocks_of(built), len(built.joints)
+    if block_probability is None:
+        return np.full(len(blocks), 1 / len(blocks))
+    return np.array([(1 - block_probability) / len(built.sizes) if len(b) == 1 else block_probability / pairs for b in blocks])
+
+
+def gibbs_matrix(built: Grammar, target: NDArray[np.float64], block_probability: float | None = None) -> NDArray[np.float64]:
+    """Rows: choose a block; among the structures that agree with this one outside it, go to one in proportion to the target."""
+    matrix = np.zeros((len(target), len(target)))
+    for block, share in zip(blocks_of(built), block_shares(built, block_probability), strict=True):
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for i, a in enumerate(built.structures):
+            groups.setdefault(tuple(option for v, option in enumerate(a) if v not in block), []).append(i)
+        for members in groups.values():
+            matrix[np.ix_(members, members)] += share * target[members] / target[members].sum()
+    return matrix
+
+
+BALANCING: dict[str, Callable[[float], float]] = {"sqrt": np.sqrt, "barker": lambda t: t / (1 + t), "min": lambda t: min(1.0, t)}
+
+
+def neighbours_of(built: Grammar, a: tuple[int, ...]) -> list[int]:
+    """Structures that differ in exactly one variable."""
+    return [built.index[with_options(a, {v: o})] for v, size in enumerate(built.sizes) for o in range(size) if o != a[v]]
+
+
+class Balanced(NamedTuple):
+    proposal: NDArray[np.float64]
+    acceptance: NDArray[np.float64]
+
+    def matrix(self) -> NDArray[np.float64]:
+        moved = self.proposal * self.acceptance
+        return moved + np.diag(1 - moved.sum(1))
+
+
+def balanced(built: Grammar, target: NDArray[np.float64], g: Callable[[float], float]) -> Balanced:
+    """Zanella's proposal and its acceptance, with nothing cancelled; a structure without neighbours proposes itself."""
+    count = len(target)
+    weight, proposal, acceptance = np.zeros((count, count)), np.zeros((count, count)), np.ones((count, count))
+    for i, a in enumerate(built.structures):
+        for j in neighbours_of(built, a):
+            weight[i, j] = g(target[j] / target[i])
+    z = weight.sum(1)
+    for i, a in enumerate(built.structures):
+        near = neighbours_of(built, a)
+        proposal[i, near or i] = weight[i, near] / z[i] if near else 1.0
+        for j in near:
+            forward, back = target[i] * g(target[j] / target[i]) / z[i], target[j] * g(target[i] / target[j]) / z[j]
+            acceptance[i, j] = min(1.0, back / forward)
+    return Balanced(proposal, acceptance)
+
+
+@cache
+def matrix_of(name: str, temperature: float, kernel: str) -> NDArray[np.float64]:
+    built = GRAMMARS[name]
+    target = built.target(temperature)
+    if kernel.startswith("informed"):
+        return balanced(built, target, BALANCING[kernel.removeprefix("informed, ")]).matrix()
+    return gibbs_matrix(built, target, None if kernel == "gibbs" else 0.75)
+
+
+# ---- kernels at a batch
+
+
+@cache
+def starts_of(name: str) -> NDArray[np.int64]:
+    """The most and the least likely structure and some others."""
+    target = GRAMMARS[name].target(SEARCH_TEMPERATURE)
+    others = np.random.default_rng(7).permutation(np.setdiff1d(np.arange(len(target)), [target.argmax(), target.argmin()]))
+    return np.array([target.argmax(), target.argmin(), *others[: STARTS - 2]])
+
+
+class Step(NamedTuple):
+    """One step of many chains; structures by number."""
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    proposal: NDArray[np.int64]
+    state: gibbs.State
+    info: Any
+
+
+def one(kernel: str, words: jax.Array, position: jax.Array, tables: Tables, temperature: float) -> tuple[gibbs.State, Any]:
+    return KERNELS[kernel](words, gibbs.init(position, tables, temperature), tables, temperature)
+
+
+compiled = {kernel: jax.jit(jax.vmap(lambda *a, kernel=kernel: one(kernel, *a), (0, 0, None, None))) for kernel in KERNELS}
+evaluate = jax.jit(jax.vmap(gibbs.init, (0, None, None)))
+
+
+def run(built: Grammar, tables: Tables, kernel: str, words: NDArray[np.uint32], source: NDArray[np.int64], temperature: float) -> Step:
+    positions = np.array(built.structures, np.int32)[source]
+    state, info = jax.device_get(compiled[kernel](words, positions, tables, temperature))
+    target, proposal = (np.ravel_multi_index(at.T, built.sizes) for at in (state.position, info.proposal.position))  # raises if outside
+    return Step(source, target, proposal, state, info)
+
+
+EXTREMES = np.array([(a, b) for a in (0, 2**16 - 1, 2**31, 2**32 - 1) for b in (0, 2**31, 2**32 - 1)], np.uint32)
+"""Words at the ends of their range, where a rounding or an off-by-one would leave the space."""
+
+
+@cache
+def steps_of(name: str, temperature: float, kernel: str) -> Step:
+    seed = 100 + 10 * [*KERNELS].index(kernel) + 2 * TEMPERATURES.index(temperature) + [*GRAMMARS].index(name)
+    source = np.repeat(starts_of(name), DRAWS)
+    words = np.array(jax.random.bits(jax.random.key(seed), (len(source), 2), jnp.uint32))
+    return run(GRAMMARS[name], tables_of(name), kernel, words, source, temperature)
+
+
+def tally(name: str, where: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Row per start: how often each structure was met."""
+    count = len(GRAMMARS[name].structures)
+    return np.stack([np.bincount(row, minlength=count) for row in where.reshape(STARTS, DRAWS)])
+
+
+# ---- the reference itself
+
+
+@rich
+@tempered
+def test_reference_matrices_keep_the_target(name: str, temperature: float):
+    target = GRAMMARS[name].target(temperature)
+    for kernel in KERNELS:
+        matrix = matrix_of(name, temperature, kernel)
+        flow = target[:, None] * matrix
+        assert matrix.min() >= -1e-15, kernel
+        np.testing.assert_allclose(matrix.sum(1), 1, atol=1e-12, err_msg=kernel)
+        np.testing.assert_allclose(flow, flow.T, rtol=1e-9, atol=1e-300, err_msg=kernel)
+        np.testing.assert_allclose(target @ matrix, target, atol=1e-12, err_msg=kernel)
+        assert connected_components(matrix > 0, connection="strong")[0] == 1, kernel
+
+
+def test_the_grammars_are_worth_testing_on():
+    """Several flags at once, so that counting them once matters; joints with a pair table either way round, and without one."""
+    raised = [
+        sum(flags[a[v]] for v, flags in FLAGGED.unary_flags.items()) + sum(f[a[i]][a[j]] for (i, j), f in FLAGGED.pair_flags.items())
+        for a in FLAGGED.structures
+    ]
+    assert set(raised) >= {0, 1, 2, 3}
+    ways = {"upright" if j in b.pairwise else "turned" if j[::-1] in b.pairwise else "none" for b in GRAMMARS.values() for j in b.joints}
+    assert ways == {"upright", "turned", "none"}
+    assert [gibbs.most_pairs(tables_of(name)) for name in GRAMMARS] == [MOST, MOST]
+    assert [gibbs.WORDS, informed.WORDS] == [2, 2]
+
+
+# ---- the conditionals, in float64
+
+
+@rich
+@tempered
+def test_conditionals_are_differences_of_the_enumeration(name: str, temperature: float):
+    built, sizes = GRAMMARS[name], GRAMMARS[name].sizes
+    exact = built.log_densities(temperature).reshape(sizes)
+    positions, pairs = np.array(built.structures, np.int32), list(built.joints)
+    with jax.enable_x64(True):
+        found = jax.device_get(conditionals(positions, tables_of(name), temperature, np.array(pairs, np.int32)))
+    for singles, joints in found:
+        for v, size in enumerate(sizes):
+            assert singles.dtype == np.float64
+            assert (singles[:, v, size:] < PADDING / 2).all()
+            along = np.moveaxis(exact, v, -1)[tuple(np.delete(positions, v, axis=1).T)]
+            np.testing.assert_allclose(singles[:, v, :size] - singles[:, v, :1], along - along[:, :1], atol=EXACT)
+        for j, (t, e) in enumerate(pairs):
+            table, real = joints[:, j], joints[:, j, : sizes[t], : sizes[e]]
+            assert (table[:, sizes[t] :] < PADDING / 2).all()
+            assert (table[:, :, sizes[e] :] < PADDING / 2).all()
+            along = np.moveaxis(exact, (t, e), (-2, -1))[tuple(np.delete(positions, (t, e), axis=1).T)]
+            np.testing.assert_allclose(real - real[:, :1, :1], along - along[:, :1, :1], atol=EXACT)
+
+
+@jax.jit
+def conditionals(positions: jax.Array, tables: Tables, temperature: float, pairs: jax.Array) -> list[tuple[jax.Array, jax.Array]]:
+    """Every single and every joint conditional of every position, with all pairs looked through and with those of the variable alone."""
+    every = jnp.arange(positions.shape[1])
+    result = []
+    for most in (None, MOST):
+
+        def singles(position: jax.Array, most: int | None = most) -> jax.Array:
+            return jax.vmap(lambda v: gibbs.conditional(tables, position, v, temperature, most))(every)
+
+        def joints(position: jax.Array, most: int | None = most) -> jax.Array:
+            return jax.vmap(lambda pair: gibbs.joint_conditional(tables, position, pair[0], pair[1], temperature, most))(pairs)
+
+        result.append((jax.vmap(singles)(positions), jax.vmap(joints)(positions)))
+    return result
+
+
+@rich
+def test_neighbours_are_differences_of_the_enumeration(name: str):
+    built, temperature = GRAMMARS[name], SEARCH_TEMPERATURE
+    exact, positions = built.log_densities(temperature), np.array(built.structures, np.int32)
+    with jax.enable_x64(True):
+        found = np.asarray(near(tables_of(name), positions, temperature))
+    assert found.dtype == np.float64
+    expected = np.full(found.shape, PADDING)
+    for i, a in enumerate(built.structures):
+        for v, size in enumerate(built.sizes):
+            for option in set(range(size)) - {a[v]}:
+                expected[i, v, option] = exact[built.index[with_options(a, {v: option})]] - exact[i]
+    np.testing.assert_allclose(found, expected, atol=EXACT)
+
+
+near = jax.jit(jax.vmap(informed.neighbours, (None, 0, None)))
+
+
+# ---- the inverse distribution function
+
+
+def drawn_probabilities(logdensity: NDArray[np.float32]) -> NDArray[np.float64]:
+    """How many of the 2^32 words draw each entry: the draw grows with the word, so the first word past an entry is found by halving."""
+    entries = logdensity.size
+    draw = jax.jit(jax.vmap(gibbs.draw, (0, None)))
+    spread = np.sort(np.random.default_rng(3).integers(0, 2**32, 4096, dtype=np.uint32))
+    assert (np.diff(draw(spread, logdensity)) >= 0).all()
+    low, high = np.zeros(entries, np.int64), np.full(entries, 2**32, np.int64)  # the first word that draws more than the entry
+    for _ in range(33):
+        middle = (low + high) // 2
+        past = np.asarray(draw(np.minimum(middle, 2**32 - 1).astype(np.uint32), logdensity)) > np.arange(entries)
+        past |= middle >= 2**32
+        low, high = np.where(past | (low >= high), low, middle + 1), np.where(past, middle, high)
+    assert (low == high).all()
+    return np.diff(high, prepend=0) / 2**32
+
+
+DENSITIES = {
+    "one option": np.zeros(1),
+    "one of many": np.array([PADDING, PADDING, 3.0, PADDING]),
+    "equal": np.zeros(24),
+    "rare ones first": np.append(np.full(40, -18.0), 0.0),
+    "rare ones last": np.append(0.0, np.full(40, -18.0)),
+    "below every word": np.array([0.0, -40.0, 1.0, PADDING]),
+    "wide": np.random.default_rng(1).normal(0, 8, 120),
+    "a pair": np.random.default_rng(2).normal(-30, 4, (24, 24)),
+    "a padded pair": np.pad(np.random.default_rng(2).normal(30, 4, (3, 5)), ((0, 4), (0, 2)), constant_values=2 * PADDING),
+}
+
+
+@pytest.mark.parametrize("case", DENSITIES)
+def test_draws_are_within_the_stated_bias(case: str, say: Callable[[str], None]):
+    logdensity = DENSITIES[case].astype(np.float32)
+    flat = logdensity.astype(np.float64).ravel()
+    due = np.exp(flat - flat.max())
+    due /= due.sum()
+    found = drawn_probabilities(logdensity)
+    assert found.sum() == 1
+    assert (found[flat < PADDING / 2] == 0).all()
+    error = np.abs(found - due)
+    assert (error <= due * (2.0**-19 + flat.size * 2.0**-31) + 2.0**-30).all()
+    say(f"{case}: off by {error.max():.1e} at most, {error.sum() / 2:.1e} in total variation")
+
+
+# ---- one step, float32, at a batch
+
+
+@rich
+@tempered
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_one_step_frequencies(name: str, temperature: float, kernel: str, say: Callable[[str], None]):
+    """From a dozen structures, the best and the worst among them: next structures against P, proposals against Q."""
+    built, step, what = GRAMMARS[name], steps_of(name, temperature, kernel), f"{name}, tau {temperature}, {kernel}"
+    found = agree(tally(name, step.target), matrix_of(name, temperature, kernel)[starts_of(name)], f"{what}, steps")
+    line = f"{what}: largest deviation {found.deviation:.2f} SE, Pearson {found.pearson:+.2f} SE"
+    if kernel.startswith("informed"):
+        reference = balanced(built, built.target(temperature), BALANCING[kernel.removeprefix("informed, ")])
+        proposed = agree(tally(name, step.proposal), reference.proposal[starts_of(name)], f"{what}, proposals")
+        line += f"; proposals {proposed.deviation:.2f} SE, {proposed.pearson:+.2f} SE; {step.info.accepted.mean():.0%} accepted"
+    say(line)
+
+
+@rich
+def test_gibbs_info_tells_the_block(name: str):
+    built, blocks = GRAMMARS[name], blocks_of(GRAMMARS[name])
+    for kernel in ("gibbs", "gibbs, three pairs in four"):
+        step = steps_of(name, SEARCH_TEMPERATURE, kernel)
+        assert step.info.accepted.all()
+        assert (step.info.acceptance_rate == 1).all()
+        np.testing.assert_array_equal(step.proposal, step.target)
+        structures = np.array(built.structures)
+        changed = structures[step.source] != structures[step.target]
+        for number, block in enumerate(blocks):
+            mine = step.info.block == number
+            assert not np.delete(changed[mine], block, axis=1).any()
+            assert (step.info.energy_evaluations[mine] == np.prod([built.sizes[v] for v in block])).all()
+        if name == "flagged":
+            counts = np.bincount(step.info.block, minlength=len(blocks))[None]
+            agree(counts, block_shares(built, None if kernel == "gibbs" else 0.75)[None], f"{name}, {kernel}, blocks")
+
+
+@rich
+@tempered
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_step_ends_in_a_state_as_evaluated(name: str, temperature: float, kernel: str):
+    step = steps_of(name, temperature, kernel)
+    fresh = jax.device_get(evaluate(step.state.position, tables_of(name), temperature))
+    for kept, again in zip(step.state, fresh, strict=True):
+        np.testing.assert_allclose(kept, again, atol=1e-4 if np.issubdtype(kept.dtype, np.floating) else 0, rtol=0)
+
+
+@pytest.mark.parametrize("balancing", BALANCING)
+def test_informed_acceptance_is_exact(balancing: str, say: Callable[[str], None]):
+    """Float64, from every structure, also at the ends of the words' range: rate and verdict are the reference's."""
+    built, kernel = IRREGULAR, f"informed, {balancing}"
+    reference = balanced(built, built.target(SEARCH_TEMPERATURE), BALANCING[balancing])
+    count, per = len(built.structures), 100
+    words = np.array(jax.random.bits(jax.random.key(61), (count * per, 2), jnp.uint32)).reshape(count, per, 2)
+    words[:, : len(EXTREMES)] = EXTREMES
+    words, source = words.reshape(-1, 2), np.repeat(np.arange(count), per)
+    with jax.enable_x64(True):
+        step = run(built, tables_of("irregular"), kernel, words, source, SEARCH_TEMPERATURE)
+    rate = reference.acceptance[source, step.proposal]
+    assert step.info.acceptance_rate.dtype == np.float64
+    assert (reference.proposal[source, step.proposal] > 0).all()
+    np.testing.assert_allclose(step.info.acceptance_rate, rate, atol=EXACT)
+    u = (words[:, 1] + 0.5) / 2**32
+    clear = np.abs(u - rate) > EXACT
+    np.testing.assert_array_equal(step.info.accepted[clear], (u < rate)[clear])
+    np.testing.assert_array_equal(step.target, np.where(step.info.accepted, step.proposal, source))
+    assert (step.info.energy_evaluations == 2 * (sum(built.sizes) - len(built.sizes))).all()
+    assert (~step.info.accepted).mean() > 0.01
+    say(f"{kernel}: rate off by {np.abs(step.info.acceptance_rate - rate).max():.1e}, {step.info.accepted.mean():.0%} accepted")
+
+
+def at_the_ends(kernel: str, built: Grammar, tables: Tables) -> Step:
+    """Every structure (as many as fit) with every pair of words at the ends of their range; raises outside the space."""
+    pairs = np.array([(a, b) for a in range(len(built.structures)) for b in range(len(EXTREMES))])
+    source, words = np.resize(pairs, (STARTS * DRAWS, 2)).T  # the batch that is compiled already
+    return run(built, tables, kernel, EXTREMES[words], source, SEARCH_TEMPERATURE)
+
+
+@rich
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_words_at_the_ends_stay_inside(name: str, kernel: str):
+    at_the_ends(kernel, GRAMMARS[name], tables_of(name))
+
+
+# ---- the frequency test can fail
+
+
+@tempered
+def test_wrong_kernels_would_show(temperature: float, say: Callable[[str], None]):
+    """Matrices with a mistake: the counts of the right kernels tell them apart."""
+    for name, built in GRAMMARS.items():
+        density, target = np.exp(built.log_densities(temperature)), built.target(temperature)
+        twice = [
+            sum(f[a[v]] for v, f in built.unary_flags.items()) + sum(f[a[i]][a[j]] for (i, j), f in built.pair_flags.items())
+            for a in built.structures
+        ]
+        more_than_once = np.exp(-built.penalty / temperature * np.maximum(0, np.array(twice) - 1))
+        rows = starts_of(name)
+        wrong = {
+            "gibbs": {
+                "no prior": gibbs_matrix(built, np.exp(built.scores / temperature)),
+                "no score": gibbs_matrix(built, np.exp(built.log_priors)),
+            },
+            "informed, sqrt": {
+                "all accepted": balanced(built, target, np.sqrt).proposal,
+                "Barker's function": balanced(built, target, BALANCING["barker"]).matrix(),
+            },
+            "informed, barker": {"all accepted": balanced(built, target, BALANCING["barker"]).proposal},
+        }
+        if name == "flagged":
+            wrong["gibbs"]["a penalty for every flag"] = gibbs_matrix(built, density * more_than_once)
+        for kernel, mutants in wrong.items():
+            counts = tally(name, steps_of(name, temperature, kernel).target)
+            for mutant, matrix in mutants.items():
+                found = disagreement(counts, matrix[rows])
+                say(f"{name}, tau {temperature}, {kernel}, {mutant}: p {found.p:.1e}")
+                assert found.p < MUTANT_LEVEL, (name, kernel, mutant)
+
+
+# ---- the chain
+
+
+@pytest.mark.parametrize("kernel", ["gibbs", "gibbs, three pairs in four", "informed, barker"])
+def test_stationary_chains_stay_stationary(kernel: str, say: Callable[[str], None]):
+    """24,576 chains from exact draws, 15 steps: the last structures are again exact draws."""
+    chains, steps, target = STARTS * DRAWS, 15, IRREGULAR.target(SEARCH_TEMPERATURE)
+    source = np.random.default_rng(71).choice(len(target), chains, p=target)
+    position = np.array(IRREGULAR.structures, np.int32)[source]
+    for key in jax.random.split(jax.random.key(73), steps):
+        words = np.array(jax.random.bits(key, (chains, 2), jnp.uint32))
+        position = compiled[kernel](words, position, tables_of("irregular"), SEARCH_TEMPERATURE)[0].position
+    last = np.ravel_multi_index(np.asarray(position).T, IRREGULAR.sizes)
+    assert (last != source).mean() > 0.5, "the chains have to go somewhere for this to mean anything"
+    found = agree(np.bincount(last, minlength=len(target))[None], target[None], f"long run, {kernel}")
+    say(f"long run, {kernel}: largest deviation {found.deviation:.2f} SE, Pearson {found.pearson:+.2f} SE")
+
+
+# ---- spaces with little in them
+
+
+def stepped(built: Grammar, kernel: Any, tables: Tables, count: int) -> Step:
+    """One step of ``count`` chains at temperature 0.5; raises outside the space."""
+    source = np.arange(count) % len(built.structures)
+    words = np.array(jax.random.bits(jax.random.key(81), (count, 2), jnp.uint32))
+    states = evaluate(np.array(built.structures, np.int32)[source], tables, 0.5)
+    state, info = jax.device_get(jax.jit(jax.vmap(kernel, (0, 0, None, None)))(words, states, tables, 0.5))
+    at = (np.ravel_multi_index(found.position.T, built.sizes) for found in (state, info.proposal))
+    return Step(source, *at, state, info)
+
+
+@pytest.mark.parametrize("kernel", ["gibbs, pairs alone", "informed, barker"])
+def test_a_space_without_pairs_and_joints(kernel: str):
+    """With nothing to take in pairs, even a kernel of pairs alone takes variables."""
+    count, target = len(BARE.structures), BARE.target(0.5)
+    right = {
+        "gibbs, pairs alone": (gibbs.build_kernel(1.0), gibbs_matrix(BARE, target)),
+        "informed, barker": (KERNELS["informed, barker"], balanced(BARE, target, BALANCING["barker"]).matrix()),
+    }
+    step = stepped(BARE, right[kernel][0], compile_tables(BARE), 4096 * count)
+    counts = np.bincount(step.source * count + step.target, minlength=count**2).reshape(count, count)
+    agree(counts, right[kernel][1], f"bare, {kernel}")
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_one_option_everywhere_stays_put(kernel: str):
+    step = at_the_ends(kernel, STILL, tables_of("still"))
+    assert (step.state.position == 0).all()
+    assert (step.info.proposal.position == 0).all()
+    assert step.info.accepted.all()
+    assert (step.info.acceptance_rate == 1).all()
+    assert (step.info.energy_evaluations == (0 if kernel.startswith("informed") else 1)).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_space_infeasible_everywhere_is_walked_through(kernel: str):
+    words = np.array(jax.random.bits(jax.random.key(83), (STARTS * DRAWS, 2), jnp.uint32))
+    step = run(BLOCKED, tables_of("blocked"), kernel, words, np.zeros(len(words), np.int64), 0.5)
+    assert not step.state.feasible.any()
+    assert np.isfinite(step.state.logdensity).all()
+    expected = {BLOCKED.index[a] for block in blocks_of(BLOCKED) for a in BLOCKED.structures if differ_inside(a, block)}
+    if kernel.startswith("informed"):
+        assert {0} < set(step.target) <= {0, *neighbours_of(BLOCKED, BLOCKED.structures[0])}
+    else:
+        assert set(step.target) == expected
+
+
+def differ_inside(a: tuple[int, ...], block: tuple[int, ...]) -> bool:
+    """Whether a structure differs from the first one inside the block alone."""
+    return all(option == 0 for v, option in enumerate(a) if v not in block)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_unusable_weights_do_not_leave_the_space(kernel: str):
+    tables = tables_of("flagged")
+    step = at_the_ends(kernel, FLAGGED, tables._replace(unary=np.full_like(tables.unary, np.nan)))
+    assert np.isnan(step.state.logdensity).all()
+
+
+def test_too_few_pairs_for_a_variable_show():
+    """A kernel told of fewer pairs than there are says so in its densities instead of sampling something else."""
+    tables = tables_of("flagged")
+    step = stepped(FLAGGED, gibbs.build_kernel(0.0, 1), tables, 512)
+    pairs_at = np.bincount(np.array(sorted({*FLAGGED.pairwise, *FLAGGED.pair_flags})).ravel(), minlength=len(FLAGGED.sizes))
+    np.testing.assert_array_equal(np.isnan(step.state.logdensity), pairs_at[step.info.block] > 1)
+
+
+def test_arguments_out_of_range_are_refused():
+    for probability in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="block_probability"):
+            gibbs.build_kernel(probability)
+    with pytest.raises(ValueError, match="choose one of sqrt, barker, min"):
+        informed.build_kernel("max")
