@@ -1,4 +1,4 @@
-"""Command line: ``gnrs goals``, ``gnrs draft``, ``gnrs audit``, ``gnrs sample``. Heavy imports wait until a verb needs them."""
+"""Command line: goals, draft, audit, sample, diagnose. Heavy imports wait until a verb needs them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ class Kernel(StrEnum):
     metropolis = "metropolis"
     gibbs = "gibbs"
     informed = "informed"
+    tempering = "tempering"
+    smc = "smc"
     exact = "exact"
 
 
@@ -252,6 +254,34 @@ def sample(
     from gnrs_ppl.report import print_search
 
     print_search(found, out)
+
+
+@app.command()
+def diagnose(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="netCDF file that gnrs sample or gnrs draft --out wrote.", show_default=False)
+    ],
+    plots: Annotated[Path | None, typer.Option(help="Folder for plots (needs matplotlib).", show_default=False)] = None,
+    as_json: Json = False,
+) -> None:
+    """Say whether the chains mixed, and why; exit 1 when they did not."""
+    from gnrs_ppl.inference.diagnostics import diagnose
+    from gnrs_ppl.inference.diagnostics import plots as plot
+    from gnrs_ppl.inference.trace import exact_marginals, load
+
+    with _working("diagnosing"):
+        tree = load(file)
+        exact = exact_marginals(tree)
+        found = diagnose(tree, exact)
+        drawn = plot(tree, plots, exact) if plots is not None else []
+    if as_json:
+        typer.echo(json.dumps(found.as_dict() | {"plots": [str(p) for p in drawn]}, indent=2, ensure_ascii=False))
+    else:
+        from gnrs_ppl.report import print_diagnosis
+
+        print_diagnosis(found, drawn)
+    if found.verdict == "not mixed":
+        raise typer.Exit(1)
 
 
 def _counted(what: str, items: Iterator[Item], total: int) -> Iterator[Item]:

@@ -55,7 +55,7 @@ def draft(
         Parallel chains, and Metropolis steps in each (the paper: 200).
     seed : int
         Same seed, same machine: same draft, timings aside.
-    kernel : {"metropolis", "gibbs", "informed", "exact"}
+    kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact"}
         Sampler; ``exact`` draws independently from the enumerated posterior.
     weights : Weights, optional
         w of s_search; default ``DEFAULT_WEIGHTS``.
@@ -363,12 +363,15 @@ class Search:
 
     def datatree(self) -> xr.DataTree:
         """Every draw as an ArviZ DataTree."""
+        from gnrs_ppl.inference.exact import slot_marginals
         from gnrs_ppl.inference.trace import datatree
         from gnrs_ppl.models.features import FEATURES
 
         candidates = {slot: [o.candidate for o in options] for slot, options in zip(SLOTS, self.graph.options, strict=True)}
         goal = self.graph.facts.context.goal.id
-        return datatree(self.chains, self.graph.labels(), self.weights.array(), goal, candidates=candidates, features=FEATURES)
+        exact = None if self.posterior is None else slot_marginals(self.posterior)
+        labels, weights = self.graph.labels(), self.weights.array()
+        return datatree(self.chains, labels, weights, goal, candidates=candidates, features=FEATURES, exact=exact)
 
     def save_posterior(self, path: Path) -> None:
         """Every draw as netCDF; the old file or the new one, never half of it."""

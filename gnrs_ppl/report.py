@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.evaluate.summary import GoalSummary
     from gnrs_ppl.experiments.drafting import Row, Summary
     from gnrs_ppl.experiments.pools import FeatureAudit, FlagAudit, PoolAudit
+    from gnrs_ppl.inference.diagnostics import Diagnosis
 
 
 def _console() -> Console:
@@ -301,3 +302,29 @@ def print_features(features: Sequence[FeatureAudit], flags: Sequence[FlagAudit])
     for flag in flags:
         _row(biting, flag.name, f"{flag.excluded:.1%}", f"{flag.goals:.0%}")
     console.print(biting)
+
+
+def print_diagnosis(found: Diagnosis, plots: Sequence[Path]) -> None:
+    """The verdict in a sentence, the numbers behind it, and notes."""
+    console = _console()
+    console.print(Text(found.sentence, style="bold"))
+    table = _table("Diagnostics", "what", "value")
+
+    def number(value: float | None) -> str:
+        return "–" if value is None else f"{value:.4g}"
+
+    _row(table, "nested R-hat, and its null's 99 % quantile", f"{number(found.r_hat_nested)}, {number(found.r_hat_null)}")
+    _row(table, "R-hat (split, ranks)", number(found.r_hat))
+    _row(table, "effective draws: s_search, least indicator", f"{number(found.ess['s_search'])}, {number(found.ess['indicators'])}")
+    for slot, excess in (found.tv_excess or {}).items():
+        _row(table, f"total variation beyond exact draws, {slot}", f"{excess:+.4f}")
+    for move, rate in found.acceptance.items():
+        _row(table, f"accepted, {move}", f"{rate:.0%}")
+    quantiles = ", ".join(f"{name} {number(value)}" for name, value in found.hitting_time.items())
+    _row(table, "steps to the run's best score", quantiles)
+    _row(table, "chains that never left their start", "–" if found.never_moved is None else f"{found.never_moved:.0%}")
+    console.print(table)
+    for note in found.notes:
+        console.print(Text(f"note: {note}", style="dim"))
+    for path in plots:
+        console.print(Text(f"wrote {path}", style="dim"))

@@ -1,7 +1,7 @@
 """Gibbs and locally balanced kernels against transition matrices written from their definitions (plain NumPy, no call of the kernels).
 
-Tolerances, in one place. NumPy identities and the kernels in float64: EXACT. The inverse distribution function: its stated bias bound.
-Frequencies: TEST_FAILURE_RATE for the whole file, split evenly over STATISTICAL_TESTS.
+Tolerances, in one place. NumPy identities and the kernels in float64: EXACT. Densities and acceptance rates in float32: FLOAT32. The
+inverse distribution function: its stated bias bound. Frequencies: TEST_FAILURE_RATE for the whole file, split evenly over STATISTICAL_TESTS.
 """
 
 from __future__ import annotations
@@ -25,14 +25,18 @@ from gnrs_ppl.models.space import PADDING
 
 TEST_FAILURE_RATE = 1e-4
 """Chance that right kernels would have failed anything here. Seeds are fixed, so it was spent once, when they were chosen."""
-STATISTICAL_TESTS = 80
-"""Cells and Pearson, each: 5 kernels and 3 proposals on two grammars at two temperatures, 2 of blocks, 3 on the bare grammar, 3 long runs."""
+STATISTICAL_TESTS = 78
+"""Cells and Pearson, each: 5 kernels and 3 proposals on two grammars at two temperatures, 2 of blocks, 2 on the bare grammar, 3 long runs."""
 LEVEL = TEST_FAILURE_RATE / STATISTICAL_TESTS
 MUTANT_LEVEL = 1e-30
 """A wrong kernel has to be this improbable before the tests are said to see it."""
 EXACT = 1e-9
 TEMPERATURES = [SEARCH_TEMPERATURE, 0.5]
 STARTS, DRAWS = 12, 2048
+MANY = 144
+"""Positions looked at one by one: as many as the larger grammar has structures."""
+FLOAT32 = 1e-4
+"""What logdensity differences, and acceptance rates, may be off by in float32; derived in test_metropolis.float32_bound."""
 
 FLAGGED = grammar(
     5,
@@ -257,7 +261,7 @@ def test_the_grammars_are_worth_testing_on():
 def test_conditionals_are_differences_of_the_enumeration(name: str, temperature: float):
     built, sizes = GRAMMARS[name], GRAMMARS[name].sizes
     exact = built.log_densities(temperature).reshape(sizes)
-    positions, pairs = np.array(built.structures, np.int32), list(built.joints)
+    positions, pairs = np.resize(np.array(built.structures, np.int32), (MANY, len(sizes))), list(built.joints)
     with jax.enable_x64(True):
         found = jax.device_get(conditionals(positions, tables_of(name), temperature, np.array(pairs, np.int32)))
     for singles, joints in found:
@@ -294,16 +298,17 @@ def conditionals(positions: jax.Array, tables: Tables, temperature: float, pairs
 @rich
 def test_neighbours_are_differences_of_the_enumeration(name: str):
     built, temperature = GRAMMARS[name], SEARCH_TEMPERATURE
-    exact, positions = built.log_densities(temperature), np.array(built.structures, np.int32)
+    exact = built.log_densities(temperature)
+    positions = np.resize(np.array(built.structures, np.int32), (MANY, len(built.sizes)))
     with jax.enable_x64(True):
         found = np.asarray(near(tables_of(name), positions, temperature))
     assert found.dtype == np.float64
-    expected = np.full(found.shape, PADDING)
+    expected = np.full((len(exact), *found.shape[1:]), PADDING)
     for i, a in enumerate(built.structures):
         for v, size in enumerate(built.sizes):
             for option in set(range(size)) - {a[v]}:
                 expected[i, v, option] = exact[built.index[with_options(a, {v: option})]] - exact[i]
-    np.testing.assert_allclose(found, expected, atol=EXACT)
+    np.testing.assert_allclose(found[: len(expected)], expected, atol=EXACT)
 
 
 near = jax.jit(jax.vmap(informed.neighbours, (None, 0, None)))
@@ -312,19 +317,22 @@ near = jax.jit(jax.vmap(informed.neighbours, (None, 0, None)))
 # ---- the inverse distribution function
 
 
+draws = jax.jit(jax.vmap(gibbs.draw, (0, None)))
+
+
 def drawn_probabilities(logdensity: NDArray[np.float32]) -> NDArray[np.float64]:
     """How many of the 2^32 words draw each entry: the draw grows with the word, so the first word past an entry is found by halving."""
     entries = logdensity.size
-    draw = jax.jit(jax.vmap(gibbs.draw, (0, None)))
     spread = np.sort(np.random.default_rng(3).integers(0, 2**32, 4096, dtype=np.uint32))
-    assert (np.diff(draw(spread, logdensity)) >= 0).all()
+    assert (np.diff(draws(spread, logdensity)) >= 0).all()
     low, high = np.zeros(entries, np.int64), np.full(entries, 2**32, np.int64)  # the first word that draws more than the entry
     for _ in range(33):
         middle = (low + high) // 2
-        past = np.asarray(draw(np.minimum(middle, 2**32 - 1).astype(np.uint32), logdensity)) > np.arange(entries)
+        past = np.asarray(draws(np.minimum(middle, 2**32 - 1).astype(np.uint32), logdensity)) > np.arange(entries)
         past |= middle >= 2**32
         low, high = np.where(past | (low >= high), low, middle + 1), np.where(past, middle, high)
     assert (low == high).all()
+    assert high[-1] == 2**32
     return np.diff(high, prepend=0) / 2**32
 
 
@@ -337,13 +345,15 @@ DENSITIES = {
     "below every word": np.array([0.0, -40.0, 1.0, PADDING]),
     "wide": np.random.default_rng(1).normal(0, 8, 120),
     "a pair": np.random.default_rng(2).normal(-30, 4, (24, 24)),
-    "a padded pair": np.pad(np.random.default_rng(2).normal(30, 4, (3, 5)), ((0, 4), (0, 2)), constant_values=2 * PADDING),
+    "a padded pair": np.random.default_rng(2).normal(30, 4, (3, 5)),
 }
 
 
 @pytest.mark.parametrize("case", DENSITIES)
 def test_draws_are_within_the_stated_bias(case: str, say: Callable[[str], None]):
-    logdensity = DENSITIES[case].astype(np.float32)
+    given = DENSITIES[case]
+    room = 1 if given.size == 1 else 24 if given.ndim == 2 else 120  # few shapes, so that few functions are compiled
+    logdensity = np.pad(given, [(0, room - n) for n in given.shape], constant_values=PADDING).astype(np.float32)
     flat = logdensity.astype(np.float64).ravel()
     due = np.exp(flat - flat.max())
     due /= due.sum()
@@ -369,6 +379,8 @@ def test_one_step_frequencies(name: str, temperature: float, kernel: str, say: C
     if kernel.startswith("informed"):
         reference = balanced(built, built.target(temperature), BALANCING[kernel.removeprefix("informed, ")])
         proposed = agree(tally(name, step.proposal), reference.proposal[starts_of(name)], f"{what}, proposals")
+        off = np.abs(step.info.acceptance_rate - reference.acceptance[step.source, step.proposal]).max()
+        assert off < FLOAT32
         line += f"; proposals {proposed.deviation:.2f} SE, {proposed.pearson:+.2f} SE; {step.info.accepted.mean():.0%} accepted"
     say(line)
 
@@ -399,14 +411,13 @@ def test_a_step_ends_in_a_state_as_evaluated(name: str, temperature: float, kern
     step = steps_of(name, temperature, kernel)
     fresh = jax.device_get(evaluate(step.state.position, tables_of(name), temperature))
     for kept, again in zip(step.state, fresh, strict=True):
-        np.testing.assert_allclose(kept, again, atol=1e-4 if np.issubdtype(kept.dtype, np.floating) else 0, rtol=0)
+        np.testing.assert_allclose(kept, again, atol=FLOAT32 if np.issubdtype(kept.dtype, np.floating) else 0, rtol=0)
 
 
-@pytest.mark.parametrize("balancing", BALANCING)
-def test_informed_acceptance_is_exact(balancing: str, say: Callable[[str], None]):
+def test_informed_acceptance_is_exact(say: Callable[[str], None]):
     """Float64, from every structure, also at the ends of the words' range: rate and verdict are the reference's."""
-    built, kernel = IRREGULAR, f"informed, {balancing}"
-    reference = balanced(built, built.target(SEARCH_TEMPERATURE), BALANCING[balancing])
+    built, kernel = IRREGULAR, "informed, sqrt"
+    reference = balanced(built, built.target(SEARCH_TEMPERATURE), np.sqrt)
     count, per = len(built.structures), 100
     words = np.array(jax.random.bits(jax.random.key(61), (count * per, 2), jnp.uint32)).reshape(count, per, 2)
     words[:, : len(EXTREMES)] = EXTREMES
@@ -479,8 +490,8 @@ def test_wrong_kernels_would_show(temperature: float, say: Callable[[str], None]
 
 @pytest.mark.parametrize("kernel", ["gibbs", "gibbs, three pairs in four", "informed, barker"])
 def test_stationary_chains_stay_stationary(kernel: str, say: Callable[[str], None]):
-    """24,576 chains from exact draws, 15 steps: the last structures are again exact draws."""
-    chains, steps, target = STARTS * DRAWS, 15, IRREGULAR.target(SEARCH_TEMPERATURE)
+    """24,576 chains from exact draws, 8 steps: the last structures are again exact draws."""
+    chains, steps, target = STARTS * DRAWS, 8, IRREGULAR.target(SEARCH_TEMPERATURE)
     source = np.random.default_rng(71).choice(len(target), chains, p=target)
     position = np.array(IRREGULAR.structures, np.int32)[source]
     for key in jax.random.split(jax.random.key(73), steps):
@@ -556,9 +567,13 @@ def test_unusable_weights_do_not_leave_the_space(kernel: str):
 def test_too_few_pairs_for_a_variable_show():
     """A kernel told of fewer pairs than there are says so in its densities instead of sampling something else."""
     tables = tables_of("flagged")
-    step = stepped(FLAGGED, gibbs.build_kernel(0.0, 1), tables, 512)
-    pairs_at = np.bincount(np.array(sorted({*FLAGGED.pairwise, *FLAGGED.pair_flags})).ravel(), minlength=len(FLAGGED.sizes))
-    np.testing.assert_array_equal(np.isnan(step.state.logdensity), pairs_at[step.info.block] > 1)
+    pairs = tables.pairs.copy()
+    assert pairs[-1].tolist() == [0, 0], "room for one pair more, of a table of zeros"
+    pairs[-1] = (1, 5)
+    step = at_the_ends("gibbs, three pairs in four", FLAGGED, tables._replace(pairs=pairs))
+    crowded = np.array([5 in block for block in blocks_of(FLAGGED)])
+    np.testing.assert_array_equal(np.isnan(step.state.logdensity), crowded[step.info.block])
+    assert set(step.info.block) & set(np.flatnonzero(crowded))
 
 
 def test_arguments_out_of_range_are_refused():

@@ -129,7 +129,7 @@ def test_impossible_requests_are_refused_beforehand(kernel: str, change: dict[st
 
 
 def test_unknown_kernels_are_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="no kernel 'gibs'; choose one of metropolis, gibbs, informed, exact"):
+    with pytest.raises(InputError, match="no kernel 'gibs'; choose one of metropolis, gibbs, informed, tempering, smc, exact"):
         run_chains(tables(), **RUN, kernel="gibs")
 
 

@@ -20,7 +20,9 @@ from gnrs_ppl.inference import gibbs, informed, metropolis, moves
 from gnrs_ppl.inference.exact import exact_chains
 from gnrs_ppl.inference.metropolis import State, init
 from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, superchain_ids
+from gnrs_ppl.inference.smc import run_smc
 from gnrs_ppl.inference.starts import draw_starts
+from gnrs_ppl.inference.tempering import run_tempering
 from gnrs_ppl.models.energy import Tables, padded
 
 
@@ -36,7 +38,20 @@ KERNELS = {
     "gibbs": Method(gibbs.build_kernel, gibbs.WORDS),
     "informed": Method(informed.build_kernel, informed.WORDS),
 }
-"""Kernels by name; besides them ``exact`` draws independently from the enumerated posterior."""
+"""Kernels by name: transitions of one chain."""
+
+
+def _tempered(tables: Tables, **request: Any) -> Chains:
+    return run_tempering(tables, **request)[0]
+
+
+def _particles(tables: Tables, *, chains: int, steps: int, superchains: int | None, **request: Any) -> Chains:
+    """Every chain is a particle and has one draw; steps are the mutations at each temperature. Superchains have no meaning here."""
+    return run_smc(tables, particles=chains, mutations=steps, **request)[0]
+
+
+RUNNERS: dict[str, Callable[..., Chains]] = {"tempering": _tempered, "smc": _particles, "exact": exact_chains}
+"""Samplers that are more than a transition of one chain: replica exchange, tempered particles, independent draws."""
 
 
 PAD_OPTIONS = 8
@@ -64,7 +79,7 @@ def run_chains(
         tau.
     seed : int
         0 to 2^32 - 1; one seed gives one result for a number of chains and steps on one kind of device.
-    kernel : {"metropolis", "gibbs", "informed", "exact"}
+    kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact"}
     superchains : int, optional
         Number of distinct starts, a divisor of ``chains``; unless given, the greatest common divisor of ``chains`` and 8.
 
@@ -114,10 +129,11 @@ def run_many(
     """
     request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": temperature, "superchains": superchains}
     streams = [zlib.crc32(name.encode()) for name in names] or [0] * len(spaces)
-    if kernel == "exact":
-        return [exact_chains(tables, **request, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
+    if kernel in RUNNERS:
+        return [RUNNERS[kernel](tables, **request, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
     if kernel not in KERNELS:
-        raise InputError(f"no kernel {kernel!r}", f"choose one of {', '.join([*KERNELS, 'exact'])}", source="arguments", field="kernel")
+        remedy = f"choose one of {', '.join([*KERNELS, *RUNNERS])}"
+        raise InputError(f"no kernel {kernel!r}", remedy, source="arguments", field="kernel")
     groups = check_request(spaces[0], **request, seed=seed, spaces=len(spaces))
     superchain = superchain_ids(chains, groups)
     starts = np.stack([draw_starts(tables, groups, seed, s)[superchain] for tables, s in zip(spaces, streams, strict=True)])

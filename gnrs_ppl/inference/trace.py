@@ -31,6 +31,7 @@ def datatree(
     *,
     candidates: Mapping[str, Sequence[str]] | None = None,
     features: Sequence[str] | None = None,
+    exact: Sequence[Float[NDArray[np.float64], " n"]] | None = None,
 ) -> xr.DataTree:
     """Put every draw into ArviZ's groups.
 
@@ -46,14 +47,17 @@ def datatree(
         Candidate id of every option; the labels unless given.
     features : sequence of str, optional
         Names of the weights; numbers unless given.
+    exact : sequence of (n_v,) arrays, optional
+        Exact marginal of every slot at the chains' temperature, where the space was enumerated.
 
     Returns
     -------
     xarray.DataTree
         ``posterior``: an option index per slot, and s_search, (chain, draw). ``sample_stats``: move, accepted, feasible, (chain,
         draw). ``constant_data``: weights (feature,); superchain (chain,); per slot its start (chain,) and its pool, the coordinate
-        ``<slot>_option`` of option labels with ``<slot>_candidate`` beside it. Root attributes: kernel, chains, steps, temperature,
-        seed, goal, moves, seconds, versions. Options are names, not quantities: no mean or R-hat of an index means anything.
+        ``<slot>_option`` of option labels with ``<slot>_candidate`` and, where known, ``<slot>_exact`` beside it.
+        Root attributes: kernel, chains, steps, temperature, seed, goal, moves, seconds, versions. Options are names,
+        not quantities: no mean or R-hat of an index means anything.
     """
     pools: dict[str, Any] = {f"{slot}_candidate": np.array((candidates or labels)[slot], str) for slot in labels}
     data: dict[str, dict[str, Any]] = {
@@ -63,6 +67,7 @@ def datatree(
             "weights": weights,
             "superchain": chains.superchain,
             **{f"{slot}_start": chains.starts[:, v] for v, slot in enumerate(labels)},
+            **({f"{slot}_exact": marginal for slot, marginal in zip(labels, exact, strict=True)} if exact is not None else {}),
             **pools,
         },
     }
@@ -78,6 +83,7 @@ def datatree(
             "superchain": ["chain"],
             **{f"{slot}_start": ["chain"] for slot in labels},
             **{f"{slot}_candidate": [f"{slot}_option"] for slot in labels},
+            **({f"{slot}_exact": [f"{slot}_option"] for slot in labels} if exact is not None else {}),
         },
         attrs={
             "/": {
@@ -96,6 +102,15 @@ def datatree(
     )
     tree["constant_data"] = xr.DataTree(tree["constant_data"].to_dataset().set_coords([*pools]))
     return tree
+
+
+def exact_marginals(tree: xr.DataTree) -> list[Float[NDArray[np.float64], " n"]] | None:
+    """The exact marginals of the slots, in the order of their pools; None where the tree keeps none."""
+    constant = tree["constant_data"].to_dataset()
+    slots = [str(name).removesuffix("_option") for name in constant.dims if str(name).endswith("_option")]
+    if not all(f"{slot}_exact" in constant for slot in slots):
+        return None
+    return [constant[f"{slot}_exact"].to_numpy() for slot in tree["posterior"].to_dataset().data_vars if slot in slots]
 
 
 def to_bytes(tree: xr.DataTree) -> bytes:
