@@ -458,9 +458,13 @@ class Draft:
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``gnrs draft``."""
+        from gnrs_ppl.candidates.grounding import marked
+        from gnrs_ppl.realize.lexicon import Lexicon
+        from gnrs_ppl.realize.text import phrase
         from gnrs_ppl.versions import versions
 
         gate, found = self.grounding.gate, self.search
+        lexicon = Lexicon.of(self.context.schema, self.records)
         temperature = found.chains.temperature
         return {
             "goal": self.goal.model_dump(mode="json", exclude_defaults=True),
@@ -488,6 +492,13 @@ class Draft:
                         {"option": label, "sources": list(o.sources)} for label, o in zip(found.graph.labels()[slot], options, strict=True)
                     ]
                     for slot, options in zip(SLOTS, found.graph.options, strict=True)
+                },
+                "pools": {
+                    slot: [
+                        {"id": c.id, "phrase": phrase(c.at(c.level_tuples()[0]), lexicon), "provenance": c.provenance, **marked(c.content)}
+                        for c in getattr(found.built.pools, slot)
+                    ]
+                    for slot in SLOTS
                 },
                 "dropped": [item._asdict() for item in found.built.dropped],
             },

@@ -613,3 +613,14 @@ def test_padding_later_is_padding_at_once(seed: int, more_options: int, more_pai
     bare = contract(build_space(**tables), weights)
     room = bare.unary.shape[1] + more_options, bare.pairs.shape[0] + more_pairs
     assert_same_leaves(padded(bare, *room), contract(build_space(**tables, pad_options=room[0], pad_pairs=room[1]), weights))
+
+
+@pytest.mark.parametrize("goal", ["GNRS-005", "GNRS-051", "GNRS-094"])
+def test_candidates_are_phrased_and_marked(goal: str) -> None:
+    pools = gnrs.draft(goal, chains=8, steps=20).as_dict()["candidates"]["pools"]
+    assert list(pools) == list(SLOTS)
+    for candidates in pools.values():
+        phrases = [c["phrase"] for c in candidates]
+        assert len(set(phrases)) == len(phrases)
+        assert all(c["load_bearing"] or c["descriptive"] or c["phrase"] == "every case" for c in candidates)
+        assert not any(re.search(r"[a-z][A-Z]|_", phrase) for phrase in phrases)

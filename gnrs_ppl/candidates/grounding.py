@@ -95,6 +95,14 @@ def load_bearing(content: SlotContent) -> list[tuple[str, str]]:
     return found
 
 
+def marked(content: SlotContent) -> dict[str, list[str]]:
+    """Names of a content, ``kind name``, by what rests on them: the check (load-bearing) or the text alone (descriptive)."""
+    return {
+        "load_bearing": [" ".join(pair) for pair in load_bearing(content)],
+        "descriptive": [" ".join(pair) for pair in descriptive(content)],
+    }
+
+
 def _act(act: Act) -> list[tuple[str, str]]:
     stated = (("action", act.activity), ("location", act.location), ("object", act.object), ("role", act.role))
     return [(kind, name) for kind, name in stated if name is not None]

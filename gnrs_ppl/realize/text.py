@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
@@ -10,8 +11,21 @@ from gnrs_ppl.errors import Refused
 from gnrs_ppl.realize.english import article, capitalised, duration, number, series, takes_object, times
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import MODALS, RELATIONS, SAME, STAGE_VERBS
-from gnrs_ppl.rule.canonical import canonical, dumps
-from gnrs_ppl.rule.types import IMPLEMENTED, Act, Constraint, Office, Step, Structure
+from gnrs_ppl.rule.canonical import SlotContent, canonical, dumps
+from gnrs_ppl.rule.pools import slot_of
+from gnrs_ppl.rule.types import (
+    IMPLEMENTED,
+    Act,
+    Constraint,
+    EvidencePolicy,
+    Norm,
+    Office,
+    Procedure,
+    Scope,
+    Step,
+    Structure,
+    Trigger,
+)
 
 LONG = 36
 """Words beyond which the evidence gets a sentence of its own."""
@@ -48,6 +62,35 @@ def occurrence(act: Act, lexicon: Lexicon) -> str:
 def conduct(act: Act, lexicon: Lexicon) -> str:
     """An act as a bare infinitive."""
     return _act(act, lexicon, lexicon.form("action", act.activity), noun=False)
+
+
+def phrase(content: SlotContent, lexicon: Lexicon) -> str:
+    """One slot's content in the words a rule would use for it, for lists of candidates; no sentence, and not parsed back.
+
+    Parameters
+    ----------
+    content : Scope, Trigger, Norm, EvidencePolicy or Procedure
+        Of implemented templates.
+    lexicon : Lexicon
+        Words for its names.
+    """
+    act = Act(activity="act")
+    blank: dict[str, Any] = {
+        "trigger": Trigger(),
+        "norm": Norm(constraints=(Constraint(template="existence", target=act),)),
+        "evidence": EvidencePolicy(channels=("log",)),
+        "procedure": Procedure(steps=(Step(stage="review", name="review", role="role"),)),
+    }
+    rule = Structure.model_validate(blank | {slot_of(content): content})
+    writer = _Writer(canonical(rule), lexicon.including(rule))
+    if isinstance(content, Scope):
+        return ", ".join([*writer.openers(), writer.bearer()])
+    if isinstance(content, Trigger):
+        return writer.trigger("every case") + writer.episode()
+    if isinstance(content, Norm):
+        writer.shared = None  # a rule says with its evidence for whom an act counts; alone, every clause says it
+        return f"{writer.bearer()} {'; '.join(writer.clause(c, timed=True) for c in writer.constraints)}"
+    return writer.evidence() if isinstance(content, EvidencePolicy) else writer.procedure()
 
 
 def _act(act: Act, lexicon: Lexicon, words: str, noun: bool) -> str:
