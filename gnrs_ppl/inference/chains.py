@@ -23,7 +23,7 @@ from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, superchain
 from gnrs_ppl.inference.smc import run_smc
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.inference.tempering import run_tempering
-from gnrs_ppl.models.energy import Tables, padded
+from gnrs_ppl.models.energy import Tables, padded, room_for
 
 
 class Method(NamedTuple):
@@ -52,10 +52,6 @@ def _particles(tables: Tables, *, chains: int, steps: int, superchains: int | No
 
 RUNNERS: dict[str, Callable[..., Chains]] = {"tempering": _tempered, "smc": _particles, "exact": exact_chains}
 """Samplers that are more than a transition of one chain: replica exchange, tempered particles, independent draws."""
-
-
-PAD_OPTIONS = 8
-"""Options are padded to a multiple of this, so that batches of contexts share a few compiled kernels."""
 
 
 def run_chains(
@@ -137,7 +133,7 @@ def run_many(
     groups = check_request(spaces[0], **request, seed=seed, spaces=len(spaces))
     superchain = superchain_ids(chains, groups)
     starts = np.stack([draw_starts(tables, groups, seed, s)[superchain] for tables, s in zip(spaces, streams, strict=True)])
-    options = PAD_OPTIONS * -(-max(tables.unary.shape[1] for tables in spaces) // PAD_OPTIONS)
+    options = room_for(max(tables.unary.shape[1] for tables in spaces))
     pairs = max(tables.pairs.shape[0] for tables in spaces)
     stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *[padded(tables, options, pairs) for tables in spaces])
     keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(jax.random.key(seed), jnp.asarray(streams, jnp.uint32))

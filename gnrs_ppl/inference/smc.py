@@ -40,12 +40,10 @@ from gnrs_ppl.inference import metropolis
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, WORDS
 from gnrs_ppl.inference.result import LARGEST_RESULT, NO_MOVE, Chains, check_request
 from gnrs_ppl.inference.starts import draw_prior
-from gnrs_ppl.models.energy import Tables, log_prior, padded, score
+from gnrs_ppl.models.energy import Tables, log_prior, padded, room_for, score
 from gnrs_ppl.models.space import AnyArray
 
 TARGET_ESS = 0.5
-PAD_OPTIONS = 8
-"""Options are padded to a multiple of this, as in :mod:`gnrs_ppl.inference.chains`, so that contexts share a compiled stage."""
 STAGES = 1000
 """Most stages: at the search temperature a target of 0.5 takes fewer than ten, and one of 0.999 about a hundred."""
 
@@ -202,7 +200,7 @@ def run_smc(
     _check(tables, particles, mutations, target_ess)
     check_request(tables, chains=particles, steps=1, temperature=temperature, seed=seed, superchains=1)
     starts = draw_prior(tables, particles, np.random.default_rng([seed, particles, stream]))
-    space = padded(tables, PAD_OPTIONS * -(-tables.unary.shape[1] // PAD_OPTIONS), tables.pairs.shape[0])
+    space = padded(tables, room_for(tables.unary.shape[1]), tables.pairs.shape[0])
     key = jax.random.fold_in(jax.random.key(seed), np.uint32(stream))
     space, tau, target = jax.tree.map(jnp.asarray, (space, temperature, target_ess))
     state = init(starts)

@@ -41,14 +41,12 @@ from gnrs_ppl.inference import metropolis, moves
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
 from gnrs_ppl.inference.result import LARGEST_RESULT, NO_MOVE, Chains, check_request, superchain_ids
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
-from gnrs_ppl.models.energy import Tables, log_prior, padded
+from gnrs_ppl.models.energy import Tables, log_prior, padded, room_for
 from gnrs_ppl.models.space import AnyArray
 
 REPLICAS = 6
 HOTTEST = 20.0
 """Temperature of the last rung before p0, over tau: at the search temperature 1.6, where a gap of 0.5 costs a factor of 0.7."""
-PAD_OPTIONS = 8
-"""Options are padded to a multiple of this, as in :mod:`gnrs_ppl.inference.chains`, so that contexts share a compiled kernel."""
 
 
 class State(NamedTuple):
@@ -308,7 +306,7 @@ def run_tempering(
     _check_ladder(tables, chains, temperature, replicas, hottest)
     superchain = superchain_ids(chains, groups)
     starts = _draw_ladders(tables, groups, replicas, seed, stream)[superchain]
-    space = padded(tables, PAD_OPTIONS * -(-tables.unary.shape[1] // PAD_OPTIONS), tables.pairs.shape[0])
+    space = padded(tables, room_for(tables.unary.shape[1]), tables.pairs.shape[0])
     key = jax.random.fold_in(jax.random.key(seed), np.uint32(stream))
     top = HOTTEST * temperature if hottest is None else hottest
     arguments = jax.tree.map(jnp.asarray, (space, starts, key, temperature, top))

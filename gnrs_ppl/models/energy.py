@@ -98,6 +98,15 @@ def contract(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float | 
     )
 
 
+PAD_OPTIONS = 8
+"""Options are padded to a multiple of this, so that contexts share a few compiled kernels."""
+
+
+def room_for(options: int) -> int:
+    """The number of options to pad to: the next multiple of ``PAD_OPTIONS``."""
+    return PAD_OPTIONS * -(-options // PAD_OPTIONS)
+
+
 def padded(tables: Tables, options: int, pairs: int) -> Tables:
     """The same tables with room for more options and pairs; what does not exist keeps its mark and changes no draw."""
     more, new_pairs = options - tables.unary.shape[1], pairs - tables.pairs.shape[0]
