@@ -45,7 +45,7 @@ FLAGGED = grammar(
     unary_flags={0: [False, True], 1: [True, False, False], 5: [False, True, False]},
     pair_flags={(1, 3): [[False, True]] * 3, (2, 4): [[True, False]], (4, 5): [[False, False, True], [True, False, False]]},
     swaps={1: [0, 0, 0], 5: [0, 0, 1]},
-    joints=[(5, 3), (0, 4), (1, 0)],
+    joints=[(5, 3), (0, 4), (3, 1)],
 )
 """Six slots of 2, 3, 1, 2, 2 and 3 options, 72 structures, most of them raising flags, several at once; one joint without a pair table."""
 BLOCKED = grammar(

@@ -104,7 +104,7 @@ def neighbours(tables: Tables, position: Int[AnyArray, " V"], temperature: float
     Returns
     -------
     (V, O) float
-        ``PADDING`` where there is no option, and at the options of x itself.
+        ``PADDING`` at the options of x itself, and about that where there is no option.
     """
     position = jnp.asarray(position, jnp.int32)
     variables, options = tables.unary.shape
@@ -130,5 +130,4 @@ def neighbours(tables: Tables, position: Int[AnyArray, " V"], temperature: float
     score -= jnp.where(flags + elsewhere[:, None] > 0, tables.penalty, 0.0).astype(score.dtype)
     logdensity = tables.log_prior + score / temperature
     log_ratios = logdensity - look_up(logdensity, numbers, position)[:, None]
-    exists = (every[None] < tables.sizes[:, None]) & (every[None] != position[:, None])
-    return jnp.where(exists, log_ratios, PADDING)
+    return jnp.where(every[None] == position[:, None], PADDING, log_ratios)
