@@ -38,6 +38,7 @@ class Kernel(StrEnum):
     tempering = "tempering"
     smc = "smc"
     exact = "exact"
+    cpsat = "cpsat"
 
 
 class Split(StrEnum):

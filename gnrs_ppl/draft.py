@@ -29,10 +29,15 @@ if TYPE_CHECKING:
     from gnrs_ppl.calibration.weights import Weights
     from gnrs_ppl.candidates.build import Built
     from gnrs_ppl.evaluate.grounding import Grounding
-    from gnrs_ppl.inference.exact import Posterior, Ranked
+    from gnrs_ppl.inference.exact import Ranked
     from gnrs_ppl.inference.result import Chains, MoveCount, Visited
+    from gnrs_ppl.inference.sweep import Exact
     from gnrs_ppl.models.energy import Tables
     from gnrs_ppl.models.graph import AndOrGraph, Position
+
+
+TOP = 10
+"""Structures of greatest s_search that the JSON lists."""
 
 
 def draft(
@@ -55,8 +60,8 @@ def draft(
         Parallel chains, and Metropolis steps in each (the paper: 200).
     seed : int
         Same seed, same machine: same draft, timings aside.
-    kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact"}
-        Sampler; ``exact`` draws independently from the enumerated posterior.
+    kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact", "cpsat"}
+        Sampler; ``exact`` draws independently from the exact posterior, ``cpsat`` samples nothing and searches with OR-Tools.
     weights : Weights, optional
         w of s_search; default ``DEFAULT_WEIGHTS``.
     alternatives : int
@@ -169,7 +174,8 @@ def search_many(
     from gnrs_ppl.candidates.build import pools_of
     from gnrs_ppl.inference.cache import use_compilation_cache
     from gnrs_ppl.inference.chains import run_many
-    from gnrs_ppl.inference.exact import STATE_LIMIT, enumerate_space, exact_posterior, number_of_states
+    from gnrs_ppl.inference.exact import number_of_states
+    from gnrs_ppl.inference.sweep import SWEEP_LIMIT, sweep
     from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract
     from gnrs_ppl.models.graph import compile_graph
 
@@ -182,10 +188,10 @@ def search_many(
         # paper, Structured search: A(x) = Π C_k(x) as a factor graph, scored by wᵀφ − λ1[¬h]
         graphs.append(compile_graph(context, built[-1].pools))
     spaces = [contract(graph.space, weights.array()) for graph in graphs]
-    posteriors: list[Posterior | None] = []
+    posteriors: list[Exact | None] = []
     for graph, tables in zip(graphs, spaces, strict=True):
-        posterior = exact_posterior(enumerate_space(tables), SEARCH_TEMPERATURE) if number_of_states(tables) <= STATE_LIMIT else None
-        if posterior is not None and not posterior.enumeration.any_feasible:
+        posterior = sweep(tables, SEARCH_TEMPERATURE) if number_of_states(tables) <= SWEEP_LIMIT else None
+        if posterior is not None and not posterior.feasible_states:
             raise NoFeasibleStructure(_blocked(graph, tables))
         posteriors.append(posterior)
     # four moves, Metropolis acceptance, τ = 0.08
@@ -222,13 +228,16 @@ class Search:
     weights: Weights
     built: Built
     chains: Chains
-    posterior: Posterior | None
+    posterior: Exact | None
 
     @cached_property
     def visited(self) -> Visited:
-        """The best structure some chain stood on: position, score, feasible."""
-        from gnrs_ppl.inference.result import best_visited
+        """The best structure some chain stood on: position, score, feasible; with the exact kernel the best there is."""
+        from gnrs_ppl.inference.result import Visited, best_visited
 
+        if self.chains.kernel == "exact" and self.posterior is not None:
+            best = self.posterior.best[0]
+            return Visited(best.position, best.score, best.feasible)
         return best_visited(self.chains)
 
     @property
@@ -254,7 +263,18 @@ class Search:
     @property
     def optimum(self) -> float | None:
         """Greatest s_search of the space, None where it was not enumerated."""
-        return None if self.posterior is None else float(self.posterior.enumeration.score.max())
+        return None if self.posterior is None else self.posterior.optimum
+
+    @cached_property
+    def bound(self) -> float | None:
+        """No structure of the space has a greater s_search; None where it was not enumerated and OR-Tools is not installed."""
+        if self.optimum is not None or self.chains.bound is not None:
+            return self.optimum if self.optimum is not None else self.chains.bound
+        from importlib.util import find_spec
+
+        from gnrs_ppl.inference.cpsat import solve
+
+        return solve(self.tables).bound if find_spec("ortools") else None
 
     def features(self) -> dict[str, float]:
         """φ of a*, by name."""
@@ -264,20 +284,19 @@ class Search:
 
     def certificate(self, lost: int) -> Certificate:
         """ε_S and ε_R of the chosen structure; ``lost`` counts what the parser did not get back of its text."""
-        if self.optimum is None:
-            return Certificate("not certified", None, None, float(lost))
         from gnrs_ppl.inference.exact import TIE
 
-        gap = self.optimum - self.s_search
-        return Certificate("exact enumeration", self.optimum, 0.0 if abs(gap) < TIE else gap, float(lost))
+        if self.bound is None:
+            return Certificate("not certified", None, None, None, float(lost))
+        gap = self.bound - self.s_search
+        method = "exact enumeration" if self.optimum is not None else "CP-SAT"
+        return Certificate(method, self.optimum, self.bound, 0.0 if abs(gap) < TIE else gap, float(lost))
 
     def runners_up(self, count: int) -> list[Ranked]:
         """The other feasible structures of greatest s_search, the more probable first among ties; none where nothing was enumerated."""
-        from gnrs_ppl.inference.exact import best
-
         if self.posterior is None or count < 1:
             return []
-        others = (r for r in best(self.posterior, count + 1) if list(map(int, r.position)) != list(self.best))
+        others = (r for r in self.posterior.best[: count + 1] if list(map(int, r.position)) != list(self.best))
         return [r for r in others if r.feasible][:count]
 
     def probability(self) -> float | None:
@@ -286,8 +305,14 @@ class Search:
             return None
         import numpy as np
 
-        index = int(np.ravel_multi_index(tuple(self.best), self.posterior.enumeration.sizes))
-        return float(self.posterior.probability[index])
+        log_prior = np.asarray(self.tables.log_prior, np.float64)[np.arange(len(self.best)), self.best].sum()
+        return self.posterior.probability(self.s_search, float(log_prior))
+
+    def slot_probabilities(self) -> dict[str, float] | None:
+        """Exact probability of each slot's choice, whatever the other slots hold, at the search temperature."""
+        if self.posterior is None:
+            return None
+        return {slot: float(m[o]) for slot, m, o in zip(SLOTS, self.posterior.marginals, self.best, strict=True)}
 
     def differs(self, position: Position) -> str:
         """Which slots another structure fills otherwise, as option labels."""
@@ -298,6 +323,22 @@ class Search:
             if mine != int(other)
         ]
         return "; ".join(changes)
+
+    def ranking(self, count: int) -> list[dict[str, Any]]:
+        """The structures of greatest s_search in order: options, score, gap to the best, probability at the search temperature."""
+        if self.posterior is None:
+            return []
+        labels, best = self.graph.labels(), self.posterior.best
+        return [
+            {
+                "options": {slot: labels[slot][int(o)] for slot, o in zip(SLOTS, r.position, strict=True)},
+                "s_search": r.score,
+                "gap": best[0].score - r.score,
+                "probability": r.probability,
+                "feasible": r.feasible,
+            }
+            for r in best[:count]
+        ]
 
     @cached_property
     def moves(self) -> dict[str, MoveCount]:
@@ -323,8 +364,11 @@ class Search:
                 "structure": self.graph.structure(self.best).model_dump(mode="json", exclude_defaults=True),
             },
             "optimum": self.optimum,
-            "optimal_states": None if self.posterior is None else self.posterior.enumeration.optimal,
-            "feasible_states": None if self.posterior is None else int(self.posterior.enumeration.feasible.sum()),
+            "optimal_states": None if self.posterior is None else self.posterior.optimal_states,
+            "feasible_states": None if self.posterior is None else self.posterior.feasible_states,
+            "log_normalizer": self.chains.log_normalizer if self.posterior is None else self.posterior.log_normalizer,
+            "probability": None if self.posterior is None else {"best": self.probability(), "slots": self.slot_probabilities()},
+            "top": [] if self.posterior is None else self.ranking(TOP),
             "energy_evaluations": self.chains.energy_evaluations,
             "chains_at_best": int((self.chains.score.max(axis=1) >= self.visited.score - 1e-6).sum()),
             "acceptance": {name: m.accepted / m.tried if m.tried else None for name, m in self.moves.items()},
@@ -354,22 +398,23 @@ class Search:
         ]
         if self.posterior:
             rows.insert(3, ("probability of the best", f"{self.probability():.4f} at search temperature"))
+            slots = ", ".join(f"{slot} {p:.2f}" for slot, p in (self.slot_probabilities() or {}).items())
+            rows.insert(4, ("of each slot's choice", f"{slots}, at search temperature"))
             if found["optimal_states"] > 1:
                 rows.insert(
-                    4,
+                    5,
                     ("ties", f"{found['optimal_states']} structures share the greatest score; nothing in goal or records tells them apart"),
                 )
         return rows
 
     def datatree(self) -> xr.DataTree:
         """Every draw as an ArviZ DataTree."""
-        from gnrs_ppl.inference.exact import slot_marginals
         from gnrs_ppl.inference.trace import datatree
         from gnrs_ppl.models.features import FEATURES
 
         candidates = {slot: [o.candidate for o in options] for slot, options in zip(SLOTS, self.graph.options, strict=True)}
         goal = self.graph.facts.context.goal.id
-        exact = None if self.posterior is None else slot_marginals(self.posterior)
+        exact = None if self.posterior is None else self.posterior.marginals
         labels, weights = self.graph.labels(), self.weights.array()
         return datatree(self.chains, labels, weights, goal, candidates=candidates, features=FEATURES, exact=exact)
 
@@ -383,11 +428,13 @@ class Search:
 class Certificate(NamedTuple):
     """How good the search was (ε_S) and what the text lost (ε_R).
 
-    ``calibration_error`` ε_C is None until calibration measures it; Proposition 1's bound then stands beside it.
+    ``optimum`` is known from enumeration, ``bound`` also from CP-SAT. ``calibration_error`` ε_C is None until calibration measures it;
+    Proposition 1's bound then stands beside it.
     """
 
     method: str
     optimum: float | None
+    bound: float | None
     epsilon_search: float | None
     epsilon_realization: float
     calibration_error: float | None = None
@@ -395,9 +442,11 @@ class Certificate(NamedTuple):
     def lines(self) -> list[str]:
         """The certificate in words."""
         if self.epsilon_search is None:
-            searched = "ε_S: not certified; the space is too large to enumerate"
+            searched = "ε_S: not certified; the space is too large to enumerate, and OR-Tools, which would bound it, is not installed"
         elif self.epsilon_search == 0:
             searched = f"ε_S = 0 by {self.method}: no structure of these pools scores higher"
+        elif self.optimum is None:
+            searched = f"ε_S ≤ {self.epsilon_search:.4f}, bounded by {self.method}: no structure scores above {self.bound:.4f}"
         else:
             better = f"a structure of score {self.optimum:.4f} exists; try more chains or --kernel exact"
             searched = f"ε_S = {self.epsilon_search:.4f} by {self.method}: {better}"

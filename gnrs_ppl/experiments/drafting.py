@@ -12,6 +12,7 @@ import numpy as np
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.draft import Draft, Search, draft_many
 from gnrs_ppl.evaluate.audit_f1 import F1, AuditScore, audit_score, floors
+from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.rule.canonical import payloads
 from gnrs_ppl.rule.types import SLOTS, Structure
 
@@ -94,9 +95,7 @@ def _row(draft: Draft, seconds: float, revealed: bool) -> Row:
 
 def promising(search: Search, count: int) -> list[Structure]:
     """The best-scoring feasible structure of each of the ``count`` best-scoring (trigger, norm) pairs, best first."""
-    if search.posterior is None:
-        raise ValueError("the space was not enumerated")
-    found = search.posterior.enumeration
+    found = enumerate_space(search.tables)
     score = np.where(found.feasible, found.score, -np.inf).reshape(found.sizes)
     trigger, norm = SLOTS.index("trigger"), SLOTS.index("norm")
     rest = tuple(v for v in range(len(SLOTS)) if v not in (trigger, norm))

@@ -17,41 +17,73 @@ from jax.stages import Compiled
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import gibbs, informed, metropolis, moves
-from gnrs_ppl.inference.exact import exact_chains
+from gnrs_ppl.inference.cpsat import solver_chains
 from gnrs_ppl.inference.metropolis import State, init
 from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, superchain_ids
 from gnrs_ppl.inference.smc import run_smc
 from gnrs_ppl.inference.starts import draw_starts
+from gnrs_ppl.inference.sweep import exact_chains
 from gnrs_ppl.inference.tempering import run_tempering
 from gnrs_ppl.models.energy import Tables, padded, room_for
 
 
 class Method(NamedTuple):
-    """A kernel: what builds its transition, and how many random words a step takes."""
+    """A kernel: what builds its transition, how many random words a step takes, and its settings."""
 
-    build: Callable[[], Callable[..., Any]]
+    build: Callable[..., Callable[..., Any]]
     words: int
+    settings: tuple[str, ...]
 
 
 KERNELS = {
-    "metropolis": Method(metropolis.build_kernel, moves.WORDS),
-    "gibbs": Method(gibbs.build_kernel, gibbs.WORDS),
-    "informed": Method(informed.build_kernel, informed.WORDS),
+    "metropolis": Method(metropolis.build_kernel, moves.WORDS, ("move_probabilities",)),
+    "gibbs": Method(gibbs.build_kernel, gibbs.WORDS, ("block_probability", "pairs_per_variable")),
+    "informed": Method(informed.build_kernel, informed.WORDS, ("balancing",)),
 }
 """Kernels by name: transitions of one chain."""
 
 
+class Runner(NamedTuple):
+    """A sampler that is more than a transition of one chain, and its settings."""
+
+    run: Callable[..., Chains]
+    settings: tuple[str, ...] = ()
+
+
 def _tempered(tables: Tables, **request: Any) -> Chains:
-    return run_tempering(tables, **request)[0]
+    chains, exchange = run_tempering(tables, **request)
+    return chains._replace(exchange=exchange)
 
 
 def _particles(tables: Tables, *, chains: int, steps: int, superchains: int | None, **request: Any) -> Chains:
     """Every chain is a particle and has one draw; steps are the mutations at each temperature. Superchains have no meaning here."""
-    return run_smc(tables, particles=chains, mutations=steps, **request)[0]
+    particles, result = run_smc(tables, particles=chains, mutations=steps, **request)
+    return particles._replace(log_normalizer=result.log_normalizer)
 
 
-RUNNERS: dict[str, Callable[..., Chains]] = {"tempering": _tempered, "smc": _particles, "exact": exact_chains}
-"""Samplers that are more than a transition of one chain: replica exchange, tempered particles, independent draws."""
+RUNNERS = {
+    "tempering": Runner(_tempered, ("replicas", "hottest", "move_probabilities")),
+    "smc": Runner(_particles, ("target_ess", "move_probabilities")),
+    "exact": Runner(exact_chains),
+    "cpsat": Runner(solver_chains, ("seconds", "workers")),
+}
+"""Replica exchange, tempered particles, independent draws, and the optimum or a bound on it."""
+
+
+def require_settings(kernel: str, settings: dict[str, Any]) -> None:
+    """Refuse an unknown kernel, and settings it does not take.
+
+    Raises
+    ------
+    InputError
+    """
+    every = {name: method.settings for name, method in KERNELS.items()} | {name: runner.settings for name, runner in RUNNERS.items()}
+    if kernel not in every:
+        raise InputError(f"no kernel {kernel!r}", f"choose one of {', '.join(every)}", source="arguments", field="kernel")
+    for name in settings:
+        if name not in every[kernel]:
+            remedy = f"it takes {', '.join(every[kernel]) or 'none'}"
+            raise InputError(f"{kernel} has no setting {name!r}", remedy, source="arguments", field=name)
 
 
 def run_chains(
@@ -63,6 +95,7 @@ def run_chains(
     seed: int,
     kernel: str = "metropolis",
     superchains: int | None = None,
+    **settings: Any,
 ) -> Chains:
     """Run chains from overdispersed starts and record every step.
 
@@ -75,17 +108,21 @@ def run_chains(
         tau.
     seed : int
         0 to 2^32 - 1; one seed gives one result for a number of chains and steps on one kind of device.
-    kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact"}
+    kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact", "cpsat"}
     superchains : int, optional
         Number of distinct starts, a divisor of ``chains``; unless given, the greatest common divisor of ``chains`` and 8.
+    **settings
+        Of the kernel. ``move_probabilities`` (metropolis, tempering, smc): how often each of the paper's moves is tried.
+        ``balancing`` (informed). ``block_probability``, ``pairs_per_variable`` (gibbs). ``replicas``, ``hottest`` (tempering).
+        ``target_ess`` (smc). ``seconds``, ``workers`` (cpsat). What builds the kernel says what they mean.
 
     Raises
     ------
     InputError
-        For an unknown kernel, numbers out of range, and more draws than fit (with the bytes).
+        For an unknown kernel or setting, numbers out of range, and more draws than fit (with the bytes).
     """
     request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": temperature, "superchains": superchains}
-    return run_many([tables], **request, seed=seed, kernel=kernel)[0]
+    return run_many([tables], **request, seed=seed, kernel=kernel, **settings)[0]
 
 
 def run_many(
@@ -98,6 +135,7 @@ def run_many(
     names: Sequence[str] = (),
     kernel: str = "metropolis",
     superchains: int | None = None,
+    **settings: Any,
 ) -> list[Chains]:
     """Run the same number of chains on each of several spaces, in one program.
 
@@ -110,7 +148,7 @@ def run_many(
         With the same number of variables, swaps and joints.
     names : sequence of str, optional
         One per space; its random numbers follow from the seed and its name, so that spaces are independent of one another.
-    chains, steps, temperature, seed, kernel, superchains
+    chains, steps, temperature, seed, kernel, superchains, **settings
         As for :func:`run_chains`.
 
     Returns
@@ -125,11 +163,10 @@ def run_many(
     """
     request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": temperature, "superchains": superchains}
     streams = [zlib.crc32(name.encode()) for name in names] or [0] * len(spaces)
+    require_settings(kernel, settings)
     if kernel in RUNNERS:
-        return [RUNNERS[kernel](tables, **request, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
-    if kernel not in KERNELS:
-        remedy = f"choose one of {', '.join([*KERNELS, *RUNNERS])}"
-        raise InputError(f"no kernel {kernel!r}", remedy, source="arguments", field="kernel")
+        run_one = RUNNERS[kernel].run
+        return [run_one(tables, **request, **settings, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
     groups = check_request(spaces[0], **request, seed=seed, spaces=len(spaces))
     superchain = superchain_ids(chains, groups)
     starts = np.stack([draw_starts(tables, groups, seed, s)[superchain] for tables, s in zip(spaces, streams, strict=True)])
@@ -140,7 +177,7 @@ def run_many(
     arguments = _placed(jax.tree.map(jnp.asarray, (stacked, starts, keys, temperature)), chains)
 
     began = time.perf_counter()
-    run = _compiled(kernel, steps, jax.tree.map(_shape, arguments))
+    run = _compiled(kernel, frozen(kernel, settings, spaces), steps, jax.tree.map(_shape, arguments))
     compiled = time.perf_counter()
     first, drawn = jax.block_until_ready(run(*arguments))  # type: ignore[no-untyped-call]
     ended = time.perf_counter()
@@ -187,22 +224,39 @@ def _shape(array: jax.Array) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)  # type: ignore[no-untyped-call]
 
 
-@lru_cache(maxsize=16)
-def _compiled(kernel: str, steps: int, shapes: Any) -> Compiled:
-    """Compile once per kernel, number of steps and shapes."""
+Settings = tuple[tuple[str, Any], ...]
+
+
+def frozen(kernel: str, settings: dict[str, Any], spaces: Sequence[Tables]) -> Settings:
+    """The settings as a key of the compiled kernels; Gibbs does less work where it knows how many pairs a variable stands in."""
+    if kernel == "gibbs":
+        settings = {"pairs_per_variable": max(map(gibbs.most_pairs, spaces))} | settings
+    return tuple(sorted(settings.items()))
+
+
+def advance_of(kernel: str, settings: Settings) -> Callable[..., tuple[State, Any]]:
+    """One step of many chains on one space, ``advance(key, states, tables, temperature)``."""
     method = KERNELS[kernel]
-    transition = method.build()
+    transition = method.build(**dict(settings))
+
+    def advance(key: jax.Array, states: State, tables: Tables, temperature: jax.Array) -> tuple[State, Any]:
+        words = jax.random.bits(key, (method.words, states.score.shape[0]), jnp.uint32)
+        moved: tuple[State, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(words, states, tables, temperature)
+        return moved
+
+    return advance
+
+
+@lru_cache(maxsize=16)
+def _compiled(kernel: str, settings: Settings, steps: int, shapes: Any) -> Compiled:
+    """Compile once per kernel, settings, number of steps and shapes."""
+    advance = advance_of(kernel, settings)
 
     def run(tables: Tables, starts: jax.Array, keys: jax.Array, temperature: jax.Array) -> tuple[State, Any]:
         first = jax.vmap(jax.vmap(init, in_axes=(0, None, None)), in_axes=(0, 0, None))(starts, tables, temperature)
 
-        def advance(key: jax.Array, states: State, tables: Tables) -> tuple[State, Any]:
-            words = jax.random.bits(key, (method.words, starts.shape[1]), jnp.uint32)
-            moved: tuple[State, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(words, states, tables, temperature)
-            return moved
-
         def step(states: State, step_keys: jax.Array) -> tuple[State, Any]:
-            states, info = jax.vmap(advance)(step_keys, states, tables)
+            states, info = jax.vmap(advance, in_axes=(0, 0, 0, None))(step_keys, states, tables, temperature)
             move = getattr(info, "move", jnp.full(starts.shape[:2], NO_MOVE)).astype(jnp.int8)
             return states, (states.position, states.score, states.feasible, move, info.accepted, info.energy_evaluations)
 

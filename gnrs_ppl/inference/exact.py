@@ -1,7 +1,7 @@
 """Plain enumeration: every structure's score by broadcasting the factors over the product space, in float64.
 
-At the paper's size the sweep is cheaper than the chains, so it is the yardstick of every sampler, and a sampler itself: independent
-draws with the result type of the chains.
+At the paper's size the sweep is cheaper than the chains, so it is the yardstick of every sampler. Larger spaces, and independent draws:
+:mod:`gnrs_ppl.inference.sweep`.
 
     log Z(tau) = log sum_a p0(a) exp(s_search(a) / tau)
 """
@@ -9,7 +9,6 @@ draws with the result type of the chains.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -18,12 +17,11 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, superchain_ids
 from gnrs_ppl.inference.starts import unravel
 from gnrs_ppl.models.energy import Tables
 
 STATE_LIMIT = 10_000_000
-"""Most structures that are enumerated: 17 bytes each, and 16 more for the probabilities, 330 MB in all."""
+"""Most structures that are enumerated at once: 17 bytes each, and 16 more for the probabilities, 330 MB in all."""
 
 
 TIE = 1e-9
@@ -188,44 +186,12 @@ def fewest_flags(tables: Tables, limit: int = STATE_LIMIT) -> Blocked:
     return Blocked(position, tuple(raised))
 
 
-def exact_chains(
-    tables: Tables, *, chains: int, steps: int, temperature: float, seed: int, superchains: int | None = None, stream: int = 0
-) -> Chains:
-    """Independent draws from p(a | x) in the shape of chains: what a perfect sampler would record.
-
-    Every "start" is one more independent draw; superchains only group the chains.
-    """
-    groups = check_request(tables, chains=chains, steps=steps, temperature=temperature, seed=seed, superchains=superchains)
-    began = time.perf_counter()
-    posterior = exact_posterior(enumerate_space(tables), temperature)
-    cumulative = np.cumsum(posterior.probability)
-    uniform = np.random.default_rng([seed, stream]).random((chains, steps + 1))
-    index = np.minimum(np.searchsorted(cumulative, uniform * cumulative[-1], side="right"), len(cumulative) - 1)
-    positions = np.stack(unravel([*posterior.enumeration.sizes], index), axis=-1).astype(np.int32)
-    score, feasible = posterior.enumeration.score[index], posterior.enumeration.feasible[index]
-    return Chains(
-        positions=positions[:, 1:],
-        score=score[:, 1:],
-        feasible=feasible[:, 1:],
-        move=np.full((chains, steps), NO_MOVE, np.int8),
-        accepted=np.ones((chains, steps), bool),
-        starts=positions[:, 0],
-        start_score=score[:, 0],
-        start_feasible=feasible[:, 0],
-        superchain=superchain_ids(chains, groups),
-        kernel="exact",
-        temperature=temperature,
-        seed=seed,
-        energy_evaluations=len(posterior.probability),
-        wall_seconds=time.perf_counter() - began,
-        compile_seconds=0.0,
-    )
-
-
 def _sizes(tables: Tables, limit: int) -> tuple[int, ...]:
     states = number_of_states(tables)
     if states > limit:
-        raise InputError(f"{states} structures, more than the {limit} that are enumerated", "use --kernel metropolis")
+        raise InputError(
+            f"{states} structures, more than the {limit} that are enumerated", "sweep them in blocks, or use --kernel metropolis"
+        )
     return tuple(int(size) for size in tables.sizes)
 
 

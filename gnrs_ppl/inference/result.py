@@ -19,6 +19,24 @@ NO_MOVE = -1
 """Move number of draws that no move made."""
 
 
+class Exchange(NamedTuple):
+    """How well the replicas of a run travelled.
+
+    Attributes
+    ----------
+    ladder : (R,) float64
+        Temperature of each rung, rising from tau to infinity (p0).
+    swap_rates : (R - 1,) float64
+        Share of the tried swaps of each pair that were accepted, over all chains; NaN where none was tried.
+    round_trips : (C,) int64
+        Round trips of all replicas of each chain; 0 everywhere says that the hot rungs never helped.
+    """
+
+    ladder: Float[NDArray[np.float64], " R"]
+    swap_rates: Float[NDArray[np.float64], " pairs"]
+    round_trips: Int[NDArray[np.int64], " C"]
+
+
 class Chains(NamedTuple):
     """Recorded draws of C chains; the start is not among them.
 
@@ -43,6 +61,12 @@ class Chains(NamedTuple):
         How many structures were scored, starts included.
     wall_seconds, compile_seconds : float
         Running time without compiling, and compiling alone (0 where a compiled kernel of the same shapes was at hand).
+    exchange : Exchange, optional
+        How the replicas travelled, from replica exchange.
+    log_normalizer : float, optional
+        Estimate of log Z at ``temperature``, from tempered particles.
+    bound : float, optional
+        No structure has a greater s_search, from CP-SAT.
     """
 
     positions: Int[NDArray[np.int32], "C draws V"]
@@ -60,6 +84,9 @@ class Chains(NamedTuple):
     energy_evaluations: int
     wall_seconds: float
     compile_seconds: float
+    exchange: Exchange | None = None
+    log_normalizer: float | None = None
+    bound: float | None = None
 
 
 class Visited(NamedTuple):

@@ -167,7 +167,15 @@ def build_kernel(
 
 
 def run_smc(
-    tables: Tables, *, particles: int, mutations: int, temperature: float, seed: int, target_ess: float = TARGET_ESS, stream: int = 0
+    tables: Tables,
+    *,
+    particles: int,
+    mutations: int,
+    temperature: float,
+    seed: int,
+    target_ess: float = TARGET_ESS,
+    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
+    stream: int = 0,
 ) -> tuple[Chains, SmcResult]:
     """Carry particles from p0 to p(a | x) and give each as a chain of one draw.
 
@@ -184,6 +192,8 @@ def run_smc(
         0 to 2^32 - 1; ``stream`` sets spaces of one seed apart.
     target_ess : float
         Share of the particles, in (0, 1), that the weights of a stage keep effective; nearer 1 takes more stages.
+    move_probabilities : tuple of four float
+        How often each of the paper's moves is tried, in the order of ``MOVES``.
 
     Returns
     -------
@@ -206,7 +216,7 @@ def run_smc(
     state = init(starts)
 
     began = time.perf_counter()
-    evaluate, stage = _compiled(mutations, jax.eval_shape(lambda *leaves: leaves, key, state, space, tau, target))
+    evaluate, stage = _compiled(mutations, move_probabilities, jax.eval_shape(lambda *leaves: leaves, key, state, space, tau, target))
     compiled = time.perf_counter()
     first = evaluate(state.particles, space, tau)
     exponents: list[float] = []
@@ -269,8 +279,8 @@ def _check(tables: Tables, particles: int, mutations: int, target_ess: float) ->
 
 
 @lru_cache(maxsize=16)
-def _compiled(mutations: int, shapes: Any) -> tuple[Compiled, Compiled]:
-    """Evaluation of the particles, and a stage, compiled once per number of mutations and shapes."""
+def _compiled(mutations: int, move_probabilities: tuple[float, float, float, float], shapes: Any) -> tuple[Compiled, Compiled]:
+    """Evaluation of the particles, and a stage, compiled once per number of mutations, move probabilities and shapes."""
     key, state, tables, temperature, target_ess = shapes
 
     def evaluate(positions: jax.Array, tables: Tables, temperature: jax.Array) -> metropolis.State:
@@ -279,7 +289,7 @@ def _compiled(mutations: int, shapes: Any) -> tuple[Compiled, Compiled]:
     def stage(
         key: jax.Array, state: TemperedSMCState, tables: Tables, temperature: jax.Array, target_ess: jax.Array
     ) -> tuple[TemperedSMCState, Info]:
-        return build_kernel(mutations, target_ess)(key, state, tables, temperature)
+        return build_kernel(mutations, target_ess, move_probabilities)(key, state, tables, temperature)
 
     evaluation = jax.jit(evaluate).lower(state.particles, tables, temperature).compile()
     return evaluation, jax.jit(stage).lower(key, state, tables, temperature, target_ess).compile()

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import metropolis, moves
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
-from gnrs_ppl.inference.result import LARGEST_RESULT, NO_MOVE, Chains, check_request, superchain_ids
+from gnrs_ppl.inference.result import LARGEST_RESULT, NO_MOVE, Chains, Exchange, check_request, superchain_ids
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.models.energy import Tables, log_prior, padded, room_for
 from gnrs_ppl.models.space import AnyArray
@@ -104,24 +104,6 @@ class Info(NamedTuple):
     swapped: Bool[jax.Array, " pairs"]
     swap_rate: Float[jax.Array, " pairs"]
     energy_evaluations: Int32[jax.Array, ""]
-
-
-class Exchange(NamedTuple):
-    """How well the replicas of a run travelled.
-
-    Attributes
-    ----------
-    ladder : (R,) float64
-        Temperature of each rung, rising from tau to infinity (p0).
-    swap_rates : (R - 1,) float64
-        Share of the tried swaps of each pair that were accepted, over all chains; NaN where none was tried.
-    round_trips : (C,) int64
-        Round trips of all replicas of each chain; 0 everywhere says that the hot rungs never helped.
-    """
-
-    ladder: Float[NDArray[np.float64], " R"]
-    swap_rates: Float[NDArray[np.float64], " pairs"]
-    round_trips: Int[NDArray[np.int64], " C"]
 
 
 Transition = Callable[[UInt32[jax.Array, " words"], State, Tables, float | jax.Array], tuple[State, Info]]
@@ -270,6 +252,7 @@ def run_tempering(
     superchains: int | None = None,
     replicas: int = REPLICAS,
     hottest: float | None = None,
+    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
     stream: int = 0,
 ) -> tuple[Chains, Exchange]:
     """Run ladders from overdispersed starts and record the cold rung after every step.
@@ -290,6 +273,8 @@ def run_tempering(
         R, at least 2.
     hottest : float, optional
         Greatest temperature before p0, above tau; 20 tau unless given.
+    move_probabilities : tuple of four float
+        How often each of the paper's moves is tried, in the order of ``MOVES``.
 
     Returns
     -------
@@ -312,7 +297,7 @@ def run_tempering(
     arguments = jax.tree.map(jnp.asarray, (space, starts, key, temperature, top))
 
     began = time.perf_counter()
-    run = _compiled(steps, jax.eval_shape(lambda *leaves: leaves, *arguments))
+    run = _compiled(steps, move_probabilities, jax.eval_shape(lambda *leaves: leaves, *arguments))
     compiled = time.perf_counter()
     begun, drawn, tried, swapped, round_trips, temperatures = jax.block_until_ready(run(*arguments))  # type: ignore[no-untyped-call]
     ended = time.perf_counter()
@@ -370,11 +355,11 @@ def _draw_ladders(tables: Tables, superchains: int, replicas: int, seed: int, st
 
 
 @lru_cache(maxsize=16)
-def _compiled(steps: int, shapes: Any) -> Compiled:
-    """Compile once per number of steps and shapes."""
+def _compiled(steps: int, move_probabilities: tuple[float, float, float, float], shapes: Any) -> Compiled:
+    """Compile once per number of steps, move probabilities and shapes."""
 
     def run(tables: Tables, starts: jax.Array, key: jax.Array, temperature: jax.Array, hottest: jax.Array) -> tuple[Any, ...]:
-        transition = build_kernel(hottest)
+        transition = build_kernel(hottest, move_probabilities)
         chains, replicas = starts.shape[:2]
         first = jax.vmap(init, (0, None, None))(starts, tables, temperature)
         none = jnp.zeros((chains, replicas - 1), jnp.int32)
