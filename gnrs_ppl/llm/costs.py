@@ -1,0 +1,168 @@
+"""What calls cost: dated prices, running totals, and a limit that is kept by asking before each call."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from gnrs_ppl.errors import InputError
+
+MILLION = 1_000_000
+
+
+class Usage(NamedTuple):
+    """Tokens of one answer as the server counts them; ``cached`` is the part of ``input`` that it had seen before, and bills for less."""
+
+    input: int
+    output: int
+    cached: int = 0
+
+
+class Price(NamedTuple):
+    """US dollars for a million tokens, the month in which they were looked up, and where.
+
+    Reasoning tokens are output tokens. Batch, priority and regional tariffs are not known here.
+    """
+
+    input: float
+    cached_input: float
+    output: float
+    as_of: str
+    source: str
+
+    def cost(self, usage: Usage) -> float:
+        """US dollars for these tokens."""
+        cached = min(usage.cached, usage.input)
+        return ((usage.input - cached) * self.input + cached * self.cached_input + usage.output * self.output) / MILLION
+
+
+_GPT_4O_MINI = Price(0.15, 0.075, 0.60, "2026-11", "developers.openai.com/api/docs/pricing")
+_GPT_5_1 = Price(1.25, 0.125, 10.00, "2026-11", "developers.openai.com/api/docs/models/gpt-5.1")
+
+PRICES: Mapping[str, Price] = {
+    "gpt-4o-mini": _GPT_4O_MINI,
+    "gpt-4o-mini-2024-07-18": _GPT_4O_MINI,
+    "gpt-5.1": _GPT_5_1,
+    "gpt-5.1-2025-11-13": _GPT_5_1,
+}
+"""Prices of the default models. They change: state your own where it matters."""
+
+
+def parse_price(text: str) -> tuple[str, Price]:
+    """``MODEL=IN,OUT`` or ``MODEL=IN,CACHED,OUT`` in US dollars for a million tokens.
+
+    Raises
+    ------
+    InputError
+        Not of that form, or a number that is negative or not finite.
+    """
+    model, _, numbers = text.rpartition("=")
+    try:
+        values = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        values = []
+    if not model or len(values) not in (2, 3) or not all(math.isfinite(value) and value >= 0 for value in values):
+        raise InputError(
+            f"{text!r} is not a price", "write MODEL=IN,OUT in US dollars for a million tokens", source="arguments", field="price"
+        )
+    return model, Price(values[0], values[-2], values[-1], "", "stated by the user")
+
+
+class Costs:
+    """Totals of one run, and its limit.
+
+    The limit holds for what may have been billed, not only for what is known: before a call is made its upper bound is set aside, and
+    attempts that got no answer (a time-out, a broken connection) stay counted at that bound. Cached answers cost nothing.
+
+    Parameters
+    ----------
+    limit : float, optional
+        US dollars that must not be exceeded (``--max-cost``).
+    prices : mapping of model name to Price
+
+    Attributes
+    ----------
+    known : float
+        US dollars for the answers received.
+    possible : float
+        US dollars that may have been billed besides, at most.
+    calls, hits, unpriced : int
+        Calls made, answers out of the cache, answers whose cost is unknown.
+    tokens : Usage
+        Sums over the calls made.
+    stopped : bool
+        Whether the limit kept a call from being made.
+
+    Raises
+    ------
+    InputError
+        A limit that is negative or not finite.
+    """
+
+    def __init__(self, limit: float | None = None, prices: Mapping[str, Price] = PRICES) -> None:
+        if limit is not None and not (math.isfinite(limit) and limit >= 0):
+            raise InputError(f"{limit} is not an amount", "state US dollars, such as 2.50", source="arguments", field="max-cost")
+        self.limit, self.prices = limit, prices
+        self.known = self.possible = 0.0
+        self.calls = self.hits = self.unpriced = 0
+        self.tokens = Usage(0, 0)
+        self.stopped = False
+        self._reserved = 0.0
+        self._pending = 0
+        self._settled = asyncio.Event()
+
+    def cost(self, model: str, usage: Usage | None) -> float | None:
+        """US dollars, or None where the price or the tokens are unknown."""
+        price = self.prices.get(model)
+        return price.cost(usage) if price and usage else None
+
+    def bound(self, model: str, input_bytes: int, max_tokens: int) -> float:
+        """Upper bound of one attempt in US dollars: a token is at least a byte, and the server stops at ``max_tokens``; 0 without a price.
+
+        Raises
+        ------
+        InputError
+            There is a limit, and the price is unknown.
+        """
+        price = self.prices.get(model)
+        if price:
+            return price.cost(Usage(input_bytes, max_tokens))
+        if self.limit is not None:
+            raise InputError(
+                f"the price of {model!r} is not known, so the limit cannot be kept",
+                f"state it: --price {model}=IN,OUT in US dollars for a million tokens",
+                source="arguments",
+                field="max-cost",
+            )
+        return 0.0
+
+    async def reserve(self, amount: float) -> bool:
+        """Set ``amount`` aside, once enough calls in flight have settled; False, from now on, where it does not fit under the limit."""
+        while not self.stopped and self.limit is not None and self.known + self.possible + self._reserved + amount > self.limit:
+            if self._pending:
+                await self._settled.wait()
+            else:
+                self.stopped = True
+        if self.stopped:
+            return False
+        self._reserved += amount
+        self._pending += 1
+        return True
+
+    def settle(self, reserved: float, known: float, possible: float) -> None:
+        """Replace what was set aside by what it came to."""
+        self._pending -= 1
+        self._reserved = self._reserved - reserved if self._pending else 0.0
+        self.known += known
+        self.possible += possible
+        self._settled.set()
+        self._settled = asyncio.Event()
+
+    def count(self, usage: Usage | None, cost: float | None) -> None:
+        """Count one answer of the server."""
+        self.calls += 1
+        self.unpriced += cost is None
+        if usage:
+            self.tokens = Usage(*(total + more for total, more in zip(self.tokens, usage, strict=True)))
