@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gnrs_ppl.benchmarks.gnrs_bench import BenchmarkGoal
+    from gnrs_ppl.benchmarks.realcharter import Card
+    from gnrs_ppl.calibration.fit import Fit
     from gnrs_ppl.draft import Draft, Search
     from gnrs_ppl.evaluate.audit_f1 import F1
     from gnrs_ppl.evaluate.summary import GoalSummary
@@ -51,6 +53,8 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     console.print(Text(f"Rule for {draft.goal.id}", style="bold"))
     console.print(Text(draft.goal.intent, style="dim"))
     console.print(Padding(Text(draft.text), (1, 2)))
+    if draft.context.records.prospective:
+        _print_prospects(console, draft)
 
     slots = _table("Slots", "slot", "option", "content")
     for slot, option, content in draft.slots():
@@ -87,7 +91,7 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
 
     if draft.alternatives:
         runners = _table(
-            "Runner-ups, probability at search temperature",
+            f"Runner-ups, probability {draft.search.at_temperature}",
             "#",
             "probability",
             "s_search",
@@ -104,6 +108,31 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         console.print(dropped)
     for path in written:
         console.print(Text(f"wrote {path}", style="dim"))
+
+
+def _print_prospects(console: Console, draft: Draft) -> None:
+    """What the audit can say of a rule for which there is no log yet."""
+    console.print(Text("Audit: compiled; prospective: no log yet, so nothing has been run. It needs", style="bold"))
+    for need in draft.needs:
+        console.print(Padding(Text(str(need)), (0, 2)))
+    for line in draft.assumptions:
+        console.print(Padding(Text(f"note: {line}", style="dim"), (0, 2)))
+    if draft.structure.norm.force == "may":
+        console.print(Padding(Text("A permission is not checked against records; the rows would only show its use."), (0, 2)))
+    console.print(Text("Counts below are zero for want of a log; support is what the record layer declares.", style="dim"))
+    console.print()
+
+
+def print_cards(cards: Sequence[Card]) -> None:
+    """Policy cards, by family."""
+    console = _console()
+    for family in dict.fromkeys(card.family for card in cards):
+        table = _table(family, "card", "document", "force", "verified", "numbers", "summary")
+        for card in cards:
+            if card.family == family:
+                _row(table, card.id, card.document.title, card.force, card.verified, len(card.stated_numbers), card.summary)
+        console.print(table)
+    console.print(Text(f"{len(cards)} cards; a reconstruction in our own words, see docs/realcharter-bench.md", style="dim"))
 
 
 def print_search(search: Search, out: Path) -> None:
@@ -327,4 +356,60 @@ def print_diagnosis(found: Diagnosis, plots: Sequence[Path]) -> None:
     for note in found.notes:
         console.print(Text(f"note: {note}", style="dim"))
     for path in plots:
+        console.print(Text(f"wrote {path}", style="dim"))
+
+
+def print_fit(fit: Fit, written: list[Path]) -> None:
+    """Headline, weights with intervals and contraction, validation, references, lambda."""
+    console = _console()
+    found = fit.as_dict()
+    console.print(Text(found["headline"], style="bold"))
+    console.print(
+        Text(
+            f"τ_fit = {fit.temperature:.4f}, λ = {found['hard_penalty']:g}, objective {fit.fitted.objective:.4f} nats a goal, "
+            f"{'converged' if fit.fitted.converged else 'NOT CONVERGED'} after {len(fit.fitted.history) - 1} steps of {fit.optimiser} "
+            f"(gradient {fit.fitted.gradient_norm:.1e}), prior strength κ = {fit.kappa:g}, {fit.seconds:.0f} s"
+        )
+    )
+    weights = _table("Weights", "feature", "w", "95 % posterior", "β", "contraction", "", right=("w", "β", "contraction"))
+    for f, (name, (low, high)) in enumerate(found["intervals"].items()):
+        contraction = found["contraction"][name]
+        _row(weights, name.replace("_", " "), f"{fit.weights[f]:.3f}", f"{low:.3f} to {high:.3f}", f"{fit.beta[f]:.2f}",
+             f"{contraction['value']:.2f}", contraction["verdict"])  # fmt: skip
+    console.print(weights)
+    if fit.dropped:
+        console.print(Text(f"dropped, as they vary within no goal: {', '.join(fit.dropped)}", style="yellow"))
+    held = _table(
+        "Leave one goal out", "weights", "log score", "less uniform, 95 %", "mean rank", "median rank",
+        right=("log score", "mean rank", "median rank"),
+    )  # fmt: skip
+    for name, row in found["validation"].items():
+        low, high = row["interval"]
+        off = row["log_score"] - found["validation"]["uniform"]["log_score"]
+        rank, median = f"{row['mean_rank']:,.0f}", f"{row['median_rank']:,.0f}"
+        _row(held, name, f"{row['log_score']:.3f}", f"{off:+.3f} [{low:+.3f}, {high:+.3f}]", rank, median)
+    console.print(held)
+    console.print(Text("rank: of the best reference among the feasible structures of its goal; 1 is first", style="dim"))
+    sets = _table("References", "goal", "feasible", "in the set", "mass of p0", *found["references"][0]["options"],
+                  right=("feasible", "in the set", "mass of p0"))  # fmt: skip
+    for d in fit.data:
+        _row(sets, d.goal, f"{int(d.structures.sum()):,}", f"{d.references:,}", f"{d.uniform_mass:.4f}",
+             *("/".join(map(str, counts)) for counts in d.verdicts.values()))  # fmt: skip
+    console.print(sets)
+    console.print(Text("slots: options acceptable / neither / unacceptable", style="dim"))
+    columns = ("λ", "infeasible mass", "optimum feasible")
+    penalty = _table("Hard penalty, at search temperature", *columns, right=columns)
+    for value, mass, share in fit.penalties:
+        _row(penalty, f"{value:g}", f"{mass:.2e}", f"{share:.0%}")
+    console.print(penalty)
+    check, posterior = fit.predictive, fit.posterior
+    for line in (
+        f"held-out log score by κ: {', '.join(f'{k:g}: {v:.3f}' for k, v in fit.kappas.items())}",
+        f"Fisher eigenvalues: {', '.join(f'{v:.2g}' for v in fit.eigenvalues)}",
+        f"posterior: R-hat {posterior.r_hat:.3f}, ESS {posterior.ess:.0f}, {posterior.divergences} divergences",
+        f"predictive check: of {check.observed} goals in their reference set, replicates have {check.expected:.1f} "
+        f"[{check.interval[0]:.0f}, {check.interval[1]:.0f}]",
+    ):
+        console.print(Text(line))
+    for path in written:
         console.print(Text(f"wrote {path}", style="dim"))

@@ -186,7 +186,7 @@ def fit(
     *,
     optimiser: Literal["lbfgs", "adam"] = "lbfgs",
     seed: int = 0,
-    draws: int = 300,
+    draws: int = 200,
     report: Callable[[str], None] = lambda stage: None,
 ) -> Fit:
     """Fit, validate, and sample the posterior.

@@ -28,12 +28,12 @@ from gnrs_ppl.models.space import PADDING
 Floats = NDArray[np.float64]
 BETA_SUM = 1 / SEARCH_TEMPERATURE
 """sum(beta) of the prior's centre."""
-TOLERANCE = 1e-6
-"""Norm of the projected gradient at which a fit has converged."""
+TOLERANCE = 1e-7
+"""Norm of the gradient at which an optimiser stops; at a hundred times that, the projected step's, it has converged."""
 STEPS = {"lbfgs": 500, "adam": 20_000}
 ADAM_RATE = 0.05
 SMALLEST = 1e-6
-"""A beta below this is at the boundary."""
+"""Least beta that a fit starts from."""
 BLOCK = 512
 """Rows that are reduced at once; sums over blocks need no scatter over rows."""
 
@@ -71,7 +71,7 @@ class Fitted(NamedTuple):
     objective : float
         J at beta.
     gradient_norm : float
-        Of the projected gradient: what of it does not point out of beta >= 0.
+        Of the projected gradient step, beta - max(beta - gradient, 0).
     converged : bool
     history : (steps + 1, 1 + F) float64
         J and beta before the first step and after each.
@@ -156,19 +156,18 @@ def minimise(
     """
     features = problem.features.shape[-1]
     first = np.full(features, prior_centre(features)) if start is None else np.maximum(start, SMALLEST)
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), jax.numpy_dtype_promotion("standard"):  # optax mixes int32 and int64
         run = {"lbfgs": _lbfgs, "adam": _adam}[optimiser]
         arguments = jax.tree.map(jnp.asarray, (first, problem, share, float(kappa)))
         beta, history, taken = run(*arguments)
         value, gradient = jax.value_and_grad(objective)(beta, *arguments[1:])
-        beta, gradient = np.asarray(beta), np.asarray(gradient)
-    norm = _projected_norm(beta, gradient)
-    return Fitted(beta, float(value), norm, norm <= 10 * TOLERANCE, np.asarray(history)[: int(taken) + 1])
+        norm = float(_residual(beta, gradient))
+    return Fitted(np.asarray(beta), float(value), norm, norm <= 100 * TOLERANCE, np.asarray(history)[: int(taken) + 1])
 
 
-def _projected_norm(beta: Floats, gradient: Floats) -> float:
-    """Where beta is at the boundary, only a gradient that points inwards counts."""
-    return float(np.linalg.norm(np.where(beta > SMALLEST, gradient, np.minimum(gradient, 0.0))))
+def _residual(beta: Any, gradient: Any) -> Any:
+    """Length of the projected gradient step: zero exactly at a minimum over beta >= 0."""
+    return jnp.linalg.norm(beta - jnp.maximum(beta - gradient, 0.0))
 
 
 @jax.jit
@@ -214,7 +213,7 @@ def _adam(first: jax.Array, problem: Problem, share: jax.Array, kappa: jax.Array
         beta, state, _, step, history = carry
         value, gradient = jax.value_and_grad(objective)(beta, problem, share, kappa)
         history = history.at[step].set(jnp.append(value, beta))
-        norm = jnp.linalg.norm(jnp.where(beta > SMALLEST, gradient, jnp.minimum(gradient, 0.0)))
+        norm = _residual(beta, gradient)
         updates, state = solver.update(gradient, state, beta)
         return optax.projections.projection_non_negative(optax.apply_updates(beta, updates)), state, norm, step + 1, history
 

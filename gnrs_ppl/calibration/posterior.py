@@ -134,7 +134,8 @@ def sample_posterior(
 
     kernel = NUTS(model, init_strategy=init_to_median(num_samples=10), dense_mass=True)
     mcmc = MCMC(kernel, num_warmup=warmup, num_samples=draws, num_chains=chains, chain_method="vectorized", progress_bar=False)
-    mcmc.run(jax.random.key(seed), jax.tree.map(jnp.asarray, goals), kappa)
+    with jax.numpy_dtype_promotion("standard"):  # NumPyro mixes integers and floats
+        mcmc.run(jax.random.key(seed), jax.tree.map(jnp.asarray, goals), jnp.asarray(kappa, float))
     tree = from_numpyro(mcmc, coords={"feature": list(features)}, dims={"beta": ["feature"]}, log_likelihood=False)
     beta = np.asarray(mcmc.get_samples()["beta"], np.float64)
     return PosteriorFit(

@@ -49,6 +49,8 @@ class GoalData(NamedTuple):
         Structures of the goal, infeasible ones too.
     verdicts : {slot: (acceptable, neither, unacceptable)}
         How many options of each slot have which verdict.
+    second_best : tuple of str
+        Slots whose pools hold nothing acceptable but second best.
     """
 
     goal: str
@@ -58,6 +60,7 @@ class GoalData(NamedTuple):
     cell: Int[NDArray[np.int64], " n"]
     states: int
     verdicts: dict[str, tuple[int, int, int]]
+    second_best: tuple[str, ...]
 
     @property
     def reference(self) -> Float[Floats, " n"]:
@@ -107,7 +110,8 @@ def goal_data(goal: str, graph: AndOrGraph, reference: Reference) -> GoalData:
     InputError
         When a slot's pool holds nothing acceptable, or no feasible structure is acceptable in all slots.
     """
-    verdicts = {slot: [VERDICTS.index(reference.verdict(o.content)) for o in graph.options[v]] for v, slot in enumerate(SLOTS)}
+    pools = {slot: [option.content for option in graph.options[v]] for v, slot in enumerate(SLOTS)}
+    verdicts = {slot: [VERDICTS.index(verdict) for verdict in reference.slot(slot).verdicts(pool)] for slot, pool in pools.items()}
     source = f"{goal}.yaml"
     for slot, found in verdicts.items():
         if 0 not in found:
@@ -136,6 +140,7 @@ def goal_data(goal: str, graph: AndOrGraph, reference: Reference) -> GoalData:
         cell=rows[:, -1].astype(np.int64),
         states=len(feasible),
         verdicts={slot: (found.count(0), found.count(1), found.count(2)) for slot, found in verdicts.items()},
+        second_best=tuple(slot for slot, pool in pools.items() if all(reference.slot(slot).verdict(c) != "acceptable" for c in pool)),
     )
 
 
@@ -144,7 +149,7 @@ def data_hash() -> str:
     digest = hashlib.sha256()
     for goal in dev_goals():
         context = load_context(goal)
-        digest.update(context.goal.model_dump_json().encode())
+        digest.update(context.goal.model_dump_json(exclude_defaults=True).encode())
         space = compile_graph(context, pools_of(context).pools).space
         for table in (
             space.unary.round(SAME),

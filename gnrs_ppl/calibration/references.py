@@ -1,14 +1,17 @@
 """Annotated references of the dev goals: what a careful rule writer accepts and refuses, slot by slot (DESIGN section 5).
 
 A reference holds predicates over slot contents. A content is *acceptable* when it matches one of the slot's acceptable predicates and none
-of its unacceptable ones. The reference set R of a goal is made of the feasible structures whose five slots are all acceptable; the verdicts
-of the five slots (acceptable, unacceptable, neither) divide the structures of a goal into cells.
+of its unacceptable ones. Where a goal's pool holds nothing acceptable in a slot, what its annotator would sign of what is there, the
+*second best*, takes that place; it was added with sight of the pools, still without features or scores. The reference set R of a goal is
+made of the feasible structures whose five slots are all acceptable; the verdicts of the five slots (acceptable, unacceptable, neither)
+divide the structures of a goal into cells.
 
 References exist for dev goals only. They were written from the goals' sentences and vocabulary, without sight of features or scores.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, get_args
@@ -22,19 +25,18 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Frozen, Name, _listed
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent
-from gnrs_ppl.rule.pools import slot_of
-from gnrs_ppl.rule.types import IMPLEMENTED, SLOTS, Constraint, EvidencePolicy, Norm, Office, Scope, Stage, Structure, Trigger
+from gnrs_ppl.rule.types import IMPLEMENTED, SLOTS, Constraint, EvidencePolicy, Norm, Office, Scope, Stage, Trigger
 
 HERE = Path(__file__).parent / "references"
 
 Verdict = Literal["acceptable", "unacceptable", "neither"]
-Bound: TypeAlias = float | None
+Bound: TypeAlias = int | float | None
 Values: TypeAlias = tuple[str | None, ...]
 
 SETS = {
     "scope": ("roles", "locations", "objects", "concerns"),
     "evidence": ("channels",),
-    "procedure": ("stages", "steps", "roles", "inspects", "activities"),
+    "procedure": ("stages", "steps", "roles", "decides", "inspects", "activities"),
 }
 VALUES = {
     "trigger": ("activity", "location", "object", "role", "channel", "once"),
@@ -57,9 +59,9 @@ class Test(Frozen):
     within: Annotated[tuple[Name, ...] | None, BeforeValidator(_listed)] = None
     excludes: Annotated[tuple[Name, ...] | None, BeforeValidator(_listed)] = None
     empty: bool | None = None
-    in_: Annotated[Values | None, Field(alias="in")] = None
-    not_in: Values | None = None
-    between: tuple[Bound, Bound] | None = None
+    in_: Annotated[Values | None, Field(alias="in"), BeforeValidator(_listed)] = None
+    not_in: Annotated[Values | None, BeforeValidator(_listed)] = None
+    between: Annotated[tuple[Bound, Bound] | None, BeforeValidator(_listed)] = None
     or_none: bool = False
     none: bool | None = None
 
@@ -109,8 +111,8 @@ class Predicate(Frozen):
 
     because: Annotated[str, Field(min_length=1)]
     tests: dict[str, Test] = Field(default_factory=dict)
-    constraints: tuple[dict[str, Test], ...] = ()
-    only: tuple[dict[str, Test], ...] = ()
+    constraints: Annotated[tuple[dict[str, Test], ...], BeforeValidator(_listed)] = ()
+    only: Annotated[tuple[dict[str, Test], ...], BeforeValidator(_listed)] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -141,8 +143,17 @@ class Predicate(Frozen):
 class SlotReference(Frozen):
     """What is acceptable in a slot, and what is not."""
 
-    acceptable: Annotated[tuple[Predicate, ...], Field(min_length=1)]
-    unacceptable: Annotated[tuple[Predicate, ...], Field(min_length=1)]
+    acceptable: Annotated[tuple[Predicate, ...], BeforeValidator(_listed), Field(min_length=1)]
+    unacceptable: Annotated[tuple[Predicate, ...], BeforeValidator(_listed), Field(min_length=1)]
+    second_best: Annotated[tuple[Predicate, ...], BeforeValidator(_listed)] = ()
+
+    def verdicts(self, pool: Sequence[SlotContent]) -> list[Verdict]:
+        """Of every content of a pool; the second best is acceptable where nothing else is."""
+        found = [self.verdict(content) for content in pool]
+        if "acceptable" in found:
+            return found
+        seconds = [any(p.matches(content) for p in self.second_best) for content in pool]
+        return ["acceptable" if second else verdict for second, verdict in zip(seconds, found, strict=True)]
 
     def verdict(self, content: SlotContent) -> Verdict:
         """Unacceptable wins over acceptable."""
@@ -168,14 +179,10 @@ class Reference(Frozen):
     reading: Annotated[str, Field(min_length=1)]
     slots: Slots
 
-    def verdict(self, content: SlotContent) -> Verdict:
-        """Of a slot's content."""
-        slot: SlotReference = getattr(self.slots, slot_of(content))
-        return slot.verdict(content)
-
-    def accepts(self, structure: Structure) -> bool:
-        """Whether every slot is acceptable."""
-        return all(self.verdict(getattr(structure, slot)) == "acceptable" for slot in SLOTS)
+    def slot(self, name: str) -> SlotReference:
+        """The reference of a slot."""
+        found: SlotReference = getattr(self.slots, name)
+        return found
 
 
 def fields_of(content: SlotContent) -> dict[str, Any]:
@@ -196,6 +203,7 @@ def fields_of(content: SlotContent) -> dict[str, Any]:
         "stages": frozenset(s.stage for s in steps),
         "steps": frozenset(s.name for s in steps),
         "roles": frozenset(s.role for s in steps),
+        "decides": frozenset(s.role for s in steps if s.stage == "decision"),
         "inspects": frozenset(s.inspects for s in steps if s.inspects),
         "activities": frozenset(s.activity for s in steps if s.activity),
         "length": len(steps),
@@ -239,9 +247,8 @@ def read_reference(path: Path) -> Reference:
         raise InputError(f"{goal.id} is a {goal.split} goal", "references are for dev goals only", source=source, field="goal")
     known = _vocabulary(goal.id)
     for slot in SLOTS:
-        of_slot: SlotReference = getattr(found.slots, slot)
-        for kind in ("acceptable", "unacceptable"):
-            for number, predicate in enumerate(getattr(of_slot, kind)):
+        for kind in ("acceptable", "unacceptable", "second_best"):
+            for number, predicate in enumerate(getattr(found.slot(slot), kind)):
                 _check(predicate, slot, known, source, f"slots.{slot}.{kind}[{number}]")
     return found
 

@@ -110,9 +110,10 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
         return trigger.window is not None and any(c.deadline and not c.deadline.fits_within(trigger.window) for c in norm.constraints)
 
     def circular(trigger: Trigger, norm: Norm) -> bool:
-        acts = [a for c in norm.constraints for a in (trigger.act, c.after.act if c.after else None)]
-        openers = {a.activity for a in acts if a}
-        return any(c.target.activity in openers for c in norm.constraints)
+        def opens(constraint: Constraint) -> set[str]:
+            return {act.activity for act in (trigger.act, constraint.after.act if constraint.after else None) if act}
+
+        return any(c.target.activity in opens(c) for c in norm.constraints)
 
     def endless(trigger: Trigger, norm: Norm) -> bool:
         ends = trigger.window or records.case_end or records.quiet_after
