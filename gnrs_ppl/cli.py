@@ -1,10 +1,10 @@
-"""Command line: goals, draft, audit, sample, diagnose. Heavy imports wait until a verb needs them."""
+"""Command line: goals, draft, audit, sample, fit, diagnose. Heavy imports wait until a verb needs them."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -41,12 +41,26 @@ class Kernel(StrEnum):
     cpsat = "cpsat"
 
 
+class Optimiser(StrEnum):
+    """Optimisers of the weights."""
+
+    lbfgs = "lbfgs"
+    adam = "adam"
+
+
 class Split(StrEnum):
     """Splits of GNRS-Bench."""
 
     dev = "dev"
     test = "test"
     ood = "ood"
+
+
+class Bench(StrEnum):
+    """Benchmarks that ship with the package."""
+
+    gnrs = "gnrs"
+    realcharter = "realcharter"
 
 
 ContextPath = Annotated[
@@ -62,6 +76,7 @@ Chains = Annotated[int, typer.Option(help="Parallel chains.")]
 Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 KernelOption = Annotated[Kernel, typer.Option(help="Sampler.")]
+WeightsOption = Annotated[str, typer.Option(help="Weights of the score: fitted, uniform, default, posterior, or a file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -79,6 +94,7 @@ def root(
 
 @app.command()
 def goals(
+    bench: Annotated[Bench, typer.Option(help="Goals of GNRS-Bench, or policy cards of RealCharter-Bench.")] = Bench.gnrs,
     split: Annotated[Split | None, typer.Option(help="Only this split.", show_default=False)] = None,
     family: Annotated[str | None, typer.Option(help="Only this scene family.", show_default=False)] = None,
     pools: Annotated[bool, typer.Option("--pools", help="Candidates per source and slot, beside the paper's.")] = False,
@@ -87,7 +103,12 @@ def goals(
     reveal: Annotated[bool, typer.Option("--reveal", help="With --labels: test and OOD too; the run enters the ledger.")] = False,
     as_json: Json = False,
 ) -> None:
-    """List the goals of GNRS-Bench."""
+    """List the goals of GNRS-Bench, or the cards of RealCharter-Bench."""
+    if bench is Bench.realcharter:
+        if split or family or pools or features or labels or reveal:
+            raise InputError("cards take no other option than --json", "leave the rest out", source="arguments", field="--bench")
+        _list_cards(as_json)
+        return
     from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, goals
 
     if family is not None:
@@ -116,6 +137,17 @@ def goals(
     from gnrs_ppl.report import print_goals
 
     print_goals(chosen)
+
+
+def _list_cards(as_json: bool) -> None:
+    from gnrs_ppl.benchmarks.realcharter import cards
+
+    if as_json:
+        typer.echo(json.dumps([card.model_dump(mode="json") for card in cards()], indent=2, ensure_ascii=False))
+        return
+    from gnrs_ppl.report import print_cards
+
+    print_cards(cards())
 
 
 def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool) -> None:
@@ -154,22 +186,31 @@ def draft(
     steps: Steps = 200,
     seed: Seed = 0,
     kernel: KernelOption = Kernel.metropolis,
+    weights: WeightsOption = "fitted",
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
     out: Annotated[Path | None, typer.Option(help="Folder for rule.txt, rule.json, draft.json and posterior.nc; all or nothing.")] = None,
     as_json: Json = False,
 ) -> None:
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the drafts of a split."""
     import gnrs_ppl as gnrs
+    from gnrs_ppl.calibration.weights import weights_named
 
     if (context is None) == (split is None):
         raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
     if split is not None:
-        _draft_split(split, reveal, as_json, chains=chains, steps=steps, seed=seed, kernel=kernel.value)
+        chosen = weights_named(weights)
+        _draft_split(split, reveal, as_json, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         return
 
     with _working("drafting"):
         drafted = gnrs.draft(
-            gnrs.load_context(str(context), log), chains=chains, steps=steps, seed=seed, kernel=kernel.value, alternatives=alternatives
+            gnrs.load_context(str(context), log),
+            chains=chains,
+            steps=steps,
+            seed=seed,
+            kernel=kernel.value,
+            weights=weights_named(weights),
+            alternatives=alternatives,
         )
         written = drafted.save(out) if out is not None else []
     if as_json:
@@ -240,14 +281,17 @@ def sample(
     steps: Steps = 200,
     seed: Seed = 0,
     kernel: KernelOption = Kernel.metropolis,
+    weights: WeightsOption = "fitted",
     as_json: Json = False,
 ) -> None:
     """Run the chains and keep every draw in a netCDF file that ArviZ reads."""
     import gnrs_ppl as gnrs
+    from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.draft import search
 
     with _working("sampling"):
-        found = search(gnrs.load_context(context, log), chains=chains, steps=steps, seed=seed, kernel=kernel.value)
+        chosen = weights_named(weights)
+        found = search(gnrs.load_context(context, log), chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         found.save_posterior(out)
     if as_json:
         typer.echo(json.dumps(found.as_dict() | {"out": str(out)}, indent=2, ensure_ascii=False))
@@ -255,6 +299,32 @@ def sample(
     from gnrs_ppl.report import print_search
 
     print_search(found, out)
+
+
+@app.command()
+def fit(
+    out: Annotated[Path | None, typer.Option(help="File for the weights; the posterior's draws go beside it.", show_default=False)] = None,
+    plots: Annotated[Path | None, typer.Option(help="Folder for plots (needs matplotlib).", show_default=False)] = None,
+    optimiser: Annotated[Optimiser, typer.Option(help="Optimiser.")] = Optimiser.lbfgs,
+    goal: Annotated[list[str] | None, typer.Option(help="Only these dev goals.", show_default=False)] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Fit the weights of s_search on the annotated dev goals, and say whether that helped."""
+    from gnrs_ppl.calibration.fit import fit
+    from gnrs_ppl.calibration.pictures import plots as plot
+
+    with _working("fitting") as report:
+        found = fit(goal or None, optimiser=optimiser.value, seed=seed, report=report)
+        drawn = plot(found, plots) if plots is not None else []
+        written = found.save(out) if out is not None else []
+    if as_json:
+        extra = {"out": str(out) if out else None, "plots": [str(path) for path in drawn]}
+        typer.echo(json.dumps(found.as_dict() | extra, indent=2, ensure_ascii=False))
+        return
+    from gnrs_ppl.report import print_fit
+
+    print_fit(found, [*written, *drawn])
 
 
 @app.command()
@@ -267,7 +337,7 @@ def diagnose(
 ) -> None:
     """Say whether the chains mixed, and why; exit 1 when they did not."""
     from gnrs_ppl.inference.diagnostics import diagnose
-    from gnrs_ppl.inference.diagnostics import plots as plot
+    from gnrs_ppl.inference.plots import plots as plot
     from gnrs_ppl.inference.trace import exact_marginals, load
 
     with _working("diagnosing"):
@@ -297,15 +367,15 @@ def _counted(what: str, items: Iterator[Item], total: int) -> Iterator[Item]:
 
 
 @contextmanager
-def _working(what: str) -> Iterator[None]:
-    """A spinner on a terminal's standard error; silent elsewhere."""
+def _working(what: str) -> Iterator[Callable[[str], None]]:
+    """A spinner on a terminal's standard error, silent elsewhere; what it gives changes the words."""
     if not sys.stderr.isatty():
-        yield
+        yield lambda stage: None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(f"{what} …"):
-        yield
+    with Console(stderr=True).status(f"{what} …") as status:
+        yield lambda stage: status.update(f"{stage} …")
 
 
 def main(arguments: list[str] | None = None) -> None:

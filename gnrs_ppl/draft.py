@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
+    from gnrs_ppl.audit.needs import Needed
+    from gnrs_ppl.calibration.averaging import Averaged
     from gnrs_ppl.calibration.weights import Weights
     from gnrs_ppl.candidates.build import Built
     from gnrs_ppl.evaluate.grounding import Grounding
@@ -63,7 +65,7 @@ def draft(
     kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact", "cpsat"}
         Sampler; ``exact`` draws independently from the exact posterior, ``cpsat`` samples nothing and searches with OR-Tools.
     weights : Weights, optional
-        w of s_search; default ``DEFAULT_WEIGHTS``.
+        w of s_search; those fitted on the dev goals unless given. Posterior draws in them are averaged over.
     alternatives : int
         Runner-up structures to report.
 
@@ -117,6 +119,7 @@ def _realized(found: Search, alternatives: int) -> Draft:
     """The chosen structure as text, as a check, and with what is reported beside it."""
     from gnrs_ppl.audit.checkable import check, resolved
     from gnrs_ppl.audit.compile import compile_rule
+    from gnrs_ppl.audit.needs import rows_needed
     from gnrs_ppl.evaluate.grounding import grounding
     from gnrs_ppl.realize.lexicon import Lexicon
     from gnrs_ppl.realize.recover import recovered
@@ -150,6 +153,7 @@ def _realized(found: Search, alternatives: int) -> Draft:
         ),
         assumptions=plan.assumptions,
         sql=compile_rule(plan).sql,
+        needs=rows_needed(plan) if context.records.prospective else (),
     )
 
 
@@ -170,7 +174,7 @@ def search_many(
     weights: Weights | None = None,
 ) -> list[Search]:
     """Search several contexts, their chains in one program; parameters as for :func:`draft`."""
-    from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
+    from gnrs_ppl.calibration.weights import frozen_weights
     from gnrs_ppl.candidates.build import pools_of
     from gnrs_ppl.inference.cache import use_compilation_cache
     from gnrs_ppl.inference.chains import run_many
@@ -180,7 +184,7 @@ def search_many(
     from gnrs_ppl.models.graph import compile_graph
 
     use_compilation_cache()
-    weights = weights or DEFAULT_WEIGHTS
+    weights = weights or frozen_weights()
     graphs, built = [], []
     for context in contexts:
         # paper, Candidate construction: the pools C_k(x), without what rests on a zero
@@ -235,6 +239,8 @@ class Search:
         """The best structure some chain stood on: position, score, feasible; with the exact kernel the best there is."""
         from gnrs_ppl.inference.result import Visited, best_visited
 
+        if self.averaged is not None:
+            return self.averaged.best
         if self.chains.kernel == "exact" and self.posterior is not None:
             best = self.posterior.best[0]
             return Visited(best.position, best.score, best.feasible)
@@ -260,6 +266,34 @@ class Search:
         before = np.concatenate([self.chains.starts[:, None], self.chains.positions[:, :-1]], axis=1)
         return float((before != self.chains.positions).any(axis=-1).mean())
 
+    @cached_property
+    def averaged(self) -> Averaged | None:
+        """What averaging over the posterior of the weights gives; None where the weights are one vector."""
+        if not self.weights.draws:
+            return None
+        from gnrs_ppl.calibration.averaging import average
+
+        return average(self.graph.space, self.weights.draws)
+
+    @property
+    def temperature(self) -> float:
+        """Temperature of the probabilities that people see: tau_fit, or that of the search until a fit exists."""
+        return self.weights.temperature or self.chains.temperature
+
+    @property
+    def at_temperature(self) -> str:
+        """The same in words."""
+        return "at search temperature" if self.weights.temperature is None else f"at τ_fit = {self.temperature:.3g}"
+
+    @cached_property
+    def reported(self) -> Exact | None:
+        """The exact posterior at :attr:`temperature`."""
+        if self.posterior is None or self.weights.temperature is None:
+            return self.posterior
+        from gnrs_ppl.inference.sweep import sweep
+
+        return sweep(self.tables, self.temperature)
+
     @property
     def optimum(self) -> float | None:
         """Greatest s_search of the space, None where it was not enumerated."""
@@ -284,35 +318,51 @@ class Search:
 
     def certificate(self, lost: int) -> Certificate:
         """ε_S and ε_R of the chosen structure; ``lost`` counts what the parser did not get back of its text."""
+        from gnrs_ppl.evaluate.calibration_error import measured
         from gnrs_ppl.inference.exact import TIE
 
-        if self.bound is None:
-            return Certificate("not certified", None, None, None, float(lost))
-        gap = self.bound - self.s_search
-        method = "exact enumeration" if self.optimum is not None else "CP-SAT"
-        return Certificate(method, self.optimum, self.bound, 0.0 if abs(gap) < TIE else gap, float(lost))
+        gap = None if self.bound is None else self.bound - self.s_search
+        gap = 0.0 if gap is not None and abs(gap) < TIE else gap
+        method = "not certified" if gap is None else "exact enumeration" if self.optimum is not None else "CP-SAT"
+        found, goal = measured(), self.graph.facts.context.goal.id
+        if found is None or self.weights.temperature is None:  # measured for the fitted weights only
+            return Certificate(method, self.optimum, self.bound, gap, float(lost))
+        mapped = None if self.bound is None else float(found.map(self.bound) - found.map(self.s_search))
+        return Certificate(
+            method,
+            self.optimum,
+            self.bound,
+            gap,
+            float(lost),
+            calibration_error=found.error,
+            regret=found.regrets.get(goal, found.mean_regret),
+            dev=goal in found.regrets,
+            loss=None if mapped is None else mapped + 2 * found.error + lost,
+        )
 
     def runners_up(self, count: int) -> list[Ranked]:
         """The other feasible structures of greatest s_search, the more probable first among ties; none where nothing was enumerated."""
-        if self.posterior is None or count < 1:
+        if self.reported is None or count < 1:
             return []
-        others = (r for r in self.posterior.best[: count + 1] if list(map(int, r.position)) != list(self.best))
+        others = (r for r in self.reported.best[: count + 1] if list(map(int, r.position)) != list(self.best))
         return [r for r in others if r.feasible][:count]
 
     def probability(self) -> float | None:
-        """Exact probability of a* at the search temperature."""
-        if self.posterior is None:
+        """Exact probability of a* at :attr:`temperature`; averaged over weight draws where there are any."""
+        if self.averaged is not None:
+            return self.averaged.probability
+        if self.reported is None:
             return None
         import numpy as np
 
         log_prior = np.asarray(self.tables.log_prior, np.float64)[np.arange(len(self.best)), self.best].sum()
-        return self.posterior.probability(self.s_search, float(log_prior))
+        return self.reported.probability(self.s_search, float(log_prior))
 
     def slot_probabilities(self) -> dict[str, float] | None:
-        """Exact probability of each slot's choice, whatever the other slots hold, at the search temperature."""
-        if self.posterior is None:
+        """Exact probability of each slot's choice, whatever the other slots hold, at :attr:`temperature`."""
+        if self.reported is None:
             return None
-        return {slot: float(m[o]) for slot, m, o in zip(SLOTS, self.posterior.marginals, self.best, strict=True)}
+        return {slot: float(m[o]) for slot, m, o in zip(SLOTS, self.reported.marginals, self.best, strict=True)}
 
     def differs(self, position: Position) -> str:
         """Which slots another structure fills otherwise, as option labels."""
@@ -325,10 +375,10 @@ class Search:
         return "; ".join(changes)
 
     def ranking(self, count: int) -> list[dict[str, Any]]:
-        """The structures of greatest s_search in order: options, score, gap to the best, probability at the search temperature."""
-        if self.posterior is None:
+        """The structures of greatest s_search in order: options, score, gap to the best, probability at :attr:`temperature`."""
+        if self.reported is None:
             return []
-        labels, best = self.graph.labels(), self.posterior.best
+        labels, best = self.graph.labels(), self.reported.best
         return [
             {
                 "options": {slot: labels[slot][int(o)] for slot, o in zip(SLOTS, r.position, strict=True)},
@@ -367,7 +417,10 @@ class Search:
             "optimal_states": None if self.posterior is None else self.posterior.optimal_states,
             "feasible_states": None if self.posterior is None else self.posterior.feasible_states,
             "log_normalizer": self.chains.log_normalizer if self.posterior is None else self.posterior.log_normalizer,
-            "probability": None if self.posterior is None else {"best": self.probability(), "slots": self.slot_probabilities()},
+            "probability": None
+            if self.posterior is None
+            else {"best": self.probability(), "slots": self.slot_probabilities(), "temperature": self.temperature},
+            "winner_changes": None if self.averaged is None else self.averaged.changes,
             "top": [] if self.posterior is None else self.ranking(TOP),
             "energy_evaluations": self.chains.energy_evaluations,
             "chains_at_best": int((self.chains.score.max(axis=1) >= self.visited.score - 1e-6).sum()),
@@ -397,9 +450,11 @@ class Search:
             ("seconds", f"{found['seconds']['run']:.3f} running, {found['seconds']['compile']:.2f} compiling"),
         ]
         if self.posterior:
-            rows.insert(3, ("probability of the best", f"{self.probability():.4f} at search temperature"))
+            rows.insert(3, ("probability of the best", f"{self.probability():.4f} {self.at_temperature}"))
             slots = ", ".join(f"{slot} {p:.2f}" for slot, p in (self.slot_probabilities() or {}).items())
-            rows.insert(4, ("of each slot's choice", f"{slots}, at search temperature"))
+            rows.insert(4, ("of each slot's choice", f"{slots}, {self.at_temperature}"))
+            if self.averaged is not None:
+                rows.append(("over weight draws", f"the winner changes in {self.averaged.changes:.0%} of {len(self.weights.draws)} draws"))
             if found["optimal_states"] > 1:
                 rows.insert(
                     5,
@@ -409,12 +464,12 @@ class Search:
 
     def datatree(self) -> xr.DataTree:
         """Every draw as an ArviZ DataTree."""
-        from gnrs_ppl.inference.trace import datatree
+        from gnrs_ppl.inference.trace import Marginals, datatree
         from gnrs_ppl.models.features import FEATURES
 
         candidates = {slot: [o.candidate for o in options] for slot, options in zip(SLOTS, self.graph.options, strict=True)}
         goal = self.graph.facts.context.goal.id
-        exact = None if self.posterior is None else self.posterior.marginals
+        exact = None if self.posterior is None else Marginals(self.posterior.marginals, self.posterior.pair_marginals)
         labels, weights = self.graph.labels(), self.weights.array()
         return datatree(self.chains, labels, weights, goal, candidates=candidates, features=FEATURES, exact=exact)
 
@@ -426,10 +481,11 @@ class Search:
 
 
 class Certificate(NamedTuple):
-    """How good the search was (ε_S) and what the text lost (ε_R).
+    """How good the search was (ε_S), what the text lost (ε_R), and what dev goals say of the score itself (ε_C, regret).
 
-    ``optimum`` is known from enumeration, ``bound`` also from CP-SAT. ``calibration_error`` ε_C is None until calibration measures it;
-    Proposition 1's bound then stands beside it.
+    ``optimum`` is known from enumeration, ``bound`` also from CP-SAT; ``epsilon_search`` is in units of s_search. None until measured:
+    ``calibration_error``, ``regret`` (this goal's own on dev, else the mean) and ``loss``, what Proposition 1 takes off the best
+    possible audit F1.
     """
 
     method: str
@@ -438,6 +494,9 @@ class Certificate(NamedTuple):
     epsilon_search: float | None
     epsilon_realization: float
     calibration_error: float | None = None
+    regret: float | None = None
+    dev: bool = False
+    loss: float | None = None
 
     def lines(self) -> list[str]:
         """The certificate in words."""
@@ -455,8 +514,21 @@ class Certificate(NamedTuple):
         return [
             searched,
             f"ε_R = {lost:g}: {recovered}" + ("" if lost else " (0 by construction for template text, and read back here)"),
-            "ε_C: not measured; no weights are fitted yet, so Proposition 1 bounds nothing here",
+            *self._calibration(),
         ]
+
+    def _calibration(self) -> list[str]:
+        if self.calibration_error is None or self.regret is None:
+            return ["ε_C: not measured, so Proposition 1 bounds nothing here"]
+        whose = "this goal, left out of the fit" if self.dev else "the mean of the dev goals; conditional on this goal being like them"
+        lines = [
+            f"regret {self.regret:.3f} in audit F1: {whose}",
+            f"ε_C = {self.calibration_error:.3f}, measured on dev" + ("" if self.dev else ", conditional"),
+        ]
+        if self.loss is None:
+            return [*lines, "Proposition 1: no bound, as ε_S is not certified"]
+        vacuous = "; vacuous, as audit F1 lies between 0 and 1" if self.loss >= 1 else ""
+        return [*lines, f"Proposition 1: within ε_S + 2ε_C + ε_R = {self.loss:.3f} of the best structure's audit F1{vacuous}"]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON keys of a draft's certificate."""
@@ -464,7 +536,7 @@ class Certificate(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """A runner-up structure with its exact probability at the search temperature."""
+    """A runner-up structure with its exact probability at the search's :attr:`Search.temperature`."""
 
     probability: float
     s_search: float
@@ -486,6 +558,7 @@ class Draft:
     alternatives: tuple[Alternative, ...]
     assumptions: tuple[str, ...]
     sql: str
+    needs: tuple[Needed, ...] = ()
 
     @property
     def goal(self) -> Goal:
@@ -514,7 +587,6 @@ class Draft:
 
         gate, found = self.grounding.gate, self.search
         lexicon = Lexicon.of(self.context.schema, self.records)
-        temperature = found.chains.temperature
         return {
             "goal": self.goal.model_dump(mode="json", exclude_defaults=True),
             "text": self.text,
@@ -534,7 +606,7 @@ class Draft:
             },
             "certificate": self.certificate.as_dict(),
             "search": found.as_dict(),
-            "alternatives": [other._asdict() | {"temperature": temperature} for other in self.alternatives],
+            "alternatives": [other._asdict() | {"temperature": found.temperature} for other in self.alternatives],
             "candidates": {
                 **{
                     slot: [
@@ -551,7 +623,12 @@ class Draft:
                 },
                 "dropped": [item._asdict() for item in found.built.dropped],
             },
-            "check": {"sql": self.sql, "assumptions": list(self.assumptions)},
+            "check": {
+                "status": "prospective" if self.context.records.prospective else "runnable",
+                "needs": [need._asdict() for need in self.needs],
+                "sql": self.sql,
+                "assumptions": list(self.assumptions),
+            },
             "versions": versions(),
         }
 

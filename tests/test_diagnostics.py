@@ -1,8 +1,8 @@
 """The verdict on runs whose truth is known: perfect, right, frozen, caught in modes, constant, infeasible.
 
 Budget. Each of the two nulls is exceeded by a perfect sampler in one run of a hundred, so of RUNS independent perfect runs more than
-FALSE_ALARMS are misjudged with probability P(Binomial(100, 0.02) > 5) = 1.5 %. Seeds are fixed: it was spent once. All other tests are
-of cases that no chance decides.
+FALSE_ALARMS are misjudged with probability P(Binomial(100, 0.02) > 5) = 1.5 %, and more than EXCESSES have marginals that are off with
+P(Binomial(100, 0.01) > 4) = 0.3 %. Seeds are fixed: it was spent once. All other tests are of cases that no chance decides.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from arviz_stats.base import array_stats
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.chains import run_chains
-from gnrs_ppl.inference.diagnostics import Diagnosis, diagnose, plots
-from gnrs_ppl.inference.exact import enumerate_space, exact_posterior, slot_marginals
+from gnrs_ppl.inference.diagnostics import Diagnosis, diagnose
 from gnrs_ppl.inference.moves import MOVES
-from gnrs_ppl.inference.result import Chains
-from gnrs_ppl.inference.trace import datatree, load, save
+from gnrs_ppl.inference.plots import plots
+from gnrs_ppl.inference.result import Chains, Exchange
+from gnrs_ppl.inference.sweep import sweep
+from gnrs_ppl.inference.trace import Marginals, datatree, load, save
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
 from gnrs_ppl.models.space import build_space
 
-RUNS, FALSE_ALARMS = 100, 5
+RUNS, FALSE_ALARMS, EXCESSES = 100, 5, 4
 RAGGED, WEIGHTS = spaces.ragged(2), spaces.weights(2)
 SLOTS = ("scope", "trigger", "norm", "evidence", "procedure")
 KEYS = {
     *("verdict", "sentence", "tv_excess", "r_hat_nested", "r_hat_null", "r_hat", "ess"),
-    *("acceptance", "hitting_time", "never_moved", "notes"),
+    *("acceptance", "hitting_time", "never_moved", "exchange", "notes"),
 }
 
 COUPLED = 4
@@ -48,6 +49,12 @@ BIMODAL: dict[str, Any] = {
 }
 """Four variables that want to agree, on either option, and a fifth that is free: leaving a mode costs 0.39, 39 nats at COLD."""
 COLD = 0.01
+PAIRED: dict[str, Any] = {
+    "candidates": [[0, 1, 2], [0, 1, 2], [0, 1]],
+    "unary": [np.zeros((3, 1)), np.zeros((3, 1)), np.array([[0.0], [0.02]])],
+    "pairwise": {(0, 1): 0.15 * np.eye(3)[..., None]},
+}
+"""Two variables that like to agree, each of them uniform by itself, and one that is free."""
 CAUGHT: dict[str, Any] = {"kernel": "metropolis", "chains": 32, "superchains": 4, "steps": 2500, "temperature": COLD}
 
 
@@ -55,9 +62,14 @@ def made(raw: dict[str, Any], weights: np.ndarray = WEIGHTS) -> Tables:
     return contract(build_space(**raw), weights)
 
 
+def exact_of(raw: dict[str, Any], weights: np.ndarray, temperature: float = SEARCH_TEMPERATURE) -> Marginals:
+    swept = sweep(made(raw, weights), temperature)
+    return Marginals(swept.marginals, swept.pair_marginals)
+
+
 @cache
-def truth() -> tuple[np.ndarray, ...]:
-    return tuple(slot_marginals(exact_posterior(enumerate_space(made(RAGGED)), SEARCH_TEMPERATURE)))
+def truth() -> Marginals:
+    return exact_of(RAGGED, WEIGHTS)
 
 
 def sampled(raw: dict[str, Any] = RAGGED, weights: np.ndarray = WEIGHTS, **request: Any) -> Chains:
@@ -102,8 +114,11 @@ def frozen(chains: Chains, count: int) -> Chains:
 def test_perfect_draws_are_mixed():
     found = [judged(sampled(steps=50, seed=seed), truth()) for seed in range(RUNS)]
     assert sum(d.verdict != "mixed" for d in found) <= FALSE_ALARMS
-    # neither null is so wide that nothing could exceed it: some runs come near
+    assert sum(d.as_dict()["tv_excess"]["greatest"] > 0 for d in found) <= EXCESSES
+    # no null is so wide that nothing could exceed it: some runs come near
     assert max(max(d.tv_excess.values()) for d in found) > -0.005
+    assert max(max(d.tv_excess_pairs.values()) for d in found) > -0.005
+    assert all(len(d.tv_excess_pairs) == 6 for d in found)
     assert max(d.r_hat_nested / d.r_hat_null for d in found) > 0.9995
     first = found[0]
     assert first.sentence.endswith("independent draws, marginals within chance of the exact ones")
@@ -123,12 +138,13 @@ def test_a_right_run_is_mixed():
     assert without.verdict == "mixed"
     assert without.tv_excess is None
     assert without.as_dict()["tv_excess"] is None
+    assert without.tv_excess_pairs is None
     assert without.notes == ("not held against exact marginals",)
 
 
 def test_a_space_of_one_structure_is_mixed():
     single = {"candidates": [[0], [0]], "unary": [np.zeros((1, 1))] * 2}
-    found = judged(sampled(single, np.ones(1)), [np.ones(1)] * 2, single)
+    found = judged(sampled(single, np.ones(1)), exact_of(single, np.ones(1)), single)
     assert found.sentence == "mixed: there is one structure"
 
 
@@ -197,16 +213,60 @@ def test_marginals_that_are_off():
     assert "marginals of scope are off by" in found.sentence
     worst = max(found.tv_excess, key=found.tv_excess.get)
     assert worst == "scope"
-    assert found.as_dict()["tv_excess"] == {"greatest": found.tv_excess["scope"], "slots": found.tv_excess}
-    shares = np.bincount(positions[..., 0].ravel(), minlength=len(truth()[0])) / positions[..., 0].size
-    assert 0 < found.tv_excess["scope"] < np.abs(shares - truth()[0]).sum() / 2
+    pairs = found.tv_excess_pairs
+    assert {pair for pair, excess in pairs.items() if excess > 0} == {"scope_trigger", "scope_norm", "scope_evidence"}
+    greatest = max(found.tv_excess["scope"], *pairs.values())
+    assert found.as_dict()["tv_excess"] == {"greatest": greatest, "slots": found.tv_excess, "pairs": pairs}
+    exact = truth().slots[0]
+    shares = np.bincount(positions[..., 0].ravel(), minlength=len(exact)) / positions[..., 0].size
+    assert 0 < found.tv_excess["scope"] < np.abs(shares - exact).sum() / 2
     assert judged(chains._replace(positions=positions, kernel="gibbs")).verdict == "mixed"  # it takes the exact ones to see it
+
+
+def test_pairs_that_are_off_where_no_slot_is():
+    chains, exact = sampled(PAIRED, np.ones(1), steps=200), exact_of(PAIRED, np.ones(1))
+    right = judged(chains, exact, PAIRED)
+    assert right.verdict == "mixed"
+    # every slot keeps its draws, and loses what they had to do with the others
+    positions = chains.positions.copy()
+    positions[..., 0] = np.random.default_rng(0).permutation(positions[..., 0].ravel()).reshape(chains.score.shape)
+    found = judged(chains._replace(positions=positions), exact, PAIRED)
+    assert max(found.tv_excess.values()) <= 0
+    assert found.tv_excess_pairs["scope_trigger"] > 0.1
+    assert found.as_dict()["tv_excess"]["greatest"] == found.tv_excess_pairs["scope_trigger"]
+    assert found.sentence.startswith("not mixed: marginals of scope and trigger are off by 0.")
+    assert [excess <= 0 for excess in found.tv_excess_pairs.values()] == [False, True, True]
+    slots_alone = judged(chains._replace(positions=positions), Marginals(exact.slots), PAIRED)
+    assert slots_alone.verdict == "mixed"
+    assert slots_alone.notes == ("pairs not held against exact marginals: scope and trigger, scope and norm, trigger and norm",)
+
+
+def test_tv_excess_of_pairs_by_hand():
+    chains, exact = sampled(PAIRED, np.ones(1), steps=200), exact_of(PAIRED, np.ones(1))
+    found = judged(chains, exact, PAIRED)
+    watched = {(v, o): (chains.positions[..., v] == o).astype(float) for v, size in enumerate((3, 3, 2)) for o in range(size)}
+    worth = {key: min(array_stats.ess(values, method="mean"), values.size) for key, values in watched.items()}
+    slot_draws = [int(min(ess for (slot, _), ess in worth.items() if slot == v)) for v in range(3)]
+    tables = {(0,): exact.slots[0], (1,): exact.slots[1], (2,): exact.slots[2], **exact.pairs}
+    rng, null, observed = np.random.default_rng(1), [], []
+    for variables, table in tables.items():
+        draws = min(slot_draws[v] for v in variables)
+        null.append(np.abs(rng.multinomial(draws, table.ravel(), 20_000) / draws - table.ravel()).sum(1) / 2)
+        counts = np.zeros_like(table)
+        np.add.at(counts, tuple(chains.positions[..., v].ravel() for v in variables), 1)
+        observed.append(np.abs(counts / chains.score.size - table).sum() / 2)
+    null = np.array(null).T
+    mean, deviation = null.mean(0), null.std(0)
+    # one number of standard deviations for all six, met by all of them in 99 % of the draws
+    threshold = mean + np.quantile(((null - mean) / deviation).max(1), 0.99) * deviation
+    excess = [*found.tv_excess.values(), *found.tv_excess_pairs.values()]
+    np.testing.assert_allclose(excess, np.array(observed) - threshold, atol=0.3 * deviation.max())
 
 
 def test_tv_excess_by_hand():
     chains, raw = sampled(spaces.ragged(0), spaces.weights(0), steps=400), spaces.ragged(0)  # one slot with a choice
-    exact = slot_marginals(exact_posterior(enumerate_space(made(raw, spaces.weights(0))), SEARCH_TEMPERATURE))
-    found = judged(chains, exact, raw)
+    exact = exact_of(raw, spaces.weights(0)).slots
+    found = judged(chains, Marginals(exact), raw)
     draws = int(found.ess["indicators"])
     null = np.abs(np.random.default_rng(1).multinomial(draws, exact[0], 20_000) / draws - exact[0]).sum(1) / 2
     shares = np.bincount(chains.positions[..., 0].ravel(), minlength=len(exact[0])) / chains.score.size
@@ -245,15 +305,16 @@ def test_nested_r_hat_is_the_published_one():
 
 
 def test_constants_are_unknown():
-    chains = sampled(steps=400)
+    chains = sampled(steps=400)._replace(kernel="gibbs")
     positions, starts = chains.positions.copy(), chains.starts.copy()
     positions[..., 2], starts[:, 2] = 1, 1
     constant = chains._replace(positions=positions, starts=starts)
     size = len(RAGGED["candidates"][2])
     found = judged(constant)
     assert found.sentence == f"unknown: norm never varied, of {size} options; see --kernel exact"
+    assert judged(constant._replace(kernel="exact")).sentence == f"unknown: norm never varied, of {size} options"
     # never fine, even where it should be constant; and wrong where it should not
-    certain = [*truth()[:2], np.eye(size)[1], truth()[3]]
+    certain = Marginals((*truth().slots[:2], np.eye(size)[1], truth().slots[3]))
     assert judged(constant, certain).verdict == "unknown"
     assert judged(constant, truth()).verdict == "not mixed"
     flat = judged(chains._replace(score=np.zeros_like(chains.score)))
@@ -300,7 +361,7 @@ def test_the_numbers_of_options_mean_nothing(case: str):
     caught = case == "caught in modes"  # slots of two options, whose indicators say the same
     raw, rng = BIMODAL if caught else RAGGED, np.random.default_rng(7)
     chains = sampled(BIMODAL, np.ones(1), **CAUGHT, seed=3) if caught else right() if case == "right" else sampled()
-    exact = [np.full(len(owners), 1 / len(owners)) for owners in raw["candidates"]] if caught else truth()
+    exact = exact_of(BIMODAL, np.ones(1), COLD) if caught else truth()
     sizes = [len(owners) for owners in raw["candidates"]]
     orders = [np.arange(size)[::-1] if caught else rng.permutation(size) for size in sizes]  # new number -> old number
     number = [np.argsort(order).astype(np.int32) for order in orders]
@@ -310,10 +371,55 @@ def test_the_numbers_of_options_mean_nothing(case: str):
         starts=np.stack([number[v][chains.starts[:, v]] for v in range(len(sizes))], -1),
     )
     found = diagnose(kept(chains, raw), exact)
-    other = diagnose(datatree(renumbered, labels, np.ones(1), ""), [p[order] for p, order in zip(exact, orders, strict=True)])
-    assert other.tv_excess == pytest.approx(found.tv_excess, abs=1e-12)
+    in_order = Marginals(
+        tuple(p[order] for p, order in zip(exact.slots, orders, strict=True)),
+        {(i, j): table[np.ix_(orders[i], orders[j])] for (i, j), table in exact.pairs.items()},
+    )
+    other = diagnose(datatree(renumbered, labels, np.ones(1), ""), in_order)
+    assert other.tv_excess == pytest.approx(found.tv_excess, abs=1e-9)
+    assert other.tv_excess_pairs == pytest.approx(found.tv_excess_pairs, abs=1e-9)
     for name in KEYS - {"tv_excess"}:
         assert getattr(other, name) == getattr(found, name), name
+
+
+# ---- replica exchange
+
+
+@cache
+def ladders() -> Chains:
+    """Perfect draws as if replicas had travelled; a run that did is in test_diagnose.py."""
+    trips = np.random.default_rng(0).integers(0, 9, 64)
+    return sampled()._replace(exchange=Exchange(np.array([0.08, 0.35, 1.6, np.inf]), np.array([0.23, 0.5, 0.871]), trips))
+
+
+def test_how_replicas_travelled():
+    chains = ladders()
+    assert chains.exchange is not None
+    found = judged(chains, truth())
+    trips = np.sort(chains.exchange.round_trips)
+    told = found.as_dict()["exchange"]
+    assert told["ladder"] == [*chains.exchange.ladder[:-1].tolist(), None]  # the hottest is infinite
+    assert found.exchange["ladder"][-1] == math.inf
+    assert told["swap_rates"] == chains.exchange.swap_rates.tolist()
+    assert told["round_trips"] == {name: trips[math.ceil(q * 64) - 1] for name, q in (("q10", 0.1), ("q50", 0.5), ("q90", 0.9))}
+    shares = ", ".join(f"{100 * rate:.0f} %" for rate in chains.exchange.swap_rates)
+    assert found.notes == (
+        f"replica exchange: swaps accepted between neighbouring rungs {shares}; round trips of a chain's replicas "
+        + ", ".join(f"{name} {value:g}" for name, value in told["round_trips"].items()),
+    )
+    assert judged(sampled(steps=5)).exchange is None
+
+
+def test_ladders_that_do_not_help_are_noted():
+    exchange = Exchange(np.array([0.08, 0.2, 1.6, np.inf]), np.array([0.3, 0.04, np.nan]), np.zeros(64, np.int64))
+    found = judged(ladders()._replace(exchange=exchange), truth())
+    assert found.as_dict()["exchange"]["swap_rates"] == [0.3, 0.04, None]
+    assert found.notes == (
+        "replica exchange: swaps accepted between neighbouring rungs 30 %, 4 %, none tried; "
+        "round trips of a chain's replicas q10 0, q50 0, q90 0",
+        "rungs at temperatures 0.2 and 1.6 swap in 4 % of tries; give more replicas",
+        "no replica made a round trip, so that the hot rungs never helped; try more steps, or other replicas",
+    )
 
 
 # ---- single figures
@@ -352,7 +458,7 @@ def test_trees_that_hold_no_run_are_refused():
         broken[group] = xr.DataTree(broken[group].to_dataset().drop_vars(name))
         with pytest.raises(InputError, match=f"holds no {group}/{name}; name a file that gnrs sample wrote"):
             diagnose(broken)
-    with pytest.raises(InputError, match="there are none"):
+    with pytest.raises(InputError, match="draws: holds no draws; name a file"):
         diagnose(tree.isel(draw=slice(0)))
     outside, not_numbers = sampled(steps=5), sampled(steps=5)
     outside.positions[0, 0, 2], not_numbers.score[:, 1] = 99, np.nan
@@ -361,7 +467,12 @@ def test_trees_that_hold_no_run_are_refused():
     with pytest.raises(InputError, match="s_search: 20 % are no finite numbers"):
         diagnose(kept(not_numbers))
     with pytest.raises(InputError, match="exact marginals over .* options for slots of"):
-        diagnose(tree, truth()[:3])
+        diagnose(tree, Marginals(truth().slots[:3]))
+    for wrong in ({(0, 1): truth().pairs[0, 1].T}, {(1, 0): truth().pairs[0, 1]}, {(0, 9): np.ones((5, 5))}):
+        with pytest.raises(
+            InputError, match=r"exact marginals of pair \(\d, \d\) over .* options; give those of the space that was sampled"
+        ):
+            diagnose(tree, Marginals(truth().slots, wrong))
 
 
 # ---- pictures

@@ -669,7 +669,7 @@ def test_a_missing_or_broken_key_is_one_line(server: ScriptedServer, key: str | 
 
 def test_a_missing_sdk_is_one_line(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(InputError, match=r"^the openai package is not installed; pip install 'gnrs-ppl\[llm\]'$"):
+    with pytest.raises(InputError, match=r"^the openai package is not installed; pip install 'openai'$"):
         ask(model(server), [Request("judge", (Message("user", "?"),))])
 
 

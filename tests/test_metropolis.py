@@ -21,9 +21,9 @@ from scipy.sparse.csgraph import connected_components
 from transition import EDITS, Grammar, Ways, acceptance, proposal_matrix, transition_matrix, ways
 
 from gnrs_ppl.inference.metropolis import Info, State, accept, build_kernel, init, metropolis
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS
+from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS, choose
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
-from gnrs_ppl.models.space import build_space
+from gnrs_ppl.models.space import alias_table, build_space
 
 TEST_FAILURE_RATE = 1e-4
 """Chance that a right kernel would have failed anything here. Seeds are fixed, so it was spent once, when they were chosen."""
@@ -372,7 +372,7 @@ def terms_error(name: str, temperature: float, edit: str, source: NDArray[np.int
 
 def test_the_edits_are_the_ones_defined():
     assert [*MOVES] == [*EDITS]
-    assert WORDS == 4
+    assert WORDS == 3
     assert sum(MOVE_PROBABILITIES) == pytest.approx(1)
     assert len(MOVE_PROBABILITIES) == len(EDITS)
     assert (len(FIGURE.structures), len(IRREGULAR.structures), len(BARE.structures)) == (243, 144, 6)
@@ -442,13 +442,13 @@ def test_densities_are_the_definitions(name: str, temperature: float, say: Calla
 def float32_bound(built: Grammar, temperature: float) -> float:
     """Bound to first order on the float32 error of a difference of logdensities; u is half a unit in the last place of 1.
 
-    The features are not negative and w . phi <= 1, so each of the V + P look-ups and additions rounds by at most u, and
-    lambda, once, by (1 + 2 lambda) u. Dividing by tau magnifies that and rounds tau and the quotient. log p0 is V look-ups that
+    The features are not negative and w . phi <= 1, so each of the V + P look-ups and additions rounds by at most u, the flags in the
+    last bits change the look-ups by 2 u together, and lambda, once, rounds by (1 + 2 lambda) u. Dividing by tau magnifies that and rounds tau and the quotient. log p0 is V look-ups that
     together round by its size, and V additions. Last the sum, and the difference of two such sums.
     """
     u, variables = 2.0**-24, len(built.sizes)
     largest = max(1.0, built.penalty)
-    score = (2 * (variables + len({*built.pairwise, *built.pair_flags})) + 1 + 2 * built.penalty) * u
+    score = (2 * (variables + len({*built.pairwise, *built.pair_flags})) + 3 + 2 * built.penalty) * u
     prior = np.abs(built.log_priors).max()
     total = largest / temperature + prior
     each = score / temperature + 2 * largest / temperature * u + (1 + variables) * prior * u + total * u
@@ -460,7 +460,7 @@ def float32_bound(built: Grammar, temperature: float) -> float:
 def test_acceptance_and_hastings_terms_are_exact(name: str, temperature: float, say: Callable[[str], None]):
     """Float64: a mixture meets every way of every edit; Hastings term, acceptance rate and verdict are the reference's."""
     sources, words = batch(name, seed=17, draws=ENOUGH[name], extremes=True)
-    log_u = np.log((words[:, 3] + 0.5) / WORD_RANGE)
+    log_u = np.log((words[:, 2] + 0.5) / WORD_RANGE)
     log_densities = GRAMMARS[name].log_densities(temperature)
     with jax.enable_x64(True):
         steps = jax.device_get(step_uneven(words, positions_of(name)[sources], tables_of(name), temperature))[UNEVEN]
@@ -481,6 +481,31 @@ def test_acceptance_and_hastings_terms_are_exact(name: str, temperature: float, 
         assert not step.accepted.all(), edit
         off = f"Hastings off by {hastings_error:.1e}, rate by {rate_error:.1e}"
         say(f"{name}, tau {temperature}, {edit}: {met} ways, {off}, {step.accepted.mean():.0%} accepted")
+
+
+def test_every_word_of_a_choice_is_counted():
+    """Whole numbers of words: each alternative of ``choose`` and each outcome of an alias table has its due, within one word."""
+    rng = np.random.default_rng(29)
+    words, counts = rng.integers(0, WORD_RANGE, 10_000), (2 ** rng.uniform(0, 32, 10_000)).astype(np.int64)
+    words[:3], counts[:3] = WORD_RANGE - 1, [WORD_RANGE - 1, 2**16, 2**16 - 1]
+    place, rest = jax.device_get(choose(words.astype(np.uint32), counts.astype(np.uint32)))
+    products = [int(word) * int(count) for word, count in zip(words, counts, strict=True)]
+    assert [product >> 32 for product in products] == place.tolist()
+    assert [product % WORD_RANGE for product in products] == rest.tolist()
+    for n, spread in itertools.product([1, 2, 3, 7, 24, 200], [0.05, 0.5, 50.0, None]):
+        due = np.full(n, 1 / n) if spread is None else rng.dirichlet(np.full(n, spread))
+        threshold, other = alias_table(due)
+        drawn, begins = [0] * n, [-(-column * WORD_RANGE // n) for column in range(n + 1)]
+        for column, (begin, end) in enumerate(itertools.pairwise(begins)):
+            below = min(max(int(threshold[column]), begin), end) - begin
+            drawn[column] += below
+            drawn[other[column]] += end - begin - below
+        assert sum(drawn) == WORD_RANGE
+        assert min(drawn) >= 1, "nothing that has a probability is left out"
+        raised = (due * WORD_RANGE < 1).sum()
+        off = np.abs(np.array(drawn) - due * WORD_RANGE)
+        assert off.max() <= 1.01 + raised
+        assert (np.delete(off, due.argmax()) <= 1.01).all()
 
 
 # ---- frequencies of one step, float32, a million chains in one batch
@@ -558,10 +583,10 @@ def test_wrong_kernels_fail_the_frequency_test(say: Callable[[str], None]):
     @jax.jit
     def run(words: jax.Array, positions: jax.Array) -> dict[str, jax.Array]:
         def finish(candidates: State, log_hastings: jax.Array) -> jax.Array:
-            after, _, _ = jax.vmap(accept)(words[:, 3], states, candidates, log_hastings)
+            after, _, _ = jax.vmap(accept)(words[:, 2], states, candidates, log_hastings)
             return jax.vmap(index_of, (None, 0))(tables, after.position)
 
-        wanted, log_hastings = jax.vmap(MOVES[TRIGGER_EVIDENCE], (0, None, 0))(words, tables, positions)
+        wanted, log_hastings, _ = jax.vmap(MOVES[TRIGGER_EVIDENCE], (0, None, 0))(words, tables, positions)
         neighbours = wanted.at[:, evidence].set(jnp.roll(wanted[:, evidence], 1))
         states, candidates, strangers = (evaluate(places, tables, temperature) for places in (positions, wanted, neighbours))
         return {

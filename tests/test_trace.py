@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ import xarray as xr
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.chains import run_chains
 from gnrs_ppl.inference.moves import MOVES
-from gnrs_ppl.inference.result import Chains, best_visited, move_counts
+from gnrs_ppl.inference.result import Chains, Exchange, best_visited, move_counts
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
-from gnrs_ppl.inference.trace import datatree, load, save
+from gnrs_ppl.inference.sweep import sweep
+from gnrs_ppl.inference.trace import LARGEST_PAIR, Marginals, datatree, exact_marginals, load, read_run, save
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, hard_penalty
 from gnrs_ppl.models.space import build_space
 
@@ -163,8 +165,55 @@ def test_groups_of_the_tree(tree: xr.DataTree, run: Chains):
     assert "norm_candidate" in constant.coords
     expected = {"kernel": "metropolis", "chains": 16, "steps": 30, "temperature": SEARCH_TEMPERATURE, "seed": 5, "goal": "GNRS-000"}
     assert expected.items() <= tree.attrs.items()
+    assert tree.attrs["energy_evaluations"] == 16 * 31
+    assert not {"log_normalizer", "bound"} & {*tree.attrs}
     assert json.loads(tree.attrs["moves"]) == list(MOVES)
     assert "jax" in json.loads(tree.attrs["versions"])
+
+
+def test_exact_marginals_of_slots_and_pairs(run: Chains, tmp_path: Path):
+    swept = sweep(tables(), SEARCH_TEMPERATURE)
+    exact = Marginals(swept.marginals, swept.pair_marginals)
+    tree = datatree(run, labels(), WEIGHTS, "", exact=exact)
+    for (i, left), (j, right) in itertools.combinations(enumerate(SLOTS), 2):
+        kept = tree["constant_data"][f"{left}_{right}_exact"]
+        assert kept.dims == (f"{left}_option", f"{right}_option")
+        np.testing.assert_array_equal(kept, swept.pair_marginals[i, j])
+    # by name: the probability of two options together
+    first, last = labels()["scope"][0], labels()["norm"][-1]
+    assert float(tree["constant_data"]["scope_norm_exact"].sel(scope_option=first, norm_option=last)) == swept.pair_marginals[0, 2][0, -1]
+    save(tree, tmp_path / "x.nc")
+    for found in (exact_marginals(tree), exact_marginals(load(tmp_path / "x.nc"))):
+        assert found is not None
+        assert [*found.pairs] == [*swept.pair_marginals]
+        for kept, given in zip([*found.slots, *found.pairs.values()], [*exact.slots, *exact.pairs.values()], strict=True):
+            np.testing.assert_array_equal(kept, given)
+    assert exact_marginals(datatree(run, labels(), WEIGHTS, "")) is None
+    assert exact_marginals(datatree(run, labels(), WEIGHTS, "", exact=Marginals(exact.slots))).pairs == {}
+
+
+def test_pairs_that_take_too_much_room_are_left_out():
+    sizes = [LARGEST_PAIR // 16, 16, 17]
+    wide = contract(build_space([list(range(n)) for n in sizes], [np.zeros((n, 1)) for n in sizes]), np.ones(1))
+    swept = sweep(wide, SEARCH_TEMPERATURE)
+    named = {slot: [f"{slot}{n}" for n in range(size)] for slot, size in zip(SLOTS, sizes, strict=False)}
+    tree = datatree(run_chains(wide, **RUN, kernel="exact"), named, np.ones(1), "", exact=Marginals(swept.marginals, swept.pair_marginals))
+    assert [*exact_marginals(tree).pairs] == [(0, 1), (1, 2)]  # 4096 cells and 272, but not 4352
+    assert len(exact_marginals(tree).slots) == 3
+
+
+def test_what_only_some_samplers_know(run: Chains, tmp_path: Path):
+    exchange = Exchange(np.array([0.08, 1.6, np.inf]), np.array([0.3, np.nan]), np.arange(16))
+    told = datatree(run._replace(exchange=exchange, log_normalizer=-3.5, bound=1.25), labels(), WEIGHTS, "")
+    save(told, tmp_path / "x.nc")
+    for tree in (told, load(tmp_path / "x.nc")):
+        assert (tree.attrs["log_normalizer"], tree.attrs["bound"]) == (-3.5, 1.25)
+        constant = tree["constant_data"]
+        assert (constant["temperature_ladder"].dims, constant["swap_rate"].dims) == (("rung",), ("pair",))
+        assert constant["round_trips"].dims == ("chain",)
+        for found, given in zip(read_run(tree).exchange, exchange, strict=True):
+            np.testing.assert_array_equal(found, given)
+    assert read_run(datatree(run, labels(), WEIGHTS, "")).exchange is None
 
 
 def test_round_trip(tree: xr.DataTree, tmp_path: Path):

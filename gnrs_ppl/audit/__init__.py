@@ -8,6 +8,7 @@ from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Reason, Verdict
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.types import RecordLayer, Schema
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.types import Structure
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def audit(
     from gnrs_ppl.versions import versions
 
     if isinstance(log, Context):
+        if log.records.prospective:
+            raise InputError("names no log", "pass the rows of one: its records are only declared", source=log.source, field="records.log")
         records, schema = records or log.records, schema or log.schema
         log = log.log
     filled = resolved(records or log.records, log)

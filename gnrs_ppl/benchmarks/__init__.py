@@ -7,17 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from gnrs_ppl.benchmarks import gnrs_bench
+from gnrs_ppl.benchmarks.realcharter import adapter
 from gnrs_ppl.context import load as files
 from gnrs_ppl.context.load import Context
 
 
 def load_context(reference: str | Path, log: Path | None = None) -> Context:
-    """The context of a benchmark goal, or the one in a YAML or JSON file.
+    """The context of a benchmark goal or policy card, or the one in a YAML or JSON file.
 
     Parameters
     ----------
     reference : str or Path
-        ``GNRS-001`` to ``GNRS-116``, or the path of a file.
+        ``GNRS-001`` to ``GNRS-116``, a card such as ``RC-PSF-3``, or the path of a file.
     log : Path, optional
         The event log, in place of the one the context names.
 
@@ -26,9 +27,10 @@ def load_context(reference: str | Path, log: Path | None = None) -> Context:
     InputError
         With file or goal, field, problem and remedy.
     """
-    if not re.fullmatch(r"GNRS-\d+", str(reference)):
+    if re.fullmatch(r"GNRS-\d+", str(reference)):
+        context = gnrs_bench.load(str(reference))
+    elif re.fullmatch(r"RC-[A-Z]+-\d+", str(reference)):
+        context = adapter.load(str(reference))
+    else:
         return files.load_context(reference, log)
-    context = gnrs_bench.load(str(reference))
-    if log is None:
-        return context
-    return replace(context, records=context.records.model_copy(update={"log": str(log.absolute())}), scene=None)
+    return context if log is None else replace(context, records=files.with_log(context.records, log), scene=None)

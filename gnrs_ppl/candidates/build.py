@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gnrs_ppl.candidates.grounding import Dropped, ground, names_of, read_pools, unrecorded
+from gnrs_ppl.candidates.grounding import Dropped, beyond, ground, names_of, read_pools, unrecorded
 from gnrs_ppl.candidates.observed import observed
 from gnrs_ppl.candidates.primitives import primitives
 from gnrs_ppl.candidates.source import Material, Proposal, Proposals
@@ -14,8 +14,8 @@ from gnrs_ppl.candidates.templates import templates
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
-from gnrs_ppl.rule.pools import Levelled, Pools
-from gnrs_ppl.rule.types import SLOTS, EvidencePolicy, Norm, Procedure, Scope, Trigger
+from gnrs_ppl.rule.pools import FORWARD_DUTIES, Levelled, Pools
+from gnrs_ppl.rule.types import SLOTS, Constraint, EvidencePolicy, Norm, Procedure, Scope, Trigger
 
 SOURCES: dict[str, Callable[[Material], Proposals]] = {"template": templates, "schema": primitives, "record": observed}
 """Deterministic sources; the first to propose a content gives it its place, the others join its sources."""
@@ -55,7 +55,7 @@ def build_pools(context: Context) -> Built:
     InputError
         When the goal names no action, or a slot is left empty; the line holds the first reason.
     """
-    if not context.goal.required and not context.goal.forbidden:
+    if not context.goal.required and not context.goal.forbidden and not context.goal.permitted:
         remedy = "state goal.required or goal.forbidden, or list pools"
         raise InputError("requires and forbids nothing, so no rule can be proposed", remedy, source=context.source, field="goal")
     material = Material(context)
@@ -64,9 +64,10 @@ def build_pools(context: Context) -> Built:
     dropped: dict[tuple[str, str], Dropped] = {}
     for source, propose in SOURCES.items():
         for proposal in propose(material):
-            content, vary = canonical_slot(TYPES[proposal.slot].model_validate(proposal.content)), _levels(proposal)
+            stated = as_the_goal_says(proposal, context)
+            content, vary = canonical_slot(TYPES[proposal.slot].model_validate(stated.content)), _levels(stated)
             proposed[source, proposal.slot] += 1
-            reason = unrecorded(content, context)
+            reason = unrecorded(content, context) or beyond(content, context)
             if reason:
                 told = f"{proposal.because}: {dumps(content)}"
                 dropped.setdefault((proposal.slot, dumps(content)), Dropped(proposal.slot, told, reason))
@@ -89,14 +90,38 @@ def build_pools(context: Context) -> Built:
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
 
 
+def as_the_goal_says(proposal: Proposal, context: Context) -> Proposal:
+    """A norm in the force the goal states and with its deadline on the acts the goal wants in time; any other proposal as it is.
+
+    Where no log tells who acts, and no office bears the norm, each act is asked of the one role that may perform it.
+    """
+    goal, schema = context.goal, context.schema
+    if proposal.slot != "norm":
+        return proposal
+    content = proposal.content | ({"force": goal.force} if goal.force else {})
+    timed = goal.timed if "deadline" in proposal.vary else ()
+    named = context.records.prospective and "bearer" not in content
+    roles = {action.name: action.roles[0] for action in schema.actions if named and len(action.roles) == 1}
+    constraints = []
+    for constraint in map(Constraint.model_validate, content["constraints"]):
+        name, stated = constraint.target.activity, dict[str, Any]()
+        if constraint.template in FORWARD_DUTIES and name in timed:
+            stated["deadline"] = constraint.deadline or goal.within
+        if constraint.target.role is None and name in roles:
+            stated |= {"target": constraint.target.model_copy(update={"role": roles[name]}), "correlate": "same_case"}
+        constraints.append(constraint.model_copy(update=stated))
+    vary = {parameter: levels for parameter, levels in proposal.vary.items() if not timed or parameter != "deadline"}
+    return proposal._replace(content=content | {"constraints": constraints}, vary=vary)
+
+
 def _levels(proposal: Proposal) -> Levelled:
-    return Levelled.model_validate({name: tuple(levels) for name, levels in proposal.vary.items()})
+    return Levelled.model_validate({name: tuple(levels) for name, levels in proposal.vary.items() if levels})
 
 
 def _rank(content: SlotContent, context: Context) -> float:
     """Mean of two shares over the names of a candidate: those the goal says, and those the records show."""
     goal, counts = context.goal, context.profile.counts
-    said = {*goal.required, *goal.forbidden, *goal.roles, *goal.locations, *goal.objects}
+    said = {*goal.required, *goal.forbidden, *goal.permitted, *goal.triggers, *goal.roles, *goal.locations, *goal.objects}
     names = names_of(content)
     if not names:
         return 0.5

@@ -109,7 +109,7 @@ def _act(act: Act) -> list[tuple[str, str]]:
 
 
 def ground(pools: Pools, context: Context) -> tuple[Pools, tuple[Dropped, ...]]:
-    """Pools without the candidates that rest on a zero, and what was dropped.
+    """Pools without the candidates that rest on a zero or go beyond the goal, and what was dropped.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def ground(pools: Pools, context: Context) -> tuple[Pools, tuple[Dropped, ...]]:
     dropped: list[Dropped] = []
     for slot in SLOTS:
         candidates = getattr(pools, slot)
-        reasons = [(c, unrecorded(c.content, context)) for c in candidates]
+        reasons = [(c, unrecorded(c.content, context) or beyond(c.content, context)) for c in candidates]
         dropped += [Dropped(slot, c.id, reason) for c, reason in reasons if reason]
         kept[slot] = tuple(c for c, reason in reasons if not reason)
         if not kept[slot]:
@@ -144,5 +144,23 @@ def unrecorded(content: SlotContent, context: Context) -> str:
         if not profile.counts.get((kind, name)):
             grounded = sorted(n for k, n in profile.counts if k == kind)
             near = get_close_matches(name, grounded, 1, 0.0)
+            if context.records.prospective:
+                return f"no channel is declared to show {kind} {name!r}" + (f"; nearest declared: {near[0]!r}" if near else "")
             return f"0 of {profile.events:,} rows carry {kind} {name!r}" + (f"; nearest recorded: {near[0]!r}" if near else "")
+    return ""
+
+
+def beyond(content: SlotContent, context: Context) -> str:
+    """Why a norm says more or less than the goal lets it, in one line; empty when it does not.
+
+    A goal that states its force gets norms of that force only, and what a goal permits no norm may demand or forbid.
+    """
+    goal = context.goal
+    if not isinstance(content, Norm):
+        return ""
+    if goal.force is not None and content.force != goal.force:
+        return f"the norm says {content.force} where the goal says {goal.force}"
+    bound = next((c.target.activity for c in content.constraints if c.target.activity in goal.permitted), None)
+    if content.force != "may" and bound is not None:
+        return f"the goal permits {bound!r}, which the norm would make a duty or a ban"
     return ""

@@ -10,7 +10,9 @@ from gnrs_ppl.candidates.units import snapped, spoken
 
 
 def observed(material: Material) -> Proposals:
-    """Proposals mined from the log; an observed quantile is evidence of custom, not a norm."""
+    """Proposals mined from the log; an observed quantile is evidence of custom, not a norm. None where there is no log."""
+    if material.context.records.prospective:
+        return
     traces = material.traces
     yield from _scopes(material)
     for opener in material.openers[1:]:

@@ -6,12 +6,12 @@ from gnrs_ppl.candidates.source import Material, Proposal, Proposals
 
 
 def primitives(material: Material) -> Proposals:
-    """Roles, actions, channels and steps of the schema and the declared record layer."""
+    """Roles, actions, channels and steps of the schema and the declared record layer, and the procedure it prescribes."""
     schema, goal = material.context.schema, material.goal
     for role in schema.roles:
         if role.name not in goal.roles:
             yield Proposal("scope", {"roles": [role.name]}, f"role {role.name} of the schema")
-    for action in schema.actions:
+    for action in () if goal.triggers else schema.actions:
         if action.name in material.traces.homes and action.name not in (*material.regulated, *material.openers):
             yield Proposal("trigger", material.trigger(action.name), f"action {action.name} of the schema")
             break
@@ -19,6 +19,28 @@ def primitives(material: Material) -> Proposals:
         channels = [c.name for c in material.context.records.channels if c.durable and act in (c.activities or ())]
         if channels:
             yield Proposal("evidence", {"channels": channels, "operator": "any"}, f"every log declared to record {act}")
+    yield from _prescribed(material)
+    if not material.required and not goal.forbidden:
+        return
     exact = [{"template": "existence", "target": material.exact(a)} for a in material.required]
     exact += [{"template": "absence", "target": material.exact(a), "correlate": "same_case"} for a in goal.forbidden]
     yield Proposal("norm", {"constraints": exact}, "the goal's acts at its places and with its objects")
+
+
+def _prescribed(material: Material) -> Proposals:
+    """The procedure the institution prescribes, whole and in part, with its logs; where there is no log, what else is declared."""
+    schema, goal, records = material.context.schema, material.goal, material.context.records
+    steps = [step.model_dump(exclude_none=True) for step in schema.procedure]
+    looking = [step for step in steps if "inspects" in step]
+    if steps:
+        yield Proposal("procedure", {"steps": steps}, "the procedure the institution prescribes")
+    if looking:
+        yield Proposal("procedure", {"steps": looking}, "those of its steps that look into a record")
+        channels = list(dict.fromkeys(step["inspects"] for step in looking))
+        yield Proposal("evidence", {"channels": channels, "operator": "any"}, "every log its steps look into")
+    if not records.prospective:
+        return
+    yield Proposal("evidence", {"channels": [c.name for c in records.channels if c.durable], "operator": "any"}, "every log declared")
+    if goal.objects:
+        told = "matters of the goal's objects, whoever sets the rule to work"
+        yield Proposal("scope", {"concerns": list(goal.objects)}, told)

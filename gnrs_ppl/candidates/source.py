@@ -48,8 +48,8 @@ class Material:
 
     @property
     def regulated(self) -> tuple[str, ...]:
-        """Actions the goal requires, as they mostly follow one another in the traces, then those it forbids."""
-        return self.required + self.goal.forbidden
+        """Actions the goal requires, as they mostly follow one another in the traces, then those it forbids; else those it permits."""
+        return self.required + self.goal.forbidden or self.goal.permitted
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -66,11 +66,13 @@ class Material:
 
     @cached_property
     def openers(self) -> tuple[str, ...]:
-        """Acts outside the goal after which its acts are seen most often, best first.
+        """The acts that the goal names as triggers; else acts outside the goal after which its acts are seen most often, best first.
 
         An act's merit is the mean share of all cases in which a goal's act follows it, doubled as far as the same person does both, and
         again as far as the goal's roles perform the opener.
         """
+        if self.goal.triggers:
+            return self.goal.triggers
         traces, cases = self.traces, max(self.context.profile.cases, 1)
         wanted = self.required or self.goal.forbidden
 
@@ -95,9 +97,12 @@ class Material:
     def levels(self, opener: str | None, act: str) -> tuple[tuple[Duration, ...], str]:
         """Deadline levels of an act after an opener, and where they come from.
 
-        The time the goal names with its neighbours; else the third quartile of the observed delays, snapped to a duration institutions
-        write, with its neighbours, and the ninetieth percentile; else an hour, half a day and a day.
+        Without a log, the time the goal names or none at all. Else the time the goal names with its neighbours; else the third quartile
+        of the observed delays, snapped to a duration institutions write, with its neighbours, and the ninetieth percentile; else an hour,
+        half a day and a day.
         """
+        if self.context.records.prospective:
+            return ((self.goal.within,), f"the goal says {self.goal.within}") if self.goal.within else ((), "the goal names no time")
         if self.goal.within is not None:
             return near(self.goal.within), f"the goal says {self.goal.within}"
         found = self.delays(opener, act) if opener else None

@@ -6,6 +6,7 @@ without exception; the logs that show them; review, decision, remedy and appeal.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gnrs_ppl.candidates.source import Material, Proposal, Proposals
@@ -55,7 +56,14 @@ def _scopes(material: Material) -> Proposals:
 
 
 def _triggers(material: Material) -> Proposals:
-    """T1 within a bounded episode, T2 unbounded; a forbidden act that asks what came before it; the start of the case."""
+    """T1 within a bounded episode, T2 unbounded; a forbidden act that asks what came before it; the start of the case.
+
+    Where the goal names what sets the rule to work, that and nothing else.
+    """
+    for opener in material.goal.triggers:
+        yield Proposal("trigger", material.trigger(opener), f"the goal names {opener}")
+    if material.goal.triggers:
+        return
     for opener in material.openers[:1]:
         target = material.regulated[0]
         levels, told = material.levels(opener, target)
@@ -72,6 +80,16 @@ def _norms(material: Material) -> Proposals:
     goal, required = material.goal, material.required
     opener = material.openers[0] if material.openers else None
     bans = [_ban(act) for act in goal.forbidden]
+    if not required and not bans:
+        levels, told = material.levels(opener, goal.permitted[0])
+        free: dict[str, Any] = {"force": "may", "constraints": [_duty(act) for act in goal.permitted]}
+        yield Proposal("norm", free, f"what the goal permits; {told}", {"deadline": levels})
+        late = {"constraints": [_duty(act, "existence") for act in goal.permitted]}
+        yield Proposal("norm", free | late, "what the goal permits, until the case closes")
+        office = _office(material, goal.permitted)
+        if office:
+            yield Proposal("norm", free | {"bearer": {"role": office}}, f"left to the office {office}; {told}", {"deadline": levels})
+        return
     if not required:
         yield Proposal("norm", {"constraints": bans}, "the forbidden acts never happen in the case")
         yield Proposal("norm", {"constraints": [_ban(a, correlate="same_case") for a in goal.forbidden]}, "nobody in the case does them")
@@ -116,13 +134,19 @@ def _norms(material: Material) -> Proposals:
             f"no {', '.join(goal.forbidden)} unless {required[0]} came first; {told}",
             {"deadline": levels},
         )
-    office = next((r for r in goal.roles if all(r in material.traces.performers(a, 0.05) for a in required)), None)
+    # without a log an act is known to be another role's only by the schema, so a ban of theirs must not become the office's
+    office = _office(material, material.regulated if material.context.records.prospective else required)
     if office:
         duty = {
             "bearer": {"role": office},
             "constraints": [_duty(a) for a in required] + [_ban(a, correlate="same_case") for a in goal.forbidden],
         }
         yield Proposal("norm", duty, f"a duty of the office {office}; {told}", {"deadline": levels})
+
+
+def _office(material: Material, acts: Sequence[str]) -> str | None:
+    """The role of the goal that performs all of the acts."""
+    return next((r for r in material.goal.roles if all(r in material.traces.performers(a, 0.05) for a in acts)), None)
 
 
 def _duty(activity: str, template: str = "response", **stated: Any) -> dict[str, Any]:
@@ -145,7 +169,12 @@ def _evidence(material: Material) -> Proposals:
 
 
 def _procedures(material: Material) -> Proposals:
-    """P1 review with a correction path, P2 no appeal, P3 informal reminder; then a hearing, and another reviewer."""
+    """P1 review with a correction path, P2 no appeal, P3 informal reminder; then a hearing, and another reviewer.
+
+    None of these where the institution prescribes its procedure.
+    """
+    if material.context.schema.procedure:
+        return
     reviewers = material.overseers or material.goal.roles
     if not reviewers:
         return

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 
 from gnrs_ppl.context.files import read_data, validated
 from gnrs_ppl.context.log import EventLog, read_log
-from gnrs_ppl.context.profile import Profile, profile
+from gnrs_ppl.context.profile import Profile, declared_profile, profile
 from gnrs_ppl.context.traces import Traces
 from gnrs_ppl.context.types import Frozen, Goal, RecordLayer, Schema
 from gnrs_ppl.errors import InputError
@@ -61,9 +61,11 @@ class Context:
 
     @cached_property
     def log(self) -> EventLog:
-        """The event log, read on first use; raises InputError where there is none."""
+        """The event log, read on first use; empty where the record layer is prospective, else raises InputError where there is none."""
         if self.scene is not None:
             return self.scene.log
+        if self.records.prospective:
+            return EventLog.from_events((), self.records)
         if self.records.log is None:
             raise InputError("names no log", "state records.log or pass --log", source=self.source, field="records.log")
         return read_log(self.folder / self.records.log, self.records)
@@ -75,8 +77,10 @@ class Context:
 
     @cached_property
     def profile(self) -> Profile:
-        """Counts of the record layer."""
-        return self.scene.profile if self.scene is not None else profile(self.log)
+        """Counts of the record layer; what it declares where it is prospective."""
+        if self.scene is not None:
+            return self.scene.profile
+        return declared_profile(self.schema, self.records) if self.records.prospective else profile(self.log)
 
 
 def load_context(reference: str | Path, log: Path | None = None) -> Context:
@@ -97,26 +101,32 @@ def load_context(reference: str | Path, log: Path | None = None) -> Context:
     path = Path(reference)
     data = read_data(path)
     parsed = validated(_ContextFile, data, source=str(path))
-    records = parsed.records if log is None else parsed.records.model_copy(update={"log": str(log.absolute())})
-    context = Context(parsed.goal, parsed.institution, records, parsed.pools, str(path), path.parent)
-    _check_names(context)
+    context = Context(parsed.goal, parsed.institution, with_log(parsed.records, log), parsed.pools, str(path), path.parent)
+    check_names(context)
     return context
+
+
+def with_log(records: RecordLayer, log: Path | None) -> RecordLayer:
+    """The record layer with another log in place of its own, or of none."""
+    return records if log is None else records.model_copy(update={"log": str(log.absolute()), "prospective": False})
 
 
 def context_of(scene: Context, goal: Goal, source: str) -> Context:
     """Another goal on the schema and records of a scene, whose log is read once for all of them."""
     context = replace(scene, goal=goal, source=source, scene=scene)
-    _check_names(context)
+    check_names(context)
     return context
 
 
-def _check_names(context: Context) -> None:
-    """Every name the goal and the record layer use is one the schema has."""
+def check_names(context: Context) -> None:
+    """Raise InputError where goal, record layer or prescribed procedure use a name that the schema or the record layer lacks."""
     schema, goal, records = context.schema, context.goal, context.records
     actions = [a.name for a in schema.actions]
     expected: list[tuple[str, Iterable[str], list[str], str]] = [
         ("goal.required", goal.required, actions, "actions"),
         ("goal.forbidden", goal.forbidden, actions, "actions"),
+        ("goal.permitted", goal.permitted, actions, "actions"),
+        ("goal.triggers", goal.triggers, actions, "actions"),
         ("goal.roles", goal.roles, [t.name for t in schema.roles], "roles"),
         ("goal.locations", goal.locations, [t.name for t in schema.locations], "locations"),
         ("goal.objects", goal.objects, [t.name for t in schema.objects], "objects"),
@@ -127,6 +137,10 @@ def _check_names(context: Context) -> None:
     for where, names, known, part in expected:
         for name in names:
             require_known(name, known, f"the schema's {part}", source=context.source, field=where)
+    for step in schema.procedure:
+        if step.inspects is not None:
+            channels = [c.name for c in records.channels]
+            require_known(step.inspects, channels, "the record layer's channels", source=context.source, field="schema.procedure")
     if goal.required and records.channels and all(c.activities is not None for c in records.channels):
         for name in goal.required:
             if not any(c.durable and name in (c.activities or ()) for c in records.channels):

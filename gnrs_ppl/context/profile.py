@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.time import Grain, coarsest
-from gnrs_ppl.context.types import Column
+from gnrs_ppl.context.types import Column, RecordLayer, Schema
 
 ATTRIBUTES: tuple[Column, ...] = ("resource", "role", "object", "location")
 """Columns that acts, scopes and correlations read."""
@@ -78,3 +79,29 @@ def profile(log: EventLog) -> Profile:
         if grain in get_args(Grain):
             grains.setdefault(channel, set()).add(grain)
     return Profile(log.events, log.cases, pairs, {c: coarsest(g) for c, g in grains.items()}, counts)
+
+
+def declared_profile(schema: Schema, records: RecordLayer) -> Profile:
+    """What a record layer without a log declares, in the shape of counts: one imagined case with a row for each pair and role.
+
+    It says that something could be recorded, never how often; what is read from it as support is no better than declared
+    (:func:`gnrs_ppl.evaluate.hard_ok.support_of`). Rows are taken to name who acted, in one of the roles that may.
+    """
+    everyone = tuple(role.name for role in schema.roles)
+    actions = {action.name: action for action in schema.actions}
+    pairs: dict[tuple[str, str], PairProfile] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for channel in records.channels:
+        for activity in (channel.activities or ()) if channel.durable else ():
+            action = actions[activity]
+            fields: tuple[tuple[str, tuple[str, ...]], ...] = (
+                ("role", action.roles or everyone),
+                ("location", action.locations),
+                ("object", action.objects),
+            )
+            rows = max(1, *(len(names) for _, names in fields))
+            values = {kind: dict.fromkeys(names, 1) for kind, names in fields}
+            recorded = {"resource": rows} | {kind: rows if names else 0 for kind, names in fields}
+            pairs[channel.name, activity] = PairProfile(rows, 1, recorded, values)
+            counts.update([("channel", channel.name), ("action", activity), *((kind, name) for kind, names in fields for name in names)])
+    return Profile(sum(pair.rows for pair in pairs.values()), 1, pairs, {}, counts)

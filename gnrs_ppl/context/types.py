@@ -24,6 +24,9 @@ Column = Literal[
 
 COLUMNS: tuple[Column, ...] = get_args(Column)
 
+Stage = Literal["review", "decision", "remedy", "appeal"]
+"""Stages of a procedure."""
+
 ValueTag = Literal["accountability", "fairness", "leniency", "privacy", "safety", "timeliness", "transparency"]
 """Values a goal may ask for; each has a stated structural meaning in the value-consistency feature."""
 
@@ -62,6 +65,10 @@ def _instant(value: Any) -> Any:
     return date.fromisoformat(value) if re.fullmatch(r"\d{4}-\d\d-\d\d", value) else datetime.fromisoformat(value)
 
 
+def _unset(value: Any) -> bool:
+    return not value
+
+
 Moment = Annotated[datetime | date, BeforeValidator(_instant)]
 """An instant (with offset, or local at the log's declared offset) or a whole local day."""
 
@@ -84,7 +91,18 @@ Offset = Annotated[int, BeforeValidator(_offset_minutes), Field(ge=-14 * 60, le=
 class Goal(Frozen):
     """Normative goal g: what the rule is for, and the conduct it requires or forbids.
 
-    ``within`` is the time the goal itself asks for, where it names one.
+    Attributes
+    ----------
+    within : Duration or None
+        The time the goal itself asks for, where it names one.
+    force : "must", "should", "may" or None
+        How strongly the rule may speak; None leaves that to the search. A goal of force ``may`` only permits.
+    permitted : names
+        Actions the goal leaves free: no rule for it may demand them.
+    triggers : names
+        Actions that set the rule to work, where the goal names them.
+    timed : names
+        The required actions that ``within`` is for; it is for all of them where none is named.
     """
 
     id: Name
@@ -96,12 +114,24 @@ class Goal(Frozen):
     objects: Names = ()
     values: Annotated[tuple[ValueTag, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
     within: Duration | None = None
+    # left out of dumps where unset, so that the record of what weights were fitted on holds for goals that have none of them
+    force: Annotated[Literal["must", "should", "may"] | None, Field(exclude_if=_unset)] = None
+    permitted: Annotated[Names, Field(exclude_if=_unset)] = ()
+    triggers: Annotated[Names, Field(exclude_if=_unset)] = ()
+    timed: Annotated[Names, Field(exclude_if=_unset)] = ()
 
     @model_validator(mode="after")
     def _no_contradiction(self) -> Goal:
         both = sorted(set(self.required) & set(self.forbidden))
         if both:
             raise ValueError(f"{both[0]!r} is both required and forbidden")
+        free = sorted(set(self.permitted) & {*self.required, *self.forbidden})
+        if free:
+            raise ValueError(f"{free[0]!r} is permitted and also required or forbidden")
+        if self.timed and (self.within is None or not set(self.timed) <= set(self.required)):
+            raise ValueError("timed names required actions, of a goal that states a time within which")
+        if self.force == "may" and (self.required or self.forbidden or not self.permitted):
+            raise ValueError("a goal of force may permits something, and neither requires nor forbids")
         return self
 
 
@@ -141,17 +171,34 @@ Terms = Annotated[tuple[Term, ...], BeforeValidator(_terms), AfterValidator(_dis
 Actions = Annotated[tuple[Action, ...], BeforeValidator(_terms), AfterValidator(_distinct)]
 
 
+class PrescribedStep(Frozen):
+    """One step of a procedure the institution prescribes; ``inspects`` is the channel looked into."""
+
+    stage: Stage
+    name: Name
+    role: Name
+    inspects: Name | None = None
+
+
 class Schema(Frozen):
-    """Institutional schema C: roles, locations, objects, actions, and the steps a procedure may name."""
+    """Institutional schema C: roles, locations, objects, actions, and the steps a procedure may name.
+
+    ``procedure`` holds the steps in order where the institution prescribes one.
+    """
 
     roles: Terms = ()
     locations: Terms = ()
     objects: Terms = ()
     actions: Actions = ()
     steps: Terms = ()
+    procedure: Annotated[tuple[PrescribedStep, ...], BeforeValidator(_listed)] = ()
 
     @model_validator(mode="after")
     def _known_names(self) -> Schema:
+        for step in self.procedure:
+            for field, name in (("roles", step.role), ("steps", step.name)):
+                if name not in {term.name for term in getattr(self, field)}:
+                    raise ValueError(f"procedure step {step.name!r}: {name!r} is not in the schema's {field}")
         for action in self.actions:
             for field, terms in (("roles", self.roles), ("locations", self.locations), ("objects", self.objects)):
                 known = {t.name for t in terms}
@@ -213,6 +260,8 @@ class RecordLayer(Frozen):
     ----------
     log : str or None
         Path of a CSV (plain or gzipped) or Parquet file, relative to the file that names it.
+    prospective : bool
+        There is no log yet: what the channels could record is declared, and nothing can be counted.
     columns : mapping
         Event-table column -> column of the file; columns left out keep their own name where the file has it.
     constants : mapping
@@ -230,6 +279,7 @@ class RecordLayer(Frozen):
     """
 
     log: str | None = None
+    prospective: bool = False
     columns: dict[Column, Name] = {}
     constants: dict[Column, Name] = {}
     offset: Offset | None = None
@@ -241,6 +291,12 @@ class RecordLayer(Frozen):
     match_within: Duration | None = None
     end_of_observation: Moment | None = None
     support: Annotated[tuple[DeclaredSupport, ...], BeforeValidator(_listed)] = ()
+
+    @model_validator(mode="after")
+    def _declared_where_there_is_no_log(self) -> RecordLayer:
+        if self.prospective and (self.log is not None or not self.channels or any(c.activities is None for c in self.channels)):
+            raise ValueError("a prospective record layer names no log, and says of every channel which activities it records")
+        return self
 
     @property
     def dates_only(self) -> bool:

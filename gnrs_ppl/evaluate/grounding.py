@@ -51,12 +51,12 @@ def _occurrence(payload: Payload, structure: Structure, context: Context) -> Gro
         names = [s.activity for s in structure.procedure.steps if s.name == payload.name and s.activity]
         sql, parameters = 'SELECT count(*) FROM events WHERE list_contains($names, "activity")', {"names": names}
         return (
-            _ask(context, question, sql, parameters, context.profile.events, support)
+            _ask(context, question, sql, parameters, context.log.events, support)
             if names
-            else GroundingQuery(question, 0, context.profile.events, support, "", {})
+            else GroundingQuery(question, 0, context.log.events, support, "", {})
         )
     sql = f'SELECT count(*) FROM events WHERE "{COLUMN[payload.kind]}" = $name'
-    return _ask(context, question, sql, {"name": payload.name}, context.profile.events, support)
+    return _ask(context, question, sql, {"name": payload.name}, context.log.events, support)
 
 
 def _opening(structure: Structure) -> tuple[str, dict[str, Any]]:
@@ -84,7 +84,7 @@ def _opening(structure: Structure) -> tuple[str, dict[str, Any]]:
 def _presence(structure: Structure, context: Context) -> list[GroundingQuery]:
     opening, parameters = _opening(structure)
     scoped = f"SELECT DISTINCT case_id FROM events WHERE {opening}"
-    queries = [_ask(context, "cases in scope", f"SELECT count(*) FROM ({scoped})", parameters, context.profile.cases)]
+    queries = [_ask(context, "cases in scope", f"SELECT count(*) FROM ({scoped})", parameters, context.log.cases)]
     for activity in dict.fromkeys(c.target.activity for c in structure.norm.constraints):
         for channel in structure.evidence.channels:
             sql = (

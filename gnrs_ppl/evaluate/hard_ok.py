@@ -6,17 +6,25 @@ Shares neither code nor ρ with the search's hard predicate (gnrs_ppl/models/fla
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Support
-from gnrs_ppl.rule.canonical import Payload, payloads
-from gnrs_ppl.rule.types import Act, Structure
+from gnrs_ppl.rule.canonical import Payload, SlotContent, payloads
+from gnrs_ppl.rule.types import SLOTS, Act, EvidencePolicy, Norm, Procedure, Scope, Structure, Trigger
 
 SUPPORT_WEIGHTS: dict[Support, float] = {"direct": 1.0, "inferred": 0.65, "derivable": 0.45, "missing": 0.0}
 """r(p) of the paper's Hard-OK audit."""
 RHO_GATE = 0.50
+_NAMES_NOTHING: dict[str, Any] = {
+    "scope": Scope(),
+    "trigger": Trigger(),
+    "norm": Norm.model_construct(constraints=()),
+    "evidence": EvidencePolicy.model_construct(channels=()),
+    "procedure": Procedure.model_construct(steps=()),
+}
+"""What stands in for an empty slot while payloads are listed; it is never kept."""
 
 
 class HardOk(NamedTuple):
@@ -35,17 +43,22 @@ def rho(supports: Iterable[Support]) -> float:
 
 
 def support_of(payload: Payload, structure: Structure, context: Context) -> tuple[Support, int]:
-    """Support of one payload and the rows that show it; a step is shown by the activity that records it."""
+    """Support of one payload and the rows that show it; a step is shown by the activity that records it.
+
+    Without a log nothing is shown: a channel counts as direct and any other name a channel is declared to show as inferred, unless the
+    record layer declares less.
+    """
     counts = context.profile.counts
     if payload.kind == "step":
         activities = {s.activity for s in structure.procedure.steps if s.name == payload.name and s.activity}
         rows = sum(counts.get(("action", a), 0) for a in activities)
     else:
         rows = counts.get((payload.kind, payload.name), 0)
-    if rows:
+    if rows and not context.records.prospective:
         return "direct", rows
     declared = (d.support for d in context.records.support if (d.kind, d.name) == (payload.kind, payload.name))
-    return next(declared, "missing"), 0
+    unsaid: Support = "missing" if not rows else "direct" if payload.kind == "channel" else "inferred"
+    return next(declared, unsaid), 0
 
 
 def hard_ok(structure: Structure, context: Context) -> HardOk:
@@ -59,6 +72,8 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
     demanded = {c.target.activity for c in structure.norm.constraints if c.positive}
     failures += [f"required action {a!r} is no target of a positive constraint" for a in context.goal.required if a not in demanded]
     failures += [f"forbidden action {a!r} is demanded" for a in context.goal.forbidden if a in demanded]
+    bound = {c.target.activity for c in structure.norm.constraints} if structure.norm.force != "may" else set()
+    failures += [f"permitted action {a!r} has become a duty or a ban" for a in context.goal.permitted if a in bound]
     selected = _selected_channels(structure)
     for act in _acts(structure):
         if not any(_records(context, channel, act) for channel in selected):
@@ -68,6 +83,24 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
             failures.append(f"the procedure inspects {step.inspects!r}, which holds no row")
     counted = Counter(supports)
     return HardOk(not failures, value, {s: counted[s] for s in SUPPORT_WEIGHTS}, tuple(failures))
+
+
+def hard_ok_partial(slots: Mapping[str, SlotContent], context: Context) -> HardOk:
+    """The gate on a rule read from a text, some of whose slots may be empty: each of those fails it, the others count as they stand.
+
+    Parameters
+    ----------
+    slots : mapping of slot name to content
+        The filled slots; with all five this is :func:`hard_ok`.
+    """
+    found = hard_ok(with_gaps(slots), context)
+    empty = tuple(f"the {slot} slot is empty" for slot in SLOTS if slot not in slots and slot != "scope")
+    return found._replace(passed=found.passed and not empty, failures=found.failures + empty)
+
+
+def with_gaps(slots: Mapping[str, SlotContent]) -> Structure:
+    """Filled slots in the shape of a structure, for listing payloads: not validated, not to be run or stored."""
+    return Structure.model_construct(**(_NAMES_NOTHING | dict(slots)))
 
 
 def _selected_channels(structure: Structure) -> set[str]:

@@ -1,1 +1,1 @@
-"""The paper's tables and figures, one module each; none is written yet."""
+"""The paper's tables and figures, one module each, on one runner; ``registry`` lists them."""

@@ -8,6 +8,7 @@ drawn uniformly over their (trigger, norm) pairs.
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ def run(workers: int = 2) -> CalibrationError:
         share[left_out] = 0.0
         beta = minimise(problem, share, kappa).beta
         weights.append(beta / beta.sum())
-    with ProcessPoolExecutor(workers) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:  # JAX runs threads, which a fork would cut off
         return measure([*pool.map(scored, dev_goals(), weights)])
 
 

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.draft import Draft, Search, draft_many
+from gnrs_ppl.draft import Draft, draft_many
 from gnrs_ppl.evaluate.audit_f1 import F1, AuditScore, audit_score, floors
 from gnrs_ppl.inference.exact import enumerate_space
+from gnrs_ppl.models.energy import Tables
+from gnrs_ppl.models.graph import AndOrGraph
 from gnrs_ppl.rule.canonical import payloads
 from gnrs_ppl.rule.types import SLOTS, Structure
 
@@ -87,15 +89,16 @@ def _row(draft: Draft, seconds: float, revealed: bool) -> Row:
         audit=audit_score(draft.structure, goal, revealed=revealed),
         floors={name: score.record for name, score in floors(goal, revealed=revealed).items()},
         best_in_pool=max(
-            (audit_score(rule, goal, revealed=revealed) for rule in promising(draft.search, BEST_OF)), key=lambda s: s.record.macro
+            (audit_score(rule, goal, revealed=revealed) for rule in promising(draft.search.graph, draft.search.tables, BEST_OF)),
+            key=lambda s: s.record.macro,
         ),
         seconds=seconds,
     )
 
 
-def promising(search: Search, count: int) -> list[Structure]:
+def promising(graph: AndOrGraph, tables: Tables, count: int) -> list[Structure]:
     """The best-scoring feasible structure of each of the ``count`` best-scoring (trigger, norm) pairs, best first."""
-    found = enumerate_space(search.tables)
+    found = enumerate_space(tables)
     score = np.where(found.feasible, found.score, -np.inf).reshape(found.sizes)
     trigger, norm = SLOTS.index("trigger"), SLOTS.index("norm")
     rest = tuple(v for v in range(len(SLOTS)) if v not in (trigger, norm))
@@ -108,7 +111,7 @@ def promising(search: Search, count: int) -> list[Structure]:
         position = np.zeros(len(SLOTS), np.int32)
         position[trigger], position[norm] = np.unravel_index(pair, (found.sizes[trigger], found.sizes[norm]))
         position[list(rest)] = np.unravel_index(where[pair], [found.sizes[v] for v in rest])
-        structures.append(search.graph.structure(position))
+        structures.append(graph.structure(position))
     return structures
 
 

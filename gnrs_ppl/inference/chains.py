@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.stages import Compiled
+from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import gibbs, informed, metropolis, moves
 from gnrs_ppl.inference.cpsat import solver_chains
 from gnrs_ppl.inference.metropolis import State, init
-from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, superchain_ids
+from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, require_finite, superchain_ids
 from gnrs_ppl.inference.smc import run_smc
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.inference.sweep import exact_chains
@@ -70,8 +72,35 @@ RUNNERS = {
 """Replica exchange, tempered particles, independent draws, and the optimum or a bound on it."""
 
 
-def require_settings(kernel: str, settings: dict[str, Any]) -> None:
-    """Refuse an unknown kernel, and settings it does not take.
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _are_probabilities(value: Any) -> bool:
+    given = isinstance(value, tuple) and len(value) == len(moves.MOVES) and all(map(_is_number, value))
+    return given and all(0 <= share <= 1 for share in value) and abs(sum(value) - 1) <= 1e-9
+
+
+VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "move_probabilities": (_are_probabilities, f"give {len(moves.MOVES)} numbers from 0 to 1 that sum to one"),
+    "block_probability": (lambda share: share is None or (_is_number(share) and 0 <= share <= 1), "give a number from 0 to 1"),
+    "pairs_per_variable": (lambda most: most is None or (_is_whole(most) and most >= 0), "give a whole number"),
+    "balancing": (lambda name: isinstance(name, str) and name in informed.BALANCING, f"choose one of {', '.join(informed.BALANCING)}"),
+    "replicas": (_is_whole, "give a whole number"),
+    "hottest": (lambda temperature: temperature is None or _is_number(temperature), "give a number"),
+    "target_ess": (_is_number, "give a number"),
+    "seconds": (_is_number, "give a number"),
+    "workers": (_is_whole, "give a whole number"),
+}
+"""What values a setting takes, and what to say of others; who takes the setting checks the range where it is not checked here."""
+
+
+def checked_settings(kernel: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings, sequences as tuples; an unknown kernel, settings it does not take and values that they do not take are refused.
 
     Raises
     ------
@@ -84,6 +113,13 @@ def require_settings(kernel: str, settings: dict[str, Any]) -> None:
         if name not in every[kernel]:
             remedy = f"it takes {', '.join(every[kernel]) or 'none'}"
             raise InputError(f"{kernel} has no setting {name!r}", remedy, source="arguments", field=name)
+    plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in settings.items()}
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
+    for name, value in given.items():
+        fits, remedy = VALUES[name]
+        if not fits(value):
+            raise InputError(f"{value!r} will not do", remedy, source="arguments", field=name)
+    return given
 
 
 def run_chains(
@@ -163,18 +199,20 @@ def run_many(
     """
     request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": temperature, "superchains": superchains}
     streams = [zlib.crc32(name.encode()) for name in names] or [0] * len(spaces)
-    require_settings(kernel, settings)
+    settings = checked_settings(kernel, settings)
     if kernel in RUNNERS:
         run_one = RUNNERS[kernel].run
         return [run_one(tables, **request, **settings, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
     groups = check_request(spaces[0], **request, seed=seed, spaces=len(spaces))
+    for tables in spaces[1:]:
+        require_finite(tables)
     superchain = superchain_ids(chains, groups)
     starts = np.stack([draw_starts(tables, groups, seed, s)[superchain] for tables, s in zip(spaces, streams, strict=True)])
     options = room_for(max(tables.unary.shape[1] for tables in spaces))
     pairs = max(tables.pairs.shape[0] for tables in spaces)
     stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *[padded(tables, options, pairs) for tables in spaces])
     keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(jax.random.key(seed), jnp.asarray(streams, jnp.uint32))
-    arguments = _placed(jax.tree.map(jnp.asarray, (stacked, starts, keys, temperature)), chains)
+    arguments = _placed(jax.tree.map(jnp.asarray, (stacked, starts, keys, temperature)), _mesh(len(spaces), chains))
 
     began = time.perf_counter()
     run = _compiled(kernel, frozen(kernel, settings, spaces), steps, jax.tree.map(_shape, arguments))
@@ -183,7 +221,8 @@ def run_many(
     ended = time.perf_counter()
 
     # (steps, spaces, chains, ...) -> (spaces, chains, steps, ...)
-    positions, score, feasible, move, accepted, evaluations = (np.moveaxis(np.asarray(leaf), 0, 2) for leaf in drawn)
+    positions, score, feasible, move, accepted, evaluations = (np.moveaxis(_gathered(leaf), 0, 2) for leaf in drawn)
+    start_score, start_feasible = _gathered(first.score), _gathered(first.feasible)
     return [
         Chains(
             positions=positions[g],
@@ -192,8 +231,8 @@ def run_many(
             move=move[g],
             accepted=accepted[g],
             starts=starts[g],
-            start_score=np.asarray(first.score)[g],
-            start_feasible=np.asarray(first.feasible)[g],
+            start_score=start_score[g],
+            start_feasible=start_feasible[g],
             superchain=superchain,
             kernel=kernel,
             temperature=temperature,
@@ -206,18 +245,40 @@ def run_many(
     ]
 
 
-def _placed(arguments: Any, chains: int) -> Any:
-    """Tables, starts, keys and temperature on the devices: chains are dealt out evenly, the rest stands on each of them.
+def _mesh(spaces: int, chains: int) -> Mesh:
+    """The devices that chains, and then spaces, divide by evenly, as a grid (spaces, chains).
+
+    All devices of all processes where they divide; otherwise every process runs everything on devices of its own, and one process uses
+    as many of its devices as divide.
+    """
+    for devices in (jax.devices(), jax.local_devices()):
+        columns = math.gcd(chains, len(devices))
+        rows = math.gcd(spaces, len(devices) // columns)
+        if rows * columns == len(devices):
+            break
+    return Mesh(np.array(devices[: rows * columns]).reshape(rows, columns), ("spaces", "chains"))
+
+
+def _placed(arguments: Any, mesh: Mesh) -> Any:
+    """Tables, starts, keys and temperature on the devices: spaces and chains are dealt out evenly, the rest stands on each of them.
 
     Random numbers are made per chain whatever the number of devices, so that a seed gives the same draws on one and on many.
     """
-    devices = jax.devices()[: math.gcd(chains, jax.device_count())]
-    if len(devices) == 1:
+    if mesh.size == 1:
         return arguments
-    mesh = Mesh(devices, ("chains",))
-    everywhere, dealt = (NamedSharding(mesh, PartitionSpec(*axes)) for axes in ((), (None, "chains")))  # type: ignore[no-untyped-call]
+
+    def put(array: jax.Array, *axes: str) -> jax.Array:
+        host = np.asarray(array)  # every process holds all of it and hands over its devices' parts
+        return jax.make_array_from_callback(host.shape, NamedSharding(mesh, PartitionSpec(*axes)), host.__getitem__)  # type: ignore[no-untyped-call]
+
     tables, starts, keys, temperature = arguments
-    return jax.device_put((tables, starts, keys, temperature), (everywhere, dealt, everywhere, everywhere))
+    dealt_keys = jax.random.wrap_key_data(put(jax.random.key_data(keys), "spaces"))
+    return jax.tree.map(lambda leaf: put(leaf, "spaces"), tables), put(starts, "spaces", "chains"), dealt_keys, put(temperature)
+
+
+def _gathered(array: jax.Array) -> NDArray[Any]:
+    """The whole array on this host, whichever process made its parts."""
+    return np.asarray(array if array.is_fully_addressable else process_allgather(array, tiled=True))
 
 
 def _shape(array: jax.Array) -> jax.ShapeDtypeStruct:
@@ -230,7 +291,11 @@ Settings = tuple[tuple[str, Any], ...]
 def frozen(kernel: str, settings: dict[str, Any], spaces: Sequence[Tables]) -> Settings:
     """The settings as a key of the compiled kernels; Gibbs does less work where it knows how many pairs a variable stands in."""
     if kernel == "gibbs":
-        settings = {"pairs_per_variable": max(map(gibbs.most_pairs, spaces))} | settings
+        most = max(map(gibbs.most_pairs, spaces))
+        settings = {"pairs_per_variable": most} | settings
+        if settings["pairs_per_variable"] is not None and settings["pairs_per_variable"] < most:
+            problem = f"{settings['pairs_per_variable']} is fewer than the {most} pairs that a variable stands in"
+            raise InputError(problem, f"give at least {most}, or leave it out", source="arguments", field="pairs_per_variable")
     return tuple(sorted(settings.items()))
 
 

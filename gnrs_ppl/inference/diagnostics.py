@@ -7,19 +7,17 @@ R-hat, Bayesian Analysis 2024) compares superchains, whose chains share a start:
     nested R-hat = sqrt(1 + B / W)
 
 Its null deals the same chains out to superchains at random, since chains that have forgotten their starts do not care. The total
-variation of slot marginals from the exact ones is held against that of as many independent exact draws as the chains are worth. Each
-null is taken over all indicators, or all slots, at once, so that a perfect sampler exceeds it in one run of a hundred.
+variation of slot and pair marginals from the exact ones is held against that of as many independent exact draws as the chains are
+worth. Each null is taken over all indicators, or all slots and pairs, at once, so that a perfect sampler exceeds it in one run of a
+hundred.
 """
 
 from __future__ import annotations
 
-import io
-import json
+import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -27,21 +25,18 @@ from arviz_stats.base import array_stats  # type: ignore[attr-defined]
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
-from gnrs_ppl.context.files import write_all
-from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.trace import REMEDY
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from gnrs_ppl.inference.result import Exchange
+from gnrs_ppl.inference.trace import SCORE, Marginals, Run, read_run, require_marginals
 
 ARVIZ: Final[Any] = array_stats
 """ArviZ on plain arrays, which needs NumPy and SciPy alone and carries no types."""
 
 Floats = NDArray[np.float64]
-Marginals = Sequence[Float[NDArray[np.floating], " n"]]
+Excess = dict[tuple[str, ...], float]
+"""By the one slot or the two that it is about."""
 
 LEVEL: Final = 0.99
-"""A perfect sampler stays within a null this often, all slots (or all indicators) taken together."""
+"""A perfect sampler stays within a null this often, all slots and pairs (or all indicators) taken together."""
 REPLICATES: Final = 999
 """Draws from a null: one more draw exceeds the 990th of 999 with probability 1 - LEVEL."""
 SEED: Final = 0
@@ -56,12 +51,16 @@ ARVIZ_DRAWS: Final = 4
 """Draws a chain needs before ArviZ tells its effective number."""
 LARGE: Final = 1.1
 """Nested R-hat above this calls for another kernel, below it for more steps."""
+STAYS: Final = 1.5
+"""A chain worth fewer independent draws than this stays where it first came to, and more steps are no remedy."""
+FAR: Final = 0.1
+"""Marginals further off than this call for the draws that enumeration gives."""
 SAME_SCORE: Final = 1e-6
 """Scores this near are one score, summed in float32 in another order."""
 ROUNDING: Final = 1e-9
-SCORE: Final = "s_search"
-HITTING_QUANTILES: Final = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
-PLOTTED_CHAINS, RANK_BINS, PLOT_COLUMNS, LABELLED_OPTIONS = 64, 20, 4, 12
+QUANTILES: Final = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
+LEAST_SWAP_RATE: Final = 0.05
+"""Neighbouring rungs that swap less often than this are as good as apart."""
 
 
 class Diagnosis(NamedTuple):
@@ -72,8 +71,9 @@ class Diagnosis(NamedTuple):
     verdict : {"mixed", "not mixed", "unknown"}
     sentence : str
         The verdict with its first reason and what to try, in one line.
-    tv_excess : dict or None
-        Per slot: total variation of its marginal from the exact one, less what independent exact draws may show; fine when <= 0.
+    tv_excess, tv_excess_pairs : dict or None
+        Per slot, and per pair of slots under ``<left>_<right>``: total variation of its marginal from the exact one, less what
+        independent exact draws may show; fine when <= 0.
     r_hat_nested, r_hat_null : float or None
         Nested R-hat of the watched quantity that is furthest above its null (or least below), and the threshold of that null;
         infinite where chains of a superchain never differ.
@@ -88,12 +88,16 @@ class Diagnosis(NamedTuple):
         share of chains that ``never`` do.
     never_moved : float or None
         Share of chains whose every draw is their start; None for independent draws.
+    exchange : dict or None
+        From replica exchange: ``ladder`` (temperatures, the last infinite) and ``swap_rates`` (of neighbouring rungs; NaN where none
+        was tried) as lists, and over the chains the ``q10``, ``q50`` and ``q90`` of their ``round_trips``.
     notes : tuple of str
     """
 
     verdict: str
     sentence: str
     tv_excess: dict[str, float] | None
+    tv_excess_pairs: dict[str, float] | None
     r_hat_nested: float | None
     r_hat_null: float | None
     r_hat: float | None
@@ -101,30 +105,17 @@ class Diagnosis(NamedTuple):
     acceptance: dict[str, float]
     hitting_time: dict[str, float | None]
     never_moved: float | None
+    exchange: dict[str, Any] | None
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON, which knows no infinity: None in its place."""
         found: dict[str, Any] = self._asdict() | {"notes": [*self.notes]}
+        pairs = found.pop("tv_excess_pairs")
         if self.tv_excess is not None:
-            found["tv_excess"] = {"greatest": max(self.tv_excess.values()), "slots": self.tv_excess}
-        return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in found.items()}
-
-
-class _Run(NamedTuple):
-    """A tree's arrays: C chains of n draws; ``options`` are the labels of each slot, ``step`` numbers the draws from 1."""
-
-    options: dict[str, list[str]]
-    drawn: dict[str, Int[NDArray[Any], "C n"]]
-    starts: dict[str, Int[NDArray[Any], " C"]]
-    score: Float[Floats, "C n"]
-    feasible: Bool[NDArray[np.bool_], "C n"]
-    move: Int[NDArray[Any], "C n"]
-    accepted: Bool[NDArray[np.bool_], "C n"]
-    superchain: Int[NDArray[Any], " C"]
-    step: Int[NDArray[Any], " n"]
-    moves: list[str]
-    kernel: str
+            greatest = max([*self.tv_excess.values(), *pairs.values()])
+            found["tv_excess"] = {"greatest": greatest, "slots": self.tv_excess, "pairs": pairs}
+        return {name: _finite(value) for name, value in found.items()}
 
 
 class _Watched(NamedTuple):
@@ -154,19 +145,20 @@ def diagnose(tree: xr.DataTree, exact: Marginals | None = None) -> Diagnosis:
     ----------
     tree : xarray.DataTree
         As :func:`gnrs_ppl.inference.trace.load` gives it.
-    exact : sequence of (n_v,) arrays, optional
-        Exact marginal of every slot (:func:`gnrs_ppl.inference.exact.slot_marginals`).
+    exact : Marginals, optional
+        Those the tree keeps are :func:`gnrs_ppl.inference.trace.exact_marginals`.
 
     Raises
     ------
     InputError
         When the tree lacks something or holds what is no draw, and when the marginals are not those of its slots.
     """
-    run = _read(tree)
-    marginals = None if exact is None else _checked(run, exact)
+    run = read_run(tree)
+    if exact is not None:
+        require_marginals(run, exact)
     watched = _watch(run)
     nested = _nested_r_hat(watched, run.superchain)
-    excess = None if marginals is None else _tv_excess(run, watched, marginals)
+    excess = None if exact is None else _tv_excess(run, watched, exact)
     never_moved, places = _never_moved(run)
     against = _against(run, watched, nested, excess, never_moved if never_moved is not None and places > 1 else 0.0)
     unsettled = _unsettled(run, watched, nested)
@@ -180,119 +172,57 @@ def diagnose(tree: xr.DataTree, exact: Marginals | None = None) -> Diagnosis:
     for slot in run.options:
         if slot not in watched.slots and np.ptp(run.drawn[slot]):
             notes.append(f"{slot}: no option holds {_percent(LEAST_MASS)} of the draws, so none is watched")
-    if excess is None:
-        notes.append("not held against exact marginals")
+    notes += _unheld(run, excess)
+    if run.exchange is not None:
+        notes += _on_exchange(run.exchange)
     return Diagnosis(
         verdict=verdict,
         sentence=f"{verdict}: {reasons[0]}",
-        tv_excess=excess,
+        tv_excess=None if excess is None else {slots[0]: value for slots, value in excess.items() if len(slots) == 1},
+        tv_excess_pairs=None if excess is None else {"_".join(slots): value for slots, value in excess.items() if len(slots) > 1},
         r_hat_nested=nested.value,
         r_hat_null=nested.null,
         r_hat=_told(watched.r_hat, np.max),
         ess={SCORE: _told(watched.ess[_are_score(watched)], np.min), "indicators": _told(watched.ess[~_are_score(watched)], np.min)},
-        acceptance=_acceptance(run),
-        hitting_time=_hitting_quantiles(_hitting_time(run)),
+        acceptance=acceptance(run),
+        hitting_time=_hitting_quantiles(hitting_time(run)),
         never_moved=never_moved,
+        exchange=None if run.exchange is None else _travelled(run.exchange),
         notes=tuple(notes),
     )
 
 
-def plots(tree: xr.DataTree, folder: Path, exact: Marginals | None = None) -> list[Path]:
-    """Write pictures of a run as PNG files: trace and ranks of s_search, slot marginals, hitting time, acceptance by move.
-
-    Raises
-    ------
-    InputError
-        As :func:`diagnose`; also when matplotlib is missing, and when the folder cannot be written.
-    """
-    try:
-        from matplotlib.figure import Figure  # used without pyplot it is drawn by Agg, and no figure stays open
-    except ImportError:
-        raise InputError("plots need matplotlib, which is not installed", "pip install 'gnrs-ppl[plots]'") from None
-    run = _read(tree)
-    marginals = None if exact is None else _checked(run, exact)
-    pictures: dict[str, tuple[tuple[float, float], Callable[[_Run, Figure], None]]] = {
-        "trace.png": ((9, 4), _plot_trace),
-        "rank.png": ((9, 4), _plot_rank),
-        "marginals.png": ((12, 3.5 * -(-len(run.options) // PLOT_COLUMNS)), partial(_plot_marginals, marginals=marginals)),
-        "hitting_time.png": ((7, 4), _plot_hitting_time),
-        "acceptance.png": ((7, 3), _plot_acceptance),
-    }
-    files = []
-    for name, (size, draw) in pictures.items():
-        figure, content = Figure(figsize=size, layout="constrained"), io.BytesIO()
-        draw(run, figure)
-        figure.savefig(content, format="png")
-        files.append((name, content.getvalue()))
-    write_all(folder, files)
-    return [folder / name for name in pictures]
+# ---- what is judged
 
 
-# ---- reading
-
-
-def _read(tree: xr.DataTree) -> _Run:
-    def take(group: str, name: str) -> NDArray[Any]:
-        try:
-            return np.asarray(tree[group][name].values)
-        except KeyError:
-            raise InputError(f"holds no {group}/{name}", REMEDY, source="draws") from None
-
-    score = take("posterior", SCORE).astype(np.float64)
-    slots = [str(name) for name in tree["posterior"].data_vars if name != SCORE]
-    run = _Run(
-        options={slot: [str(label) for label in take("constant_data", f"{slot}_option")] for slot in slots},
-        drawn={slot: take("posterior", slot) for slot in slots},
-        starts={slot: take("constant_data", f"{slot}_start") for slot in slots},
-        score=score,
-        feasible=take("sample_stats", "feasible").astype(bool),
-        move=take("sample_stats", "move"),
-        accepted=take("sample_stats", "accepted").astype(bool),
-        superchain=take("constant_data", "superchain"),
-        step=take("posterior", "draw") + 1,
-        moves=json.loads(tree.attrs.get("moves", "[]")),
-        kernel=str(tree.attrs.get("kernel", "")),
-    )
-    if not score.size:
-        raise InputError("there are none", REMEDY, source="draws")
-    if not np.isfinite(score).all():
-        share = _percent(1 - float(np.isfinite(score).mean()))
-        raise InputError(f"{share} are no finite numbers", "sample again with finite weights", source="draws", field=SCORE)
-    for slot, drawn in run.drawn.items():
-        if drawn.min() < 0 or drawn.max() >= len(run.options[slot]):
-            raise InputError(f"an option outside its pool of {len(run.options[slot])}", REMEDY, source="draws", field=slot)
-    return run
-
-
-def _second_half(run: _Run) -> _Run:
+def _second_half(run: Run) -> Run:
     first = run.score.shape[1] // 2
     drawn = {slot: options[:, first:] for slot, options in run.drawn.items()}
     return run._replace(drawn=drawn, score=run.score[:, first:], feasible=run.feasible[:, first:])
 
 
-def _checked(run: _Run, exact: Marginals) -> list[Floats]:
-    given, needed = [len(marginal) for marginal in exact], [len(labels) for labels in run.options.values()]
-    if given != needed:
-        raise InputError(f"exact marginals over {given} options for slots of {needed}", "give those of the space that was sampled")
-    return [np.asarray(marginal, np.float64) for marginal in exact]
-
-
 # ---- what is watched
 
 
-def _quantities(run: _Run) -> Iterator[tuple[str, str, Float[Floats, "C n"]]]:
-    """Ranks of s_search (the mean rank where scores tie), and indicators: of every option with mass, of infeasibility if it has."""
-    _, inverse, counts = np.unique(run.score, return_inverse=True, return_counts=True)
-    yield SCORE, "", (np.cumsum(counts) - counts / 2)[inverse].reshape(run.score.shape) / run.score.size
+def _quantities(run: Run) -> Iterator[tuple[str, str, Float[Floats, "C n"]]]:
+    """Ranks of s_search, and indicators: of every option with mass, of infeasibility if it has."""
+    yield SCORE, "", score_ranks(run)
     if (~run.feasible).mean() >= LEAST_MASS:
         yield "infeasible", "", (~run.feasible).astype(np.float64)
     for slot, labels in run.options.items():
         # by label: of two indicators that say the same, as those of two options do, the same one is named whatever their numbers
-        for option in sorted(np.flatnonzero(_marginal(run, slot) >= LEAST_MASS).tolist(), key=labels.__getitem__):
+        for option in sorted(np.flatnonzero(drawn_marginal(run, slot) >= LEAST_MASS).tolist(), key=labels.__getitem__):
             yield f"{slot} = {labels[option]}", slot, (run.drawn[slot] == option).astype(np.float64)
 
 
-def _watch(run: _Run, *, arviz: bool = True) -> _Watched:
+def score_ranks(run: Run) -> Float[Floats, "C n"]:
+    """Ranks of s_search among all draws, in (0, 1); the mean rank where scores tie."""
+    _, inverse, counts = np.unique(run.score, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - counts / 2)[inverse].reshape(run.score.shape) / run.score.size
+    return ranks
+
+
+def _watch(run: Run, *, arviz: bool = True) -> _Watched:
     """Take stock of every quantity that varies; what ArviZ says is NaN where it is not asked, or the chains are too short."""
     chains, draws = run.score.shape
     arviz = arviz and draws >= ARVIZ_DRAWS
@@ -317,7 +247,8 @@ def _are_score(watched: _Watched) -> Bool[NDArray[np.bool_], " K"]:
     return np.array([name == SCORE for name in watched.names], bool)
 
 
-def _marginal(run: _Run, slot: str) -> Floats:
+def drawn_marginal(run: Run, slot: str) -> Float[Floats, " n"]:
+    """Share of the draws that each option of a slot has."""
     return np.bincount(run.drawn[slot].ravel(), minlength=len(run.options[slot])) / run.score.size
 
 
@@ -359,20 +290,32 @@ def _nested_r_hat(watched: _Watched, superchain: Int[NDArray[Any], " C"]) -> _Ne
     return _Nested(watched.names[worst], r_hat(float(observed[worst])), r_hat(float(threshold[worst])), exceeded)
 
 
-def _tv_excess(run: _Run, watched: _Watched, exact: list[Floats]) -> dict[str, float]:
-    """Total variation of each slot's marginal, less the threshold of independent exact draws of its least effective number."""
+def _tv_excess(run: Run, watched: _Watched, exact: Marginals) -> Excess:
+    """Total variation of each slot's and pair's marginal, less the threshold of as many independent exact draws as it is worth.
+
+    A slot is worth the least effective number of its indicators, a pair the lesser of its slots' two. The columns of the null are drawn
+    independently, those of a run are not: a perfect sampler exceeds one of them at most as often.
+    """
     generator = np.random.default_rng(SEED)
+    slots = [*run.options]
+    number = {slot: _independent_draws(run, watched, slot) for slot in slots}
+    marginals: dict[tuple[str, ...], Floats] = {(slot,): marginal for slot, marginal in zip(slots, exact.slots, strict=True)}
+    marginals |= {(slots[left], slots[right]): table for (left, right), table in sorted(exact.pairs.items())}
     found, null = [], []
-    for slot, marginal in zip(run.options, exact, strict=True):
-        of_slot = watched.ess[[s == slot for s in watched.slots]]
-        # a slot that never varied has no effective number: each chain is one draw at least, if the chains are right
-        number = int(np.nanmin(of_slot)) if np.isfinite(of_slot).any() else len(run.score)
-        probability = np.sort(marginal / marginal.sum())[::-1]  # so that the order of options does not change the draws
-        shares = generator.multinomial(max(number, 1), probability, size=REPLICATES) / max(number, 1)
-        null.append(_total_variation(shares, probability))
-        found.append(float(_total_variation(_marginal(run, slot), marginal)))
+    for names, marginal in marginals.items():
+        draws = min(number[name] for name in names)
+        probability = np.sort(marginal.ravel() / marginal.sum())[::-1]  # so that the order of options does not change the draws
+        null.append(_total_variation(generator.multinomial(draws, probability, size=REPLICATES) / draws, probability))
+        cell = np.ravel_multi_index([run.drawn[name].ravel() for name in names], marginal.shape)
+        found.append(float(_total_variation(np.bincount(cell, minlength=marginal.size) / cell.size, marginal.ravel())))
     excess = np.array(found) - _thresholds(np.array(null).T)
-    return dict(zip(run.options, excess.tolist(), strict=True))
+    return dict(zip(marginals, excess.tolist(), strict=True))
+
+
+def _independent_draws(run: Run, watched: _Watched, slot: str) -> int:
+    """Least effective number of a slot's indicators; where it never varied, each chain is one draw at least, if the chains are right."""
+    of_slot = watched.ess[[s == slot for s in watched.slots]]
+    return max(int(np.nanmin(of_slot)), 1) if np.isfinite(of_slot).any() else len(run.score)
 
 
 def _total_variation(shares: Floats, probability: Floats) -> Floats:
@@ -382,7 +325,7 @@ def _total_variation(shares: Floats, probability: Floats) -> Floats:
 # ---- single figures
 
 
-def _never_moved(run: _Run) -> tuple[float | None, int]:
+def _never_moved(run: Run) -> tuple[float | None, int]:
     """Share of chains that never left their start, and how many different starts these have."""
     if run.kernel == "exact":
         return None, 0
@@ -391,12 +334,13 @@ def _never_moved(run: _Run) -> tuple[float | None, int]:
     return float(stayed.mean()), len(np.unique(starts, axis=0))
 
 
-def _acceptance(run: _Run) -> dict[str, float]:
+def acceptance(run: Run) -> dict[str, float]:
+    """Share of accepted proposals for each move that was tried."""
     tried = {name: run.move == number for number, name in enumerate(run.moves)}
     return {name: float(run.accepted[which].mean()) for name, which in tried.items() if which.any()}
 
 
-def _hitting_time(run: _Run) -> Float[Floats, " C"]:
+def hitting_time(run: Run) -> Float[Floats, " C"]:
     """Step at which each chain first has the best s_search of all draws; 0 at its start, infinite for never."""
     best = run.score >= run.score.max() - SAME_SCORE
     time = np.where(best.any(1), run.step[best.argmax(1)], math.inf)
@@ -408,9 +352,29 @@ def _hitting_time(run: _Run) -> Float[Floats, " C"]:
 
 
 def _hitting_quantiles(time: Float[Floats, " C"]) -> dict[str, float | None]:
-    quantiles = {name: float(np.quantile(time, level, method="inverted_cdf")) for name, level in HITTING_QUANTILES.items()}
     never = {"never": float(np.isinf(time).mean())}
-    return {name: None if math.isinf(steps) else steps for name, steps in quantiles.items()} | never
+    return {name: None if math.isinf(steps) else steps for name, steps in _quantiles(time).items()} | never
+
+
+def _quantiles(values: NDArray[Any]) -> dict[str, float]:
+    return {name: float(np.quantile(values, level, method="inverted_cdf")) for name, level in QUANTILES.items()}
+
+
+def _travelled(exchange: Exchange) -> dict[str, Any]:
+    return {
+        "ladder": exchange.ladder.tolist(),
+        "swap_rates": exchange.swap_rates.tolist(),
+        "round_trips": _quantiles(exchange.round_trips),
+    }
+
+
+def _finite(value: Any) -> Any:
+    """The same, with None for numbers that JSON does not know."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _told(values: Floats, choose: Callable[[Floats], Any]) -> float | None:
@@ -422,13 +386,14 @@ def _told(values: Floats, choose: Callable[[Floats], Any]) -> float | None:
 # ---- words
 
 
-def _against(run: _Run, watched: _Watched, nested: _Nested, excess: dict[str, float] | None, stuck: float) -> list[str]:
+def _against(run: Run, watched: _Watched, nested: _Nested, excess: Excess | None, stuck: float) -> list[str]:
     """Reasons why the run has not mixed, the plainest first, each with what to try."""
     draws = run.score.shape[1]
     again = "; draw again with another --seed" if run.kernel == "exact" else ""
     longer = again or f"; try --steps {4 * draws}"
     other = again or (longer if run.kernel == "tempering" else "; try --kernel tempering")
-    remedy = other if nested.value is not None and nested.value > LARGE else longer
+    each = (_told(watched.ess, np.min) or math.inf) / len(run.score)
+    remedy = other if each < STAYS or (nested.value is not None and nested.value > LARGE) else longer
     found = []
     if not run.feasible.any():
         found.append("no draw is feasible; gnrs draft names the conditions in the way")
@@ -436,26 +401,25 @@ def _against(run: _Run, watched: _Watched, nested: _Nested, excess: dict[str, fl
         found.append(f"{_percent(stuck)} of chains never left their start{other}")
     if nested.exceeded:
         found.append(f"chains depend on their start, {_compared(nested)}{remedy}")
-    each = (_told(watched.ess, np.min) or math.inf) / len(run.score)
     if each < LEAST_DRAWS_PER_CHAIN:
-        # about one: it stays where it first came to
-        found.append(f"a chain is worth {each:.1f} independent draws{other if each < 1.5 else longer}")
-    if excess and max(excess.values()) > ROUNDING:
-        worst = max(excess, key=excess.__getitem__)
-        found.append(f"marginals of {worst} are off by {excess[worst]:.2g} more than chance explains{remedy}")
+        found.append(f"a chain is worth {each:.1f} independent draws{other if each < STAYS else longer}")
+    if off := {names: value for names, value in (excess or {}).items() if value > ROUNDING}:
+        worst = max(off, key=lambda names: (-len(names), off[names]))  # a slot before a pair, which is off where its slots are
+        remedy = "; try --kernel exact" if off[worst] > FAR and not again else remedy
+        found.append(f"marginals of {' and '.join(worst)} are off by {off[worst]:.2g} more than chance explains{remedy}")
     return found
 
 
-def _unsettled(run: _Run, watched: _Watched, nested: _Nested) -> list[str]:
+def _unsettled(run: Run, watched: _Watched, nested: _Nested) -> list[str]:
     """Reasons why nothing can be said."""
     if all(len(labels) == 1 for labels in run.options.values()):
         return []
-    found = []
+    found, remedy = [], "" if run.kernel == "exact" else "; see --kernel exact"
     for slot, labels in run.options.items():
         if len(labels) > 1 and not np.ptp(run.drawn[slot]):
-            found.append(f"{slot} never varied, of {len(labels)} options; see --kernel exact")
+            found.append(f"{slot} never varied, of {len(labels)} options{remedy}")
     if SCORE not in watched.names:
-        found.append(f"{SCORE} never varied; see --kernel exact")
+        found.append(f"{SCORE} never varied{remedy}")
     chains, draws = run.score.shape
     if draws < ARVIZ_DRAWS:
         found.append(f"{draws} draws of a chain are too few for an effective number; try --steps 200")
@@ -465,11 +429,33 @@ def _unsettled(run: _Run, watched: _Watched, nested: _Nested) -> list[str]:
     return found
 
 
-def _in_favour(watched: _Watched, nested: _Nested, excess: dict[str, float] | None) -> str:
+def _in_favour(watched: _Watched, nested: _Nested, excess: Excess | None) -> str:
     if not watched.names:
         return "there is one structure"
     exact = ", marginals within chance of the exact ones" if excess else ""
     return f"{_compared(nested)}, worth {_told(watched.ess, np.min):.0f} independent draws{exact}"
+
+
+def _unheld(run: Run, excess: Excess | None) -> list[str]:
+    """What was not held against exact marginals."""
+    if excess is None:
+        return ["not held against exact marginals"]
+    missing = [f"{left} and {right}" for left, right in itertools.combinations(run.options, 2) if (left, right) not in excess]
+    return [f"pairs not held against exact marginals: {', '.join(missing)}"] if missing else []
+
+
+def _on_exchange(exchange: Exchange) -> list[str]:
+    """How the replicas travelled, and what hinders them."""
+    rates, trips = exchange.swap_rates, exchange.round_trips
+    shares = ", ".join("none tried" if math.isnan(rate) else _percent(rate) for rate in rates.tolist())
+    quantiles = ", ".join(f"{name} {value:g}" for name, value in _quantiles(trips).items())
+    found = [f"replica exchange: swaps accepted between neighbouring rungs {shares}; round trips of a chain's replicas {quantiles}"]
+    for pair in np.flatnonzero(rates < LEAST_SWAP_RATE).tolist():
+        low, high = exchange.ladder[pair : pair + 2].tolist()
+        found.append(f"rungs at temperatures {low:.3g} and {high:.3g} swap in {_percent(rates[pair])} of tries; give more replicas")
+    if not trips.any():
+        found.append("no replica made a round trip, so that the hot rungs never helped; try more steps, or other replicas")
+    return found
 
 
 def _compared(nested: _Nested) -> str:
@@ -478,56 +464,3 @@ def _compared(nested: _Nested) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
-
-
-# ---- pictures
-
-
-def _plot_trace(run: _Run, figure: Figure) -> None:
-    axes = figure.subplots()
-    chosen = np.unique(np.linspace(0, len(run.score) - 1, PLOTTED_CHAINS).astype(int))
-    for chain in chosen.tolist():
-        axes.plot(run.step, run.score[chain], linewidth=0.5, alpha=0.6, color=f"C{run.superchain[chain] % 10}")
-    axes.set(xlabel="step", ylabel=SCORE, title=f"{SCORE} of {len(chosen)} chains, one colour a start")
-
-
-def _plot_rank(run: _Run, figure: Figure) -> None:
-    _, _, rank = next(_quantities(run))
-    axes, edges = figure.subplots(), np.linspace(0, 1, RANK_BINS + 1)
-    for start in np.unique(run.superchain).tolist():
-        ranks = rank[run.superchain == start]
-        axes.stairs(np.histogram(ranks, edges)[0] / ranks.size, edges, color=f"C{start % 10}", alpha=0.7)
-    # ties make the bins uneven, so the draws of all starts are the line to compare with
-    axes.stairs(np.histogram(rank, edges)[0] / rank.size, edges, color="black", linewidth=2, label="all starts")
-    axes.set(xlabel=f"rank of {SCORE} among all draws", ylabel="share of draws", title=f"Ranks of {SCORE} by start")
-    axes.legend()
-
-
-def _plot_marginals(run: _Run, figure: Figure, marginals: list[Floats] | None) -> None:
-    panels = figure.subplots(-(-len(run.options) // PLOT_COLUMNS), PLOT_COLUMNS, squeeze=False).ravel()
-    for axes in panels[len(run.options) :]:
-        axes.set_axis_off()
-    for v, (slot, labels) in enumerate(run.options.items()):
-        axes, place = panels[v], np.arange(len(labels))
-        axes.bar(place, _marginal(run, slot), color="C0", label="draws")
-        if marginals is not None:
-            axes.plot(place, marginals[v], "k_", markersize=8, label="exact")
-        axes.set_title(slot, parse_math=False)
-        few = len(labels) <= LABELLED_OPTIONS
-        # parse_math: a dollar sign in a label is a dollar sign
-        axes.set_xticks(place if few else [], labels if few else [], rotation=90, fontsize=7, parse_math=False)
-    panels[0].legend()
-
-
-def _plot_hitting_time(run: _Run, figure: Figure) -> None:
-    axes, time = figure.subplots(), np.sort(_hitting_time(run))
-    reached = time[np.isfinite(time)]
-    share = np.arange(len(reached) + 1) / len(time)
-    axes.step([0, *reached, run.step[-1]], [*share, share[-1]], where="post")
-    axes.set(xlabel="step", ylabel="share of chains", ylim=(0, 1), title=f"Chains that have met the best {SCORE} of the run")
-
-
-def _plot_acceptance(run: _Run, figure: Figure) -> None:
-    axes, found = figure.subplots(), _acceptance(run)
-    axes.barh([*found], [*found.values()])
-    axes.set(xlabel="share accepted", xlim=(0, 1), title="Acceptance by move" if found else "No move was tried")

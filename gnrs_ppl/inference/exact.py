@@ -9,7 +9,7 @@ At the paper's size the sweep is cheaper than the chains, so it is the yardstick
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,16 +120,21 @@ def enumerate_space(tables: Tables, limit: int = STATE_LIMIT) -> Enumeration:
     InputError
         When the space has more than ``limit`` structures.
     """
-    sizes = _sizes(tables, limit)
+    return enumerate_block(tables, [slice(0, size) for size in _sizes(tables, limit)])
+
+
+def enumerate_block(tables: Tables, options: Sequence[slice]) -> Enumeration:
+    """Score every structure of a part of the space: of each variable the options from ``start`` to ``stop``, numbered from 0 there."""
+    sizes = tuple(kept.stop - kept.start for kept in options)
     shape, states = _free(sizes), math.prod(sizes)
     score, log_prior, raised = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
     # Adding in place makes no array of the size of the space but these three.
-    for place, table in _factors(sizes, tables, tables.unary, tables.pairwise):
+    for place, table in _factors(options, tables, tables.unary, tables.pairwise):
         score += table.reshape(place)
-    for place, table in _factors(sizes, tables, tables.unary_flags, tables.pair_flags):
+    for place, table in _factors(options, tables, tables.unary_flags, tables.pair_flags):
         raised |= table.reshape(place)
-    for v, size in enumerate(sizes):
-        log_prior += np.asarray(tables.log_prior, np.float64)[v, :size].reshape(_place(sizes, (v,)))
+    for v, kept in enumerate(options):
+        log_prior += np.asarray(tables.log_prior)[v, kept].astype(np.float64).reshape(_place(sizes, (v,)))
     score -= float(tables.penalty) * raised
     return Enumeration(sizes, score.reshape(states), ~raised.reshape(states), log_prior.reshape(states))
 
@@ -172,11 +177,26 @@ def pair_marginal(posterior: Posterior, left: int, right: int) -> Float[NDArray[
     return _marginal(posterior, (left, right)).reshape(sizes[left], sizes[right])
 
 
+def pair_marginals(posterior: Posterior) -> dict[tuple[int, int], Float[NDArray[np.float64], "n m"]]:
+    """:func:`pair_marginal` of every two variables; each is summed from what those before it have left, in few passes over the space."""
+    found, sizes = {}, posterior.enumeration.sizes
+    rest: NDArray[np.float64] = posterior.probability
+    for left, size in enumerate(sizes):
+        rest = rest.reshape(size, -1)
+        beyond: NDArray[np.float64] = rest
+        for right in range(left + 1, len(sizes)):
+            beyond = beyond.reshape(size, sizes[right], -1)
+            found[left, right] = beyond.sum(2)
+            beyond = beyond.sum(1)
+        rest = rest.sum(0)
+    return found
+
+
 def fewest_flags(tables: Tables, limit: int = STATE_LIMIT) -> Blocked:
     """What stands in the way when no structure is feasible: the structure with the fewest raised flags, and which they are."""
     sizes = _sizes(tables, limit)
     count = np.zeros(_free(sizes), np.int32)
-    for place, table in _factors(sizes, tables, tables.unary_flags, tables.pair_flags):
+    for place, table in _factors([slice(0, size) for size in sizes], tables, tables.unary_flags, tables.pair_flags):
         count += table.reshape(place)
     position = np.array(unravel([*sizes], np.asarray(count.argmin())), np.int32)
     raised = [Raised((v,), (int(o),)) for v, o in enumerate(position) if tables.unary_flags[v, o]]
@@ -205,13 +225,14 @@ def _place(sizes: tuple[int, ...], variables: tuple[int, ...]) -> tuple[int, ...
     return tuple(size if v in variables else 1 for v, size in enumerate(sizes) if size > 1)
 
 
-def _factors(sizes: tuple[int, ...], tables: Tables, unary: Any, pairwise: Any) -> Iterator[tuple[tuple[int, ...], NDArray[Any]]]:
-    """Each factor without its padding, and the shape in which it broadcasts."""
-    for v, size in enumerate(sizes):
-        yield _place(sizes, (v,)), np.asarray(unary)[v, :size]
+def _factors(options: Sequence[slice], tables: Tables, unary: Any, pairwise: Any) -> Iterator[tuple[tuple[int, ...], NDArray[Any]]]:
+    """Each factor on these options, and the shape in which it broadcasts."""
+    sizes = tuple(kept.stop - kept.start for kept in options)
+    for v, kept in enumerate(options):
+        yield _place(sizes, (v,)), np.asarray(unary)[v, kept]
     for p, (left, right) in enumerate(np.asarray(tables.pairs).tolist()):
         if left != right:  # a padding pair
-            yield _place(sizes, (left, right)), np.asarray(pairwise)[p, : sizes[left], : sizes[right]]
+            yield _place(sizes, (left, right)), np.asarray(pairwise)[p, options[left], options[right]]
 
 
 def _marginal(posterior: Posterior, variables: tuple[int, ...]) -> Float[NDArray[np.float64], " n"]:

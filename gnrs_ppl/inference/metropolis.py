@@ -25,9 +25,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int32, Key, UInt32
 
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS
+from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS, apart, propose
 from gnrs_ppl.models.energy import Tables, evaluate, log_prior
-from gnrs_ppl.models.space import AnyArray, look_up
+from gnrs_ppl.models.space import AnyArray
 
 
 class State(NamedTuple):
@@ -73,13 +73,13 @@ class Info(NamedTuple):
     energy_evaluations: Int32[jax.Array, ""]
 
 
-Transition = Callable[[UInt32[jax.Array, " 4"], State, Tables, float | jax.Array], tuple[State, Info]]
+Transition = Callable[[UInt32[jax.Array, " 3"], State, Tables, float | jax.Array], tuple[State, Info]]
 
 
 class SamplingAlgorithm(NamedTuple):
-    """``init(position) -> State`` and ``step(key, state) -> (State, Info)``, as BlackJAX has them."""
+    """``init(position, rng_key=None) -> State`` and ``step(key, state) -> (State, Info)``, as BlackJAX has them."""
 
-    init: Callable[[Int[AnyArray, " V"]], State]
+    init: Callable[..., State]
     step: Callable[[Key[jax.Array, ""], State], tuple[State, Info]]
 
 
@@ -93,34 +93,45 @@ def init(position: Int[AnyArray, " V"], tables: Tables, temperature: float | jax
 def accept(
     word: UInt32[jax.Array, ""], state: State, proposal: State, log_hastings: Float[jax.Array, ""]
 ) -> tuple[State, Bool[jax.Array, ""], Float[jax.Array, ""]]:
-    """The one accept step: log(u) < min(0, difference of logdensity + Hastings term), in log space so that nothing overflows.
+    """The one accept step, on the difference of logdensity + Hastings term."""
+    return _accept(word, state, proposal, proposal.logdensity - state.logdensity + log_hastings)
+
+
+def _accept(
+    word: UInt32[jax.Array, ""], state: State, proposal: State, log_ratio: Float[jax.Array, ""]
+) -> tuple[State, Bool[jax.Array, ""], Float[jax.Array, ""]]:
+    """Accept if log(u) < min(0, log_ratio), in log space so that nothing overflows.
 
     u = (word + 1/2) / 2^32, kept below one; acceptance probabilities below 2^-33 are never met.
     """
-    log_ratio = jnp.minimum(0.0, proposal.logdensity - state.logdensity + log_hastings)
-    u = jnp.minimum((word.astype(log_ratio.dtype) + 0.5) * 2.0**-32, 1 - 2.0**-24)
-    accepted = jnp.log(u) < log_ratio
+    log_ratio = jnp.minimum(0.0, log_ratio)
+    accepted = apart(_below, word, log_ratio)
     taken = jax.tree.map(lambda new, old: jnp.where(accepted, new, old), proposal, state)
     return taken, accepted, jnp.exp(log_ratio)
+
+
+def _below(word: UInt32[jax.Array, ""], log_ratio: Float[jax.Array, ""]) -> Bool[jax.Array, ""]:
+    u = jnp.minimum((word.astype(log_ratio.dtype) + 0.5) * 2.0**-32, 1 - 2.0**-24)
+    return jnp.log(u) < log_ratio
 
 
 def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES) -> Transition:
     """Mixture of the four moves as ``transition(words, state, tables, temperature)``, for one chain; ``jax.vmap`` it for many.
 
-    Every chain draws its own move. Under ``vmap`` all four proposals are computed and one is kept (a few look-ups each); the
-    density is evaluated once, at the kept one.
+    Every chain draws its own move; the look-ups are the same whichever it is.
     """
     if len(move_probabilities) != len(MOVES) or min(move_probabilities) < 0 or abs(sum(move_probabilities) - 1) > 1e-9:
         raise ValueError(f"move_probabilities: {move_probabilities} are not {len(MOVES)} probabilities that sum to one")
     ends = np.rint(np.cumsum(move_probabilities)[:-1] * 2**16).astype(np.uint32)
 
-    def transition(words: UInt32[jax.Array, " 4"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:
+    def transition(words: UInt32[jax.Array, " 3"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:
         tables = jax.tree.map(jnp.asarray, tables)
         move = (words[0] >> 16 >= ends).sum(dtype=jnp.int32)
-        proposals = [propose(words, tables, state.position) for propose in MOVES.values()]
-        kept = jax.tree.map(lambda *parts: look_up(jnp.stack(parts), move), *proposals)
+        kept = propose(words, tables, state.position, move)
         proposal = init(kept.position, tables, temperature)
-        taken, accepted, rate = accept(words[3], state, proposal, kept.log_hastings)
+        # log p0 is in log_ratio already: where nobody asks for logdensity, nothing looks it up
+        log_ratio = (proposal.score - state.score) / temperature + kept.log_ratio
+        taken, accepted, rate = _accept(words[2], state, proposal, log_ratio)
         return taken, Info(move, accepted, rate, proposal, jnp.ones((), jnp.int32))
 
     return transition
@@ -135,4 +146,5 @@ def metropolis(
     def step(key: Key[jax.Array, ""], state: State) -> tuple[State, Info]:
         return transition(jax.random.bits(key, (WORDS,), jnp.uint32), state, tables, temperature)
 
-    return SamplingAlgorithm(lambda position: init(position, tables, temperature), step)
+    # BlackJAX's loops hand init a key too
+    return SamplingAlgorithm(lambda position, rng_key=None: init(position, tables, temperature), step)

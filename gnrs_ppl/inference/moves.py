@@ -2,148 +2,214 @@
 
 A move is a function of (words, tables, position) that returns a candidate position and log q(reverse) - log q(forward) for that
 move alone. It is pure, works under ``jax.vmap``, and never leaves the space; where it has nowhere to go it returns the position.
+All four read one table (:class:`~gnrs_ppl.models.space.Edits`), so that a step in which every chain draws its own move makes one set of
+look-ups, not four.
 
-Random bits: a step takes ``WORDS`` = 4 independent uint32 words, and no bit decides two things.
+Random bits: a step takes ``WORDS`` = 3 independent uint32 words, and no bit decides two things.
 
 ====  =============================================================================================
 word  decides
 ====  =============================================================================================
 0     high half: which move. Low half: which variable, swap entry or joint entry ("entry" below).
-1     which option: the candidate first, then (what is left of the word) its parameter tuple.
-2     which e in the row of a joint table.
-3     acceptance.
+1     which option: the candidate first, then (what is left of the word) its parameter tuple; or the
+      pair of options of a joint entry.
+2     acceptance.
 ====  =============================================================================================
 
 Bias. A choice among n takes the high part of word * n and leaves the low part, so each option (each pair of candidate and tuple,
 n being the candidates times that candidate's tuples) has a probability within 2^-32 of its due: relative error n * 2^-32, 2.4e-6 at
-n = 10^4. Rows of joint tables are whole multiples of 2^-32 and drawn exactly. Move and entry are chosen from 16 bits, within 2^-16
-of their due; they do not look at the state, so this changes how often an edit is tried and nothing of what is sampled.
+n = 10^4. So has each pair of a joint entry (:func:`~gnrs_ppl.models.space.alias_table`): relative error 2^-32 / (p0(t) R[t, e]). Move
+and entry are chosen from 16 bits, within 2^-16 of their due; they do not look at the state, so this changes how often an edit is tried
+and nothing of what is sampled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.xla_metadata import set_xla_metadata
 from jaxtyping import Float, Int, UInt32
 
-from gnrs_ppl.models.energy import Tables
-from gnrs_ppl.models.space import look_up
+from gnrs_ppl.models.energy import UNROLL, Tables
+from gnrs_ppl.models.space import Edits, look_up
 
-WORDS = 4
+WORDS = 3
 """uint32 words a step takes."""
 
 
 class Proposal(NamedTuple):
-    """Where a move wants to go: position (V,) int32, log_hastings () float = log q(reverse) - log q(forward)."""
+    """Where a move wants to go.
+
+    Attributes
+    ----------
+    position : (V,) int32
+    log_hastings : () float
+        log q(reverse) - log q(forward).
+    log_ratio : () float
+        log_hastings + log p0(there) - log p0(here): the acceptance ratio without the scores. It comes from one table, where what
+        cancels is zero: everything for replacements and parameter edits.
+    """
 
     position: Int[jax.Array, " V"]
     log_hastings: Float[jax.Array, ""]
+    log_ratio: Float[jax.Array, ""]
 
 
-Move = Callable[[UInt32[jax.Array, " 4"], Tables, Int[jax.Array, " V"]], Proposal]
+Move = Callable[[UInt32[jax.Array, " 3"], Tables, Int[jax.Array, " V"]], Proposal]
 
 
-def choose(word: UInt32[jax.Array, ""], count: Int[jax.Array, ""]) -> tuple[Int[jax.Array, ""], UInt32[jax.Array, ""]]:
-    """One of ``count`` (1 to 65535) alternatives, floor(word * count / 2^32), and the rest of the product as a word to go on with."""
-    n = count.astype(jnp.uint32)
-    high = ((word >> 16) * n + (((word & 0xFFFF) * n) >> 16)) >> 16
-    return high.astype(jnp.int32), word * n
+def apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The same function, compiled as a call of its own on CPUs.
+
+    Left alone, XLA repeats the arithmetic of a proposal in everything that reads it, and a step takes 2 to 3 times as long.
+    """
+    if jax.default_backend() != "cpu":
+        return function(*arguments)
+    with set_xla_metadata(inlineable="false"):  # type: ignore[no-untyped-call]
+        return _compiled(function)(*arguments)
 
 
-def _entry(words: UInt32[jax.Array, " 4"], count: int) -> Int[jax.Array, ""]:
-    """One of ``count`` entries, from the low half of the first word."""
-    return (((words[0] & 0xFFFF) * np.uint32(count)) >> 16).astype(jnp.int32)
+@cache
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    def inside(*arguments: Any) -> Any:
+        with set_xla_metadata(inlineable="true"):  # type: ignore[no-untyped-call]  # what it calls itself
+            return function(*arguments)
+
+    return jax.jit(inside)
 
 
-def _set(position: Int[jax.Array, " V"], variable: Int[jax.Array, ""], option: Int[jax.Array, ""]) -> Int[jax.Array, " V"]:
-    return jnp.where(np.arange(position.shape[0], dtype=np.int32) == variable, option, position)
+def choose(word: UInt32[jax.Array, ""], count: UInt32[jax.Array, ""]) -> tuple[UInt32[jax.Array, ""], UInt32[jax.Array, ""]]:
+    """One of ``count`` alternatives, floor(word * count / 2^32), and the rest of the product as a word to go on with."""
+    high, low = word >> 16, word & 0xFFFF
+    # jax.lax.mulhi does not compile for several devices (jax 0.10.2)
+    by_low, by_high = count & 0xFFFF, count >> 16
+    middle = high * by_low + (low * by_low >> 16)
+    return high * by_high + (middle >> 16) + ((low * by_high + (middle & 0xFFFF)) >> 16), word * count
 
 
-def _log_ratio(numerator: Int[jax.Array, ""], denominator: Int[jax.Array, ""]) -> Float[jax.Array, ""]:
-    return jnp.log(numerator.astype(float)) - jnp.log(denominator.astype(float))
+class _Change(NamedTuple):
+    """The two variables that change (one twice where it is one), their options before and after, and the log ratio of the proposal."""
+
+    variables: tuple[jax.Array, jax.Array]
+    before: tuple[jax.Array, jax.Array]
+    after: tuple[jax.Array, jax.Array]
+    log_ratio: Float[jax.Array, ""]
 
 
-def _stay(position: Int[jax.Array, " V"]) -> Proposal:
-    return Proposal(position, jnp.zeros((), float))
+def propose(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"], move: int | Int[jax.Array, ""]) -> Proposal:
+    """What the move of that number proposes; what it is stands with each of them."""
+    change: _Change = apart(_change, words, tables.edits, tables.swaps.variables, tables.joints.variables, position, move)
+    log_p0 = [
+        look_up(tables.log_prior, v, after) - look_up(tables.log_prior, v, before)
+        for v, before, after in zip(change.variables, change.before, change.after, strict=True)
+    ]
+    one = change.variables[0] == change.variables[1]
+    log_hastings = change.log_ratio - log_p0[0] - jnp.where(one, 0.0, log_p0[1])
+    return Proposal(apart(_changed, position, change), log_hastings, change.log_ratio)
 
 
-def replace_option(words: UInt32[jax.Array, " 4"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
+def _change(
+    words: UInt32[jax.Array, " 3"],
+    edits: Edits,
+    swaps: Int[jax.Array, " S"],
+    joints: Int[jax.Array, "J 2"],
+    position: Int[jax.Array, " V"],
+    move: Int[jax.Array, ""],
+) -> _Change:
+    """Draw an entry, one of its columns, and the options there."""
+    options = edits.offers.shape[1]
+    entries = [position.shape[0], position.shape[0], max(len(swaps), 1), max(len(joints), 1)]
+    entry = _of_move(move, [0, *np.cumsum(entries)[:-1].tolist()]) + _low_half(words[0], _of_move(move, entries))
+    first, second = _halves(look_up(edits.variables, entry))
+    before = _option(position, first), _option(position, second)
+
+    place = entry * options + before[0]
+    count = look_up(edits.offers.ravel(), place)
+    drawn, rest = choose(words[1], count)
+    after, left_out = _halves(look_up(edits.left_out.ravel(), place))
+    skipping = drawn.astype(jnp.int32)
+    column = look_up(edits.first.ravel(), place) + skipping + jnp.where(skipping >= after, left_out, 0)
+    below = words[1] < look_up(edits.threshold, column)
+    high, low = _halves(jnp.where(below, look_up(edits.below, column), look_up(edits.above, column)))
+    option = high + choose(rest, low.astype(jnp.uint32))[0].astype(jnp.int32)
+
+    of_one = sum(entries) - len(joints)
+    two = entry >= of_one
+    new = jnp.where(two, high, option), jnp.where(two, low, option)
+    new = jax.tree.map(lambda there, here: jnp.where(count == 0, here, there), new, before)
+
+    def weight(at: tuple[jax.Array, jax.Array]) -> jax.Array:
+        alone, together = entry * options + at[0], ((entry - of_one) * options + at[0]) * options + at[1]
+        return look_up(edits.log_weight, jnp.where(two, of_one * options + together, alone))
+
+    return _Change((first, second), before, new, weight(before) - weight(new))
+
+
+def _changed(position: Int[jax.Array, " V"], change: _Change) -> Int[jax.Array, " V"]:
+    numbers = np.arange(position.shape[0], dtype=np.int32)
+    (first, second), (option, other) = change.variables, change.after
+    return jnp.where(numbers == first, option, jnp.where(numbers == second, other, position))
+
+
+def _of_move(move: Int[jax.Array, ""], numbers: Sequence[int]) -> Int[jax.Array, ""]:
+    chosen = jnp.asarray(numbers[-1], jnp.int32)
+    for which, number in enumerate(numbers[:-1]):
+        chosen = jnp.where(move == which, number, chosen)
+    return chosen
+
+
+def _low_half(word: UInt32[jax.Array, ""], count: Int[jax.Array, ""]) -> Int[jax.Array, ""]:
+    """One of ``count``, from the low half of the word."""
+    return ((word & 0xFFFF) * count.astype(jnp.uint32) >> 16).astype(jnp.int32)
+
+
+def _halves(word: UInt32[jax.Array, ""]) -> tuple[Int[jax.Array, ""], Int[jax.Array, ""]]:
+    return (word >> 16).astype(jnp.int32), (word & 0xFFFF).astype(jnp.int32)
+
+
+def _option(position: Int[jax.Array, " V"], variable: Int[jax.Array, ""]) -> Int[jax.Array, ""]:
+    """``position[variable]``; of a few variables it is faster to compare than to look up."""
+    if len(position) > UNROLL:
+        return look_up(position, variable)
+    option = position[0]
+    for v in range(1, len(position)):
+        option = jnp.where(variable == v, position[v], option)
+    return option
+
+
+def replace_option(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
     """Single-slot replacement: a variable, another candidate of it, one of that candidate's parameter tuples, each uniformly.
 
     q(forward) = 1/V * 1/(C - 1) * 1/n(c'), so the Hastings term is log n(c') - log n(c), n counting parameter tuples.
     """
-    lookup = tables.lookup
-    variable = _entry(words, position.shape[0])
-    option = look_up(position, variable)
-    current = look_up(tables.candidate, variable, option)
-    others = look_up(lookup.candidates, variable) - 1
-    skipping, rest = choose(words[1], jnp.maximum(others, 1))
-    other = jnp.where(others == 0, current, skipping + (skipping >= current).astype(jnp.int32))
-    tuples = look_up(lookup.tuples, variable, other)
-    chosen, _ = choose(rest, tuples)
-    replacement = jnp.where(others == 0, option, look_up(lookup.start, variable, other) + chosen)
-    return Proposal(_set(position, variable, replacement), _log_ratio(tuples, look_up(lookup.tuples, variable, current)))
+    return propose(words, tables, position, 0)
 
 
-def edit_parameters(words: UInt32[jax.Array, " 4"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
+def edit_parameters(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
     """Parameter-only edit: a variable, another parameter tuple of the same candidate, both uniformly; symmetric."""
-    variable = _entry(words, position.shape[0])
-    option = look_up(position, variable)
-    current = look_up(tables.candidate, variable, option)
-    start, others = look_up(tables.lookup.start, variable, current), look_up(tables.lookup.tuples, variable, current) - 1
-    skipping, _ = choose(words[1], jnp.maximum(others, 1))
-    edited = start + skipping + (start + skipping >= option).astype(jnp.int32)
-    return Proposal(_set(position, variable, jnp.where(others == 0, option, edited)), jnp.zeros((), float))
+    return propose(words, tables, position, 1)
 
 
-def swap_evidence(words: UInt32[jax.Array, " 4"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
+def swap_evidence(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
     """Evidence-policy swap: a swap entry, another option of the same group that belongs to another candidate, both uniformly.
 
     Hastings: log partners(o) - log partners(o'); zero where every candidate has one option a group.
     """
-    swaps = tables.swaps
-    if swaps.variables.shape[0] == 0:
-        return _stay(position)
-    entry = _entry(words, swaps.variables.shape[0])
-    variable = look_up(swaps.variables, entry)
-    option = look_up(position, variable)
-    partners, own_offset = look_up(swaps.partners, entry, option), look_up(swaps.own_offset, entry, option)
-    skipping, _ = choose(words[1], jnp.maximum(partners, 1))
-    skipped = jnp.where((partners > 0) & (skipping >= own_offset), look_up(swaps.own_size, entry, option), 0)
-    other = look_up(swaps.order, entry, look_up(swaps.group_start, entry, option) + skipping + skipped)
-    swapped = jnp.where(partners == 0, option, other)
-    ways, ways_back = jnp.maximum(partners, 1), jnp.maximum(look_up(swaps.partners, entry, swapped), 1)
-    return Proposal(_set(position, variable, swapped), _log_ratio(ways, ways_back))
+    return propose(words, tables, position, 2)
 
 
-def edit_jointly(words: UInt32[jax.Array, " 4"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
-    """Trigger-evidence edit: a joint entry (t, e) uniformly, t' from p0, e' from row t' of the entry's table R.
+def edit_jointly(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
+    """Trigger-evidence edit: a joint entry (t, e) uniformly, t' from p0, e' from row t' of the entry's table R; drawn together.
 
     Hastings: log p0(t) + log R[t, e] - log p0(t') - log R[t', e'].
     """
-    joints, lookup = tables.joints, tables.lookup
-    if joints.variables.shape[0] == 0:
-        return _stay(position)
-    entry = _entry(words, joints.variables.shape[0])
-    trigger, evidence = look_up(joints.variables, entry, 0), look_up(joints.variables, entry, 1)
-    candidate, rest = choose(words[1], look_up(lookup.candidates, trigger))
-    chosen, _ = choose(rest, look_up(lookup.tuples, trigger, candidate))
-    new_trigger = look_up(lookup.start, trigger, candidate) + chosen
-    passed = look_up(joints.cumulative, entry, new_trigger) <= words[2]
-    new_evidence = jnp.minimum(passed.sum(dtype=jnp.int32), look_up(tables.sizes, evidence) - 1)
-    old_trigger, old_evidence = look_up(position, trigger), look_up(position, evidence)
     # paper, Structured search: the acceptance rule there has no Hastings term; without it this edit would not leave p(a | x) in place
-    log_hastings = (
-        look_up(tables.log_prior, trigger, old_trigger)
-        + look_up(joints.log_table, entry, old_trigger, old_evidence)
-        - look_up(tables.log_prior, trigger, new_trigger)
-        - look_up(joints.log_table, entry, new_trigger, new_evidence)
-    )
-    return Proposal(_set(_set(position, trigger, new_trigger), evidence, new_evidence), log_hastings)
+    return propose(words, tables, position, 3)
 
 
 MOVES: dict[str, Move] = {

@@ -158,4 +158,17 @@ def check_request(
         on = f" on each of {spaces} spaces" if spaces > 1 else ""
         problem = f"{chains} chains of {steps} steps{on} need {needed} bytes, more than the {LARGEST_RESULT} allowed"
         raise InputError(problem, f"ask for at most {LARGEST_RESULT // per_draw} draws in all", source="arguments", field="chains")
+    require_finite(tables)
     return superchains or math.gcd(chains, 8)
+
+
+def require_finite(tables: Tables) -> None:
+    """Refuse scores that no density can be made of.
+
+    Raises
+    ------
+    InputError
+    """
+    for table in (tables.unary, tables.pairwise, tables.penalty):
+        if not np.isfinite(np.asarray(table)).all():
+            raise InputError("the scores are not finite", "look for NaN or infinite weights and features", source="tables", field="unary")

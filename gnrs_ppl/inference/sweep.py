@@ -1,6 +1,7 @@
 """The exact posterior in bounded memory: the space is swept block by block, and what is kept does not grow with it.
 
-A block fixes the options of the leading variables; it is enumerated like a space of its own and summed up in its place:
+A block fixes the options of the leading variables and leaves the next one a range; it is enumerated like a space of its own and summed
+up in its place:
 
     log Z = log sum_b Z_b,    p(option) = sum_b (Z_b / Z) p_b(option)
 """
@@ -19,8 +20,8 @@ from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import exact
-from gnrs_ppl.inference.exact import TIE, Enumeration, Posterior, Ranked, enumerate_space, exact_posterior, number_of_states
-from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, superchain_ids
+from gnrs_ppl.inference.exact import TIE, Enumeration, Posterior, Ranked, enumerate_block, exact_posterior, number_of_states
+from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, require_finite, superchain_ids
 from gnrs_ppl.inference.starts import unravel
 from gnrs_ppl.models.energy import Tables
 
@@ -32,6 +33,8 @@ KEPT = 64
 """How many structures are kept by score, and how many by probability."""
 
 Floats = NDArray[np.float64]
+Block = tuple[slice, ...]
+"""Which options of each variable."""
 
 
 class Exact(NamedTuple):
@@ -90,29 +93,25 @@ class _Sum:
         self.best: list[Ranked] = []
         self.top: list[Ranked] = []
 
-    def add(self, fixed: tuple[int, ...], block: Posterior) -> None:
-        enumeration, depth = block.enumeration, len(fixed)
+    def add(self, options: Block, block: Posterior) -> None:
+        enumeration = block.enumeration
         if block.log_normalizer > self.log_unit:
-            self._scale(math.exp(self.log_unit - block.log_normalizer) if self.total else 0.0)
+            self._scale(math.exp(self.log_unit - block.log_normalizer))
             self.log_unit = block.log_normalizer
         weight = math.exp(block.log_normalizer - self.log_unit)
         self.total += weight
         self.infeasible += weight * block.infeasible_mass
         self.feasible_states += int(enumeration.feasible.sum())
         self._count_optimal(enumeration)
-        for v, marginal in enumerate(exact.slot_marginals(block)):
-            self.marginals[v][fixed[v] if v < depth else slice(None)] += weight * (marginal[0] if v < depth else marginal)
-        for (left, right), table in self.pairs.items():
-            at = tuple(slice(fixed[v], fixed[v] + 1) if v < depth else slice(None) for v in (left, right))
-            table[at] += weight * exact.pair_marginal(block, left, right)
+        for table, kept, marginal in zip(self.marginals, options, exact.slot_marginals(block), strict=True):
+            table[kept] += weight * marginal
+        for (left, right), marginal in exact.pair_marginals(block).items() if self.pairs else ():
+            self.pairs[left, right][options[left], options[right]] += weight * marginal
 
         def placed(found: list[Ranked]) -> list[Ranked]:
-            """With the options that the block fixes, and p in units of log_unit."""
-            first = np.array(fixed, np.int32)
-            return [
-                r._replace(position=np.concatenate([first, r.position[depth:]]).astype(np.int32), probability=weight * r.probability)
-                for r in found
-            ]
+            """With the options numbered as in the space, and p in units of log_unit."""
+            first = _first(options)
+            return [r._replace(position=first + r.position, probability=weight * r.probability) for r in found]
 
         self.best = sorted(self.best + placed(exact.best(block, KEPT)), key=lambda r: (-round(r.score, 9), -r.probability))[:KEPT]
         self.top = sorted(self.top + placed(exact.top(block, KEPT)), key=lambda r: (-r.probability, -r.score))[:KEPT]
@@ -148,12 +147,13 @@ def sweep(tables: Tables, temperature: float, *, pairs: bool = True, limit: int 
     Raises
     ------
     InputError
-        When the space has more structures than ``limit``; the line names the alternatives.
+        When the space has more structures than ``limit``, where the line names the alternatives, and for scores that are not finite.
     """
     sizes = _sizes(tables, limit)
+    require_finite(tables)
     total = _Sum(sizes, pairs)
-    for fixed, block in _blocks(tables, sizes):
-        total.add(fixed, exact_posterior(enumerate_space(block), temperature))
+    for options in _blocks(sizes):
+        total.add(options, exact_posterior(enumerate_block(tables, options), temperature))
     share = 1 / total.total
     total._scale(share)
     return Exact(
@@ -188,25 +188,20 @@ def exact_chains(
     began = time.perf_counter()
     sizes, generator = _sizes(tables, SWEEP_LIMIT), np.random.default_rng([seed, stream])
     number = chains * (steps + 1)
-    log_mass = np.array([exact_posterior(enumerate_space(block), temperature).log_normalizer for _, block in _blocks(tables, sizes)])
+    log_mass = np.array([exact_posterior(enumerate_block(tables, options), temperature).log_normalizer for options in _blocks(sizes)])
     share = np.exp(log_mass - log_mass.max())
     drawn = generator.multinomial(number, share / share.sum())
     positions, score, feasible = np.empty((number, len(sizes)), np.int32), np.empty(number), np.empty(number, bool)
     at = 0
-    for count, (fixed, block) in zip(drawn.tolist(), _blocks(tables, sizes), strict=True):
+    for count, options in zip(drawn.tolist(), _blocks(sizes), strict=True):
         if count:
-            posterior = exact_posterior(enumerate_space(block), temperature)
+            posterior = exact_posterior(enumerate_block(tables, options), temperature)
             cumulative = np.cumsum(posterior.probability)
             uniform = generator.random(count) * cumulative[-1]
             index = np.minimum(np.searchsorted(cumulative, uniform, side="right"), len(cumulative) - 1)
-            options = np.stack(unravel([*posterior.enumeration.sizes], index), axis=-1)
-            options[:, : len(fixed)] = fixed
             here = slice(at, at + count)
-            positions[here], score[here], feasible[here] = (
-                options,
-                posterior.enumeration.score[index],
-                posterior.enumeration.feasible[index],
-            )
+            positions[here] = _first(options) + np.stack(unravel([*posterior.enumeration.sizes], index), axis=-1)
+            score[here], feasible[here] = posterior.enumeration.score[index], posterior.enumeration.feasible[index]
             at += count
     order = generator.permutation(number).reshape(chains, steps + 1)
     positions, score, feasible = positions[order], score[order], feasible[order]
@@ -237,27 +232,16 @@ def _sizes(tables: Tables, limit: int) -> tuple[int, ...]:
     return tuple(int(size) for size in tables.sizes)
 
 
-def _blocks(tables: Tables, sizes: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Tables]]:
-    """The leading options that are fixed, and the tables that are left: the fixed variables have one option there."""
-    depth = next(d for d in range(len(sizes) + 1) if math.prod(sizes[d:]) <= BLOCK)
-    for fixed in itertools.product(*(range(n) for n in sizes[:depth])):
-        yield fixed, _fix(tables, fixed)
+def _blocks(sizes: tuple[int, ...]) -> Iterator[Block]:
+    """Parts of the space that fit, in the order of their structures."""
+    ranged = next(v for v in range(len(sizes)) if math.prod(sizes[v + 1 :]) <= BLOCK)
+    width = min(max(1, BLOCK // math.prod(sizes[ranged + 1 :])), sizes[ranged])
+    starts = [range(n) for n in sizes[:ranged]] + [range(0, sizes[ranged], width)]
+    for firsts in itertools.product(*starts):
+        leading = [slice(first, first + 1) for first in firsts[:-1]]
+        yield (*leading, slice(firsts[-1], min(firsts[-1] + width, sizes[ranged])), *(slice(0, n) for n in sizes[ranged + 1 :]))
 
 
-def _fix(tables: Tables, fixed: tuple[int, ...]) -> Tables:
-    if not fixed:
-        return tables
-    rows = np.arange(len(fixed))
-    unary, flags, log_prior = (np.array(t) for t in (tables.unary, tables.unary_flags, tables.log_prior))
-    for table in (unary, flags, log_prior):
-        table[rows, 0] = table[rows, list(fixed)]
-    pairwise, pair_flags = np.array(tables.pairwise), np.array(tables.pair_flags)
-    for p, (left, right) in enumerate(np.asarray(tables.pairs).tolist()):
-        for table in (pairwise, pair_flags):
-            if left < len(fixed):
-                table[p, 0] = table[p, fixed[left]]
-            if right < len(fixed):
-                table[p, :, 0] = table[p, :, fixed[right]]
-    sizes: Int[NDArray[np.int64], " V"] = np.array(tables.sizes, np.int64)
-    sizes[rows] = 1
-    return tables._replace(sizes=sizes, unary=unary, unary_flags=flags, log_prior=log_prior, pairwise=pairwise, pair_flags=pair_flags)
+def _first(options: Block) -> Int[NDArray[np.int32], " V"]:
+    """First option of each variable."""
+    return np.array([kept.start for kept in options], np.int32)

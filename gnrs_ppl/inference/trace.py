@@ -1,26 +1,68 @@
-"""Chains as an ArviZ DataTree, saved as netCDF (DESIGN section 4)."""
+"""Chains as an ArviZ DataTree, saved as netCDF (DESIGN section 4), and the tree's arrays back from it."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import h5py  # type: ignore[import-untyped]
 import numpy as np
 import xarray as xr
 from arviz_base import from_dict
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
 from gnrs_ppl.context.files import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.moves import MOVES
-from gnrs_ppl.inference.result import Chains
+from gnrs_ppl.inference.result import Chains, Exchange
+from gnrs_ppl.models.space import SUM_TOLERANCE
 from gnrs_ppl.versions import versions
 
 ENGINE: Final = "h5netcdf"
 REMEDY: Final = "name a file that gnrs sample wrote"
+SCORE: Final = "s_search"
+LARGEST_PAIR: Final = 4096
+"""Most cells of an exact pair marginal that a tree keeps."""
+
+
+class Marginals(NamedTuple):
+    """Exact marginals of a posterior.
+
+    Attributes
+    ----------
+    slots : tuple of (n_v,) float64
+        Of every slot.
+    pairs : {(left, right): (n_left, n_right) float64}
+        Of two slots, left < right; perhaps not of all.
+    """
+
+    slots: tuple[Float[NDArray[np.float64], " n"], ...]
+    pairs: dict[tuple[int, int], Float[NDArray[np.float64], "n m"]] = {}  # noqa: RUF012 (nobody writes to it)
+
+
+class Run(NamedTuple):
+    """A tree's arrays: C chains of n draws; ``options`` are the labels of each slot, ``step`` numbers the draws from 1.
+
+    ``source`` is the file that they come from, for messages.
+    """
+
+    source: str
+    options: dict[str, list[str]]
+    drawn: dict[str, Int[NDArray[np.int64], "C n"]]
+    starts: dict[str, Int[NDArray[np.int64], " C"]]
+    score: Float[NDArray[np.float64], "C n"]
+    feasible: Bool[NDArray[np.bool_], "C n"]
+    move: Int[NDArray[np.int64], "C n"]
+    accepted: Bool[NDArray[np.bool_], "C n"]
+    superchain: Int[NDArray[np.int64], " C"]
+    step: Int[NDArray[np.int64], " n"]
+    moves: list[str]
+    kernel: str
+    exchange: Exchange | None
 
 
 def datatree(
@@ -31,7 +73,7 @@ def datatree(
     *,
     candidates: Mapping[str, Sequence[str]] | None = None,
     features: Sequence[str] | None = None,
-    exact: Sequence[Float[NDArray[np.float64], " n"]] | None = None,
+    exact: Marginals | None = None,
 ) -> xr.DataTree:
     """Put every draw into ArviZ's groups.
 
@@ -47,31 +89,34 @@ def datatree(
         Candidate id of every option; the labels unless given.
     features : sequence of str, optional
         Names of the weights; numbers unless given.
-    exact : sequence of (n_v,) arrays, optional
-        Exact marginal of every slot at the chains' temperature, where the space was enumerated.
+    exact : Marginals, optional
+        At the chains' temperature, where the space was enumerated; pairs of at most ``LARGEST_PAIR`` cells are kept.
 
     Returns
     -------
     xarray.DataTree
         ``posterior``: an option index per slot, and s_search, (chain, draw). ``sample_stats``: move, accepted, feasible, (chain,
         draw). ``constant_data``: weights (feature,); superchain (chain,); per slot its start (chain,) and its pool, the coordinate
-        ``<slot>_option`` of option labels with ``<slot>_candidate`` and, where known, ``<slot>_exact`` beside it.
-        Root attributes: kernel, chains, steps, temperature, seed, goal, moves, seconds, versions. Options are names,
-        not quantities: no mean or R-hat of an index means anything.
+        ``<slot>_option`` of option labels with ``<slot>_candidate`` and, where known, ``<slot>_exact`` and
+        ``<left>_<right>_exact`` beside it. From replica exchange: temperature_ladder (rung,), swap_rate (pair,), round_trips (chain,).
+        Root attributes: kernel, chains, steps, temperature, seed, goal, moves, energy_evaluations, seconds, versions and, where
+        known, log_normalizer and bound. Options are names, not quantities: no mean or R-hat of an index means anything.
     """
     pools: dict[str, Any] = {f"{slot}_candidate": np.array((candidates or labels)[slot], str) for slot in labels}
+    known, known_dims = _known(list(labels), exact, chains.exchange)
     data: dict[str, dict[str, Any]] = {
-        "posterior": {slot: chains.positions[..., v] for v, slot in enumerate(labels)} | {"s_search": chains.score},
+        "posterior": {slot: chains.positions[..., v] for v, slot in enumerate(labels)} | {SCORE: chains.score},
         "sample_stats": {"move": chains.move, "accepted": chains.accepted, "feasible": chains.feasible},
         "constant_data": {
             "weights": weights,
             "superchain": chains.superchain,
             **{f"{slot}_start": chains.starts[:, v] for v, slot in enumerate(labels)},
-            **({f"{slot}_exact": marginal for slot, marginal in zip(labels, exact, strict=True)} if exact is not None else {}),
+            **known,
             **pools,
         },
     }
     count, steps = chains.score.shape
+    estimates = {"log_normalizer": chains.log_normalizer, "bound": chains.bound}
     coords: dict[str, Any] = {f"{slot}_option": np.array(names, str) for slot, names in labels.items()}
     coords |= {"feature": list(features or range(len(weights))), "chain": np.arange(count)}
     tree = from_dict(
@@ -83,7 +128,7 @@ def datatree(
             "superchain": ["chain"],
             **{f"{slot}_start": ["chain"] for slot in labels},
             **{f"{slot}_candidate": [f"{slot}_option"] for slot in labels},
-            **({f"{slot}_exact": [f"{slot}_option"] for slot in labels} if exact is not None else {}),
+            **known_dims,
         },
         attrs={
             "/": {
@@ -94,6 +139,8 @@ def datatree(
                 "seed": chains.seed,
                 "goal": goal,
                 "moves": json.dumps([*MOVES]),
+                "energy_evaluations": chains.energy_evaluations,
+                **{name: value for name, value in estimates.items() if value is not None},
                 "wall_seconds": chains.wall_seconds,
                 "compile_seconds": chains.compile_seconds,
                 "versions": json.dumps(versions()),
@@ -104,13 +151,143 @@ def datatree(
     return tree
 
 
-def exact_marginals(tree: xr.DataTree) -> list[Float[NDArray[np.float64], " n"]] | None:
-    """The exact marginals of the slots, in the order of their pools; None where the tree keeps none."""
+def _known(slots: list[str], exact: Marginals | None, exchange: Exchange | None) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """What only some runs have, by name, and its dimensions."""
+    values: dict[str, Any] = {}
+    dims: dict[str, list[str]] = {}
+    if exact is not None:
+        for slot, marginal in zip(slots, exact.slots, strict=True):
+            values[f"{slot}_exact"], dims[f"{slot}_exact"] = marginal, [f"{slot}_option"]
+        for (left, right), table in exact.pairs.items():
+            if table.size <= LARGEST_PAIR:
+                name = f"{slots[left]}_{slots[right]}_exact"
+                values[name], dims[name] = table, [f"{slots[left]}_option", f"{slots[right]}_option"]
+    if exchange is not None:
+        values |= {"temperature_ladder": exchange.ladder, "swap_rate": exchange.swap_rates, "round_trips": exchange.round_trips}
+        dims |= {"temperature_ladder": ["rung"], "swap_rate": ["pair"], "round_trips": ["chain"]}
+    return values, dims
+
+
+def exact_marginals(tree: xr.DataTree) -> Marginals | None:
+    """The exact marginals of slots and pairs, in the order of the slots; None where the tree keeps not every slot's.
+
+    Raises
+    ------
+    InputError
+        When they are over something else than options.
+    """
     constant = tree["constant_data"].to_dataset()
-    slots = [str(name).removesuffix("_option") for name in constant.dims if str(name).endswith("_option")]
-    if not all(f"{slot}_exact" in constant for slot in slots):
+
+    def table(*slots: str) -> NDArray[np.float64]:
+        name, dims = f"{'_'.join(slots)}_exact", [f"{slot}_option" for slot in slots]
+        if {*constant[name].dims} != {*dims}:
+            raise InputError(f"constant_data/{name} has shape {dict(constant[name].sizes)}", REMEDY, source=_source(tree))
+        return constant[name].transpose(*dims).to_numpy()
+
+    slots = _slots(tree)
+    if not slots or not all(f"{slot}_exact" in constant for slot in slots):
         return None
-    return [constant[f"{slot}_exact"].to_numpy() for slot in tree["posterior"].to_dataset().data_vars if slot in slots]
+    pairs = itertools.combinations(enumerate(slots), 2)
+    return Marginals(
+        tuple(table(slot) for slot in slots),
+        {(i, j): table(left, right) for (i, left), (j, right) in pairs if f"{left}_{right}_exact" in constant},
+    )
+
+
+def _source(tree: xr.DataTree) -> str:
+    """The file that a tree came from, for messages."""
+    return str(tree.encoding.get("source", "draws"))
+
+
+def _slots(tree: xr.DataTree) -> list[str]:
+    """Variables of the posterior that have a pool or a start; :func:`read_run` asks for both."""
+    constant = tree["constant_data"].to_dataset().variables
+    return [str(name) for name in tree["posterior"].to_dataset().data_vars if {f"{name}_option", f"{name}_start"} & {*constant}]
+
+
+def read_run(tree: xr.DataTree) -> Run:
+    """The arrays of a tree, checked; what else it holds is left alone.
+
+    Raises
+    ------
+    InputError
+        When the tree lacks something or holds what is no draw.
+    """
+
+    def take(group: str, name: str, dtype: type, *dims: str) -> NDArray[Any]:
+        try:
+            variable = tree[group][name]
+        except KeyError:
+            raise InputError(f"holds no {group}/{name}", REMEDY, source=source) from None
+        if {*variable.dims} != {*dims} or any(variable.sizes[dim] != sizes.get(dim, variable.sizes[dim]) for dim in dims):
+            raise InputError(f"{group}/{name} has shape {dict(variable.sizes)}", REMEDY, source=source)
+        try:
+            return np.asarray(variable.transpose(*dims).to_numpy().astype(dtype, casting="same_kind"))
+        except TypeError:
+            raise InputError(f"{group}/{name} holds {variable.dtype}", REMEDY, source=source) from None
+
+    source, sizes = _source(tree), dict[str, int]()
+    score = take("posterior", SCORE, np.float64, "chain", "draw")
+    sizes |= {"chain": score.shape[0], "draw": score.shape[1]}
+    slots = _slots(tree)
+    if not slots or not score.size:
+        raise InputError("holds no draws", REMEDY, source=source)
+    run = Run(
+        source=source,
+        options={slot: [str(name) for name in take("constant_data", f"{slot}_option", object, f"{slot}_option")] for slot in slots},
+        drawn={slot: take("posterior", slot, np.int64, "chain", "draw") for slot in slots},
+        starts={slot: take("constant_data", f"{slot}_start", np.int64, "chain") for slot in slots},
+        score=score,
+        feasible=take("sample_stats", "feasible", np.int64, "chain", "draw").astype(bool),
+        move=take("sample_stats", "move", np.int64, "chain", "draw"),
+        accepted=take("sample_stats", "accepted", np.int64, "chain", "draw").astype(bool),
+        superchain=take("constant_data", "superchain", np.int64, "chain"),
+        step=take("posterior", "draw", np.int64, "draw") + 1,
+        moves=_moves(tree, source),
+        kernel=str(tree.attrs.get("kernel", "")),
+        exchange=Exchange(
+            take("constant_data", "temperature_ladder", np.float64, "rung"),
+            take("constant_data", "swap_rate", np.float64, "pair"),
+            take("constant_data", "round_trips", np.int64, "chain"),
+        )
+        if "temperature_ladder" in tree["constant_data"]
+        else None,
+    )
+    if not np.isfinite(score).all():
+        share = 1 - float(np.isfinite(score).mean())
+        raise InputError(f"{100 * share:.3g} % are no finite numbers", "sample again with finite weights", source=source, field=SCORE)
+    for slot, drawn in run.drawn.items():
+        if drawn.min() < 0 or drawn.max() >= len(run.options[slot]):
+            raise InputError(f"an option outside its pool of {len(run.options[slot])}", REMEDY, source=source, field=slot)
+    return run
+
+
+def require_marginals(run: Run, exact: Marginals) -> None:
+    """Refuse marginals that are not those of the run's slots.
+
+    Raises
+    ------
+    InputError
+    """
+    sizes = [len(labels) for labels in run.options.values()]
+    given = [len(marginal) for marginal in exact.slots]
+    remedy = "give those of the space that was sampled"
+    if given != sizes:
+        raise InputError(f"exact marginals over {given} options for slots of {sizes}", remedy, source=run.source)
+    for (left, right), table in exact.pairs.items():
+        if not 0 <= left < right < len(sizes) or table.shape != (sizes[left], sizes[right]):
+            raise InputError(f"exact marginals of pair ({left}, {right}) over {table.shape} options", remedy, source=run.source)
+    for table in (*exact.slots, *exact.pairs.values()):
+        if not (np.issubdtype(table.dtype, np.floating) and (table >= 0).all() and abs(table.sum() - 1) < SUM_TOLERANCE):
+            raise InputError("exact marginals that are no probabilities", remedy, source=run.source)
+
+
+def _moves(tree: xr.DataTree, source: str) -> list[str]:
+    """Names of the moves by their numbers; none where the tree does not say."""
+    try:
+        return [str(name) for name in json.loads(tree.attrs.get("moves", "[]"))]
+    except (TypeError, ValueError):
+        raise InputError("attribute moves is no JSON list", REMEDY, source=source) from None
 
 
 def to_bytes(tree: xr.DataTree) -> bytes:
@@ -129,6 +306,17 @@ def save(tree: xr.DataTree, path: Path) -> None:
     write_all(path.parent, [(path.name, to_bytes(tree))])
 
 
+def _read_headers(path: Path) -> None:
+    """Fail here where one is damaged: h5netcdf would print a traceback of its own besides."""
+
+    def visit(name: str, item: Any) -> None:
+        dict(item.attrs)
+
+    with h5py.File(path) as file:
+        visit("/", file)
+        file.visititems(visit)
+
+
 def load(path: Path) -> xr.DataTree:
     """Read a saved tree into memory.
 
@@ -138,12 +326,11 @@ def load(path: Path) -> xr.DataTree:
         When the file is missing or holds no draws.
     """
     try:
+        _read_headers(path)
         with xr.open_datatree(path, engine=ENGINE) as stored:
             tree: xr.DataTree = stored.load()
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"is no readable netCDF file ({type(error).__name__})", "name a file that gnrs sample wrote", source=str(path)
-        ) from None
+    except Exception as error:  # whatever the libraries stumble over in a damaged file
+        raise InputError(f"is no readable netCDF file ({type(error).__name__})", REMEDY, source=str(path)) from None
     if missing := [group for group in ("posterior", "sample_stats", "constant_data") if group not in tree.children]:
         raise InputError(f"holds no group {missing[0]}", REMEDY, source=str(path))
     return tree

@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.llm import scripts
 from gnrs_ppl.llm.adapter import ROLE_HEADER, SAMPLE_HEADER, SCHEMA_FOLLOWS
 from gnrs_ppl.llm.cache import canonical
 from gnrs_ppl.llm.costs import Usage
@@ -59,7 +60,22 @@ def any_instance(messages: Sequence[Mapping[str, str]], schema: Schema | None, r
     return f"Scripted answer {rng.randrange(16**6):06x}." if schema is None else json.dumps(instance(schema, rng))
 
 
-SCRIPTS: dict[Role, Script] = dict.fromkeys(ROLES, any_instance)
+def _first(*parts: Callable[[Sequence[Mapping[str, str]], Schema | None, random.Random], str | None]) -> Script:
+    """The first of some scripts that has something to say to a request, else the one of last resort."""
+
+    def say(messages: Sequence[Mapping[str, str]], schema: Schema | None, rng: random.Random) -> str:
+        said = (part(messages, schema, rng) for part in parts)
+        return next((text for text in said if text is not None), None) or any_instance(messages, schema, rng)
+
+    return say
+
+
+SCRIPTS: dict[Role, Script] = dict.fromkeys(ROLES, any_instance) | {
+    "generator": _first(scripts.rule_writer),
+    "parser": _first(scripts.parser),
+    "judge": _first(scripts.judge),
+    "second_judge": _first(scripts.judge),
+}
 """Who says what; put a better script in its place, or hand scripts to one server."""
 
 

@@ -9,23 +9,24 @@ without its normalising constant.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from gnrs_ppl.models.space import PADDING, ROW_UNITS, AnyArray, Joints, Lookup, RuleSpace, Swaps, look_up
+from gnrs_ppl.models.space import PADDING, AnyArray, Edits, Joints, Lookup, RuleSpace, Swaps, build_edits, look_up
 
 SEARCH_TEMPERATURE = 0.08
 """tau of the paper's search; it moves the chains, and probabilities at it are not for people (DESIGN section 1)."""
 PENALTY_PER_WEIGHT = 2.0
 """lambda over the sum of the weights: see :func:`hard_penalty`."""
 UNROLL = 32
-"""Table look-ups written out one by one before a loop is made; chains run 1.6 times as fast as with one gather for all of them."""
-
-_Total: TypeAlias = tuple[jax.Array, jax.Array]
+"""Up to this many table look-ups are written out one by one: of a goal's tables that is faster than one gather for all of them, of a
+charter's it is slower."""
 
 
 class Tables(NamedTuple):
@@ -39,7 +40,7 @@ class Tables(NamedTuple):
         w . phi of each pair of options.
     penalty : () float
         lambda.
-    sizes, candidate, log_prior, unary_flags, pairs, pair_flags, swaps, joints, lookup
+    sizes, candidate, log_prior, unary_flags, pairs, pair_flags, swaps, joints, lookup, edits
         As in the space.
     """
 
@@ -55,6 +56,7 @@ class Tables(NamedTuple):
     swaps: Swaps
     joints: Joints
     lookup: Lookup
+    edits: Edits
 
 
 def hard_penalty(weights: Float[AnyArray, " F"]) -> float:
@@ -95,6 +97,7 @@ def contract(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float | 
         swaps=space.swaps,
         joints=space.joints,
         lookup=space.lookup,
+        edits=space.edits,
     )
 
 
@@ -117,7 +120,7 @@ def padded(tables: Tables, options: int, pairs: int) -> Tables:
         return np.pad(np.asarray(table), widths, constant_values=fill)
 
     swaps, joints, lookup = tables.swaps, tables.joints, tables.lookup
-    return tables._replace(
+    grown = tables._replace(
         candidate=grow(tables.candidate, (1,)),
         log_prior=grow(tables.log_prior, (1,), PADDING),
         unary=grow(tables.unary, (1,)),
@@ -131,31 +134,56 @@ def padded(tables: Tables, options: int, pairs: int) -> Tables:
         joints=joints._replace(
             table=grow(joints.table, (1, 2)),
             log_table=grow(joints.log_table, (1, 2), PADDING),
-            cumulative=grow(joints.cumulative, (1, 2), ROW_UNITS - 1),
         ),
         lookup=lookup._replace(start=grow(lookup.start, (1,)), tuples=grow(lookup.tuples, (1,), 1)),
     )
+    edits = build_edits(grown.sizes, grown.candidate, grown.log_prior, grown.swaps, grown.joints, grown.lookup)
+    return grown._replace(edits=edits)
 
 
 def evaluate(tables: Tables, position: Int[AnyArray, " V"]) -> tuple[Float[jax.Array, ""], Bool[jax.Array, ""]]:
-    """s_search and h of one structure: V + P table look-ups for the score, as many for the flags."""
+    """s_search and h of one structure: V + P table look-ups.
+
+    A look-up reads score and flag at once: the flag is the last bit of the score, which is wrong by at most one unit in its last place.
+    """
     position = jnp.asarray(position)
+    unary, pairwise = _marked(tables.unary, tables.unary_flags), _marked(tables.pairwise, tables.pair_flags)
 
-    def add_option(total: _Total, variable: jax.Array) -> tuple[_Total, None]:
-        at = (variable, look_up(position, variable))
-        return (total[0] + look_up(tables.unary, *at), total[1] | look_up(tables.unary_flags, *at)), None
+    def option(variable: AnyArray) -> jax.Array:
+        return look_up(unary, variable, look_up(position, variable))
 
-    def add_pair(total: _Total, pair: jax.Array) -> tuple[_Total, None]:
-        left, right = look_up(tables.pairs, pair, 0), look_up(tables.pairs, pair, 1)
-        at = (pair, look_up(position, left), look_up(position, right))
-        return (total[0] + look_up(tables.pairwise, *at), total[1] | look_up(tables.pair_flags, *at)), None
+    def pair(number: AnyArray) -> jax.Array:
+        left, right = look_up(tables.pairs, number, 0), look_up(tables.pairs, number, 1)
+        return look_up(pairwise, number, look_up(position, left), look_up(position, right))
 
-    nothing = (jnp.zeros((), jnp.asarray(tables.unary).dtype), jnp.zeros((), bool))
-    (total, raised), _ = jax.lax.scan(add_option, nothing, _numbers(tables.unary), unroll=UNROLL)
-    if tables.pairs.shape[0]:
-        (total, raised), _ = jax.lax.scan(add_pair, (total, raised), _numbers(tables.pairwise), unroll=UNROLL)
+    entries = [*_each(option, tables.unary), *_each(pair, tables.pairwise)]
+    total = sum([entry.sum() for entry in entries], jnp.zeros((), unary.dtype))
+    raised = functools.reduce(jnp.bitwise_or, [jnp.bitwise_or.reduce(_bits(entry), axis=None) for entry in entries]) & 1 == 1
     # paper, Structured search: lambda is subtracted once, however many conditions break
     return total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), ~raised
+
+
+def _each(look: Callable[[AnyArray], jax.Array], table: AnyArray) -> list[jax.Array]:
+    """Look up all of a table's rows, one by one where they are few, otherwise together."""
+    numbers = np.arange(table.shape[0], dtype=np.int32)
+    return [look(np.asarray(number)) for number in numbers] if len(numbers) <= UNROLL else [look(numbers)]
+
+
+def _bits(values: jax.Array) -> jax.Array:
+    return jax.lax.bitcast_convert_type(values, jnp.uint32 if values.dtype.itemsize == 4 else jnp.uint64)
+
+
+@jax.custom_jvp
+def _marked(values: AnyArray, flags: AnyArray) -> jax.Array:
+    """Values whose last bit is the flag, to be differentiated as if nothing had been changed."""
+    values = jnp.asarray(values)
+    cleared = _bits(values) & ~jnp.ones((), _bits(values).dtype)
+    return jax.lax.bitcast_convert_type(cleared | jnp.asarray(flags).astype(cleared.dtype), values.dtype)
+
+
+@_marked.defjvp
+def _marked_jvp(primals: tuple[AnyArray, AnyArray], tangents: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    return _marked(*primals), tangents[0]
 
 
 def score(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""]:
@@ -177,11 +205,8 @@ def log_prior(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array,
     """Log p0 of a structure, normalised."""
     position = jnp.asarray(position)
 
-    def add(total: jax.Array, variable: jax.Array) -> tuple[jax.Array, None]:
-        return total + look_up(tables.log_prior, variable, look_up(position, variable)), None
-
-    start = jnp.zeros((), jnp.asarray(tables.log_prior).dtype)
-    return jax.lax.scan(add, start, _numbers(tables.log_prior), unroll=UNROLL)[0]
+    entries = _each(lambda variable: look_up(tables.log_prior, variable, look_up(position, variable)), tables.log_prior)
+    return sum([entry.sum() for entry in entries], jnp.zeros((), jnp.asarray(tables.log_prior).dtype))
 
 
 def logdensity(tables: Tables, position: Int[AnyArray, " V"], temperature: float | jax.Array) -> Float[jax.Array, ""]:
@@ -196,10 +221,6 @@ def features(space: RuleSpace, position: Int[AnyArray, " V"]) -> Float[jax.Array
     left, right = position[space.pairs[:, 0]], position[space.pairs[:, 1]]
     pairwise = jnp.asarray(space.pairwise)[np.arange(space.pairs.shape[0]), left, right]
     return jnp.asarray(space.unary)[variables, position].sum(0) + pairwise.sum(0)
-
-
-def _numbers(tables: AnyArray) -> Int[jax.Array, " n"]:
-    return jnp.arange(tables.shape[0], dtype=jnp.int32)
 
 
 def slow_score(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float, position: Int[AnyArray, " V"]) -> float:

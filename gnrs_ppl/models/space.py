@@ -29,7 +29,7 @@ PADDING = -1e30
 LARGEST_VARIABLE = 2**16 - 1
 """Most options a variable may have, and most variables: the moves multiply such counts by 16-bit halves of a word."""
 ROW_UNITS = 2**32
-"""Rows of a joint table are whole multiples of 1/ROW_UNITS, so that a 32-bit word draws from them without rounding."""
+"""Rows of a joint table are whole multiples of 1/ROW_UNITS, and its pairs are drawn with whole multiples: as many as there are words."""
 SUM_TOLERANCE = 1e-6
 """How far a row may be from one, and a feature from [0, 1], before it is refused."""
 
@@ -78,15 +78,11 @@ class Joints(NamedTuple):
         Row t is a distribution over e, every entry positive and a whole multiple of 1/ROW_UNITS; 0 where there is no option.
     log_table : (J, O, O) float
         Its logarithm; ``PADDING`` where there is no option.
-    cumulative : (J, O, O) uint32
-        ROW_UNITS times the sum of the row up to and including e, and the greatest word from the last e on: e is drawn as the
-        number of entries that a word has passed, at most the last.
     """
 
     variables: Int[AnyArray, "J 2"]
     table: Float[AnyArray, "J O O"]
     log_table: Float[AnyArray, "J O O"]
-    cumulative: UInt32[AnyArray, "J O O"]
 
 
 class Lookup(NamedTuple):
@@ -103,6 +99,42 @@ class Lookup(NamedTuple):
     candidates: Int[AnyArray, " V"]
     start: Int[AnyArray, "V O"]
     tuples: Int[AnyArray, "V O"]
+
+
+class Edits(NamedTuple):
+    """The paper's four edits as one table, so that a step makes one set of look-ups whichever it draws.
+
+    An *entry* is what an edit may change: each variable for replacements, each again for parameter edits, each swap entry, each joint
+    entry, in this order; an edit without any has one that stays. With its (first) variable at option o an entry offers ``offers``
+    *columns* from ``first`` on, some left out; a column says where the edit goes. *Halves* are two 16-bit numbers in a word, the first
+    of them high.
+
+    Attributes
+    ----------
+    variables : (E,) uint32
+        Halves: the variables that the entry changes; the same twice where it changes one.
+    offers : (E, O) uint32
+        0 where the entry stays.
+    first : (E, O) int
+    left_out : (E, O) uint32
+        Halves: after how many columns some are left out, and how many.
+    threshold, below, above : (N,) uint32
+        A word below the threshold takes ``below``, another ``above``. Halves: the first of the options to choose from, and how many
+        they are; for two variables the option of each.
+    log_weight : (T,) float
+        For each option of the entries of one variable, then for each two options (J O O) of the joint entries. The weight of where a
+        chain stands minus that of where it goes is log q(reverse) - log q(forward) + log p0(there) - log p0(here). Replacements and
+        parameter edits draw from p0, so theirs are all zero.
+    """
+
+    variables: UInt32[AnyArray, " E"]
+    offers: UInt32[AnyArray, "E O"]
+    first: Int[AnyArray, "E O"]
+    left_out: UInt32[AnyArray, "E O"]
+    threshold: UInt32[AnyArray, " N"]
+    below: UInt32[AnyArray, " N"]
+    above: UInt32[AnyArray, " N"]
+    log_weight: Float[AnyArray, " T"]
 
 
 class RuleSpace(NamedTuple):
@@ -128,6 +160,7 @@ class RuleSpace(NamedTuple):
     swaps : Swaps
     joints : Joints
     lookup : Lookup
+    edits : Edits
     """
 
     sizes: Int[AnyArray, " V"]
@@ -141,6 +174,7 @@ class RuleSpace(NamedTuple):
     swaps: Swaps
     joints: Joints
     lookup: Lookup
+    edits: Edits
 
 
 def build_space(
@@ -215,6 +249,7 @@ def build_space(
     _check_range(tables, pairwise_padded, pairs, sizes)
 
     candidate, lookup, log_prior = _candidates(candidates, options)
+    swap_tables, joint_tables = _swaps(swaps or {}, candidate, sizes), _joints(joints or {}, sizes, options)
     return RuleSpace(
         sizes=np.array(sizes, np.int32),
         candidate=candidate,
@@ -224,10 +259,109 @@ def build_space(
         pairs=np.array([*pairs, *[(0, 0)] * (padded_pairs - len(pairs))], np.int32).reshape(padded_pairs, 2),
         pairwise=pairwise_padded,
         pair_flags=pair_flags_padded,
-        swaps=_swaps(swaps or {}, candidate, sizes),
-        joints=_joints(joints or {}, sizes, options),
+        swaps=swap_tables,
+        joints=joint_tables,
         lookup=lookup,
+        edits=build_edits(np.array(sizes), candidate, log_prior, swap_tables, joint_tables, lookup),
     )
+
+
+def build_edits(
+    sizes: Int[AnyArray, " V"],
+    candidate: Int[AnyArray, "V O"],
+    log_prior: Float[AnyArray, "V O"],
+    swaps: Swaps,
+    joints: Joints,
+    lookup: Lookup,
+) -> Edits:
+    """Make the edits of a space from its NumPy tables; room for more options changes none of them."""
+    variables, options = candidate.shape
+    numbers, none, one = np.broadcast_to(np.arange(options), candidate.shape), np.zeros_like(candidate), np.ones_like(candidate)
+    start, tuples = (np.take_along_axis(np.asarray(table), np.asarray(candidate), 1) for table in (lookup.start, lookup.tuples))
+    partner_weight = np.log(np.maximum(swaps.partners, 1)) - log_prior[swaps.variables]
+    stay = (np.zeros(1, np.int32), *[np.zeros((1, options), np.int32)] * 7)
+    # Per edit of one variable: the variable; a column's first option, and how many; of each option the number of columns, the first,
+    # after how many some are left out, how many, and the weight.
+    replacement = (np.arange(variables), lookup.start, lookup.tuples, lookup.candidates[:, None] - one, none, candidate, one, none)
+    parameters = (np.arange(variables), numbers, one, tuples - 1, start, numbers - start, one, none)
+    swap = (
+        swaps.variables,
+        swaps.order,
+        np.ones_like(swaps.order),
+        swaps.partners,
+        swaps.group_start,
+        swaps.own_offset,
+        swaps.own_size,
+        partner_weight,
+    )
+    edits = [replacement, parameters, swap if len(swaps.variables) else stay, *([] if len(joints.variables) else [stay])]
+    variable, option, choices, count, first, after, left_out, weight = (np.concatenate(parts) for parts in zip(*edits, strict=True))
+    first = first + options * np.arange(len(variable))[:, None]
+
+    cells, threshold, below, above, pair_weight = _pair_columns(sizes, log_prior, joints)
+    first_cell = np.arange(len(cells)) * options**2 + first.size
+    return Edits(
+        variables=np.concatenate([_halves(variable, variable), _halves(*joints.variables.T)]),
+        offers=np.concatenate([count, np.repeat(cells, options, axis=1)]).astype(np.uint32),
+        first=np.concatenate([first, np.repeat(first_cell[:, None], options, axis=1)]).astype(np.int32),
+        left_out=np.concatenate([_halves(after, left_out), np.zeros((len(cells), options), np.uint32)]),
+        threshold=np.concatenate([np.full(first.size, ROW_UNITS - 1, np.uint32), threshold.ravel()]),
+        below=np.concatenate([_halves(option, choices).ravel(), below.ravel()]),
+        above=np.concatenate([_halves(option, choices).ravel(), above.ravel()]),
+        log_weight=np.concatenate([weight.ravel(), pair_weight.ravel()]),
+    )
+
+
+def _halves(high: AnyArray, low: AnyArray) -> NDArray[np.uint32]:
+    return np.asarray(high).astype(np.uint32) << np.uint32(16) | np.asarray(low).astype(np.uint32)
+
+
+def _pair_columns(sizes: Int[AnyArray, " V"], log_prior: Float[AnyArray, "V O"], joints: Joints) -> tuple[NDArray[Any], ...]:
+    """Of each joint entry: number of columns (J, 1); threshold, below, above (J, O O); weight (J, O, O)."""
+    entries, options = joints.table.shape[:2]
+    cells, columns = np.zeros((entries, 1), np.uint32), np.zeros((3, entries, options**2), np.uint32)
+    weight = np.zeros(joints.table.shape)
+    for j, (t, e) in enumerate(joints.variables):
+        here = np.s_[j, : sizes[t], : sizes[e]]
+        threshold, other = alias_table((np.exp(log_prior[t, : sizes[t], None]) * joints.table[here]).ravel())
+        cell = _halves(*np.indices((int(sizes[t]), int(sizes[e])))).ravel()
+        cells[j], columns[:, j, : len(cell)] = len(cell), [threshold, cell, cell[other]]
+        weight[here] = joints.log_table[here] - log_prior[e, : sizes[e]]
+    return cells, *columns, weight
+
+
+def alias_table(probabilities: Float[NDArray[np.float64], " n"]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Walker's alias method in whole words: one of n outcomes from one 32-bit word and one look-up (Walker 1977).
+
+    Column floor(word * n / 2^32) stands for itself where the word is below its threshold, for ``other`` where not. Each outcome has a
+    whole number of words, at least one, and within one of its due (less for the greatest, where others are due less than a half).
+
+    Returns
+    -------
+    threshold : (n,) uint32
+    other : (n,) int
+    """
+    count = len(probabilities)
+    ends = np.rint(np.cumsum(probabilities) * (ROW_UNITS / probabilities.sum())).astype(np.int64)
+    ends[-1] = ROW_UNITS
+    words = np.diff(ends, prepend=0)
+    missing = np.maximum(1 - words, 0)
+    words += missing
+    words[words.argmax()] -= missing.sum()
+
+    starts = -(-np.arange(count + 1, dtype=np.int64) * ROW_UNITS // count)
+    room = np.diff(starts) - words
+    small, large = np.flatnonzero(room > 0), np.flatnonzero(room <= 0)
+    # Large outcomes fill the room of small columns in turn; one that gives more than it has over is helped out by the next.
+    asked, given = np.cumsum(np.append(0, room[small])), np.cumsum(-room[large])
+    other = np.arange(count)
+    other[small] = large[np.searchsorted(given, asked[:-1], side="right")]
+    other[large[:-1]] = large[1:]
+    own = words.copy()
+    own[large] = np.diff(starts)[large] - (asked[np.searchsorted(asked, given)] - given)
+    own_end = starts[:-1] + own
+    other[own_end == starts[1:]] = np.flatnonzero(own_end == starts[1:])
+    return np.minimum(own_end, ROW_UNITS - 1).astype(np.uint32), other
 
 
 def _check_sizes(sizes: list[int], unary_tables: int) -> None:
@@ -319,7 +453,6 @@ def _swaps(swaps: Mapping[int, Sequence[int]], candidate: NDArray[np.int32], siz
 def _joints(joints: Mapping[tuple[int, int], ArrayLike], sizes: list[int], options: int) -> Joints:
     shape = (len(joints), options, options)
     table, log_table = np.zeros(shape), np.full(shape, PADDING)
-    cumulative = np.full(shape, ROW_UNITS - 1, np.uint32)
     for j, ((t, e), rows) in enumerate(joints.items()):
         if t == e or not (0 <= t < len(sizes) and 0 <= e < len(sizes)):
             raise ValueError(f"joints[{t}, {e}]: name two different variables below {len(sizes)}")
@@ -335,5 +468,4 @@ def _joints(joints: Mapping[tuple[int, int], ArrayLike], sizes: list[int], optio
             raise ValueError(f"joints[{t}, {e}]: every entry must be positive, at least 1/{ROW_UNITS}")
         table[j, : sizes[t], : sizes[e]] = units / ROW_UNITS
         log_table[j, : sizes[t], : sizes[e]] = np.log(units / ROW_UNITS)
-        cumulative[j, : sizes[t], : sizes[e] - 1] = ends[:, :-1]
-    return Joints(np.array([*joints], np.int32).reshape(len(joints), 2), table, log_table, cumulative)
+    return Joints(np.array([*joints], np.int32).reshape(len(joints), 2), table, log_table)

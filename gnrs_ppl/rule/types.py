@@ -132,7 +132,7 @@ class Norm(Frozen):
 
     force: Force = "must"
     bearer: Literal["trigger"] | Office = "trigger"
-    constraints: Annotated[tuple[Constraint, ...], BeforeValidator(_listed), Field(min_length=1, max_length=8)]
+    constraints: Annotated[tuple[Constraint, ...], BeforeValidator(_listed), Field(min_length=1, max_length=12)]
 
     @model_validator(mode="after")
     def _office_performs_target(self) -> Norm:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field, model_validator
 
 from gnrs_ppl.context.files import read_data, validated
-from gnrs_ppl.context.types import Frozen, Name, Names, Terms
+from gnrs_ppl.context.types import Frozen, Name, Names, Stage, Terms
 from gnrs_ppl.errors import InputError
 
 HERE = Path(__file__).parent
@@ -34,8 +34,6 @@ Basis = Literal["T", "C", "P", "K"]
 """How the clause is known: text, third-party copy, read in part, general knowledge."""
 Force = Literal["must", "should", "may", "must_not"]
 ActForce = Literal["must", "should", "may", "must_not", "should_not"]
-Stage = Literal["review", "decision", "remedy", "appeal"]
-"""Stages of a procedure, as a rule has them."""
 Bound = Literal["at most", "at least", "more than", "exactly"]
 Unit = Literal["hours", "days", "weeks", "months", "per month", "per quarter", "per year", "thirds", "percent", "people", "USD"]
 

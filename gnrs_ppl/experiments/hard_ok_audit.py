@@ -1,0 +1,139 @@
+"""HARD-OK taken apart: supports of payloads, why it fails, and how it stands to h (paper, Hard-OK Forensic Audit)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gnrs_ppl.context.types import Support
+from gnrs_ppl.evaluate.hard_ok import RHO_GATE, SUPPORT_WEIGHTS, rho
+from gnrs_ppl.experiments.main import lines
+from gnrs_ppl.experiments.methods import BASE, METHODS
+from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run, of
+from gnrs_ppl.experiments.tables import Column, Entry, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUPPORTS: tuple[Support, ...] = ("direct", "inferred", "derivable", "missing")
+REASONS = {
+    "rho": f"ρ below {RHO_GATE:.2f}",
+    "the scope slot": "empty scope",
+    "required action": "a required action is no target",
+    "forbidden action": "a forbidden action is demanded",
+    "permitted action": "a permission is made binding",
+    "no selected channel": "an act no selected channel records",
+    "the procedure": "the procedure inspects an empty log",
+    "no rule": "no rule was found",
+}
+"""How a failure of the gate begins -> what it is called here."""
+
+
+def report(run: Run) -> Report:
+    """Supports, reasons, the gate against h, and the paper's worked example."""
+    rows = [row for row in run.rows("main") + run.rows("ablations") if row["method"] in METHODS]
+    tables = [supports(rows, run.request), reasons(rows, run.request), gate_and_h(rows, run.request), worked_example()]
+    return Report(tables, {"supports": lambda: draw(rows, run.request)})
+
+
+def supports(rows: Sequence[Row], request: Request) -> Table:
+    """Mean payloads by support and mean ρ."""
+    printed = {row["quantity"]: float(row["value"]) for row in published("text") if row["section"] == "HARD-OK audit"}
+    entries: list[tuple[Entry, ...]] = []
+    for name in METHODS:
+        for chains, own in lines(rows, [name], request):
+            passed = own.mean("hard_ok")
+            counted = [own.mean(support) for support in SUPPORTS]
+            cited = [printed.get(f"{what} of {name}") for what in ("ρ", "direct payloads", "inferred payloads", "missing payloads")]
+            entries.append((name, chains, None if passed is None else 100 * passed, own.mean("rho"), *counted, *cited))
+    columns = (
+        Column("method"), Column("chains", 0), Column("HARD-OK, %", 1), Column("ρ", 3), *(Column(support, 2) for support in SUPPORTS),
+        *(Column(name, digits, paper=True) for name, digits in (("ρ", 3), ("direct", 2), ("inferred", 2), ("missing", 2))),
+    )  # fmt: skip
+    says = (
+        "Payloads of a rule by how the records back them, means per run. Comparable in kind with the paper's No LLM candidates; its full "
+        f"method has ρ {printed['ρ of GNRS-Search']:.3f} with {printed['direct payloads of GNRS-Search']:.2f} direct, "
+        f"{printed['inferred payloads of GNRS-Search']:.2f} inferred and {printed['missing payloads of GNRS-Search']:.2f} missing."
+    )
+    return Table("supports", "Supports", says, columns, entries)
+
+
+def reasons(rows: Sequence[Row], request: Request) -> Table:
+    """Runs that fail the gate, by reason."""
+    entries: list[tuple[Entry, ...]] = []
+    for name in METHODS:
+        for chains, own in lines(rows, [name], request):
+            found = Counter(reason for row in own.rows for reason in {named(failure) for failure in row["failures"]})
+            failed = sum(not row["hard_ok"] for row in own.rows)
+            entries.append((name, chains, len(own.rows), failed, *(found[reason] for reason in REASONS.values())))
+    columns = (Column("method"), Column("chains", 0), Column("runs", 0), Column("fail", 0), *(Column(r, 0) for r in REASONS.values()))
+    says = "A run may fail for several reasons. The paper prints none of these counts."
+    return Table("gate_failures", "Why HARD-OK fails", says, columns, entries)
+
+
+def named(failure: str) -> str:
+    """What a failure of the gate is called here."""
+    return next(name for start, name in REASONS.items() if failure.startswith(start))
+
+
+def gate_and_h(rows: Sequence[Row], request: Request) -> Table:
+    """Runs by the search's h and the evaluator's gate."""
+    entries: list[tuple[Entry, ...]] = []
+    for name in METHODS:
+        for chains, own in lines(rows, [name], request):
+            both = Counter((row["feasible"], row["hard_ok"]) for row in own.rows)
+            entries.append((name, chains, both[True, True], both[True, False], both[False, True], both[False, False]))
+    columns = (
+        Column("method"), Column("chains", 0), Column("h and HARD-OK", 0), Column("h only", 0), Column("HARD-OK only", 0), Column("neither", 0),
+    )  # fmt: skip
+    says = "h is the search's hard predicate, HARD-OK the evaluator's gate; they share neither code nor ρ. Runs. The paper prints no such table."
+    return Table("gate_and_h", "HARD-OK against h", says, columns, entries)
+
+
+def worked_example() -> Table:
+    """The paper's example of a rule that fails the gate, by every reading of its seven inferred payloads."""
+    printed = {row["quantity"]: float(row["value"]) for row in published("text") if row["section"] == "HARD-OK audit"}
+    direct, inferred, missing = (int(printed[f"example: {kind}"]) for kind in ("direct", "inferred", "missing"))
+    entries: list[tuple[Entry, ...]] = []
+    for derivable in range(inferred + 1):
+        counted = (direct, inferred - derivable, derivable, missing)
+        value = rho([s for s, n in zip(SUPPORTS, counted, strict=True) for _ in range(n)])
+        entries.append((*counted, value, value >= RHO_GATE, printed["example: ρ"]))
+    weights = ", ".join(f"{support} {weight:g}" for support, weight in SUPPORT_WEIGHTS.items())
+    says = f"Arithmetic on the paper's figures alone ({weights}; the gate is {RHO_GATE:.2f}): which split of its seven gives its ρ."
+    columns = (*(Column(support, 0) for support in SUPPORTS), Column("ρ", 3), Column("passes"), Column("ρ", 3, paper=True))
+    return Table("worked_example", "The paper's worked example", says, columns, entries)
+
+
+def draw(rows: Sequence[Row], request: Request) -> Figure:
+    """Mean payloads by support for every method, and how ρ of the base method spreads over goals."""
+    from gnrs_ppl.experiments.figures import COLOURS, blank
+
+    chains = max(request.chains)
+    named_rows = [(name, own) for name in METHODS for c, own in lines(rows, [name], request) if c in (None, chains)]
+    figure = blank(9, 0.3 * len(named_rows) + 1.6)
+    bars, spread = figure.subplots(1, 2, width_ratios=(3, 2))
+    left = [0.0] * len(named_rows)
+    shades = (COLOURS[0], COLOURS[5], COLOURS[4], COLOURS[7])
+    for support, colour in zip(SUPPORTS, shades, strict=True):
+        values = [own.mean(support) or 0.0 for _, own in named_rows]
+        bars.barh(range(len(named_rows)), values, left=left, color=colour, label=support)
+        left = [a + b for a, b in zip(left, values, strict=True)]
+    bars.set_yticks(range(len(named_rows)), [name for name, _ in named_rows])
+    bars.invert_yaxis()
+    bars.set_xlabel(f"payloads per rule (chains: {chains})")
+    bars.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize=8)
+    each = [*of(rows, BASE, chains).by_goal("rho").values()]
+    spread.hist(each, bins=[i / 40 for i in range(12, 41)], color=COLOURS[0])
+    spread.axvline(RHO_GATE, color=COLOURS[6], linestyle="--")
+    spread.text(RHO_GATE, spread.get_ylim()[1] * 0.97, " gate", va="top", fontsize=8)
+    spread.set(xlabel=f"ρ of {BASE}", ylabel="goals")
+    spread.yaxis.get_major_locator().set_params(integer=True)
+    return figure
+
+
+EXPERIMENT = Experiment(
+    "hard_ok_audit", "Why do rules pass or fail HARD-OK, and what backs their payloads?", report, needs=("main", "ablations")
+)

@@ -1,0 +1,289 @@
+"""The methods that need no model, one line each that says what is switched off (paper, tables main and ablation).
+
+Every one drafts for the same goal and is scored on the same context, records and held-out logs, whatever it was not shown.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS, frozen_weights
+from gnrs_ppl.candidates.build import Built, pools_of
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.errors import GnrsError
+from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.runner import Cell, Request, Row
+from gnrs_ppl.inference.cache import use_compilation_cache
+from gnrs_ppl.inference.chains import run_many
+from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space
+from gnrs_ppl.inference.result import best_visited
+from gnrs_ppl.inference.starts import draw_prior
+from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, padded
+from gnrs_ppl.models.graph import AndOrGraph, Position, compile_graph
+from gnrs_ppl.rule.canonical import payloads
+from gnrs_ppl.rule.pools import Candidate, Pools
+from gnrs_ppl.rule.types import SLOTS, EvidencePolicy, Structure
+
+STEPS = 200
+"""Of a chain; the paper's."""
+SHORT = 100
+ROOM = 32
+"""Options that spaces are padded to, so that goals share compiled kernels; padding changes no draw."""
+TRIES = 20_000
+"""Structures that are looked at before *No search* or *Random candidates* give up."""
+SOURCES = ("template", "schema", "record")
+
+
+class Space(NamedTuple):
+    """What a space depends on; fields as in :class:`Method`."""
+
+    log: bool
+    operator: str | None
+    uniform: bool
+    penalty: float | None
+
+
+class Method(NamedTuple):
+    """A method; what differs from *No LLM candidates* is what it switches off or replaces.
+
+    Attributes
+    ----------
+    name : str
+    off : str
+        What is switched off, for people.
+    log : bool
+        Whether rows of the log are seen while drafting: by the record source, the grounding filter, ranking and features.
+    operator : str or None
+        Every evidence policy's operator, where it is not free.
+    penalty : float or None
+        lambda, where it is not set by rule.
+    uniform : bool
+        Equal weights in place of the frozen ones.
+    pick : "search", "first" or "random"
+        Search; the first checkable structure; the first checkable one of draws from p0.
+    steps : int
+    kernel : str
+    least : int
+        Fewest chains that the kernel runs with.
+    """
+
+    name: str
+    off: str
+    log: bool = True
+    operator: str | None = None
+    penalty: float | None = None
+    uniform: bool = False
+    pick: str = "search"
+    steps: int = STEPS
+    kernel: str = "metropolis"
+    least: int = 1
+
+    @property
+    def runs_chains(self) -> bool:
+        """Whether a number of chains means anything to it."""
+        return self.pick == "search" and self.kernel not in ("exact", "cpsat")
+
+    @property
+    def seeded(self) -> bool:
+        """Whether another seed may give another rule."""
+        return self.pick != "first" and self.kernel != "exact"
+
+    @property
+    def space(self) -> Space:
+        """What it searches."""
+        return Space(self.log, self.operator, self.uniform, self.penalty)
+
+
+BASE = "No LLM candidates"
+METHODS: dict[str, Method] = {
+    m.name: m
+    for m in (
+        Method(BASE, "LLM source and polish; nothing else"),
+        Method("No record grounding", "rows of the log: no record source, no counts in filter, ranking and features", log=False),
+        Method("No search", "score and search: the first candidate of each pool that renders and is checkable", pick="first"),
+        Method("Uniform weights", "fitted weights: all six features weigh the same", uniform=True),
+        Method("Random candidates", "ranking by score: candidates drawn from p0 until they are checkable", pick="random"),
+        Method("No hard penalty", "λ = 0: the score does not know h", penalty=0.0),
+        Method("100 search steps", "half of the steps", steps=SHORT),
+        Method("AND-only evidence", "evidence operators any and at least k: every log must agree", operator="all"),
+        Method("CP-SAT control", "sampling: OR-Tools maximises the same objective", kernel="cpsat"),
+        Method("Exact", "sampling: the greatest score by enumeration", kernel="exact"),
+        Method("Gibbs", "the paper's moves: block Gibbs", kernel="gibbs"),
+        Method("Informed", "the paper's moves: locally informed proposals", kernel="informed"),
+        Method("Tempering", "one temperature: replica exchange", kernel="tempering"),
+        Method("SMC", "one temperature: tempered particles, as many as chains", kernel="smc", least=2),
+    )
+}
+"""By name. All lack LLM candidates and polish, since there is no model."""
+MAIN = (BASE, "No record grounding", "No search")
+ABLATIONS = tuple(name for name in METHODS if name not in MAIN)
+KERNELS = ("CP-SAT control", "Exact", "Gibbs", "Informed", "Tempering", "SMC")
+"""Methods whose objective is that of the base."""
+
+
+def cells(names: Sequence[str], request: Request) -> list[Cell]:
+    """Cells of some methods: chains where they mean something, seeds where they change something."""
+    found = []
+    for goal, name in itertools.product(request.goal_ids, names):
+        method = METHODS[name]
+        chains = [c for c in request.chains if c >= method.least] if method.runs_chains else [None]
+        seeds = request.seeds if method.seeded else request.seeds[:1]
+        found += [Cell(name, c, goal, seed) for c, seed in itertools.product(chains, seeds)]
+    return found
+
+
+def measure(goal: str, wanted: Sequence[Cell], request: Request) -> Iterator[Row]:
+    """Rows of some methods on one goal."""
+    drafter = Drafter(Bench(goal, revealed=request.revealed))
+    for cell in wanted:
+        yield cell._asdict() | drafter.row(METHODS[cell.method], cell.chains, cell.seed)
+
+
+class Chosen(NamedTuple):
+    """A structure that a method chose.
+
+    Attributes
+    ----------
+    graph : AndOrGraph
+    position : (V,) int
+    epsilon : float or None
+        Greatest score of the method's own objective less that of the structure; None without search.
+    energy_evaluations : int
+    """
+
+    graph: AndOrGraph
+    position: Position
+    epsilon: float | None
+    energy_evaluations: int
+
+    @property
+    def structure(self) -> Structure:
+        """The structure itself."""
+        return self.graph.structure(self.position)
+
+    @property
+    def sources(self) -> Counter[str]:
+        """Payloads by source; one of a candidate that two sources proposed counts for both."""
+        options = {slot: self.graph.options[v][int(o)] for v, (slot, o) in enumerate(zip(SLOTS, self.position, strict=True))}
+        return Counter(source for payload in payloads(self.structure) for source in options[payload.slot].sources)
+
+
+class Drafter:
+    """Methods on one goal; graphs and enumerations are made once."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.built = cache(self._built)
+        self.space = cache(self._space)
+        self.enumerated = cache(self._enumerated)
+
+    def row(self, method: Method, chains: int | None, seed: int) -> Row:
+        """Everything measured of what a method drafts."""
+        began = time.perf_counter()
+        try:
+            chosen = self.choose(method, chains, seed)
+        except GnrsError as error:
+            return self.bench.failed(str(error)) | {"seconds": time.perf_counter() - began}
+        if chosen is None:
+            return self.bench.failed(f"none of {TRIES:,} structures is checkable") | {"seconds": time.perf_counter() - began}
+        seconds = time.perf_counter() - began
+        return self.bench.measured(chosen.structure) | {
+            **{f"from_{source}": chosen.sources[source] for source in SOURCES},
+            "epsilon": chosen.epsilon,
+            "energy_evaluations": chosen.energy_evaluations,
+            "seconds": seconds,
+        }
+
+    def choose(self, method: Method, chains: int | None, seed: int) -> Chosen | None:
+        """The structure a method chooses; None where it looked at enough and none is checkable.
+
+        Raises
+        ------
+        GnrsError
+            No pools.
+        """
+        graph, tables = self.space(method.space)
+        if method.pick != "search":
+            positions = _from_the_first(graph) if method.pick == "first" else self._drawn(tables, seed)
+            for position in itertools.islice(positions, TRIES):
+                if not self.bench.refusal(graph.structure(position)):
+                    return Chosen(graph, position, None, 0)
+            return None
+        enumeration = self.enumerated(method.space)
+        if method.kernel == "exact":
+            return Chosen(graph, enumeration.position(int(enumeration.score.argmax())), 0.0, enumeration.score.size)
+        use_compilation_cache()
+        found = run_many(
+            [padded(tables, max(ROOM, tables.unary.shape[1]), tables.pairs.shape[0])],
+            chains=chains or 1,
+            steps=method.steps,
+            temperature=SEARCH_TEMPERATURE,
+            seed=seed,
+            names=[self.bench.goal.id],
+            kernel=method.kernel,
+        )[0]
+        position = best_visited(found).position
+        score = enumeration.score[np.ravel_multi_index(tuple(position), enumeration.sizes)]
+        gap = float(enumeration.score.max() - score)
+        return Chosen(graph, position, 0.0 if gap < TIE else gap, found.energy_evaluations)
+
+    def _built(self, log: bool, operator: str | None) -> tuple[Built, AndOrGraph]:
+        context = self.bench.context if log else without_log(self.bench.context)
+        built = pools_of(context)
+        return built, compile_graph(context, built.pools if operator is None else with_operator(built.pools))
+
+    def _space(self, space: Space) -> tuple[AndOrGraph, Tables]:
+        _, graph = self.built(space.log, space.operator)
+        weights = UNIFORM_WEIGHTS if space.uniform else frozen_weights()
+        return graph, contract(graph.space, weights.array(), space.penalty)
+
+    def _enumerated(self, space: Space) -> Enumeration:
+        return enumerate_space(self.space(space)[1])
+
+    def _drawn(self, tables: Tables, seed: int) -> Iterator[Position]:
+        generator = np.random.default_rng([seed, zlib.crc32(self.bench.goal.id.encode())])
+        while True:
+            yield from draw_prior(tables, 100, generator)
+
+
+def without_log(context: Context) -> Context:
+    """The same goal, schema and declared channels, and no row: what the channels could record, never what they did."""
+    records = context.records.model_copy(update={"log": None, "prospective": True})
+    return replace(context, records=records, scene=None)
+
+
+def with_operator(pools: Pools) -> Pools:
+    """Pools whose evidence policies all ask for every log; candidates that become equal are merged when they are flattened."""
+    evidence = [
+        Candidate[EvidencePolicy](id=c.id, content=EvidencePolicy(channels=c.content.channels), sources=c.sources, provenance=c.provenance)
+        for c in pools.evidence
+    ]
+    return pools.model_copy(update={"evidence": tuple(evidence)})
+
+
+def _from_the_first(graph: AndOrGraph) -> Iterator[Position]:
+    """Every structure, those nearest to the first option of every slot first."""
+    sizes = [len(options) for options in graph.options]
+    for total in range(sum(sizes) - len(sizes) + 1):
+        yield from _summing(sizes, total)
+
+
+def _summing(sizes: Sequence[int], total: int) -> Iterator[list[int]]:
+    """Positions whose option numbers add up to a total; earlier slots keep their first options longest."""
+    if not sizes:
+        if total == 0:
+            yield []
+        return
+    room = sum(size - 1 for size in sizes[1:])
+    for option in range(max(0, total - room), min(sizes[0] - 1, total) + 1):
+        for rest in _summing(sizes[1:], total - option):
+            yield [option, *rest]

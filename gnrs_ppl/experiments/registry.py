@@ -1,0 +1,60 @@
+"""Every experiment by name, in the order in which all of them run; a module is imported when its experiment is asked for."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.experiments.runner import Experiment
+
+MODULES: dict[str, str] = {
+    "main": "main",
+    "ablations": "ablations",
+    "ood": "ood",
+    "hard_ok_audit": "hard_ok_audit",
+    "bootstrap": "bootstrap",
+    "slots": "slots",
+    "pools": "pool_audit",
+    "candidate_sources": "candidate_sources",
+    "schema_noise": "schema_noise",
+    "realcharter": "charters",
+    "metric_sensitivity": "metric_sensitivity",
+    "contrasts": "contrasts",
+    "plane": "plane",
+    "aog": "aog",
+    "examples": "examples",
+    "failure_modes": "failure_modes",
+}
+"""Name -> module of this package."""
+NEEDS_MODEL = ("cross_model", "human_calibration", "executability", "second_evaluator")
+"""Experiments of the paper that need a model that writes, a judge, or people."""
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of a name.
+
+    Raises
+    ------
+    InputError
+        No such experiment (the line names the nearest), or one that needs a model.
+    """
+    if name in NEEDS_MODEL:
+        raise InputError("needs a model", "gnrs experiment list shows what runs without one", source=name)
+    if name not in MODULES:
+        near = get_close_matches(name, [*MODULES, *NEEDS_MODEL], 1)
+        raise InputError("is no experiment", f"did you mean {near[0]!r}?" if near else "see gnrs experiment list", source=name)
+    found: Experiment = import_module(f"gnrs_ppl.experiments.{MODULES[name]}").EXPERIMENT
+    return found
+
+
+def experiments() -> dict[str, Experiment]:
+    """All that run without a model, by name."""
+    return {name: experiment(name) for name in MODULES}
+
+
+def labels_of(name: str) -> list[str]:
+    """The paper's tables and figures that an experiment covers."""
+    from gnrs_ppl.experiments.published import index
+
+    return [entry.label for entry in index() if entry.covered_by == name]

@@ -1,0 +1,437 @@
+"""A run is a folder: what was asked, a row for every cell, and the tables made of the rows.
+
+config.json    what the rows depend on; a folder holds rows of one configuration only
+rows.jsonl     one row per method, chains, goal and seed, appended when a goal is done; nothing is averaged
+summary.json   means by DuckDB, and what was written
+tables/        Markdown, CSV and LaTeX
+figures/       PNG and SVG
+
+*Generate* appends what is missing, *report* reads the rows. A run that was killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gnrs_ppl.benchmarks.gnrs_bench import goals
+from gnrs_ppl.context.files import write_all
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.experiments import tables
+from gnrs_ppl.experiments.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CONFIG, ROWS, SUMMARY = "config.json", "rows.jsonl", "summary.json"
+ROOT = Path(__file__).resolve().parents[2]
+
+Row = dict[str, Any]
+"""A row: the fields of its cell, then what was measured."""
+
+
+class Cell(NamedTuple):
+    """What one row is about; ``chains`` is None where the method runs none."""
+
+    method: str
+    chains: int | None
+    goal: str
+    seed: int
+
+
+class Request(NamedTuple):
+    """What to run.
+
+    Attributes
+    ----------
+    split : str
+        dev, test or ood; labels of the last two need ``revealed``.
+    goals : tuple of str
+        All of the split unless given.
+    chains, seeds : tuples of int
+    revealed : bool
+    workers : int
+        Processes; 1 measures in this one.
+    """
+
+    split: str = "dev"
+    goals: tuple[str, ...] = ()
+    chains: tuple[int, ...] = (1, 64)
+    seeds: tuple[int, ...] = (0, 1, 2)
+    revealed: bool = False
+    workers: int = 2
+
+    @property
+    def goal_ids(self) -> tuple[str, ...]:
+        """The goals asked for."""
+        return self.goals or tuple(g.id for g in goals() if g.split == self.split)
+
+
+class Report(NamedTuple):
+    """Tables, figures that are drawn when they are written, and sentences on what came out."""
+
+    tables: Sequence[Table]
+    figures: Mapping[str, Callable[[], Figure]] = {}
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """Rows of an experiment and of those it needs, as its report reads them."""
+
+    request: Request
+    folders: Mapping[str, Path]
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    def rows(self, name: str) -> list[Row]:
+        """Rows of an experiment, by cell; none where it was not run."""
+        return read_rows(self.folders[name]) if name in self.folders else []
+
+
+class Experiment(NamedTuple):
+    """One table or figure of the paper, or several.
+
+    Attributes
+    ----------
+    name : str
+        Also of its module.
+    asks : str
+        The question it answers.
+    report : callable
+        Rows to tables and figures.
+    cells : callable, optional
+        The rows it wants; None where it lives on the rows of others.
+    measure : callable, optional
+        Rows of some cells of one unit, in any order.
+    needs : tuple of str
+        Experiments whose rows it reads, run first.
+    split : str, optional
+        The only split it is about.
+    unit : "goal" or "method"
+        Cells that share it are measured in one go.
+    """
+
+    name: str
+    asks: str
+    report: Callable[[Run], Report]
+    cells: Callable[[Request], Iterable[Cell]] | None = None
+    measure: Callable[[str, Sequence[Cell], Request], Iterable[Row]] | None = None
+    needs: tuple[str, ...] = ()
+    split: str | None = None
+    unit: str = "goal"
+
+
+class Outcome(NamedTuple):
+    """What a run left behind."""
+
+    folder: Path
+    report: Report
+    summary: dict[str, Any]
+
+
+def run(experiment: Experiment, others: Mapping[str, Experiment], request: Request, out: Path) -> Outcome:
+    """Generate what an experiment and its needs lack, then report.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    others : mapping
+        Experiments by name, for its needs.
+    request : Request
+    out : Path
+        Folder of folders, one per experiment.
+
+    Raises
+    ------
+    InputError
+        A folder holds rows of another configuration; a split that was not revealed.
+    """
+    if experiment.split is not None:
+        request = request._replace(split=experiment.split, goals=())
+    if request.split != "dev" and not request.revealed:
+        raise InputError(f"{request.split} goals are held out", "add --reveal; the run enters the ledger", source="arguments")
+    folders = {one.name: out / one.name for one in _closure(experiment, others) if one.cells is not None}
+    for name, folder in folders.items():
+        generate(others[name] if name != experiment.name else experiment, request, folder)
+    # results of other splits that lie there are read, never made
+    folders |= {name: out / name for name in others if name not in folders and (out / name / ROWS).is_file()}
+    folder = out / experiment.name
+    config = configuration(experiment.name, request)
+    report = experiment.report(Run(request, folders, config))
+    return Outcome(folder, report, _write(folder, config, report, (out / experiment.name / ROWS).is_file()))
+
+
+def _closure(experiment: Experiment, others: Mapping[str, Experiment]) -> list[Experiment]:
+    """The experiment after everything it needs."""
+    found: dict[str, Experiment] = {}
+    for name in experiment.needs:
+        found |= {one.name: one for one in _closure(others[name], others)}
+    return [*found.values(), experiment]
+
+
+# Generate
+
+
+def generate(experiment: Experiment, request: Request, folder: Path) -> int:
+    """Append the rows that are missing; gives back how many.
+
+    Raises
+    ------
+    InputError
+        The folder holds rows of another configuration.
+    """
+    if experiment.cells is None:
+        return 0
+    _settle(folder, configuration(experiment.name, request))
+    path = folder / ROWS
+    drop_half_line(path)
+    done = {_cell(row) for row in read_rows(folder)}
+    missing: dict[str, list[Cell]] = {}
+    cells = list(experiment.cells(request))
+    for cell in cells:
+        if cell not in done:
+            missing.setdefault(getattr(cell, experiment.unit), []).append(cell)
+    written = 0
+    with path.open("ab") as file, _progress(experiment.name, len(cells), len(cells) - sum(map(len, missing.values()))) as advance:
+        for rows in _measured(experiment, missing, request):
+            file.write("".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode())
+            file.flush()
+            os.fsync(file.fileno())
+            written += len(rows)
+            advance(len(rows))
+    return written
+
+
+def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request: Request) -> Iterator[list[Row]]:
+    """Rows of one unit after another, as they come."""
+    if request.workers < 2 or len(missing) < 2:
+        for unit, cells in missing.items():
+            yield _unit(experiment, unit, cells, request)
+        return
+    pool = ProcessPoolExecutor(min(request.workers, len(missing)), get_context("spawn"), initializer=_end_with_parent)
+    try:
+        # a function with its module goes to the other process by name
+        jobs = [pool.submit(_unit, experiment, unit, cells, request) for unit, cells in missing.items()]
+        for job in as_completed(jobs):
+            yield job.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _unit(experiment: Experiment, unit: str, cells: Sequence[Cell], request: Request) -> list[Row]:
+    assert experiment.measure is not None
+    rows = list(experiment.measure(unit, cells, request))
+    if sorted(map(repr, cells)) != sorted(repr(_cell(row)) for row in rows):
+        raise RuntimeError(f"{experiment.name}: rows of {unit} are not the cells that were asked for")
+    return rows
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed has nobody left to give its rows to."""
+    parent = parent_process()
+    assert parent is not None
+    threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
+
+
+def _settle(folder: Path, config: Mapping[str, Any]) -> None:
+    """Write the configuration, or see that it is the one that is there."""
+    path = folder / CONFIG
+    if not (folder / ROWS).is_file():
+        write_all(folder, [(CONFIG, _json(config))])
+        return
+    standing = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    other = next((key for key in config if standing.get(key) != json.loads(_json(config[key]))), None)
+    if other is not None:
+        raise InputError("holds rows of another configuration", "name another folder with --out", source=str(path), field=other)
+
+
+def drop_half_line(path: Path) -> None:
+    """Cut off what follows the last line break: the run was killed while it wrote."""
+    if path.is_file():
+        content = path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            with path.open("r+b") as file:
+                file.truncate(whole)
+
+
+def _cell(row: Row) -> Cell:
+    return Cell(row["method"], row["chains"], row["goal"], row["seed"])
+
+
+def read_rows(folder: Path) -> list[Row]:
+    """Rows of a run, by cell, so that nothing depends on the order in which they were made.
+
+    Raises
+    ------
+    InputError
+        A line that is no row.
+    """
+    path, rows = folder / ROWS, []
+    lines = path.read_bytes().split(b"\n") if path.is_file() else []
+    for number, line in enumerate(lines[:-1], 1):
+        try:
+            row = json.loads(line)
+            rows.append((_cell(row), row))
+        except (ValueError, KeyError, TypeError):
+            raise InputError("is no row", "delete that line; it will be made again", source=f"{path}, line {number}") from None
+    return [row for _, row in sorted(rows, key=lambda pair: (pair[0].method, pair[0].chains or 0, pair[0].goal, pair[0].seed))]
+
+
+def configuration(name: str, request: Request) -> dict[str, Any]:
+    """What the rows depend on."""
+    from gnrs_ppl.calibration.weights import feature_hash, frozen_weights
+    from gnrs_ppl.llm.prompts import FOLDER, names, prompt_hash
+    from gnrs_ppl.versions import versions
+
+    weights = frozen_weights()
+    return {
+        "experiment": name,
+        "split": request.split,
+        "goals": list(request.goal_ids),
+        "chains": list(request.chains),
+        "seeds": list(request.seeds),
+        "commit": _commit(),
+        "versions": versions(),
+        "weights": {
+            "origin": weights.origin,
+            "values": list(weights.values),
+            "hash": hashlib.sha256(json.dumps(weights.values).encode()).hexdigest(),
+        },
+        "features": feature_hash(),
+        "prompts": {prompt: prompt_hash((FOLDER / prompt).read_bytes().decode()) for prompt in names()},
+        "models": {},
+        "cache": "off",
+    }
+
+
+def _commit() -> str | None:
+    """The commit, marked where the tree holds changes; None outside a checkout."""
+    done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or None
+
+
+@contextmanager
+def _progress(what: str, total: int, done: int) -> Iterator[Callable[[int], None]]:
+    """Rows done and time left on a terminal's standard error, silent elsewhere."""
+    if not sys.stderr.isatty() or total == done:
+        yield lambda rows: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("rows, left"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(what, total=total, completed=done)
+        yield lambda rows: bar.advance(task, rows)
+
+
+# Report
+
+
+def means(folder: Path) -> list[dict[str, Any]]:
+    """Means of every number in the rows: seeds within a goal first, then goals; by method and chains.
+
+    A row where something was not measured does not count for it.
+    """
+    import duckdb
+
+    if not read_rows(folder):
+        return []
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(
+        "CREATE TABLE rows AS SELECT * FROM read_json(?, format = 'newline_delimited', sample_size = -1, maximum_depth = 1)",
+        [str(folder / ROWS)],
+    )
+    described = connection.execute("DESCRIBE rows").fetchall()
+    measured = [name for name, kind, *_ in described if kind in ("BOOLEAN", "BIGINT", "DOUBLE") and name not in ("chains", "seed")]
+    quoted = ['"' + name.replace('"', '""') + '"' for name in measured]
+    inner = ", ".join(f"favg({name}::DOUBLE) AS {name}" for name in quoted)
+    outer = ", ".join(f"round(favg({name}), 12) AS {name}" for name in quoted)
+    found = connection.execute(
+        f"SELECT method, chains, count(*) AS goals, {outer} FROM (SELECT method, chains, goal, {inner} FROM rows GROUP BY ALL) "
+        "GROUP BY ALL ORDER BY method, chains NULLS FIRST"
+    )
+    names = [column[0] for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def _write(folder: Path, config: Mapping[str, Any], report: Report, has_rows: bool) -> dict[str, Any]:
+    from gnrs_ppl.experiments import figures
+
+    drawn = dict(report.figures) if find_spec("matplotlib") else {}
+    notes = [*report.notes, *(["no figures: matplotlib is not installed"] if report.figures and not drawn else [])]
+    summary = {
+        "experiment": config["experiment"],
+        "split": config["split"],
+        "commit": config["commit"],
+        "weights": config["weights"]["origin"],
+        "notes": notes,
+        "means": means(folder) if has_rows else [],
+        "tables": [table.name for table in report.tables],
+        "figures": list(drawn),
+    }
+    write_all(folder / "tables", [file for table in report.tables for file in tables.files(table)])
+    if drawn:
+        write_all(folder / "figures", [file for name, draw in drawn.items() for file in figures.files(name, draw())])
+    write_all(folder, [*([] if has_rows else [(CONFIG, _json(config))]), (SUMMARY, _json(summary)), ("report.md", page(config, report))])
+    return summary
+
+
+def page(config: Mapping[str, Any], report: Report) -> bytes:
+    """Tables, notes and figures as one Markdown page."""
+    from gnrs_ppl.experiments.registry import experiment
+
+    parts = [f"# {config['experiment']}", experiment(config["experiment"]).asks]
+    parts += [tables.markdown(table) for table in report.tables]
+    parts += ["\n".join(f"- {note}" for note in report.notes)] if report.notes else []
+    parts += [f"![{name.replace('_', ' ')}](figures/{name}.png)" for name in report.figures]
+    parts.append(
+        f"Split {config['split']}, {len(config['goals'])} goals, weights {config['weights']['origin']}, commit {config['commit']}."
+    )
+    return ("\n\n".join(part.strip() for part in parts) + "\n").encode()
+
+
+def _json(data: Any) -> bytes:
+    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+class Rows(NamedTuple):
+    """Rows of one method and number of chains, as reports ask for them."""
+
+    rows: list[Row]
+
+    def by_goal(self, measure: str) -> dict[str, float]:
+        """Mean over seeds of a measure on each goal; goals where it was not measured are left out."""
+        found: dict[str, list[float]] = {}
+        for row in self.rows:
+            if row.get(measure) is not None:
+                found.setdefault(row["goal"], []).append(float(row[measure]))
+        return {goal: sum(values) / len(values) for goal, values in found.items()}
+
+    def mean(self, measure: str) -> float | None:
+        """Mean over goals of the means over seeds; None where nothing was measured."""
+        each = self.by_goal(measure)
+        return sum(each.values()) / len(each) if each else None
+
+    def families(self) -> dict[str, str]:
+        """Family of each goal."""
+        return {row["goal"]: row["family"] for row in self.rows}
+
+
+def of(rows: Sequence[Row], method: str, chains: int | None = None) -> Rows:
+    """The rows of a method at a number of chains."""
+    return Rows([row for row in rows if row["method"] == method and row["chains"] == chains])

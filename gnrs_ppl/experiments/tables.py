@@ -1,0 +1,150 @@
+"""Tables of results as Markdown, CSV and LaTeX, the paper's columns apart and what can be compared said above."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from gnrs_ppl.errors import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Entry = str | float | int | None
+"""A number keeps all its digits in CSV; None is what was not measured."""
+ABSENT = "–"
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "ρ": r"$\rho$", "ε": r"$\varepsilon$", "λ": r"$\lambda$", "τ": r"$\tau$",
+    "φ": r"$\varphi$", "α": r"$\alpha$", "Δ": r"$\Delta$", "−": r"$-$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$",
+    "→": r"$\rightarrow$", "–": "--",
+}  # fmt: skip
+
+
+class Column(NamedTuple):
+    """A column: heading, decimals shown in Markdown and LaTeX (None: as it is), whether its cells are the paper's."""
+
+    name: str
+    digits: int | None = None
+    paper: bool = False
+
+    @property
+    def heading(self) -> str:
+        """The heading; the paper's columns say so."""
+        return f"paper: {self.name}" if self.paper else self.name
+
+
+class Table(NamedTuple):
+    """Rows under headings.
+
+    Attributes
+    ----------
+    name : str
+        Stem of its files.
+    title : str
+    says : str
+        What can be compared with what, above the table.
+    columns : tuple of Column
+    rows : sequence of tuples, one cell per column
+    """
+
+    name: str
+    title: str
+    says: str
+    columns: tuple[Column, ...]
+    rows: Sequence[tuple[Entry, ...]]
+
+    def ordered(self) -> Table:
+        """The same with the paper's columns last."""
+        order = sorted(range(len(self.columns)), key=lambda i: self.columns[i].paper)
+        return self._replace(columns=tuple(self.columns[i] for i in order), rows=[tuple(row[i] for i in order) for row in self.rows])
+
+
+def shown(cell: Entry, digits: int | None) -> str:
+    """A cell as people read it."""
+    if cell is None:
+        return ABSENT
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        text = f"{cell:,.{digits}f}" if digits is not None else f"{cell:g}"
+        return text.lstrip("-") if not float(text.replace(",", "")) else text.replace("-", "−")
+    return f"{cell:,}" if isinstance(cell, int) else one_line(cell, 2000)
+
+
+def _printed(table: Table) -> list[list[str]]:
+    return [[shown(cell, column.digits) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
+
+
+def markdown(table: Table, level: int = 2) -> str:
+    """Title, sentence and table as Markdown."""
+    table = table.ordered()
+    head = [column.heading.replace("|", "\\|") for column in table.columns]
+    rule = ["---:" if column.digits is not None else "---" for column in table.columns]
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in _printed(table)]
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
+    return f"{'#' * level} {table.title}\n\n{table.says}\n\n" + "\n".join(lines) + "\n"
+
+
+def comma_separated(table: Table) -> str:
+    """The table as CSV with all digits; an empty cell is what was not measured."""
+    table, text = table.ordered(), io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.heading for column in table.columns])
+    writer.writerows([["" if cell is None else cell for cell in row] for row in table.rows])
+    return text.getvalue()
+
+
+def latex(table: Table) -> str:
+    """The table as LaTeX with booktabs; a bar stands before the paper's columns."""
+    table = table.ordered()
+    kinds = ["r" if column.digits is not None else "l" for column in table.columns]
+    first = next((i for i, column in enumerate(table.columns) if column.paper), len(kinds))
+    layout = "".join(kinds[:first]) + ("|" if first < len(kinds) else "") + "".join(kinds[first:])
+    lines = [" & ".join(_escaped(cell) for cell in cells) + r" \\" for cells in ([c.heading for c in table.columns], *_printed(table))]
+    body = "\n".join([lines[0], r"\midrule", *lines[1:]])
+    caption = _escaped(f"{table.title}. {table.says}")
+    return "\n".join(
+        [
+            "% needs booktabs",
+            r"\begin{table}",
+            r"\centering",
+            rf"\begin{{tabular}}{{{layout}}}",
+            r"\toprule",
+            body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            rf"\caption{{{caption}}}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _escaped(text: str) -> str:
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def files(table: Table) -> list[tuple[str, bytes]]:
+    """File name and content of the three forms."""
+    forms = (("md", markdown(table)), ("csv", comma_separated(table)), ("tex", latex(table)))
+    return [(f"{table.name}.{suffix}", text.encode()) for suffix, text in forms]
+
+
+def show(table: Table, console: Console) -> None:
+    """The table on a terminal."""
+    from rich import box
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    table = table.ordered()
+    drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns:
+        drawn.add_column(column.heading, justify="right" if column.digits is not None else "left", overflow="fold")
+    for row in _printed(table):
+        drawn.add_row(*map(Text, row))
+    console.print(Text(table.title, style="bold"))
+    console.print(Text(table.says, style="dim"))
+    console.print(drawn)

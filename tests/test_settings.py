@@ -1,0 +1,161 @@
+"""Settings of the kernels through the one call: they reach what they set, and what will not do is refused in one line.
+
+Frequencies of moves: FAILURE_RATE is the chance that right choices would have failed the two tests here; the seed is fixed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.inference.chains import KERNELS, RUNNERS, run_chains, run_many
+from gnrs_ppl.inference.informed import BALANCING
+from gnrs_ppl.inference.result import Chains
+from gnrs_ppl.inference.tempering import _draw_ladders
+from gnrs_ppl.models.charters import charter
+from gnrs_ppl.models.energy import Tables, contract
+from gnrs_ppl.models.space import build_space
+
+FAILURE_RATE = 1e-5
+RUN: dict[str, Any] = {"chains": 64, "steps": 20, "temperature": 0.08, "seed": 4}
+STAY = (0.0, 0.0, 1.0, 0.0)
+"""Swaps alone, of which the spaces here have none."""
+
+
+@cache
+def tables() -> Tables:
+    """Three variables of 3, 4 and 2 options, one pair, a joint edit of the first two, no swaps."""
+    rng = np.random.default_rng(0)
+    space = build_space(
+        [[0, 1, 1], [0, 0, 1, 2], [0, 1]],
+        [rng.random((n, 1)) / 4 for n in (3, 4, 2)],
+        {(0, 2): rng.random((3, 2, 1)) / 4},
+        joints={(0, 1): np.full((3, 4), 0.25)},
+    )
+    return contract(space, np.ones(1))
+
+
+def run(**change: Any) -> Chains:
+    return run_chains(tables(), **(RUN | change))
+
+
+def changed(chains: Chains) -> np.ndarray:
+    """Which variables each step changed: (C, draws, V)."""
+    return chains.positions != np.concatenate([chains.starts[:, None], chains.positions[:, :-1]], axis=1)
+
+
+def test_moves_are_tried_as_often_as_asked():
+    """And a move of probability 0 never is; a list and an array do as well as a tuple."""
+    asked = (0.5, 0.0, 0.0, 0.5)
+    found = run(move_probabilities=asked)
+    counts = np.bincount(found.move.ravel(), minlength=4)
+    assert counts[1] == counts[2] == 0
+    assert stats.binomtest(int(counts[0]), int(counts.sum()), 0.5).pvalue > FAILURE_RATE / 2
+    for same in ([*asked], np.array(asked)):
+        np.testing.assert_array_equal(run(move_probabilities=same).positions, found.positions)
+    several = run_many([tables(), tables()], **RUN, names=["a", "b"], move_probabilities=asked)
+    assert all((np.bincount(one.move.ravel(), minlength=4)[1:3] == 0).all() for one in several)
+    together = np.concatenate([one.move.ravel() for one in several])
+    assert stats.binomtest(int((together == 0).sum()), together.size, 0.5).pvalue > FAILURE_RATE / 2
+
+
+def test_replicas_their_temperatures_and_their_moves():
+    """With swaps alone a replica stays where it started, and a chain has what its replicas brought."""
+    found = run(kernel="tempering", replicas=3, hottest=0.5, move_probabilities=STAY)
+    assert found.exchange is not None
+    np.testing.assert_allclose(found.exchange.ladder, [0.08, 0.5, np.inf], rtol=1e-6)
+    assert found.energy_evaluations == 64 * 3 * 21
+    brought = _draw_ladders(tables(), 8, 3, RUN["seed"], 0)[found.superchain]
+    assert (found.positions[:, :, None] == brought[:, None]).all(-1).any(-1).all()
+    assert changed(found).any(), "replicas are exchanged"
+
+
+def test_particles_their_stages_and_their_moves():
+    """With swaps alone particles are copied and stay among their starts; more effective particles take more stages."""
+    found, careful = (run(kernel="smc", chains=256, steps=2, target_ess=share, move_probabilities=STAY) for share in (0.5, 0.95))
+    assert {tuple(a) for a in found.positions[:, 0].tolist()} <= {tuple(a) for a in found.starts.tolist()}
+    stages = [(chains.energy_evaluations // 256 - 2) // 5 for chains in (found, careful)]
+    assert stages[1] > stages[0] > 1
+
+
+def test_gibbs_draws_pairs_as_often_as_asked():
+    pairs, single = (
+        changed(run(kernel="gibbs", block_probability=1.0)),
+        changed(run(kernel="gibbs", block_probability=0.0, pairs_per_variable=1)),
+    )
+    assert not pairs[..., 2].any()
+    assert (pairs.sum(-1) == 2).any()
+    assert single.sum(-1).max() == 1
+    assert single[..., 2].any()
+
+
+def test_the_balancing_function_is_the_one_asked_for():
+    barker, root = (run(kernel="informed", balancing=name) for name in ("barker", "sqrt"))
+    assert barker.accepted.mean() > root.accepted.mean(), "the root leans most on the best neighbours and is refused most"
+
+
+def test_the_solver_stops_when_its_seconds_are_over():
+    large = charter(3, 8, seed=1)
+    request: dict[str, Any] = {"chains": 1, "steps": 1, "temperature": 0.08, "seed": 0, "kernel": "cpsat", "workers": 1}
+    short, longer = (run_chains(large, **request, seconds=seconds) for seconds in (1e-6, 60.0))
+    assert short.bound is not None
+    assert longer.bound == pytest.approx(float(longer.score[0, 0]), abs=1e-3), "proved"
+    assert short.bound > longer.bound + 0.1, "all tables at their greatest"
+
+
+GOOD: dict[str, Any] = {
+    "move_probabilities": (0.25,) * 4, "balancing": "sqrt", "block_probability": 0.5, "pairs_per_variable": 2, "replicas": 3,
+    "hottest": 1.0, "target_ess": 0.5, "seconds": 1.0, "workers": 1,
+}  # fmt: skip
+BAD: dict[str, list[Any]] = {
+    "move_probabilities": [
+        (0.5, 0.5), (), (0.5, 0.5, 0.5, -0.5), (0.3, 0.3, 0.3, 0.3), (1.5, -0.5, 0.0, 0.0), (np.nan, 0.5, 0.5, 0.0), (np.inf, 0, 0, 0), "uniform", None, 0.25, np.array(0.25),
+        [[0.25] * 4], (True, False, False, False), ("0.25",) * 4, {0.1, 0.2, 0.3, 0.4},
+    ],
+    "balancing": ["max", "", None, 1, ["sqrt"]],
+    "block_probability": [-0.1, 1.1, np.nan, "half", (0.5,), True],
+    "pairs_per_variable": [-1, 0, 1.0, "2", np.nan],
+    "replicas": [1, 0, -3, 2.0, "6", None, np.nan, True, 10**9],
+    "hottest": [0.0, 0.08, -1.0, np.nan, np.inf, "hot"],
+    "target_ess": [0.0, 1.0, -0.5, np.nan, "half", None],
+    "seconds": [0.0, -1.0, np.nan, np.inf, "1", None],
+    "workers": [0, -1, 1.5, "2", None],
+}  # fmt: skip
+TAKERS = {kernel: method.settings for kernel, method in (KERNELS | RUNNERS).items()}
+
+
+@pytest.mark.parametrize("kernel, name", [(kernel, name) for kernel, names in TAKERS.items() for name in names])
+def test_values_that_will_not_do_are_refused_in_one_line(kernel: str, name: str):
+    for value in BAD[name]:
+        for call in (
+            lambda s: run_chains(tables(), **RUN, kernel=kernel, **s),
+            lambda s: run_many([tables()] * 2, **RUN, kernel=kernel, **s),
+        ):
+            with pytest.raises(InputError) as refused:
+                call({name: value})
+            assert (refused.value.source, refused.value.field) == ("arguments", name), value
+            assert "\n" not in str(refused.value)
+            assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize("kernel", TAKERS)
+def test_settings_of_other_kernels_are_refused_by_name(kernel: str):
+    takes = ", ".join(TAKERS[kernel]) or "none"
+    for name in {*GOOD, "seeds"} - {*TAKERS[kernel]}:
+        with pytest.raises(InputError) as refused:
+            run(kernel=kernel, **{name: GOOD.get(name, 1)})
+        assert str(refused.value) == f"arguments: {name}: {kernel} has no setting {name!r}; it takes {takes}"
+
+
+def test_every_setting_is_tested_here():
+    assert {name for names in TAKERS.values() for name in names} == {*GOOD} == {*BAD}
+    with pytest.raises(InputError, match="choose one of sqrt, barker, min"):
+        run(kernel="informed", balancing="max")
+    assert [*BALANCING] == ["sqrt", "barker", "min"]
+    with pytest.raises(InputError, match="0 is fewer than the 1 pairs that a variable stands in; give at least 1, or leave it out"):
+        run(kernel="gibbs", pairs_per_variable=0)
