@@ -1,40 +1,111 @@
-"""Chains dealt out over several devices are the chains of one device; the number of devices is set before JAX starts, hence the processes."""
+"""Chains and spaces dealt out over several devices, of one process or two, are those of one device.
+
+The number of devices and processes is set before JAX starts, hence the subprocesses; all of them run the requests here.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
+import numpy as np
+import spaces
+
+from gnrs_ppl.inference.chains import run_many
+from gnrs_ppl.inference.result import Chains
+from gnrs_ppl.models.energy import Tables, contract
+from gnrs_ppl.models.space import build_space
+
+ARRAYS = ("positions", "score", "feasible", "move", "accepted", "starts", "start_score", "start_feasible", "superchain")
+
+
+@cache
+def tables(seed: int) -> Tables:
+    return contract(build_space(**spaces.ragged(seed, variables=3)), spaces.weights(seed))
+
+
+def draw(chains: int) -> list[Chains]:
+    """Two named spaces of three variables."""
+    return run_many([tables(1), tables(2)], chains=chains, steps=30, temperature=0.08, seed=3, names=["one", "two"])
+
+
+def content(found: Sequence[Chains]) -> list[Any]:
+    """All that has to agree: arrays and counts, not times."""
+    return [[np.asarray(getattr(one, name)).tolist() for name in ARRAYS] + [one.energy_evaluations, one.kernel] for one in found]
+
 
 PROBE = """
-import jax, json, sys
-jax.config.update("jax_num_cpu_devices", int(sys.argv[1]))
-import spaces
-from gnrs_ppl.inference.chains import run_many
-from gnrs_ppl.models.energy import contract
-from gnrs_ppl.models.space import build_space
-tables = [contract(build_space(**spaces.ragged(seed)), spaces.weights(seed)) for seed in (1, 2)]
-found = run_many(tables, chains=12, steps=50, temperature=0.08, seed=3, names=["one", "two"])
-print(json.dumps([jax.device_count(), [c.positions.tolist() for c in found], [c.score.tolist() for c in found]]))
+import json, os, sys
+import jax
+devices, processes, number, port, *chains = map(int, sys.argv[1:])
+jax.config.update("jax_num_cpu_devices", devices)
+if processes > 1:
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    jax.distributed.initialize(f"127.0.0.1:{port}", processes, number)
+from gnrs_ppl.inference.chains import _mesh
+from test_devices import content, draw
+sys.stdout.write(json.dumps([jax.device_count(), [[_mesh(2, c).devices.shape, content(draw(c))] for c in chains]]) + os.linesep)
 """
 
 
-def drawn(devices: int) -> list[Any]:
+def start(devices: int, chains: Sequence[int], processes: int = 1, number: int = 0, port: int = 0) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run([sys.executable, "-c", PROBE, str(devices)], capture_output=True, text=True, check=True, env=environment)
-    return json.loads(done.stdout)
+    arguments = [devices, processes, number, port, *chains]
+    return subprocess.Popen(
+        [sys.executable, "-c", PROBE, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
 
 
-@pytest.mark.parametrize("devices", [2, 4, 5])
-def test_draws_do_not_depend_on_the_number_of_devices(devices: int) -> None:
-    count, positions, scores = drawn(devices)
-    assert count == devices  # 5 does not divide 12 chains: one device is used
-    _, alone, alone_scores = drawn(1)
-    assert positions == alone
-    assert scores == alone_scores
-    assert len({tuple(p) for p in positions[0][0]}) > 3
+def answer(process: subprocess.Popen[str]) -> list[Any]:
+    try:
+        out, error = process.communicate(timeout=300)
+    finally:
+        process.kill()
+    assert process.returncode == 0, error
+    found: list[Any] = json.loads(out.splitlines()[-1])  # Gloo greets on standard output
+    return found
+
+
+@cache
+def alone(chains: int) -> list[Any]:
+    """In this process, which has one device."""
+    found = draw(chains)
+    assert len({tuple(a) for a in found[0].positions[0].tolist()}) > 3
+    return content(found)
+
+
+GRIDS = {12: (1, 4), 6: (2, 2), 5: (2, 1)}
+"""Spaces and chains per device of four: 12 chains over all, 6 over two and spaces over two, 5 over none."""
+
+
+def test_draws_do_not_depend_on_the_number_of_devices():
+    count, runs = answer(start(4, [*GRIDS]))
+    assert count == 4
+    for (chains, grid), (shape, found) in zip(GRIDS.items(), runs, strict=True):
+        assert tuple(shape) == grid
+        assert found == alone(chains), chains
+
+
+def test_two_processes_both_have_the_draws_of_one():
+    """Two devices each. 12 and 6 chains are dealt out over the four of them; 5 cannot be, and each process draws them all by itself."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    both = [start(2, [*GRIDS], 2, number, port) for number in range(2)]
+    try:
+        answers = [answer(process) for process in both]
+    finally:
+        for process in both:
+            process.kill()
+    for count, runs in answers:
+        assert count == 4
+        for (chains, grid), (shape, found) in zip(GRIDS.items(), runs, strict=True):
+            assert tuple(shape) == grid
+            assert found == alone(chains), chains

@@ -27,7 +27,7 @@ from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.rule.types import SLOTS
 
-PROMISING = 30
+PROMISING = 20
 SEED = 0
 
 
