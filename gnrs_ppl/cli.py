@@ -48,6 +48,22 @@ class Optimiser(StrEnum):
     adam = "adam"
 
 
+class Polish(StrEnum):
+    """Prompts that polish: smoother sentences, or plain language."""
+
+    v1 = "v1"
+    v2 = "v2"
+
+
+class CacheMode(StrEnum):
+    """What is done with answers of language models on disk."""
+
+    rw = "rw"
+    read_only = "read-only"
+    refresh = "refresh"
+    off = "off"
+
+
 class Split(StrEnum):
     """Splits of GNRS-Bench."""
 
@@ -189,6 +205,16 @@ def draft(
     weights: WeightsOption = "fitted",
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
     out: Annotated[Path | None, typer.Option(help="Folder for rule.txt, rule.json, draft.json and posterior.nc; all or nothing.")] = None,
+    llm: Annotated[bool, typer.Option("--llm", help="Let a language model propose candidates and polish the text.")] = False,
+    polish: Annotated[Polish | None, typer.Option(help="With --llm: prompt that polishes [default: v1].", show_default=False)] = None,
+    max_cost: Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL=IN,OUT", help="With --llm: price in US dollars for a million tokens.", show_default=False),
+    ] = None,
+    cache: Annotated[
+        CacheMode | None, typer.Option(help="With --llm: what to do with stored answers [default: rw].", show_default=False)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the drafts of a split."""
@@ -197,12 +223,17 @@ def draft(
 
     if (context is None) == (split is None):
         raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
+    stray = next((name for name, value in (("polish", polish), ("max-cost", max_cost), ("price", price), ("cache", cache)) if value), None)
+    if not llm and (stray or max_cost is not None):
+        raise InputError("goes with --llm", "add it", source="arguments", field=f"--{stray or 'max-cost'}")
+    if split is not None and llm:
+        raise InputError("a split is drafted without a language model", "name one context", source="arguments", field="--llm")
     if split is not None:
         chosen = weights_named(weights)
         _draft_split(split, reveal, as_json, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         return
 
-    with _working("drafting"):
+    with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
         drafted = gnrs.draft(
             gnrs.load_context(str(context), log),
             chains=chains,
@@ -211,6 +242,8 @@ def draft(
             kernel=kernel.value,
             weights=weights_named(weights),
             alternatives=alternatives,
+            model=model,
+            polish=(polish or Polish.v1).value if llm else None,
         )
         written = drafted.save(out) if out is not None else []
     if as_json:
@@ -219,6 +252,19 @@ def draft(
     from gnrs_ppl.report import print_draft
 
     print_draft(drafted, written)
+
+
+@contextmanager
+def _model(wanted: bool, max_cost: float | None, prices: list[str], cache: CacheMode) -> Iterator[Any]:
+    """The language model that the environment names, with its cache and cost limit; None where none is wanted."""
+    if not wanted:
+        yield None
+        return
+    from gnrs_ppl.llm import PRICES, Cache, Costs, OpenAIModel, default_path, parse_price, settings_from_environment
+
+    costs = Costs(max_cost, {**PRICES, **dict(map(parse_price, prices))})
+    with Cache(default_path(), cache.value) as stored:
+        yield OpenAIModel(settings_from_environment(), stored, costs)
 
 
 def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> None:

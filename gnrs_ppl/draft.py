@@ -10,7 +10,7 @@ HARD-OK, ρ, ε_S, ε_R     what is reported beside it  evaluate/, this page
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Goal, RecordLayer
-from gnrs_ppl.errors import NoFeasibleStructure
+from gnrs_ppl.errors import InputError, NoFeasibleStructure
 from gnrs_ppl.rule.types import SLOTS, Structure
 
 if TYPE_CHECKING:
@@ -30,12 +30,17 @@ if TYPE_CHECKING:
     from gnrs_ppl.calibration.averaging import Averaged
     from gnrs_ppl.calibration.weights import Weights
     from gnrs_ppl.candidates.build import Built
+    from gnrs_ppl.candidates.grounding import Dropped
+    from gnrs_ppl.candidates.proposed import Proposed
+    from gnrs_ppl.candidates.source import Proposal
     from gnrs_ppl.evaluate.grounding import Grounding
     from gnrs_ppl.inference.exact import Ranked
     from gnrs_ppl.inference.result import Chains, MoveCount, Visited
     from gnrs_ppl.inference.sweep import Exact
+    from gnrs_ppl.llm import Model
     from gnrs_ppl.models.energy import Tables
     from gnrs_ppl.models.graph import AndOrGraph, Position
+    from gnrs_ppl.realize.polish import Polished, Version
 
 
 TOP = 10
@@ -51,6 +56,8 @@ def draft(
     kernel: str = "metropolis",
     weights: Weights | None = None,
     alternatives: int = 3,
+    model: Model | None = None,
+    polish: Version | None = None,
 ) -> Draft:
     """Draft a rule for a context.
 
@@ -68,6 +75,10 @@ def draft(
         w of s_search; those fitted on the dev goals unless given. Posterior draws in them are averaged over.
     alternatives : int
         Runner-up structures to report.
+    model : Model, optional
+        A language model that proposes further candidates; its answers never reach the rule but through the typed slots.
+    polish : {"v1", "v2"}, optional
+        With a model: reword the text, if the payload guard finds nothing lost; v1 in smoother sentences, v2 in plain language.
 
     Returns
     -------
@@ -83,7 +94,9 @@ def draft(
         The chosen rule cannot be checked on these records.
     """
     one = context if isinstance(context, Context) else load_context(context)
-    return draft_many([one], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights, alternatives=alternatives)[0]
+    return draft_many(
+        [one], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights, alternatives=alternatives, model=model, polish=polish
+    )[0]
 
 
 def draft_many(
@@ -95,14 +108,16 @@ def draft_many(
     kernel: str = "metropolis",
     weights: Weights | None = None,
     alternatives: int = 3,
+    model: Model | None = None,
+    polish: Version | None = None,
 ) -> list[Draft]:
     """Draft a rule for each of several contexts; their chains run in one program, and each draft is what :func:`draft` gives.
 
     Parameters
     ----------
     contexts : sequence of Context or path
-    chains, steps, seed, kernel, weights, alternatives
-        As for :func:`draft`.
+    chains, steps, seed, kernel, weights, alternatives, model, polish
+        As for :func:`draft`; a model is asked about all contexts at once.
 
     Raises
     ------
@@ -110,9 +125,43 @@ def draft_many(
         As :func:`draft`, for the first context that fails.
     """
     given = [c if isinstance(c, Context) else load_context(c) for c in contexts]
+    if polish is not None and model is None:
+        raise InputError("polish needs a language model", "name one with model=", source="arguments", field="polish")
+    # paper, Candidate construction: fragments that a language model proposes, filtered like all others
+    proposed = _proposed(given, model, seed)
     # paper, Candidate construction and Structured search: a* = argmax s_search(a; x) over A(x)
-    searches = search_many(given, chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)
-    return [_realized(found, alternatives) for found in searches]
+    searches = search_many(
+        given,
+        chains=chains,
+        steps=steps,
+        seed=seed,
+        kernel=kernel,
+        weights=weights,
+        proposals=[found.proposals if found else () for found in proposed],
+    )
+    drafts = [replace(_realized(found, alternatives), proposed=said) for found, said in zip(searches, proposed, strict=True)]
+    # paper, Realization: polish that keeps every payload, or the text as it was
+    return drafts if model is None or polish is None else _polished(drafts, model, polish, seed)
+
+
+def _proposed(contexts: Sequence[Context], model: Model | None, seed: int) -> Sequence[Proposed | None]:
+    if model is None:
+        return [None] * len(contexts)
+    from gnrs_ppl.candidates.proposed import propose
+
+    return propose(contexts, model, seed=seed)
+
+
+def _polished(drafts: Sequence[Draft], model: Model, version: Version, seed: int) -> list[Draft]:
+    from gnrs_ppl.realize.lexicon import Lexicon
+    from gnrs_ppl.realize.polish import Rule, polish
+
+    rules = [Rule(d.structure, d.text, Lexicon.of(d.context.schema, d.records), d.records.dates_only) for d in drafts]
+    found = polish(rules, model, version, seed=seed)
+    return [
+        replace(draft, text=one.text, polished=one, certificate=draft.certificate._replace(polished=one.text != draft.text))
+        for draft, one in zip(drafts, found, strict=True)
+    ]
 
 
 def _realized(found: Search, alternatives: int) -> Draft:
@@ -172,8 +221,18 @@ def search_many(
     seed: int = 0,
     kernel: str = "metropolis",
     weights: Weights | None = None,
+    proposals: Sequence[Sequence[Proposal]] | None = None,
 ) -> list[Search]:
-    """Search several contexts, their chains in one program; parameters as for :func:`draft`."""
+    """Search several contexts, their chains in one program.
+
+    Parameters
+    ----------
+    contexts : sequence of Context
+    chains, steps, seed, kernel, weights
+        As for :func:`draft`.
+    proposals : sequence, optional
+        For each context, those of the fourth source.
+    """
     from gnrs_ppl.calibration.weights import frozen_weights
     from gnrs_ppl.candidates.build import pools_of
     from gnrs_ppl.inference.cache import use_compilation_cache
@@ -186,12 +245,16 @@ def search_many(
     use_compilation_cache()
     weights = weights or frozen_weights()
     graphs, built = [], []
-    for context in contexts:
+    for context, more in zip(contexts, proposals or [()] * len(contexts), strict=True):
         # paper, Candidate construction: the pools C_k(x), without what rests on a zero
-        built.append(pools_of(context))
+        built.append(pools_of(context, more))
         # paper, Structured search: A(x) = Π C_k(x) as a factor graph, scored by wᵀφ − λ1[¬h]
         graphs.append(compile_graph(context, built[-1].pools))
-    spaces = [contract(graph.space, weights.array()) for graph in graphs]
+    try:
+        vector = weights.array()
+    except ValueError as error:
+        raise InputError(str(error), "take those of weights_named", source="arguments", field="weights") from None
+    spaces = [contract(graph.space, vector) for graph in graphs]
     posteriors: list[Exact | None] = []
     for graph, tables in zip(graphs, spaces, strict=True):
         posterior = sweep(tables, SEARCH_TEMPERATURE) if number_of_states(tables) <= SWEEP_LIMIT else None
@@ -414,6 +477,7 @@ class Search:
                 "structure": self.graph.structure(self.best).model_dump(mode="json", exclude_defaults=True),
             },
             "optimum": self.optimum,
+            "bound": self.chains.bound,
             "optimal_states": None if self.posterior is None else self.posterior.optimal_states,
             "feasible_states": None if self.posterior is None else self.posterior.feasible_states,
             "log_normalizer": self.chains.log_normalizer if self.posterior is None else self.posterior.log_normalizer,
@@ -449,6 +513,8 @@ class Search:
             ),
             ("seconds", f"{found['seconds']['run']:.3f} running, {found['seconds']['compile']:.2f} compiling"),
         ]
+        if self.chains.bound is not None:
+            rows.append(("bound by CP-SAT", f"no structure scores above {self.chains.bound:.4f}"))
         if self.posterior:
             rows.insert(3, ("probability of the best", f"{self.probability():.4f} {self.at_temperature}"))
             slots = ", ".join(f"{slot} {p:.2f}" for slot, p in (self.slot_probabilities() or {}).items())
@@ -497,6 +563,7 @@ class Certificate(NamedTuple):
     regret: float | None = None
     dev: bool = False
     loss: float | None = None
+    polished: bool = False
 
     def lines(self) -> list[str]:
         """The certificate in words."""
@@ -510,6 +577,8 @@ class Certificate(NamedTuple):
             better = f"a structure of score {self.optimum:.4f} exists; try more chains or --kernel exact"
             searched = f"ε_S = {self.epsilon_search:.4f} by {self.method}: {better}"
         lost = self.epsilon_realization
+        if self.polished:
+            return [searched, f"ε_R = {lost:g}: the payload guard reads the whole structure from the polished text", *self._calibration()]
         recovered = f"{lost:g} facts of the structure are lost in the text" if lost else "the parser gives back the whole structure"
         return [
             searched,
@@ -559,6 +628,8 @@ class Draft:
     assumptions: tuple[str, ...]
     sql: str
     needs: tuple[Needed, ...] = ()
+    proposed: Proposed | None = None
+    polished: Polished | None = None
 
     @property
     def goal(self) -> Goal:
@@ -569,6 +640,33 @@ class Draft:
     def posterior(self) -> xr.DataTree:
         """The chains as an ArviZ DataTree."""
         return self.search.datatree()
+
+    @property
+    def dropped(self) -> list[Dropped]:
+        """Candidates that the filter refused, a model's proposals among them."""
+        return [*self.search.built.dropped, *(self.proposed.dropped if self.proposed else ())]
+
+    def language_model(self) -> dict[str, Any] | None:
+        """Which models were asked what, at what cost; None where none was. ``cost`` is in US dollars, None where a price is unknown."""
+        if self.proposed is None:
+            return None
+        from gnrs_ppl.candidates.proposed import PROMPT
+        from gnrs_ppl.llm.prompts import load
+        from gnrs_ppl.realize.polish import prompt_of
+
+        polished = self.polished
+        asked = {"generator": (self.proposed.answer,), "polisher": polished.answers if polished else ()}
+        answers = [answer for some in asked.values() for answer in some]
+        made = [answer for answer in answers if answer.tries]
+        return {
+            "models": {role: some[-1].model for role, some in asked.items() if some},
+            "prompts": {name: load(name).hash for name in (PROMPT, *([prompt_of(polished.version)] if polished else []))},
+            "calls": len(made),
+            "cached": sum(answer.cached for answer in answers),
+            "cost": None if any(answer.cost is None for answer in made) else sum(answer.cost or 0.0 for answer in made),
+            "scripted": any(answer.scripted for answer in answers),
+            "proposals": {"kept": len(self.proposed.proposals), "dropped": len(self.proposed.dropped), "problem": self.proposed.problem},
+        }
 
     def slots(self) -> list[tuple[str, str, str]]:
         """Slot, chosen option, and its content in one line."""
@@ -621,8 +719,10 @@ class Draft:
                     ]
                     for slot in SLOTS
                 },
-                "dropped": [item._asdict() for item in found.built.dropped],
+                "dropped": [item._asdict() for item in self.dropped],
             },
+            "polish": self.polished.as_dict() if self.polished else None,
+            "llm": self.language_model(),
             "check": {
                 "status": "prospective" if self.context.records.prospective else "runnable",
                 "needs": [need._asdict() for need in self.needs],

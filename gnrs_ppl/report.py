@@ -53,6 +53,7 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     console.print(Text(f"Rule for {draft.goal.id}", style="bold"))
     console.print(Text(draft.goal.intent, style="dim"))
     console.print(Padding(Text(draft.text), (1, 2)))
+    _print_language_model(console, draft)
     if draft.context.records.prospective:
         _print_prospects(console, draft)
 
@@ -101,13 +102,31 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         for number, other in enumerate(draft.alternatives, 2):
             _row(runners, number, f"{other.probability:.4f}", f"{other.s_search:.4f}", other.differs)
         console.print(runners)
-    if draft.search.built.dropped:
+    if draft.dropped:
         dropped = _table("Refused candidates", "slot", "candidate", "why")
-        for item in draft.search.built.dropped:
+        for item in draft.dropped:
             _row(dropped, *item)
         console.print(dropped)
     for path in written:
         console.print(Text(f"wrote {path}", style="dim"))
+
+
+def _print_language_model(console: Console, draft: Draft) -> None:
+    """What a language model had to do with it, where one was asked."""
+    found = draft.language_model()
+    if found is None:
+        return
+    if found["scripted"]:
+        console.print(Text("scripted: a stand-in for a model answered; this is no result", style="yellow"))
+    said = found["proposals"]
+    proposals = f"{said['kept']} proposals kept, {said['dropped']} dropped" + (f" ({said['problem']})" if said["problem"] else "")
+    cost = "cost unknown" if found["cost"] is None else f"{found['cost']:.4f} US dollars"
+    models = ", ".join(f"{role} {name or 'without an answer'}" for role, name in found["models"].items())
+    console.print(Text(f"language model: {models}; {proposals}; {found['calls']} calls, {found['cached']} from the cache, {cost}", style="dim"))
+    if draft.polished:
+        lost = "; ".join(draft.polished.lost)
+        console.print(Text(f"polish {draft.polished.version}: {draft.polished.outcome}{f' ({lost})' if lost else ''}", style="dim"))
+    console.print()
 
 
 def _print_prospects(console: Console, draft: Draft) -> None:

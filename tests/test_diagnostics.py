@@ -235,6 +235,8 @@ def test_pairs_that_are_off_where_no_slot_is():
     assert found.tv_excess_pairs["scope_trigger"] > 0.1
     assert found.as_dict()["tv_excess"]["greatest"] == found.tv_excess_pairs["scope_trigger"]
     assert found.sentence.startswith("not mixed: marginals of scope and trigger are off by 0.")
+    assert found.sentence.endswith("; draw again with another --seed")
+    assert judged(chains._replace(positions=positions, kernel="gibbs"), exact, PAIRED).sentence.endswith("; try --kernel exact")
     assert [excess <= 0 for excess in found.tv_excess_pairs.values()] == [False, True, True]
     slots_alone = judged(chains._replace(positions=positions), Marginals(exact.slots), PAIRED)
     assert slots_alone.verdict == "mixed"

@@ -119,7 +119,7 @@ class Fit:
             "loss": self.fitted.objective,
             "converged": self.fitted.converged,
             "gradient_norm": self.fitted.gradient_norm,
-            "kappa": {"chosen": self.kappa, "held_out_log_score": {f"{k:g}": v for k, v in self.kappas.items()}},
+            "kappa": {"chosen": self.kappa, "left_out_log_score": {f"{k:g}": v for k, v in self.kappas.items()}},
             "dropped": [*self.dropped],
             "validation": self.validation(),
             "fisher_eigenvalues": self.eigenvalues.tolist(),

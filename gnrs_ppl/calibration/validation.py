@@ -56,12 +56,12 @@ def leave_one_out(data: Sequence[GoalData], kappa: float, seed: int = 0) -> dict
     """Held-out scores of weights that are fitted, uniform, default, and fitted to shuffled references; each with a fitted temperature."""
     problem = problem_of(data)
     found = {
-        "fitted": held_out(data, problem, problem, kappa),
+        "fitted": left_out_scores(data, problem, problem, kappa),
         "uniform": _given(data, problem, UNIFORM_WEIGHTS.array()),
         "default": _given(data, problem, DEFAULT_WEIGHTS.array()),
     }
     generator = np.random.default_rng(seed)
-    each = [held_out(data, problem, problem_of(data, [_shuffled(d, generator) for d in data]), kappa) for _ in range(SHUFFLES)]
+    each = [left_out_scores(data, problem, problem_of(data, [_shuffled(d, generator) for d in data]), kappa) for _ in range(SHUFFLES)]
     found["shuffled"] = Held(np.mean([e.log_score for e in each], axis=0), np.mean([e.rank for e in each], axis=0))
     return found
 
@@ -73,14 +73,14 @@ def chosen_kappa(data: Sequence[GoalData]) -> tuple[float, dict[float, float]]:
     weaker ones apart, and these leave the posterior without a hold.
     """
     problem = problem_of(data)
-    each = {kappa: held_out(data, problem, problem, kappa).log_score for kappa in KAPPAS}
+    each = {kappa: left_out_scores(data, problem, problem, kappa).log_score for kappa in KAPPAS}
     scores = {kappa: float(found.mean()) for kappa, found in each.items()}
     best = each[max(scores, key=scores.__getitem__)]
     near = [k for k, found in each.items() if (best - found).mean() <= (best - found).std(ddof=1) / np.sqrt(len(data))]
     return max(near), scores
 
 
-def held_out(data: Sequence[GoalData], truth: Problem, fitted_to: Problem, kappa: float) -> Held:
+def left_out_scores(data: Sequence[GoalData], truth: Problem, fitted_to: Problem, kappa: float) -> Held:
     """Fit to all goals but one, score that one; for each goal."""
     betas, start = [], None
     for left_out in range(len(data)):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 from gnrs_ppl.candidates.grounding import Dropped, beyond, ground, names_of, read_pools, unrecorded
@@ -19,6 +20,8 @@ from gnrs_ppl.rule.types import SLOTS, Constraint, EvidencePolicy, Norm, Procedu
 
 SOURCES: dict[str, Callable[[Material], Proposals]] = {"template": templates, "schema": primitives, "record": observed}
 """Deterministic sources; the first to propose a content gives it its place, the others join its sources."""
+LLM = "llm"
+"""The fourth source: what :mod:`gnrs_ppl.candidates.proposed` keeps of a model's proposals."""
 POOL_LIMIT = 12
 """Most candidates a slot keeps, the same for every slot and goal."""
 TYPES: dict[str, Any] = {"scope": Scope, "trigger": Trigger, "norm": Norm, "evidence": EvidencePolicy, "procedure": Procedure}
@@ -32,8 +35,14 @@ class Built(NamedTuple):
     dropped: tuple[Dropped, ...]
 
 
-def pools_of(context: Context) -> Built:
+def pools_of(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
     """The pools a context lists by hand, without what rests on a zero; its own where it lists none.
+
+    Parameters
+    ----------
+    context : Context
+    proposals : sequence of Proposal
+        Of the fourth source; the pools are what they are without it where there are none.
 
     Raises
     ------
@@ -41,13 +50,14 @@ def pools_of(context: Context) -> Built:
         As :func:`build_pools` and :func:`~gnrs_ppl.candidates.grounding.read_pools`.
     """
     if context.pools is None:
-        return build_pools(context)
+        return build_pools(context, proposals)
     listed = read_pools(context)
     pools, dropped = ground(listed, context)
-    return Built(pools, Counter((c.sources[0], slot) for slot in SLOTS for c in getattr(listed, slot)), dropped)
+    built = Built(pools, Counter((c.sources[0], slot) for slot in SLOTS for c in getattr(listed, slot)), dropped)
+    return _with_proposals(built, proposals, context) if proposals else built
 
 
-def build_pools(context: Context) -> Built:
+def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
     """Pools of a context's own: every source's proposals, without what rests on a zero, merged by content, ranked and cut.
 
     Raises
@@ -62,12 +72,11 @@ def build_pools(context: Context) -> Built:
     kept: dict[str, dict[str, tuple[SlotContent, Levelled, Counter[str], str]]] = {slot: {} for slot in SLOTS}
     proposed: Counter[tuple[str, str]] = Counter()
     dropped: dict[tuple[str, str], Dropped] = {}
-    for source, propose in SOURCES.items():
-        for proposal in propose(material):
-            stated = as_the_goal_says(proposal, context)
-            content, vary = canonical_slot(TYPES[proposal.slot].model_validate(stated.content)), _levels(stated)
+    sources_of_goal = [(source, propose(material)) for source, propose in SOURCES.items()] + [(LLM, iter(proposals))]
+    for source, found in sources_of_goal:
+        for proposal in found:
+            content, vary, reason = filtered(proposal, context)
             proposed[source, proposal.slot] += 1
-            reason = unrecorded(content, context) or beyond(content, context)
             if reason:
                 told = f"{proposal.because}: {dumps(content)}"
                 dropped.setdefault((proposal.slot, dumps(content)), Dropped(proposal.slot, told, reason))
@@ -88,6 +97,31 @@ def build_pools(context: Context) -> Built:
             for i, (content, vary, sources, told) in enumerate(chosen, 1)
         ]
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
+
+
+def filtered(proposal: Proposal, context: Context) -> tuple[SlotContent, Levelled, str]:
+    """A proposal's canonical content, its levels, and why the grounding filter drops it; empty where it does not."""
+    stated = as_the_goal_says(proposal, context)
+    content = canonical_slot(TYPES[proposal.slot].model_validate(stated.content))
+    return content, _levels(stated), unrecorded(content, context) or beyond(content, context)
+
+
+def _with_proposals(built: Built, proposals: Sequence[Proposal], context: Context) -> Built:
+    """Pools listed by hand with proposals behind them; what they hold already is not added again."""
+    proposed, dropped = built.proposed.copy(), list(built.dropped)
+    pools: dict[str, list[dict[str, Any]]] = {slot: [dict(candidate) for candidate in getattr(built.pools, slot)] for slot in SLOTS}
+    for proposal in proposals:
+        content, vary, reason = filtered(proposal, context)
+        proposed[LLM, proposal.slot] += 1
+        pool = pools[proposal.slot]
+        if reason:
+            dropped.append(Dropped(proposal.slot, f"{proposal.because}: {dumps(content)}", reason))
+        elif all((canonical_slot(c["content"]), c["vary"]) != (content, vary) for c in pool):
+            taken = {c["id"] for c in pool}
+            name = next(name for n in count(1) if (name := f"{proposal.slot[0].upper()}-{LLM}-{n}") not in taken)
+            told = f"{LLM}: {proposal.because}"
+            pool.append({"id": name, "content": content, "vary": vary, "sources": (LLM,), "provenance": told})
+    return Built(Pools.model_validate(pools), proposed, tuple(dropped))
 
 
 def as_the_goal_says(proposal: Proposal, context: Context) -> Proposal:

@@ -37,10 +37,11 @@ def read_pools(context: Context) -> Pools:
     return pools
 
 
-def _check_names(context: Context, candidate: Candidate[Any], field: str) -> None:
+def known_names(context: Context) -> Mapping[str, tuple[list[str], str]]:
+    """Kind -> the names that schema and record layer have, and what to call that list."""
     schema = context.schema
     channels = [c.name for c in context.records.channels] or sorted({c for c, _ in context.profile.pairs})
-    known: Mapping[str, tuple[list[str], str]] = {
+    return {
         "role": ([t.name for t in schema.roles], "the schema's roles"),
         "location": ([t.name for t in schema.locations], "the schema's locations"),
         "object": ([t.name for t in schema.objects], "the schema's objects"),
@@ -48,6 +49,10 @@ def _check_names(context: Context, candidate: Candidate[Any], field: str) -> Non
         "step": ([t.name for t in schema.steps], "the schema's steps"),
         "channel": (channels, "the record layer's channels"),
     }
+
+
+def _check_names(context: Context, candidate: Candidate[Any], field: str) -> None:
+    known = known_names(context)
     content = candidate.content
     for kind, name in names_of(content):
         names, what = known[kind]

@@ -19,7 +19,7 @@ from gnrs_ppl.audit.types import Verdict
 from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal, load
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.types import Goal
-from gnrs_ppl.errors import GnrsError, Refused
+from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.evaluate.held_out.labels import HeldOut, Labels, held_out
 from gnrs_ppl.rule.types import COUNTING, IMPLEMENTED, Act, Constraint, EvidencePolicy, Norm, Procedure, Step, Structure, Trigger
 
@@ -71,8 +71,15 @@ def f1(pairs: Iterable[tuple[Predicted, Labels]]) -> F1:
     return F1(float(np.mean(list(scores.values()))) if scores else 0.0, scores.get("violated"), cases)
 
 
-def audit_score(structure: Structure, goal_id: str, *, revealed: bool = False) -> AuditScore:
-    """Audit F1 of a rule on a goal's held-out logs; a rule that is refused on a log recalls nothing there.
+class Executed(NamedTuple):
+    """A rule run on a goal's held-out logs: the verdict of every scored case, log by log, and the scores."""
+
+    predictions: tuple[dict[str, Verdict], ...]
+    score: AuditScore
+
+
+def execute(structure: Structure | None, goal_id: str, *, revealed: bool = False) -> Executed:
+    """Run a rule on a goal's held-out logs; one that is refused, that contradicts itself, or that is none recalls nothing there.
 
     Raises
     ------
@@ -80,14 +87,32 @@ def audit_score(structure: Structure, goal_id: str, *, revealed: bool = False) -
         A test or OOD goal without ``revealed``.
     """
     worlds = held_out(goal_id, revealed=revealed)
-    predictions, refused = [], ""
+    predictions: list[dict[str, Verdict]] = []
+    refused = "" if structure is not None else "there is no rule"
     for world in worlds:
-        try:
-            predictions.append(verdicts(structure, world.log))
-        except Refused as error:
-            predictions.append({})
-            refused = str(error)
-    return _scores(worlds, predictions, refused)
+        found: dict[str, Verdict] = {}
+        if structure is not None:
+            try:
+                found = verdicts(structure, world.log)
+            except GnrsError as error:
+                refused = str(error)
+        predictions.append(found)
+    scored = [
+        {case: found.get(case, "not_activated") for case, label in world.entitled.items() if label is not None}
+        for world, found in zip(worlds, predictions, strict=True)
+    ]
+    return Executed(tuple(scored), _scores(worlds, predictions, refused))
+
+
+def audit_score(structure: Structure | None, goal_id: str, *, revealed: bool = False) -> AuditScore:
+    """Audit F1 of a rule on a goal's held-out logs, as :func:`execute` has it.
+
+    Raises
+    ------
+    InputError
+        A test or OOD goal without ``revealed``.
+    """
+    return execute(structure, goal_id, revealed=revealed).score
 
 
 def verdicts(structure: Structure, log: EventLog) -> dict[str, Verdict]:

@@ -12,9 +12,8 @@ from gnrs_ppl.benchmarks.gnrs_bench import BenchmarkGoal, benchmark_goal, load
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import GnrsError
-from gnrs_ppl.evaluate.audit_f1 import AuditScore, f1, verdicts
+from gnrs_ppl.evaluate.audit_f1 import AuditScore, execute
 from gnrs_ppl.evaluate.hard_ok import hard_ok
-from gnrs_ppl.evaluate.held_out.labels import HeldOut, held_out
 from gnrs_ppl.models.energy import hard_penalty
 from gnrs_ppl.models.features import FEATURES, Facts, feature_vector
 from gnrs_ppl.models.flags import raised
@@ -67,11 +66,6 @@ class Bench:
         self._executed: dict[str, Executed] = {}
 
     @cached_property
-    def worlds(self) -> tuple[HeldOut, ...]:
-        """Held-out logs and labels."""
-        return held_out(self.goal.id, revealed=self.revealed)
-
-    @cached_property
     def facts(self) -> Facts:
         """What features and hard conditions read."""
         return Facts.of(self.context)
@@ -86,23 +80,8 @@ class Bench:
         rule = canonical(structure)
         key = dumps(rule.trigger) + dumps(rule.norm) + dumps(rule.evidence) + dumps(rule.scope.model_copy(update={"concerns": ()}))
         if key not in self._executed:
-            self._executed[key] = self._run(structure)
+            self._executed[key] = Executed(*execute(structure, self.goal.id, revealed=self.revealed))
         return self._executed[key]
-
-    def _run(self, structure: Structure) -> Executed:
-        predictions: list[dict[str, Verdict]] = []
-        refused = ""
-        for world in self.worlds:
-            found: dict[str, Verdict] = {}
-            try:
-                found = verdicts(structure, world.log)
-            except GnrsError as error:  # also a rule that contradicts itself
-                refused = str(error)
-            scored = [case for case, label in world.entitled.items() if label is not None]
-            predictions.append({case: found.get(case, "not_activated") for case in scored})
-        pairs = list(zip(self.worlds, predictions, strict=True))
-        record, truth = f1((p, w.entitled) for w, p in pairs), f1((p, w.truth) for w, p in pairs)
-        return Executed(tuple(predictions), AuditScore(record, truth, refused))
 
     def refusal(self, structure: Structure) -> str:
         """Why the rule cannot be rendered, or checked on the grounding log; empty where it can."""
@@ -158,8 +137,7 @@ class Bench:
 
     def failed(self, reason: str) -> dict[str, Any]:
         """What stands in place of a rule that was not found: it fails the gate and recalls nothing."""
-        nothing = f1(({}, world.entitled) for world in self.worlds)
-        truth = f1(({}, world.truth) for world in self.worlds)
+        nothing, truth, _ = execute(None, self.goal.id, revealed=self.revealed).score
         return {
             **self.place,
             "failed": reason,

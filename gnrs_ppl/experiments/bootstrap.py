@@ -44,8 +44,8 @@ def margins(rows: Sequence[Row], request: Request) -> Table:
         Column("percentile over goals"), Column("BCa over goals"), Column("percentile over families"),
     )  # fmt: skip
     says = (
-        f"{BASE} less the other method. Seeds are averaged within a goal, goals are resampled {DRAWS:,} times; families are resampled whole "
-        "beside it, since goals of a family share stem and log. BCa is left out where it is not defined."
+        f"{BASE} less the other method. Seeds are averaged within a goal, goals are resampled {DRAWS:,} times; families are resampled "
+        "whole beside it, since goals of a family share stem and log. BCa is left out where it is not defined."
     )
     return Table("margins", "Margins with 95 % intervals", says, columns, entries)
 
@@ -55,8 +55,8 @@ def paper() -> Table:
     heads = ("experiment", "metric", "best other method", "resampled units", "GNRS-Search", "margin", "95% interval")
     rows = [tuple(row[head] for head in heads) for row in published("bootstrap-app")]
     says = (
-        "As printed, for GNRS-Search, which needs a model. Comparable in kind are the HARD-OK rows, as a bootstrap over goals of another pair "
-        "of methods. Three rows do not name the strongest other method: docs/paper-inconsistencies.md."
+        "As printed, for GNRS-Search, which needs a model. Comparable in kind are the HARD-OK rows, as a bootstrap over goals of "
+        "another pair of methods. Three rows do not name the strongest other method: docs/paper-inconsistencies.md."
     )
     return Table("paper_bootstrap", "The paper's bootstrap", says, tuple(Column(head, paper=True) for head in heads), rows)
 

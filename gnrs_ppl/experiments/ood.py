@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from gnrs_ppl.experiments import main
-from gnrs_ppl.experiments.methods import MAIN
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
 
 
 def report(run: Run) -> Report:
     """The table and its yardsticks."""
     rows = run.rows("ood")
-    table = main.main_table("ood", "Held-out scene family without a model", rows, MAIN, run.request)
+    table = main.main_table("ood", "Held-out scene family without a model", rows, run.request)
     note = "All goals are of one family: an interval over families says nothing here."
     return Report([table, main.yardsticks(rows)], notes=[note])
 

@@ -11,8 +11,10 @@ import numpy as np
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
-from gnrs_ppl.candidates.build import SOURCES, pools_of
+from gnrs_ppl.candidates.build import LLM, SOURCES, pools_of
+from gnrs_ppl.candidates.proposed import propose
 from gnrs_ppl.inference.exact import enumerate_space
+from gnrs_ppl.llm import Model
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.features import DEFINITIONS, FEATURES
 from gnrs_ppl.models.graph import compile_graph
@@ -24,6 +26,10 @@ PAPER_SOURCES = {"template": 14.0, "schema": 9.3, "record": 10.2}
 PAPER_CANDIDATES = {"scope": 7.00, "trigger": 4.23, "norm": 6.52, "evidence": 6.22, "procedure": 9.15}
 PAPER_SIGNATURES = {"scope": 52, "trigger": 71, "norm": 103, "evidence": 46, "procedure": 16}
 """Paper, candidate-pool audit over 116 goals."""
+
+
+PAPER_PROPOSED = {"kept": 16.65, "dropped": 1.35}
+"""Paper, a model's candidates per run that the grounding filter keeps and drops."""
 
 
 class PoolCounts(NamedTuple):
@@ -69,6 +75,53 @@ def pool_audit(goal_ids: Sequence[str]) -> PoolAudit:
             )
         )
     return PoolAudit(found, {slot: len(names) for slot, names in seen.items()})
+
+
+class ProposalCounts(NamedTuple):
+    """One goal's proposals of a model: kept and dropped by the filter, and candidates in the pools that it alone proposed."""
+
+    goal: str
+    kept: int
+    dropped: int
+    alone: int
+    problem: str
+
+
+class ProposalAudit(NamedTuple):
+    """Counts per goal; ``scripted`` where the scripted server made some of it, which is no result."""
+
+    goals: list[ProposalCounts]
+    scripted: bool
+
+    def mean(self, field: str) -> float:
+        """Mean over goals of one count."""
+        return float(np.mean([getattr(g, field) for g in self.goals]))
+
+    def line(self) -> str:
+        """The counts beside the paper's."""
+        said = ", ".join(f"{name} {self.mean(name):.2f} (paper {published})" for name, published in PAPER_PROPOSED.items())
+        without = sum(bool(g.problem) for g in self.goals)
+        told = f"; {without} of {len(self.goals)} goals without an answer" if without else ""
+        mark = "; scripted, which is no result" if self.scripted else ""
+        return f"LLM candidates per goal: {said}; {self.mean('alone'):.2f} of them in the pools that no other source has{told}{mark}"
+
+
+def proposal_audit(goal_ids: Sequence[str], model: Model, seed: int | None = None) -> ProposalAudit:
+    """What a model proposes for some goals, and what the filter makes of it.
+
+    Raises
+    ------
+    InputError
+        As :func:`~gnrs_ppl.candidates.proposed.propose`.
+    """
+    contexts = [load_context(goal) for goal in goal_ids]
+    proposed = propose(contexts, model, seed=seed)
+    found = []
+    for context, said in zip(contexts, proposed, strict=True):
+        pools = pools_of(context, said.proposals).pools
+        alone = sum(candidate.sources == (LLM,) for slot in SLOTS for candidate in getattr(pools, slot))
+        found.append(ProposalCounts(context.goal.id, len(said.proposals), len(said.dropped), alone, said.problem))
+    return ProposalAudit(found, any(said.answer.scripted for said in proposed))
 
 
 class FeatureAudit(NamedTuple):

@@ -36,8 +36,8 @@ is of the same kind as the paper's, on other cards and with supports by rules of
 model: they stand in the paper's columns only. *Uniform weights*, *CP-SAT* and *Exact* are other ways to search the same space.
 
 Weights: {weights}. Nothing was tuned on the expected slots; three times the candidate sources were mended when drafted clauses showed a
-fault of meaning (a time on the wrong act, a duty without its bearer, a ban on the wrong office). Means stand with two 95 % bootstrap intervals: over cards, then
-over the 15 documents. Written by `python -m gnrs_ppl.experiments.realcharter --pages docs`."""
+fault of meaning (a time on the wrong act, a duty without its bearer, a ban on the wrong office). Means stand with two 95 % bootstrap
+intervals: over cards, then over the 15 documents. Written by `python -m gnrs_ppl.experiments.realcharter --pages docs`."""
 HARD_OK_NOTE = """\
 {of_rho} of the {failed} failures above are of ρ alone, which follows from how many records a clause names, by rules laid down before
 anything was scored. On {all_pass} cards every feasible structure passes and on {none_pass} none does: the search can matter to this

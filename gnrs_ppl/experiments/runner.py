@@ -11,6 +11,7 @@ figures/       PNG and SVG
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
@@ -221,7 +223,7 @@ def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request
         for unit, cells in missing.items():
             yield _unit(experiment, unit, cells, request)
         return
-    pool = ProcessPoolExecutor(min(request.workers, len(missing)), get_context("spawn"), initializer=_end_with_parent)
+    pool = ProcessPoolExecutor(min(request.workers, len(missing)), get_context("spawn"), initializer=_begin_worker)
     try:
         # a function with its module goes to the other process by name
         jobs = [pool.submit(_unit, experiment, unit, cells, request) for unit, cells in missing.items()]
@@ -239,8 +241,9 @@ def _unit(experiment: Experiment, unit: str, cells: Sequence[Cell], request: Req
     return rows
 
 
-def _end_with_parent() -> None:
-    """A worker whose parent was killed has nobody left to give its rows to."""
+def _begin_worker() -> None:
+    """A worker ends with its parent, and without tidying up: DuckDB's binding complains of connections that outlive Python."""
+    atexit.register(os._exit, 0)
     parent = parent_process()
     assert parent is not None
     threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
@@ -318,6 +321,7 @@ def configuration(name: str, request: Request) -> dict[str, Any]:
     }
 
 
+@cache
 def _commit() -> str | None:
     """The commit, marked where the tree holds changes; None outside a checkout."""
     done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)

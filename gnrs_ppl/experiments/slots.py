@@ -80,14 +80,18 @@ def measure(goal: str, cells: Sequence[Cell], request: Request) -> Iterator[Row]
         slot, kind = cell.method.split(": ")
         degraded = _degraded(bench, pools, graph, own, slot, kind, cell.seed)
         after = bench.execute(degraded.structure)
-        yield cell._asdict() | bench.measured(degraded.structure) | {
-            "slot": slot,
-            "kind": kind,
-            "distractors": degraded.distractors,
-            "replaced": dumps(getattr(degraded.structure, slot)) != dumps(getattr(own, slot)),
-            "changed": after.changed(before),
-            "changed_where_both_apply": after.changed(before, only_active=True),
-        }
+        yield (
+            cell._asdict()
+            | bench.measured(degraded.structure)
+            | {
+                "slot": slot,
+                "kind": kind,
+                "distractors": degraded.distractors,
+                "replaced": dumps(getattr(degraded.structure, slot)) != dumps(getattr(own, slot)),
+                "changed": after.changed(before),
+                "changed_where_both_apply": after.changed(before, only_active=True),
+            }
+        )
 
 
 def best_of(graph: AndOrGraph) -> Structure:
@@ -136,8 +140,8 @@ def report(run: Run) -> Report:
     """Effects by slot, coverage of the interventions, and the heatmap."""
     rows = run.rows("slots")
     notes = [
-        "Procedure: not measurable by execution. No verdict of a case reads it and the held-out labels are of norms; it moves ρ, HARD-OK and "
-        "s_search only, and the rubric, which needs a model.",
+        "Procedure: not measurable by execution. No verdict of a case reads it and the held-out labels are of norms; it moves ρ, "
+        "HARD-OK and s_search only, and the rubric, which needs a model.",
     ]
     return Report([effects(rows), coverage(rows)], {"slot_sensitivity": lambda: draw(rows)}, notes)
 
@@ -157,7 +161,13 @@ def effects(rows: Sequence[Row]) -> Table:
         each, families = paired(own.by_goal("audit_f1"), part.by_goal("audit_f1")), own.families()
         found = estimate([*each.values()], [families[goal] for goal in each])
         if executes:
-            cells += [found.mean, between(found.percentile), between(found.families), _percent(part, "changed"), _percent(part, "changed_where_both_apply")]
+            cells += [
+                found.mean,
+                between(found.percentile),
+                between(found.families),
+                _percent(part, "changed"),
+                _percent(part, "changed_where_both_apply"),
+            ]
         else:
             cells += [None] * 5
         cells += [_percent(part, "activated") if executes else None, printed.get(PAPER_NAMES.get(slot, "")) if kind == SAME else None]
@@ -170,9 +180,9 @@ def effects(rows: Sequence[Row]) -> Table:
     told = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
     applies = own.mean("activated")
     says = (
-        f"Change from the goal's own optimum, paired. {told[0].upper()}{told[1:]}. The paper replaces a slot's pool likewise and prints the change "
-        "of the rubric for two slots, from a baseline (49.65) below every row of its main table; the intervention can be compared, its unit "
-        f"cannot. Before, the norm applies in {100 * (applies or 0):.1f} % of the scored cases."
+        f"Change from the goal's own optimum, paired. {told[0].upper()}{told[1:]}. The paper replaces a slot's pool likewise and prints "
+        "the change of the rubric for two slots, from a baseline (49.65) below every row of its main table; the intervention can be "
+        f"compared, its unit cannot. Before, the norm applies in {100 * (applies or 0):.1f} % of the scored cases."
     )
     return Table("slots", "Slot sensitivity", says, columns, entries)
 
@@ -196,8 +206,8 @@ def coverage(rows: Sequence[Row]) -> Table:
                 )
             )  # fmt: skip
     says = (
-        "Replaced: runs whose slot holds another content than before; where the first option was the chosen one, nothing could be. The paper's "
-        "coverage is comparable in kind. Its distractors are counted otherwise (all goals); ours are of the family."
+        "Replaced: runs whose slot holds another content than before; where the first option was the chosen one, nothing could be. The "
+        "paper's coverage is comparable in kind. Its distractors are counted otherwise (all goals); ours are of the family."
     )
     columns = (
         Column("slot"), Column("replaced by"), Column("runs", 0), Column("distractors", 1), Column("replaced, %", 1), Column("passes h, %", 1),

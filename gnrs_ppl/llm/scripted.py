@@ -71,7 +71,8 @@ def _first(*parts: Callable[[Sequence[Mapping[str, str]], Schema | None, random.
 
 
 SCRIPTS: dict[Role, Script] = dict.fromkeys(ROLES, any_instance) | {
-    "generator": _first(scripts.rule_writer),
+    "generator": _first(scripts.rule_writer, scripts.generator),
+    "polisher": _first(scripts.polisher),
     "parser": _first(scripts.parser),
     "judge": _first(scripts.judge),
     "second_judge": _first(scripts.judge),

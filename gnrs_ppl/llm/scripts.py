@@ -18,6 +18,10 @@ Messages = Sequence[Mapping[str, str]]
 
 INVENTED = 0.25
 """Chance that a scripted rule cites a log that nobody keeps."""
+HALLUCINATED = 0.08
+"""Chance that a scripted fragment says a name that is nowhere in the request."""
+LOSES = 0.25
+"""Chance that a scripted polish loses a log, a number or the last step."""
 _FENCE = re.compile(r"^<data-([0-9a-f]{16})>\n(.*?)\n</data-\1>$", re.DOTALL | re.MULTILINE)
 
 
@@ -109,6 +113,115 @@ def _rule(goal: Data, institution: Data, records: Data, rng: random.Random) -> t
     shown = " or the ".join(said[2 + len(wanted) : -2])
     clause = f"Whoever is seen to {said[0]} as {said[1]} {duty} within {minutes} minutes; the {shown} shows it. "
     return structure, clause + f"Otherwise there is a {said[-2]} by the {said[-1]} within seven days."
+
+
+def generator(messages: Messages, schema: Data | None, rng: random.Random) -> str | None:
+    """Role generator, where fragments are asked for: three a slot out of the listed names, some with a name that is not listed."""
+    if not (_asks_for(schema, "scope") and _asks_for(schema, "procedure")) or _asks_for(schema, "left_over"):
+        return None
+    goal, institution, records = (json.loads(value) for value in _fenced(messages)[:3])
+    makers = {"scope": _scope, "trigger": _trigger, "norm": _norm, "evidence": _evidence, "procedure": _procedure}
+    slots: Data = {}
+    for slot, make in makers.items():
+        contents = [make(goal, institution, records, rng) for _ in range(3)]
+        slots[slot] = [{"because": "scripted", "content": _with_invention(content, rng)} for content in contents]
+    return json.dumps(slots)
+
+
+def polisher(messages: Messages, schema: Data | None, rng: random.Random) -> str | None:
+    """Role polisher: the rule with other verbs and joints; now and then with a name, a number or its last part lost."""
+    if not _asks_for(schema, "clause"):
+        return None
+    clause = _fenced(messages)[0]
+    for plain, other in _REWORDED:
+        if rng.random() < 0.6:
+            clause = re.sub(plain, other, clause)
+    if rng.random() < LOSES:
+        plain, other = rng.choice(_LOSSES)
+        clause = re.sub(plain, other, clause, count=1)
+    return json.dumps({"clause": clause})
+
+
+_REWORDED = (
+    (r"carries out a", "conducts a"),
+    (r"on the basis of the", "using the"),
+    (r"then takes a", "then makes a"),
+    (r"puts the matter right through a", "provides a"),
+    (r"may make an? (?=[^,;.]+ appeal)", "may lodge an "),
+    (r"each of these steps is taken within", "each of the following steps has to be taken within"),
+    (r"If the records show otherwise", "Should the records show otherwise"),
+    (r"In matters of", "Concerning"),
+    (r"This rule applies to", "This rule is for"),
+)
+_LOSSES = ((r" the (?:[a-z-]+ )+log(?= (?:and|or|must|shows?|all|both) )", " the records"), (r"\bwithin\b", "soon"), (r"; [^;]*\.$", "."))
+
+
+def _scope(goal: Data, institution: Data, records: Data, rng: random.Random) -> Data:
+    places, things = institution.get("locations", []), institution.get("objects", [])
+    return {
+        "roles": _some(institution["roles"], rng, 2),
+        "locations": _some(places, rng, 1) if rng.random() < 0.3 else [],
+        "objects": [],
+        "concerns": _some(things, rng, 2) if rng.random() < 0.5 else [],
+    }
+
+
+def _trigger(goal: Data, institution: Data, records: Data, rng: random.Random) -> Data:
+    log, activity = rng.choice(_keeps(records))
+    window = rng.choice((None, "PT1H", "PT4H"))
+    return {"act": _act(activity), "channel": log, "once": rng.choice(("first", "each")), "window": window}
+
+
+def _norm(goal: Data, institution: Data, records: Data, rng: random.Random) -> Data:
+    deadline = rng.choice(("PT15M", "PT30M", "PT1H"))
+    absent: Data = {"after": None, "correlate": rng.choice((None, "same_case")), "count": 1, "unless": None}
+    required = [("response", name, deadline) for name in goal.get("required", [])]
+    forbidden = [(rng.choice(("absence", "not_response")), name, None) for name in goal.get("forbidden", [])]
+    wanted = required + forbidden or [("response", name, deadline) for name in goal.get("permitted", [])]
+    bearer = rng.choice(("trigger", {"role": rng.choice(_names(institution["roles"]))}))
+    constraints = [absent | {"template": template, "target": _act(name), "deadline": due} for template, name, due in wanted]
+    return {"force": goal.get("force", "must"), "bearer": bearer, "constraints": constraints}
+
+
+def _evidence(goal: Data, institution: Data, records: Data, rng: random.Random) -> Data:
+    logs = _some(records["channels"], rng, 3)
+    operator = rng.choice(("all", "any", "at_least")) if len(logs) > 2 else rng.choice(("all", "any"))
+    return {"channels": logs, "operator": operator, "k": 2 if operator == "at_least" else None}
+
+
+def _procedure(goal: Data, institution: Data, records: Data, rng: random.Random) -> Data:
+    role, log = rng.choice(_names(institution["roles"])), rng.choice(_names(records["channels"]))
+    steps = _some(institution.get("steps", [{"name": "review"}]), rng, 3)
+    stages = ("review", "decision", "remedy")
+    taken: list[Data] = [
+        {"stage": stage, "name": name, "role": role, "inspects": None, "activity": None} for stage, name in zip(stages, steps, strict=False)
+    ]
+    taken[0]["inspects"] = log
+    return {"steps": taken, "response_time": rng.choice(("P1D", "P7D"))}
+
+
+def _with_invention(content: Data, rng: random.Random) -> Data:
+    """The content, now and then with one of its names replaced by one that is nowhere."""
+    text, names = json.dumps(content), re.findall(r'"(?:activity|channel|role|name|inspects)": "([^"]+)"', json.dumps(content))
+    names += content.get("channels", []) + content.get("roles", [])
+    if not names or rng.random() >= HALLUCINATED:
+        return content
+    invented: Data = json.loads(text.replace(f'"{rng.choice(names)}"', f'"invented_{rng.randrange(16**4):04x}"'))
+    return invented
+
+
+def _keeps(records: Data) -> list[tuple[str, str]]:
+    return [(channel["name"], name) for channel in records["channels"] for name in channel.get("rows") or channel["activities"]]
+
+
+def _names(entries: Sequence[Data]) -> list[str]:
+    return [entry["name"] for entry in entries]
+
+
+def _some(entries: Sequence[Data], rng: random.Random, most: int) -> list[str]:
+    """One to so many of the names, without doubles."""
+    names = _names(entries)
+    return rng.sample(names, min(len(names), rng.randint(1, most)))
 
 
 def _asks_for(schema: Data | None, field: str) -> bool:

@@ -1,0 +1,88 @@
+"""Where candidates and selected payloads come from (paper, Table candidate-source)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gnrs_ppl.experiments.main import lines
+from gnrs_ppl.experiments.methods import METHODS, SOURCES
+from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run
+from gnrs_ppl.experiments.tables import Column, Entry, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PROPOSED, NO_LLM = "Candidates generated per test goal", "Selected payloads/run, No LLM candidates"
+FULL = "Selected payloads/run, GNRS-Search"
+
+
+def report(run: Run) -> Report:
+    """Proposed per goal, and selected per run by method."""
+    rows, pools = run.rows("main") + run.rows("ablations"), run.rows("pools")
+    return Report([proposed(pools), selected(rows, run.request)], {"payload_sources": lambda: draw(rows, run.request)})
+
+
+def proposed(pools: Sequence[Row]) -> Table:
+    """Candidates per goal by source."""
+    paper = _paper(PROPOSED)
+    mean = {source: sum(row[f"proposed_{source}"] for row in pools) / len(pools) for source in SOURCES}
+    entries: list[tuple[Entry, ...]] = [(source, mean[source], paper[source]) for source in SOURCES]
+    entries.append(("LLM (needs a model)", None, paper["LLM"]))
+    entries.append(("dropped by the grounding filter", sum(row["dropped"] for row in pools) / len(pools), None))
+    says = (
+        "Means per goal before candidates are merged by content. The three sources without a model can be compared; the paper counts "
+        "over its 88 test goals. Its 1.3 dropped are of the LLM source; ours are of all three, each content once."
+    )
+    return Table(
+        "proposed", "Candidates proposed", says, (Column("source"), Column("per goal", 1), Column("per goal", 1, paper=True)), entries
+    )
+
+
+def selected(rows: Sequence[Row], request: Request) -> Table:
+    """Payloads of the drafted rules by source."""
+    paper = {"No LLM candidates": _paper(NO_LLM)}
+    entries: list[tuple[Entry, ...]] = []
+    for name in METHODS:
+        for chains, own in lines(rows, [name], request):
+            counted = [own.mean(f"from_{source}") for source in SOURCES]
+            entries.append((name, chains, *counted, *(paper[name][s] if name in paper else None for s in SOURCES)))
+    full = _paper(FULL)
+    entries.append(("GNRS-Search (needs a model)", *[None] * 4, *(full[source] for source in SOURCES)))
+    says = (
+        "Payloads per run by the sources of their candidate; a candidate that two sources proposed counts for both. Comparable: the "
+        "row No LLM candidates. How the paper counts candidates of several sources is not said."
+    )
+    columns = (
+        Column("method"), Column("chains", 0), *(Column(source, 2) for source in SOURCES), *(Column(source, 1, paper=True) for source in SOURCES),
+    )  # fmt: skip
+    return Table("selected", "Payloads selected", says, columns, entries)
+
+
+def _paper(quantity: str) -> dict[str, float | None]:
+    row = next(row for row in published("candidate-source-app") if row["quantity"] == quantity)
+    return {name: None if row[name] == "–" else float(row[name]) for name in (*SOURCES, "LLM")}
+
+
+def draw(rows: Sequence[Row], request: Request) -> Figure:
+    """Payloads by source for every method."""
+    from gnrs_ppl.experiments.figures import COLOURS, blank
+
+    chains = max(request.chains)
+    found = [(name, own) for name in METHODS for c, own in lines(rows, [name], request) if c in (None, chains)]
+    figure = blank(7.5, 0.4 * len(found) + 1.2)
+    axes = figure.add_subplot()
+    for i, source in enumerate(SOURCES):
+        places = [place + 0.27 * (i - 1) for place in range(len(found))]
+        axes.barh(places, [own.mean(f"from_{source}") or 0.0 for _, own in found], height=0.27, color=COLOURS[i], label=source)
+    axes.set_yticks(range(len(found)), [name for name, _ in found])
+    axes.invert_yaxis()
+    axes.set_xlabel(f"payloads per rule by source of their candidate (chains: {chains})")
+    axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+    return figure
+
+
+EXPERIMENT = Experiment(
+    "candidate_sources", "Which sources do candidates and chosen payloads come from?", report, needs=("main", "ablations", "pools")
+)

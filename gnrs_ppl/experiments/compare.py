@@ -1,0 +1,92 @@
+"""Two runs of one experiment side by side: paired differences per goal, flipped goals first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.experiments.bootstrap import MEASURES
+from gnrs_ppl.experiments.main import between
+from gnrs_ppl.experiments.runner import CONFIG, ROWS, Row, of, read_rows
+from gnrs_ppl.experiments.statistics import estimate, paired
+from gnrs_ppl.experiments.tables import Column, Entry, Table
+
+
+def compare(first: Path, second: Path) -> list[Table]:
+    """What the second run has and the first has not, method by method.
+
+    Parameters
+    ----------
+    first, second : Path
+        Folders of runs, such as ``out/dev/main``.
+
+    Raises
+    ------
+    InputError
+        A folder without rows, or no method on a goal that both have.
+    """
+    a, b = _rows(first), _rows(second)
+    common = [key for key in _methods(a) if key in _methods(b)]
+    if not any(paired(of(a, *key).by_goal("hard_ok"), of(b, *key).by_goal("hard_ok")) for key in common):
+        raise InputError("the runs share no method on a goal", "compare runs of one experiment", source=f"{first}, {second}")
+    says = (
+        f"{second} less {first}: {_difference(first, second)}. Paired by goal, seeds averaged within a goal. Nothing here is the paper's."
+    )
+    return [_means(a, b, common, says), _goals(a, b, common, says)]
+
+
+def _rows(folder: Path) -> list[Row]:
+    rows = read_rows(folder)
+    if not rows:
+        raise InputError("holds no rows", "name the folder of a run, such as out/dev/main", source=str(folder / ROWS))
+    return rows
+
+
+def _methods(rows: list[Row]) -> list[tuple[str, int | None]]:
+    return list(dict.fromkeys((row["method"], row["chains"]) for row in rows))
+
+
+def _difference(first: Path, second: Path) -> str:
+    """What their configurations differ in."""
+    a, b = (json.loads((folder / CONFIG).read_text(encoding="utf-8")) for folder in (first, second))
+    names = [key for key in a if a[key] != b.get(key)]
+    return f"they differ in {', '.join(names)}" if names else "their configurations are the same"
+
+
+def _means(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], says: str) -> Table:
+    entries: list[tuple[Entry, ...]] = []
+    for method, chains in common:
+        for measure, (name, scale, digits) in MEASURES.items():
+            before, after = of(a, method, chains), of(b, method, chains)
+            each = paired(before.by_goal(measure), after.by_goal(measure))
+            if not each:
+                continue
+            found = estimate([scale * value for value in each.values()], [before.families()[goal] for goal in each])
+            moved = sum(abs(value) > 1e-12 for value in each.values())
+            ends = (between(end, digits) for end in (found.percentile, found.families))
+            entries.append((method, chains, name, found.goals, moved, found.mean, *ends))
+    columns = (
+        Column("method"), Column("chains", 0), Column("measure"), Column("goals", 0), Column("of them changed", 0), Column("difference", 3),
+        Column("95 % over goals"), Column("95 % over families"),
+    )  # fmt: skip
+    return Table("differences", "Differences of two runs", says, columns, entries)
+
+
+def _goals(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], says: str) -> Table:
+    """Goals whose HARD-OK changed first, then by the change of audit F1; goals where nothing changed are left out."""
+    found = []
+    for method, chains in common:
+        before, after = of(a, method, chains), of(b, method, chains)
+        gates, f1s = (paired(before.by_goal(m), after.by_goal(m)) for m in ("hard_ok", "audit_f1"))
+        for goal in f1s:
+            if gates.get(goal) or f1s[goal]:
+                entry = (goal, method, chains, *(rows.by_goal(m).get(goal) for m in ("hard_ok", "audit_f1") for rows in (before, after)))
+                found.append((-abs(gates.get(goal, 0.0)), -abs(f1s[goal]), goal, method, chains or 0, entry))
+    columns = (
+        Column("goal"), Column("method"), Column("chains", 0), Column("HARD-OK, first", 2), Column("HARD-OK, second", 2),
+        Column("audit F1, first", 3), Column("audit F1, second", 3),
+    )  # fmt: skip
+    return Table(
+        "goals", "Goals that changed, flips of HARD-OK first", says, columns, [entry for *_, entry in sorted(found, key=lambda f: f[:5])]
+    )

@@ -1,0 +1,108 @@
+"""What failed and why, counted from the rows, beside the paper's kinds of failure (Table failure-modes)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from gnrs_ppl.experiments.examples import issue
+from gnrs_ppl.experiments.main import BEST, FLOORS, lines
+from gnrs_ppl.experiments.methods import BASE, METHODS
+from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run, of
+from gnrs_ppl.experiments.slots import OWN, SAME, method
+from gnrs_ppl.experiments.tables import Column, Entry, Table
+
+Test = Callable[[Row, Mapping[str, float]], bool]
+FAILURES: dict[str, Test] = {
+    "no rule": lambda row, floor: bool(row["failed"]),
+    "cannot be rendered or checked": lambda row, floor: not row["failed"] and not row["checkable"],
+    "fails HARD-OK": lambda row, floor: not row["hard_ok"],
+    "breaks h": lambda row, floor: not row["feasible"],
+    "refused on a held-out log": lambda row, floor: bool(row.get("refused")),
+    "never applies": lambda row, floor: not row["activated"],
+    "below the best floor": lambda row, floor: row["audit_f1"] < floor[row["goal"]],
+    "finds no violation right": lambda row, floor: row["audit_violated"] == 0,
+    "another structure scores higher": lambda row, floor: (row.get("epsilon") or 0) > 0,
+}
+"""Kinds of failure that rows show; a run may show several."""
+
+
+def report(run: Run) -> Report:
+    """Counts by method, the goals where the base does worst, and the paper's kinds."""
+    main, request = run.rows("main"), run.request
+    rows = [row for row in main + run.rows("ablations") if row["method"] in METHODS]
+    floor = {goal: max(of(main, name).by_goal("audit_f1")[goal] for name in FLOORS) for goal in of(main, FLOORS[0]).by_goal("audit_f1")}
+    return Report([counts(rows, floor, request), worst(main, floor, request), kinds(rows, run.rows("slots"), request)])
+
+
+def counts(rows: Sequence[Row], floor: Mapping[str, float], request: Request) -> Table:
+    """Runs of each method that show each failure."""
+    entries: list[tuple[Entry, ...]] = []
+    for name in METHODS:
+        for chains, own in lines(rows, [name], request):
+            entries.append((name, chains, len(own.rows), *(sum(test(row, floor) for row in own.rows) for test in FAILURES.values())))
+    columns = (Column("method"), Column("chains", 0), Column("runs", 0), *(Column(name, 0) for name in FAILURES))
+    says = "Runs. The best floor is the greatest audit F1 of what needs no rule, on the same goal. The paper counts no failures."
+    return Table("failures", "What failed", says, columns, entries)
+
+
+def worst(main: Sequence[Row], floor: Mapping[str, float], request: Request) -> Table:
+    """The base method's goals, furthest below the best of its pools first."""
+    chains = max(request.chains)
+    own, best = of(main, BASE, chains), of(main, BEST).by_goal("audit_f1")
+    f1s = own.by_goal("audit_f1")
+    first = {row["goal"]: row for row in reversed(own.rows)}
+    entries: list[tuple[Entry, ...]] = []
+    for goal in sorted(f1s, key=lambda g: f1s[g] - best[g]):
+        row = first[goal]
+        if row["failed"] or not row["checkable"]:
+            why = issue(row)
+        elif not row["activated"]:
+            why = "the norm never applies: another trigger or scope than the labels'"
+        elif best[goal] - f1s[goal] > 0.1:
+            why = "the pools hold a better rule that scores lower"
+        elif best[goal] < max(0.3, floor[goal]):
+            why = "no rule of the best-scoring pairs does well: the pools, or a norm that five slots cannot say"
+        else:
+            why = "near the best of its pools"
+        entries.append((goal, row["family"], f1s[goal], best[goal], floor[goal], row["activated"], row["hard_ok"], why))
+    columns = (
+        Column("goal"), Column("family"), Column("audit F1", 3), Column(BEST, 3), Column("best floor", 3), Column("applies", 2),
+        Column("HARD-OK"), Column("what structure and execution show"),
+    )  # fmt: skip
+    says = f"{BASE} with {chains} chains, means over seeds; furthest below the best of the pools first. The paper has no such table."
+    return Table("worst_goals", "Where the base does worst", says, columns, entries)
+
+
+def kinds(rows: Sequence[Row], degraded: Sequence[Row], request: Request) -> Table:
+    """The paper's five kinds, and what a run without a model shows of each."""
+    chains = max(request.chains)
+    base, free, first = (of(rows, name, chains if METHODS[name].runs_chains else None) for name in (BASE, "No hard penalty", "No search"))
+    f1 = {
+        name: of(degraded, name).mean("audit_f1") or 0.0
+        for name in [OWN, *(method(SAME, s) for s in ("norm", "scope", "trigger", "evidence"))]
+    }
+    loss = ", ".join(f"{name.split(':')[0]} {value - f1[OWN]:+.3f}" for name, value in f1.items() if name != OWN).replace("-", "−")
+
+    def percent(measure: str, rows_of: object = base) -> str:
+        value = rows_of.mean(measure) if hasattr(rows_of, "mean") else None
+        return "–" if value is None else f"{100 * value:.1f} %"
+
+    told = {
+        "Surface-only fluency": "Not to be seen without a model: every text here is the template's.",
+        "Syntactic structure without grounding": f"Without the penalty {percent('checkable', free)} of rules can be checked and "
+        f"{percent('feasible', free)} pass h; with it {percent('checkable')} and {percent('feasible')}.",
+        "Conservative under-generation": f"{BASE} passes HARD-OK in {percent('hard_ok')} of runs with audit F1 {base.mean('audit_f1') or 0:.3f}: "
+        "passing the gate says little about the rule.",
+        "Semantic-core corruption": f"Change of audit F1 when a slot's pool is replaced: {loss}.",
+        "Renderer-only transfer": f"On these goals No search passes HARD-OK in {percent('hard_ok', first)} of runs, audit F1 "
+        f"{first.mean('audit_f1') or 0:.3f}; for cards see the experiment realcharter.",
+    }
+    heads = ("symptom (our words)", "results named (our words)", "conclusion (our words)")
+    entries = [(row["failure mode"], told[row["failure mode"]], *(row[head] for head in heads)) for row in published("failure-modes-app")]
+    says = "The paper's kinds with what a run without a model can show of them; fluency cannot be seen without one."
+    columns = (Column("failure mode"), Column("seen here"), *(Column(head, paper=True) for head in heads))
+    return Table("kinds", "The paper's kinds of failure", says, columns, entries)
+
+
+EXPERIMENT = Experiment("failure_modes", "What failed, how often, and why?", report, needs=("main", "ablations", "slots"))

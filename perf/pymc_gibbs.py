@@ -1,0 +1,46 @@
+"""PyMC's CategoricalGibbsMetropolis on tables that ``perf/inference.py`` hands over; prints slot updates per second as JSON.
+
+A process of its own, since PyMC may need an interpreter of its own: ``python -m venv pymc-venv``, ``pymc-venv/bin/pip install pymc``, and
+``python perf/inference.py --pymc pymc-venv/bin/python``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+import warnings
+
+import numpy as np
+import pymc
+import pytensor.tensor as pt
+
+
+def main() -> None:
+    given = np.load(sys.argv[1])
+    sizes, draws = given["sizes"].tolist(), int(given["draws"])
+    logging.getLogger("pymc").setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")
+    with pymc.Model():
+        slots = [pymc.Categorical(f"slot{v}", logit_p=given["log_prior"][v, :n]) for v, n in enumerate(sizes)]
+        raised, score = 0, 0
+        for v, slot in enumerate(slots):
+            score += pt.constant(given["unary"][v])[slot]
+            raised += pt.constant(given["unary_flags"][v].astype(int))[slot]
+        for p, (left, right) in enumerate(given["pairs"].tolist()):
+            score += pt.constant(given["pairwise"][p])[slots[left], slots[right]]
+            raised += pt.constant(given["pair_flags"][p].astype(int))[slots[left], slots[right]]
+        pymc.Potential("s_search", (score - given["penalty"] * (raised > 0)) / given["temperature"])
+        step = pymc.CategoricalGibbsMetropolis(slots)
+        asked = {"tune": 0, "chains": 1, "cores": 1, "step": step, "progressbar": False, "compute_convergence_checks": False}
+        began = time.perf_counter()
+        pymc.sample(draws=20, random_seed=0, **asked)
+        first = time.perf_counter()
+        pymc.sample(draws=draws, random_seed=1, **asked)
+        wall = time.perf_counter() - first
+    print(json.dumps({"slot updates/s": draws * len(sizes) / wall, "compile": first - began, "version": pymc.__version__}))
+
+
+if __name__ == "__main__":
+    main()
