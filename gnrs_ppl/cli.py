@@ -1,4 +1,4 @@
-"""Command line: goals, draft, audit, sample, fit, diagnose. Heavy imports wait until a verb needs them."""
+"""Command line: goals, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait until a verb needs them."""
 
 from __future__ import annotations
 
@@ -399,6 +399,48 @@ def diagnose(
         print_diagnosis(found, drawn)
     if found.verdict == "not mixed":
         raise typer.Exit(1)
+
+
+@app.command()
+def experiment(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, or list, all, compare.", show_default=False)],
+    runs: Annotated[list[Path] | None, typer.Argument(metavar="[RUN RUN]", help="With compare: two folders.", show_default=False)] = None,
+    split: Annotated[Split, typer.Option(help="Goals of this split.")] = Split.dev,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder of the runs; out/SPLIT unless given.", show_default=False)] = None,
+    chains: Annotated[list[int] | None, typer.Option(min=1, help="Once per number; 1 and 64 unless given.", show_default=False)] = None,
+    no_llm: Annotated[bool, typer.Option("--no-llm", help="With all: only what needs no model.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a table or figure of the paper again; a run that was stopped goes on where it was."""
+    from gnrs_ppl.experiments import command
+    from gnrs_ppl.experiments.compare import compare
+    from gnrs_ppl.experiments.registry import experiment as named
+    from gnrs_ppl.experiments.runner import Request
+
+    if runs and name != "compare":
+        raise InputError("only compare takes folders", "leave them out", source="arguments")
+    if name in ("list", "compare"):
+        tables = [command.listing()] if name == "list" else compare(*command.two_runs(runs or []))
+        if as_json:
+            typer.echo(json.dumps(command.tables_json(tables), indent=2, ensure_ascii=False))
+        else:
+            command.show_tables(tables)
+        return
+    if name == "all" and not no_llm:
+        raise InputError("some experiments need a model", "add --no-llm to run the others", source="arguments")
+    request = Request(split.value, chains=tuple(sorted(set(chains or (1, 64)))), revealed=reveal)
+    if name != "all":
+        named(name)  # a name that is none enters no ledger
+    if reveal and command.needs_reveal(name, request):
+        from gnrs_ppl.evaluate.ledger import enter
+
+        enter(sys.argv)
+    outcomes = command.run_named(name, request, out or command.default_folder(split.value))
+    if as_json:
+        typer.echo(json.dumps(command.as_json(outcomes), indent=2, ensure_ascii=False))
+    else:
+        command.show_outcomes(outcomes)
 
 
 def _counted(what: str, items: Iterator[Item], total: int) -> Iterator[Item]:

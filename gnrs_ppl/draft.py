@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.inference.exact import Ranked
     from gnrs_ppl.inference.result import Chains, MoveCount, Visited
     from gnrs_ppl.inference.sweep import Exact
-    from gnrs_ppl.llm import Model
+    from gnrs_ppl.llm import Answer, Model
     from gnrs_ppl.models.energy import Tables
     from gnrs_ppl.models.graph import AndOrGraph, Position
     from gnrs_ppl.realize.polish import Polished, Version
@@ -655,7 +655,10 @@ class Draft:
         from gnrs_ppl.realize.polish import prompt_of
 
         polished = self.polished
-        asked = {"generator": (self.proposed.answer,), "polisher": polished.answers if polished else ()}
+        asked: dict[str, tuple[Answer[Any], ...]] = {
+            "generator": (self.proposed.answer,),
+            "polisher": polished.answers if polished else (),
+        }
         answers = [answer for some in asked.values() for answer in some]
         made = [answer for answer in answers if answer.tries]
         return {
@@ -663,7 +666,7 @@ class Draft:
             "prompts": {name: load(name).hash for name in (PROMPT, *([prompt_of(polished.version)] if polished else []))},
             "calls": len(made),
             "cached": sum(answer.cached for answer in answers),
-            "cost": None if any(answer.cost is None for answer in made) else sum(answer.cost or 0.0 for answer in made),
+            "cost": None if any(answer.cost is None for answer in made) else float(sum(answer.cost or 0.0 for answer in made)),
             "scripted": any(answer.scripted for answer in answers),
             "proposals": {"kept": len(self.proposed.proposals), "dropped": len(self.proposed.dropped), "problem": self.proposed.problem},
         }

@@ -122,7 +122,8 @@ def _print_language_model(console: Console, draft: Draft) -> None:
     proposals = f"{said['kept']} proposals kept, {said['dropped']} dropped" + (f" ({said['problem']})" if said["problem"] else "")
     cost = "cost unknown" if found["cost"] is None else f"{found['cost']:.4f} US dollars"
     models = ", ".join(f"{role} {name or 'without an answer'}" for role, name in found["models"].items())
-    console.print(Text(f"language model: {models}; {proposals}; {found['calls']} calls, {found['cached']} from the cache, {cost}", style="dim"))
+    asked = f"{found['calls']} calls, {found['cached']} from the cache, {cost}"
+    console.print(Text(f"language model: {models}; {proposals}; {asked}", style="dim"))
     if draft.polished:
         lost = "; ".join(draft.polished.lost)
         console.print(Text(f"polish {draft.polished.version}: {draft.polished.outcome}{f' ({lost})' if lost else ''}", style="dim"))

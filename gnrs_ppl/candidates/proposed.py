@@ -61,9 +61,7 @@ class Proposed(NamedTuple):
         return "the model declined" if self.answer.refusal else ""
 
 
-def propose(
-    contexts: Sequence[Context], model: Model, *, seed: int | None = None, concurrency: int = CONCURRENCY
-) -> list[Proposed]:
+def propose(contexts: Sequence[Context], model: Model, *, seed: int | None = None, concurrency: int = CONCURRENCY) -> list[Proposed]:
     """What a model proposes for some contexts: one request each, all at once.
 
     Parameters

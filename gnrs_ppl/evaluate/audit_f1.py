@@ -88,7 +88,7 @@ def execute(structure: Structure | None, goal_id: str, *, revealed: bool = False
     """
     worlds = held_out(goal_id, revealed=revealed)
     predictions: list[dict[str, Verdict]] = []
-    refused = "" if structure is not None else "there is no rule"
+    refused = "" if structure is not None else "no whole structure was read"
     for world in worlds:
         found: dict[str, Verdict] = {}
         if structure is not None:

@@ -1,4 +1,4 @@
-"""What each part of the search is good for, and whether another optimiser of the same objective chooses otherwise (paper, Table ablation)."""
+"""What each part of the search is good for, and whether other optimisers of its objective choose otherwise (paper, Table ablation)."""
 
 from __future__ import annotations
 
@@ -62,24 +62,20 @@ def variants(rows: Sequence[Row], request: Request) -> Table:
 
 def differences(rows: Sequence[Row], request: Request) -> Table:
     """Every variant less the base, goal by goal."""
+    paper = {row["ablation"]: row for row in published("ablation")}
+    full = float(paper["GNRS-Search full"]["HARD-OK"])
     entries: list[tuple[Entry, ...]] = []
     for name in ABLATIONS:
         for chains, own in lines(rows, [name], request):
             base = of(rows, BASE, chains or max(request.chains))
             if not base.rows:
                 continue
-            cells: list[Entry] = [name, chains]
-            for measure in ("hard_ok", "audit_f1"):
-                each, families = paired(base.by_goal(measure), own.by_goal(measure)), base.families()
-                found = estimate([*each.values()], [families[goal] for goal in each])
-                scale, digits = (100, 1) if measure == "hard_ok" else (1, 3)
-                low_high = found.percentile._make(scale * end for end in found.percentile)
-                clustered = found.families._make(scale * end for end in found.families)
-                cells += [scale * found.mean, between(low_high, digits), between(clustered, digits)]
-            entries.append(tuple(cells))
-    paper = {row["ablation"]: row for row in published("ablation")}
-    full = float(paper["GNRS-Search full"]["HARD-OK"])
-    entries = [(*e, float(paper[str(e[0])]["HARD-OK"]) - full if e[0] in paper else None) for e in entries]
+            entry: list[Entry] = [name, chains]
+            for what, scale, digits in (("hard_ok", 100.0, 1), ("audit_f1", 1.0, 3)):
+                each, families = paired(base.by_goal(what), own.by_goal(what)), base.families()
+                found = estimate([scale * value for value in each.values()], [families[goal] for goal in each])
+                entry += [found.mean, between(found.percentile, digits), between(found.families, digits)]
+            entries.append((*entry, float(paper[name]["HARD-OK"]) - full if name in paper else None))
     columns = (
         Column("variant"), Column("chains", 0), Column("HARD-OK, points", 1), Column("HARD-OK, 95 % over goals"),
         Column("HARD-OK, 95 % over families"), Column("audit F1", 3), Column("audit F1, 95 % over goals"),

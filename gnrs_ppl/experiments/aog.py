@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -69,7 +70,7 @@ def case(goal: str, seed: int) -> Case:
             move = tuple(MOVES)[int(chains.move[0, step - 1])]
             edits.append(
                 Edit(
-                    step, move.replace("_", " "), "; ".join(changes), float(scores[step - 1]), float(scores[step]),
+                    step, move, "; ".join(changes), float(scores[step - 1]), float(scores[step]),
                     bool(chains.feasible[0, step - 1]),
                 )
             )  # fmt: skip
@@ -116,7 +117,8 @@ def edits(one: Case) -> Table:
         f"enumeration is {optimum if optimum is None else format(optimum, '.4f')}). Edits may lower the score: the chain samples."
     )
     columns = (
-        Column("step", 0), Column("move"), Column("change"), Column("s_search before", 4), Column("s_search after", 4), Column("passes h"),
+        Column("step", 0), Column("move"), Column("change"), Column("s_search before", 4), Column("s_search after", 4),
+        Column("passes h"),
     )  # fmt: skip
     return Table("edits", "Accepted edits", says, columns, [tuple(edit) for edit in kept])
 
@@ -126,24 +128,25 @@ def stages(one: Case) -> Table:
     graph, goal = one.found.graph, one.found.graph.facts.context.goal
     bench = Bench(one.goal)
     sizes = ", ".join(f"{slot} {len({o.candidate for o in options})}" for slot, options in zip(SLOTS, graph.options, strict=True))
-    start = graph.structure(one.found.chains.starts[0])
+    refusal = bench.refusal(graph.structure(one.found.chains.starts[0]))
+    checkable = f"It cannot be checked ({refusal})." if refusal else "It can be checked."
     raised = [flag.name.replace("_", " ") for flag in graph.raised(one.found.chains.starts[0])]
     wins = sum(edit.after > edit.before for edit in one.edits)
     told = {
-        "Goal and records": f"{goal.intent} Required: {', '.join(goal.required) or 'none'}; forbidden: {', '.join(goal.forbidden) or 'none'}.",
+        "Goal and records": f"{goal.intent} Required: {_listed(goal.required)}; forbidden: {_listed(goal.forbidden)}.",
         "Candidate pools": f"{sizes}; {one.found.as_dict()['states']:,} structures.",
-        "Initial AOG state": f"{_checked(bench, start)} s_search {float(one.found.chains.start_score[0]):.4f}; breaks: {', '.join(raised) or 'nothing'}.",
+        "Initial AOG state": f"{checkable} s_search {float(one.found.chains.start_score[0]):.4f}; conditions broken: {_listed(raised)}.",
         "Accepted MCMC edits": f"{len(one.edits)} of {STEPS} steps led elsewhere, {wins} of them upwards.",
         "Selected AOG and rendering": bench.text(graph.structure(one.found.best)),
     }
     paper = {row["stage"]: row["what is shown (our words)"] for row in published("qual-aog-trace")}
     rows = [(stage, told[stage], paper[stage]) for stage in paper]
-    says = "Stages of our own draft, without LLM candidates; the paper's, of its shift goal, in our words. Which edits it accepted cannot be compared."
+    says = "Stages of our own draft, without LLM candidates; the paper's, of its shift goal, in our words. Its edits cannot be compared."
     return Table("stages", "From goal to rule", says, (Column("stage"), Column("here"), Column("what is shown", paper=True)), rows)
 
 
-def _checked(bench: Bench, structure: Any) -> str:
-    return "A start that cannot be checked." if bench.refusal(structure) else "A start that can be checked."
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
 
 
 def draw_graph(one: Case) -> Figure:

@@ -1,4 +1,4 @@
-"""Paired bootstrap of the base method against every other: over goals as in the paper, BCa beside it, and over families (Table bootstrap)."""
+"""Paired bootstrap of the base against every other: goals as in the paper, BCa beside it, and families (paper, Table bootstrap)."""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ def selected(rows: Sequence[Row], request: Request) -> Table:
         "row No LLM candidates. How the paper counts candidates of several sources is not said."
     )
     columns = (
-        Column("method"), Column("chains", 0), *(Column(source, 2) for source in SOURCES), *(Column(source, 1, paper=True) for source in SOURCES),
+        Column("method"), Column("chains", 0), *(Column(source, 2) for source in SOURCES),
+        *(Column(source, 1, paper=True) for source in SOURCES),
     )  # fmt: skip
     return Table("selected", "Payloads selected", says, columns, entries)
 

@@ -67,8 +67,8 @@ def _means(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], say
             ends = (between(end, digits) for end in (found.percentile, found.families))
             entries.append((method, chains, name, found.goals, moved, found.mean, *ends))
     columns = (
-        Column("method"), Column("chains", 0), Column("measure"), Column("goals", 0), Column("of them changed", 0), Column("difference", 3),
-        Column("95 % over goals"), Column("95 % over families"),
+        Column("method"), Column("chains", 0), Column("measure"), Column("goals", 0), Column("of them changed", 0),
+        Column("difference", 3), Column("95 % over goals"), Column("95 % over families"),
     )  # fmt: skip
     return Table("differences", "Differences of two runs", says, columns, entries)
 

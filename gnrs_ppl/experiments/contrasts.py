@@ -66,8 +66,9 @@ def ours(run: Run) -> Table:
                 values = (found.goals, *levels, found.mean, *(between(end, digits) for end in (found.percentile, found.families)))
             entries.append((contrast.question, f"{contrast.first} vs. {contrast.second}", name, *values, *told))
     columns = (
-        Column("question"), Column("contrast"), Column("metric"), Column("goals", 0), Column("first", 3), Column("second", 3), Column("gap", 3),
-        Column("95 % over goals"), Column("95 % over families"), Column("metric", paper=True), Column("gap", 2, paper=True),
+        Column("question"), Column("contrast"), Column("metric"), Column("goals", 0), Column("first", 3), Column("second", 3),
+        Column("gap", 3), Column("95 % over goals"), Column("95 % over families"), Column("metric", paper=True),
+        Column("gap", 2, paper=True),
     )  # fmt: skip
     says = (
         f"First less second, paired by goal, with {chains} chains. The paper's contrasts stand where ours asks the same with {BASE} in "

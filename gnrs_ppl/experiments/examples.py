@@ -79,7 +79,9 @@ def slots(goal: str, rows: list[Row]) -> Table:
         Column("audit F1 after", 3), Column("changed verdicts, %", 1), Column("error (our words)", paper=True),
         Column("Avg before", 1, paper=True), Column("Avg after", 1, paper=True),
     )  # fmt: skip
-    says = f"{goal}: the optimum, and the rule after as many candidates of other goals stood in one slot. The paper's are of other goals, by rubric."
+    says = (
+        f"{goal}: the optimum, and the rule after as many candidates of other goals stood in one slot. The paper scores its own by rubric."
+    )
     return Table("slot_examples", "One slot replaced", says, columns, entries)
 
 

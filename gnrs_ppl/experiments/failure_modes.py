@@ -8,7 +8,7 @@ from gnrs_ppl.experiments.examples import issue
 from gnrs_ppl.experiments.main import BEST, FLOORS, lines
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Rows, Run, of
 from gnrs_ppl.experiments.slots import OWN, SAME, method
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 
@@ -84,16 +84,16 @@ def kinds(rows: Sequence[Row], degraded: Sequence[Row], request: Request) -> Tab
     }
     loss = ", ".join(f"{name.split(':')[0]} {value - f1[OWN]:+.3f}" for name, value in f1.items() if name != OWN).replace("-", "−")
 
-    def percent(measure: str, rows_of: object = base) -> str:
-        value = rows_of.mean(measure) if hasattr(rows_of, "mean") else None
+    def percent(measure: str, some: Rows = base) -> str:
+        value = some.mean(measure)
         return "–" if value is None else f"{100 * value:.1f} %"
 
     told = {
         "Surface-only fluency": "Not to be seen without a model: every text here is the template's.",
         "Syntactic structure without grounding": f"Without the penalty {percent('checkable', free)} of rules can be checked and "
         f"{percent('feasible', free)} pass h; with it {percent('checkable')} and {percent('feasible')}.",
-        "Conservative under-generation": f"{BASE} passes HARD-OK in {percent('hard_ok')} of runs with audit F1 {base.mean('audit_f1') or 0:.3f}: "
-        "passing the gate says little about the rule.",
+        "Conservative under-generation": f"{BASE} passes HARD-OK in {percent('hard_ok')} of runs with audit F1 "
+        f"{base.mean('audit_f1') or 0:.3f}: passing the gate says little about the rule.",
         "Semantic-core corruption": f"Change of audit F1 when a slot's pool is replaced: {loss}.",
         "Renderer-only transfer": f"On these goals No search passes HARD-OK in {percent('hard_ok', first)} of runs, audit F1 "
         f"{first.mean('audit_f1') or 0:.3f}; for cards see the experiment realcharter.",

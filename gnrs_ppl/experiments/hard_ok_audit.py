@@ -86,9 +86,12 @@ def gate_and_h(rows: Sequence[Row], request: Request) -> Table:
             both = Counter((row["feasible"], row["hard_ok"]) for row in own.rows)
             entries.append((name, chains, both[True, True], both[True, False], both[False, True], both[False, False]))
     columns = (
-        Column("method"), Column("chains", 0), Column("h and HARD-OK", 0), Column("h only", 0), Column("HARD-OK only", 0), Column("neither", 0),
+        Column("method"), Column("chains", 0), Column("h and HARD-OK", 0), Column("h only", 0), Column("HARD-OK only", 0),
+        Column("neither", 0),
     )  # fmt: skip
-    says = "h is the search's hard predicate, HARD-OK the evaluator's gate; they share neither code nor ρ. Runs. The paper prints no such table."
+    says = (
+        "Runs. h is the search's hard predicate, HARD-OK the evaluator's gate; they share neither code nor ρ. The paper has no such table."
+    )
     return Table("gate_and_h", "HARD-OK against h", says, columns, entries)
 
 

@@ -12,7 +12,7 @@ from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, cells
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Rows, Run, of
 from gnrs_ppl.experiments.statistics import Interval, estimate
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.tables import Column, Entry, Table, shown
 
 BEST_OF = 16
 FLOORS = ("all violated", "none violated", "required acts exist", "random rule")
@@ -66,9 +66,8 @@ def _yardsticks(drafter: Drafter) -> dict[str, F1]:
 def report(run: Run) -> Report:
     """The main table, the yardsticks, and the plane of audit F1 by family."""
     rows = run.rows("main")
-    return Report(
-        [main_table("main", "Main table without a model", rows, MAIN, run.request), yardsticks(rows), by_family(rows, run.request)]
-    )
+    table = main_table("main", "Main table without a model", rows, run.request)
+    return Report([table, yardsticks(rows), by_family(rows, run.request)])
 
 
 def main_table(name: str, title: str, rows: Sequence[Row], request: Request) -> Table:
@@ -105,7 +104,7 @@ def line(method: str, chains: int | None, own: Rows) -> tuple[Entry, ...]:
 
 def between(found: Interval | None, digits: int = 3) -> str | None:
     """An interval in words."""
-    return None if found is None else f"{found.low:.{digits}f} to {found.high:.{digits}f}".replace("-", "−")
+    return None if found is None else f"{shown(found.low, digits)} to {shown(found.high, digits)}"
 
 
 def yardsticks(rows: Sequence[Row]) -> Table:
@@ -122,12 +121,9 @@ def yardsticks(rows: Sequence[Row]) -> Table:
         found = estimate([*each.values()], [families[goal] for goal in each])
         entries.append((name, found.mean, between(found.percentile), between(found.families), own.mean("audit_violated")))
     columns = (
-        Column("yardstick"),
-        Column("audit F1", 3),
-        Column("95 % over goals"),
-        Column("95 % over families"),
+        Column("yardstick"), Column("audit F1", 3), Column("95 % over goals"), Column("95 % over families"),
         Column("F1 of violated", 3),
-    )
+    )  # fmt: skip
     return Table("yardsticks", "What audit F1 is held against", says, columns, entries)
 
 

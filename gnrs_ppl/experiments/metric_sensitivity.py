@@ -7,9 +7,11 @@ Nothing here is measured: our rows have no rubric score until a model has judged
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from gnrs_ppl.experiments.main import LONG
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
 
 ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.4)
 OURS = "GNRS-Search"
-LONG = {"No LLM": "No LLM candidates", "Direct": "Direct Prompting"}
 CONTEXTS = {"Main benchmark": "main", "Held-out OOD": "ood"}
+GRIDS = {"main": (66, 264), "ood": (9, 36)}
+"""Avg over 88 goals and 3 seeds is k / 66 percent, HARD-OK 100 k / 264; over 12 goals k / 9 and 100 k / 36 (paper-inconsistencies.md)."""
 
 
 class Point(NamedTuple):
@@ -35,16 +38,26 @@ class Point(NamedTuple):
 
 
 def points(label: str) -> dict[str, Point]:
-    """Methods of a published table; two decimals where another table of the paper prints them."""
-    found = {LONG.get(row["method"], row["method"]): Point(float(row["average"]), float(row["HARD-OK"])) for row in published(label)}
+    """Methods of a published table, from the most decimals that the paper prints, exact where those leave one value on the grid."""
+    grid, hundredfold = GRIDS[label][0], GRIDS[label][1] / 100
+    found = {
+        LONG.get(row["method"], row["method"]): Point(recovered(row["average"], grid), recovered(row["HARD-OK"], hundredfold))
+        for row in published(label)
+    }
     experiment = next(context for context, of in CONTEXTS.items() if of == label)
-    exact = {row["metric"]: row for row in published("bootstrap-app") if row["experiment"] == experiment}
-    average, hard_ok = exact["Avg"], exact["HARD-OK"]
-    found[OURS] = Point(float(average["GNRS-Search"]), float(hard_ok["GNRS-Search"]))
-    for row, field in ((average, "average"), (hard_ok, "hard_ok")):
-        name = row["best other method"]
-        found[name] = found[name]._replace(**{field: round(float(row["GNRS-Search"]) - float(row["margin"]), 2)})
+    average = next(row for row in published("bootstrap-app") if (row["experiment"], row["metric"]) == (experiment, "Avg"))
+    full = recovered(average["GNRS-Search"], grid)
+    found[OURS] = found[OURS]._replace(average=full)
+    other = average["best other method"]
+    found[other] = found[other]._replace(average=full - recovered(average["margin"], grid))
     return found
+
+
+def recovered(printed: str, grid: float) -> float:
+    """The only value k / grid that rounds to what is printed; what is printed, where there are several or none."""
+    value, half = float(printed), 0.5 * 10.0 ** -len(printed.partition(".")[2])
+    inside = [k / grid for k in range(math.ceil((value - half) * grid - 1e-9), math.floor((value + half) * grid + 1e-9) + 1)]
+    return inside[0] if len(inside) == 1 else value
 
 
 def crossover(first: Point, second: Point) -> float | None:
@@ -88,15 +101,15 @@ def sensitivity() -> Table:
         if context not in CONTEXTS:
             entries.append((context, alpha, *[None] * 5, *_printed(row)))
     says = (
-        "Recomputed from the paper's printed values, nothing is ours. Scores follow from figures rounded to one decimal, except where "
-        "another table prints two, so margins hold to about 0.05. For other generators the paper prints Avg of two methods only, so "
-        "that nothing can be recomputed. The column with ablations lets the rows of the ablation table compete, which the paper leaves "
-        "out."
+        "Recomputed from the paper's printed values, nothing is ours. Averages with one decimal stand as printed, so that margins over "
+        "such methods hold to about 0.05; the others are recovered exactly. For other generators the paper prints Avg of two methods "
+        "only: nothing can be recomputed. The column with ablations lets the rows of the ablation table compete, which the paper "
+        "leaves out."
     )
     columns = (
-        Column("context"), Column("HARD-OK weight", 1), Column("winner"), Column("rank of GNRS-Search", 0), Column("score of GNRS-Search", 2),
-        Column("margin", 2), Column("winner with ablations"), Column("winner", paper=True), Column("rank", 0, paper=True),
-        Column("score", 2, paper=True), Column("margin", 2, paper=True),
+        Column("context"), Column("HARD-OK weight", 1), Column("winner"), Column("rank of GNRS-Search", 0),
+        Column("score of GNRS-Search", 2), Column("margin", 2), Column("winner with ablations"), Column("winner", paper=True),
+        Column("rank", 0, paper=True), Column("score", 2, paper=True), Column("margin", 2, paper=True),
     )  # fmt: skip
     return Table("metric_sensitivity", "Metric sensitivity of the paper's values", says, columns, entries)
 
@@ -107,7 +120,13 @@ def _printed(row: Mapping[str, str]) -> tuple[Entry, ...]:
 
 def with_ablations(methods: Mapping[str, Point]) -> dict[str, Point]:
     """The main table's methods and the variants of the ablation table."""
-    variants = {row["ablation"]: Point(float(row["average"]), float(row["HARD-OK"])) for row in published("ablation")}
+    grid, hundredfold = GRIDS["main"][0], GRIDS["main"][1] / 100
+    variants = {
+        row["ablation"]: Point(
+            methods[OURS].average + recovered(row["difference of averages"], grid), recovered(row["HARD-OK"], hundredfold)
+        )
+        for row in published("ablation")
+    }
     return dict(methods) | {name: point for name, point in variants.items() if not name.startswith(OURS)}
 
 
@@ -123,7 +142,7 @@ def crossovers() -> Table:
             entries.append((name, point.average, point.hard_ok, at if told is None else None, told or "from that weight on"))
     says = "Main benchmark with the ablation table's rows, from the paper's printed values; nothing is ours."
     columns = (
-        Column("Avg", 2, paper=True), Column("HARD-OK", 2, paper=True), Column("crossover weight", 3), Column("leads GNRS-Search"),
+        Column("Avg, recovered", 2), Column("HARD-OK, recovered", 2), Column("crossover weight", 3), Column("leads GNRS-Search"),
     )  # fmt: skip
     return Table("crossovers", "Where another method overtakes", says, (Column("method"), *columns), entries)
 

@@ -1,4 +1,4 @@
-"""Quality against feasibility: the paper's plane and margins, its external transfer, and ours with audit F1 (Figures tradeoff, transfer)."""
+"""Quality against feasibility: the paper's plane, margins and transfer, and ours with audit F1 (Figures tradeoff and transfer)."""
 
 from __future__ import annotations
 
@@ -97,10 +97,8 @@ def margins() -> Table:
         "for three of four; GPT-4o-mini is the main benchmark's generator."
     )
     columns = (
-        Column("context"),
-        Column("composite over the best other", 2, paper=True),
-        Column("Avg over Direct Prompting", 2, paper=True),
-    )
+        Column("context"), Column("composite over the best other", 2, paper=True), Column("Avg over Direct Prompting", 2, paper=True),
+    )  # fmt: skip
     return Table("margins_paper", "The paper's margins", says, columns, entries)
 
 

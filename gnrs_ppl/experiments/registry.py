@@ -57,4 +57,4 @@ def labels_of(name: str) -> list[str]:
     """The paper's tables and figures that an experiment covers."""
     from gnrs_ppl.experiments.published import index
 
-    return [entry.label for entry in index() if entry.covered_by == name]
+    return [e.label for e in index() if e.covered_by == name or (e.kind == "text" and name in e.covered_by.replace(",", "").split())]

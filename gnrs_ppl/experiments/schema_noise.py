@@ -101,8 +101,10 @@ KINDS: dict[str, Callable[[Schema, RecordLayer, float, set[str], Generator], tup
 
 def _some(items: Sequence[Item], count: int, generator: Generator) -> list[Item]:
     """As many as there are, drawn without replacement, at least one."""
-    chosen = generator.choice(len(items), min(max(count, 1), len(items)), replace=False) if items else []
-    return [items[int(i)] for i in sorted(chosen)]
+    if not items:
+        return []
+    chosen = generator.choice(len(items), min(max(count, 1), len(items)), replace=False)
+    return [items[i] for i in sorted(chosen.tolist())]
 
 
 def _without(items: tuple[Any, ...], share: float, needed: set[str], generator: Generator) -> tuple[Any, ...]:
@@ -208,8 +210,9 @@ def drops(rows: Sequence[Row]) -> Table:
         "only; ours are other quantities, so only their order can be compared."
     )
     columns = (
-        Column("noise"), Column("strength"), Column("HARD-OK, points", 1), Column("ρ", 3), Column("audit F1", 3), Column("95 % over goals"),
-        Column("95 % over families"), Column("changed verdicts, %", 1), Column("refused, %", 1), Column("Avg, points", 1, paper=True),
+        Column("noise"), Column("strength"), Column("HARD-OK, points", 1), Column("ρ", 3), Column("audit F1", 3),
+        Column("95 % over goals"), Column("95 % over families"), Column("changed verdicts, %", 1), Column("refused, %", 1),
+        Column("Avg, points", 1, paper=True),
     )  # fmt: skip
     return Table("schema_noise", "Schema noise", says, columns, entries)
 

@@ -133,7 +133,8 @@ def _pools(goal: str) -> Pools:
 
 
 def _said(candidate: Candidate[Any]) -> str:
-    return dumps(candidate.content) + dumps(candidate.vary)
+    """What a candidate says whatever its levels, so that none differs from a goal's own by a deadline alone."""
+    return dumps(candidate.content)
 
 
 def report(run: Run) -> Report:
@@ -173,9 +174,9 @@ def effects(rows: Sequence[Row]) -> Table:
         cells += [_percent(part, "activated") if executes else None, printed.get(PAPER_NAMES.get(slot, "")) if kind == SAME else None]
         entries.append(tuple(cells))
     columns = (
-        Column("slot"), Column("replaced by"), Column("HARD-OK, points", 1), Column("ρ", 3), Column("s_search", 3), Column("audit F1", 3),
-        Column("95 % over goals"), Column("95 % over families"), Column("changed verdicts, %", 1), Column("of cases where both apply, %", 1),
-        Column("cases where it applies, %", 1), Column("Avg, points", 2, paper=True),
+        Column("slot"), Column("replaced by"), Column("HARD-OK, points", 1), Column("ρ", 3), Column("s_search", 3),
+        Column("audit F1", 3), Column("95 % over goals"), Column("95 % over families"), Column("changed verdicts, %", 1),
+        Column("of cases where both apply, %", 1), Column("cases where it applies, %", 1), Column("Avg, points", 2, paper=True),
     )  # fmt: skip
     told = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
     applies = own.mean("activated")
@@ -199,19 +200,17 @@ def coverage(rows: Sequence[Row]) -> Table:
     for slot, name in zip(SLOTS, printed, strict=True):
         for kind in (FIRST, SAME, ALL):
             part = of(rows, method(kind, slot))
-            entries.append(
-                (
-                    slot, kind, len(part.rows), None if kind == FIRST else part.mean("distractors"), _percent(part, "replaced"),
-                    _percent(part, "feasible"), _percent(part, "checkable"), float(printed[name]["replacement coverage"]) if kind == SAME else None,
-                )
-            )  # fmt: skip
+            others = None if kind == FIRST else part.mean("distractors")
+            shares = [_percent(part, measure) for measure in ("replaced", "feasible", "checkable")]
+            cited = float(printed[name]["replacement coverage"]) if kind == SAME else None
+            entries.append((slot, kind, len(part.rows), others, *shares, cited))
     says = (
         "Replaced: runs whose slot holds another content than before; where the first option was the chosen one, nothing could be. The "
         "paper's coverage is comparable in kind. Its distractors are counted otherwise (all goals); ours are of the family."
     )
     columns = (
-        Column("slot"), Column("replaced by"), Column("runs", 0), Column("distractors", 1), Column("replaced, %", 1), Column("passes h, %", 1),
-        Column("checkable, %", 1), Column("coverage, %", 1, paper=True),
+        Column("slot"), Column("replaced by"), Column("runs", 0), Column("distractors", 1), Column("replaced, %", 1),
+        Column("passes h, %", 1), Column("checkable, %", 1), Column("coverage, %", 1, paper=True),
     )  # fmt: skip
     return Table("slot_coverage", "Coverage of the interventions", says, columns, entries)
 

@@ -130,9 +130,10 @@ def generator(messages: Messages, schema: Data | None, rng: random.Random) -> st
 
 def polisher(messages: Messages, schema: Data | None, rng: random.Random) -> str | None:
     """Role polisher: the rule with other verbs and joints; now and then with a name, a number or its last part lost."""
-    if not _asks_for(schema, "clause"):
+    fenced = _fenced(messages)
+    if not _asks_for(schema, "clause") or not fenced:
         return None
-    clause = _fenced(messages)[0]
+    clause = fenced[0]
     for plain, other in _REWORDED:
         if rng.random() < 0.6:
             clause = re.sub(plain, other, clause)

@@ -1,0 +1,137 @@
+"""Polish that keeps payloads: a model rewords a rule, the guard decides, and refused twice it stays as it was (paper, Realization)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.llm import Answer, Message, Model, Request, ask
+from gnrs_ppl.llm.answers import PolishedClause
+from gnrs_ppl.llm.client import CONCURRENCY
+from gnrs_ppl.llm.material import MAX_TOKENS
+from gnrs_ppl.llm.prompts import load, render
+from gnrs_ppl.realize.english import duration, number, times
+from gnrs_ppl.realize.guard import not_kept
+from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.rule.canonical import canonical, dumps, payloads
+from gnrs_ppl.rule.types import Structure
+
+logger = logging.getLogger(__name__)
+
+Version = Literal["v1", "v2"]
+"""The paper's two prompts: smoother sentences, or plain language with the structure in view."""
+Outcome = Literal["accepted", "accepted on retry", "refused", "model error"]
+
+
+class Rule(NamedTuple):
+    """A rule as the renderer wrote it; ``dates_only`` as it was told there."""
+
+    structure: Structure
+    text: str
+    lexicon: Lexicon
+    dates_only: bool = False
+
+
+class Polished(NamedTuple):
+    """How the polish of a rule ended.
+
+    Attributes
+    ----------
+    text : str
+        The polished text if it was accepted, else the renderer's.
+    outcome : Outcome
+    version : Version
+    lost : tuple of str
+        What the last refused text lost, or what went wrong with the model; empty where the first text was accepted.
+    answers : tuple of Answer
+        One, or two where there was a retry.
+    """
+
+    text: str
+    outcome: Outcome
+    version: Version
+    lost: tuple[str, ...]
+    answers: tuple[Answer[PolishedClause], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON of a draft's polish."""
+        return {"version": self.version, "outcome": self.outcome, "lost": list(self.lost), "attempts": len(self.answers)}
+
+
+def prompt_of(version: Version) -> str:
+    """File name of a version's prompt."""
+    return f"nl_polish.FROZEN.{version}.txt"
+
+
+def polish(
+    rules: Sequence[Rule], model: Model, version: Version = "v1", *, seed: int | None = None, concurrency: int = CONCURRENCY
+) -> list[Polished]:
+    """Polish some rules: one request each, then one retry, told what was lost, for those the guard refused.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+    model : Model
+    version : {"v1", "v2"}
+        Which prompt.
+    seed : int, optional
+        Sent along.
+    concurrency : int
+        Most requests in flight.
+
+    Raises
+    ------
+    InputError
+        Unknown version; bad configuration of the model.
+    """
+    if version not in get_args(Version):
+        raise InputError(f"{version!r} is no polish", f"choose {' or '.join(get_args(Version))}", source="arguments", field="polish")
+    first = ask(model, [_request(rule, version, (), seed) for rule in rules], concurrency)
+    done = [_judged(rule, version, (answer,), ()) for rule, answer in zip(rules, first, strict=True)]
+    again = [n for n, polished in enumerate(done) if polished.outcome == "refused"]
+    second = ask(model, [_request(rules[n], version, done[n].lost, seed) for n in again], concurrency)
+    for n, answer in zip(again, second, strict=True):
+        done[n] = _judged(rules[n], version, (*done[n].answers, answer), done[n].lost)
+    for polished in done:
+        logger.info("polish %s: %s%s", version, polished.outcome, f" ({'; '.join(polished.lost)})" if polished.lost else "")
+    return done
+
+
+def _judged(rule: Rule, version: Version, answers: tuple[Answer[PolishedClause], ...], before: tuple[str, ...]) -> Polished:
+    answer = answers[-1]
+    if answer.parsed is None:
+        told = f"{answer.error.kind}: {answer.error.message}" if answer.error else "the model declined"
+        return Polished(rule.text, "model error", version, (told,), answers)
+    text = " ".join(answer.parsed.clause.split())
+    lost = tuple(not_kept(rule.structure, text, rule.lexicon, rule.dates_only))
+    if lost:
+        return Polished(rule.text, "refused", version, lost, answers)
+    return Polished(text, "accepted on retry" if before else "accepted", version, before, answers)
+
+
+def _request(rule: Rule, version: Version, lost: tuple[str, ...], seed: int | None) -> Request[PolishedClause]:
+    """The prompt; v1 has no place of its own for what was lost, so it stands with what has to be kept."""
+    prompt = load(prompt_of(version))
+    kept = to_keep(rule.structure, rule.lexicon)
+    if "missing" not in prompt.placeholders:
+        kept += [f"an earlier attempt failed in this: {line}" for line in lost]
+    values = {
+        "clause": rule.text,
+        "structure": dumps(canonical(rule.structure)),
+        "payloads": "\n".join(kept),
+        "missing": "\n".join(lost),
+    }
+    text = render(prompt, **{name: values[name] for name in prompt.placeholders})
+    return Request("polisher", (Message("user", text),), PolishedClause, seed=seed, max_tokens=MAX_TOKENS)
+
+
+def to_keep(structure: Structure, lexicon: Lexicon) -> list[str]:
+    """Names and numbers of a structure in the words a text has for them, each once."""
+    rule = canonical(structure)
+    lines = [f"{payload.kind}: {lexicon.form(payload.kind, payload.name)}" for payload in payloads(rule)]
+    lengths = (rule.trigger.window, *(c.deadline for c in rule.norm.constraints), rule.procedure.response_time)
+    lines += [f"time: {duration(length)}" for length in dict.fromkeys(lengths) if length]
+    lines += [f"how often: {times(c.count)}" for c in rule.norm.constraints if c.count > 1]
+    return lines + ([f"logs: at least {number(rule.evidence.k)}"] if rule.evidence.k else [])
