@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
@@ -63,8 +64,9 @@ def test_weights_off_the_simplex_are_refused(values: tuple[float, ...], tmp_path
 # ---- spaces without choice, and without hope
 
 
-@every_kernel
+@pytest.mark.parametrize("kernel", ["metropolis", "tempering", "smc", "exact", "cpsat"])
 def test_a_space_of_one_structure(kernel: str):
+    """The others have theirs in test_gibbs_informed."""
     alone = contract(build_space([[0], [0]], [[[0.25]], [[0.5]]]), np.ones(1))
     found = run_chains(alone, **RUN, kernel=kernel)
     assert not found.positions.any()
@@ -148,7 +150,7 @@ from gnrs_ppl.cli import run
 
 def pause(where):
     print(where, flush=True)
-    time.sleep(60)
+    time.sleep(600)
 
 def half(self, content, write=pathlib.Path.write_bytes):
     write(self, content[: len(content) // 2])
@@ -168,12 +170,11 @@ sys.exit(run(sys.argv[2:]))
 """
 
 
-@pytest.mark.parametrize("where", ["half", "before", "after"])
-def test_a_stop_while_the_file_is_written_leaves_the_old_or_the_new(where: str, tmp_path: Path):
-    """The process says where it is and waits there: half of the content written, all of it, or renamed. Both stops at once."""
-    stopped = {}
-    for stop in (signal.SIGINT, signal.SIGKILL):
-        folder = tmp_path / stop.name
+def test_a_stop_while_the_file_is_written_leaves_the_old_or_the_new(tmp_path: Path):
+    """A process says where it is and waits there: half of the content written, all of it, or renamed. All six side by side."""
+    stopped = []
+    for where, stop in itertools.product(["half", "before", "after"], [signal.SIGINT, signal.SIGKILL]):
+        folder = tmp_path / f"{where} {stop.name}"
         folder.mkdir()
         context, out = small.write(folder), folder / "results" / "x.nc"
         out.parent.mkdir()
@@ -182,8 +183,8 @@ def test_a_stop_while_the_file_is_written_leaves_the_old_or_the_new(where: str, 
         process = subprocess.Popen(
             [sys.executable, "-c", SLOWED, where, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        stopped[stop] = process, out
-    for stop, (process, out) in stopped.items():
+        stopped.append((where, stop, process, out))
+    for where, stop, process, out in stopped:
         assert process.stdout is not None
         assert process.stdout.readline() == f"{where}\n"
         process.send_signal(stop)
@@ -194,18 +195,19 @@ def test_a_stop_while_the_file_is_written_leaves_the_old_or_the_new(where: str, 
             assert out.read_bytes() == b"old"
         if stop == signal.SIGINT:
             assert process.returncode == 130
-            assert error.count("\n") <= 1
+            assert error in ("", "gnrs: interrupted\n")
             assert [path.name for path in out.parent.iterdir()] == ["x.nc"], "nothing is left behind"
         else:
             assert process.returncode == -signal.SIGKILL
             assert {path.name for path in out.parent.iterdir() if not path.name.startswith(".gnrs-")} == {"x.nc"}
 
 
-DELAYS = [0.3, 0.8, 1.2, 1.6, 2.0, 2.4]
+DELAYS = [1.0, 2.0, 3.0, 4.0]
+"""Seconds; eight runs at once take about four on two cores."""
 
 
 def test_stops_at_any_time_leave_the_old_file_or_the_new(tmp_path: Path):
-    """Twelve runs side by side, stopped after growing delays; the last may be done by then."""
+    """Eight runs side by side; some are stopped while they load, some in the sweep, and the last may be done by then."""
     runs = []
     for number, (delay, stop) in enumerate((delay, stop) for delay in DELAYS for stop in (signal.SIGINT, signal.SIGKILL)):
         folder = tmp_path / str(number)
@@ -214,7 +216,7 @@ def test_stops_at_any_time_leave_the_old_file_or_the_new(tmp_path: Path):
         out.write_bytes(b"old")
         arguments = ["sample", str(small.write(folder)), "--kernel", "exact", "--chains", "8", "--steps", "10", "--out", str(out)]
         process = subprocess.Popen([sys.executable, "-m", "gnrs_ppl", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        runs.append((time.monotonic() + 2 * delay, stop, process, out))
+        runs.append((time.monotonic() + delay, stop, process, out))
     for due, stop, process, out in sorted(runs, key=lambda one: one[0]):
         time.sleep(max(0.0, due - time.monotonic()))
         process.send_signal(stop)

@@ -129,7 +129,7 @@ def draw(rows: Sequence[Row], request: Request) -> Figure:
     bars.set_xlabel(f"payloads per rule (chains: {chains})")
     bars.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize=8)
     each = [*of(rows, BASE, chains).by_goal("rho").values()]
-    spread.hist(each, bins=[i / 40 for i in range(12, 41)], color=COLOURS[0])
+    spread.hist(each, bins=[i / 40 for i in range(12, 41)], color=COLOURS[0], edgecolor="white")
     spread.axvline(RHO_GATE, color=COLOURS[6], linestyle="--")
     spread.text(RHO_GATE, spread.get_ylim()[1] * 0.97, " gate", va="top", fontsize=8)
     spread.set(xlabel=f"ρ of {BASE}", ylabel="goals")

@@ -294,7 +294,7 @@ def _tv_excess(run: Run, watched: _Watched, exact: Marginals) -> Excess:
     """Total variation of each slot's and pair's marginal, less the threshold of as many independent exact draws as it is worth.
 
     A slot is worth the least effective number of its indicators, a pair the lesser of its slots' two. The columns of the null are drawn
-    independently, those of a run are not: a perfect sampler exceeds one of them at most as often.
+    independently, those of a run are not; perfect samplers exceed one of them less often for it (docs/diagnostics.md, Levels).
     """
     generator = np.random.default_rng(SEED)
     slots = [*run.options]

@@ -34,7 +34,7 @@ from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES
 from gnrs_ppl.models.energy import Tables
 
 LARGEST_SPACE = 2_000
-"""Most structures: the matrix then takes 32 MB, and its eigenvalues a second."""
+"""Most structures: the matrix then takes 32 MB, and its eigenvalues a second of one core."""
 RESOLUTION = 1e-12
 """A gap below this is rounding of the eigenvalues, and is given as 0."""
 
