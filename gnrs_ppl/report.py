@@ -367,6 +367,9 @@ def print_diagnosis(found: Diagnosis, plots: Sequence[Path]) -> None:
     _row(table, "effective draws: s_search, least indicator", f"{number(found.ess['s_search'])}, {number(found.ess['indicators'])}")
     for slot, excess in (found.tv_excess or {}).items():
         _row(table, f"total variation beyond exact draws, {slot}", f"{excess:+.4f}")
+    if found.tv_excess_pairs:
+        pair, excess = max(found.tv_excess_pairs.items(), key=lambda item: item[1])
+        _row(table, f"total variation beyond exact draws, worst pair ({pair})", f"{excess:+.4f}")
     for move, rate in found.acceptance.items():
         _row(table, f"accepted, {move}", f"{rate:.0%}")
     quantiles = ", ".join(f"{name} {number(value)}" for name, value in found.hitting_time.items())
