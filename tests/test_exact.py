@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -15,12 +16,14 @@ from gnrs_ppl.inference.chains import run_chains
 from gnrs_ppl.inference.exact import (
     Posterior,
     best,
+    enumerate_block,
     enumerate_space,
     exact_posterior,
     fewest_flags,
     number_of_states,
     optimum,
     pair_marginal,
+    pair_marginals,
     slot_marginals,
     top,
 )
@@ -79,8 +82,25 @@ def test_marginals(seed: int):
     for v, marginal in enumerate(slot_marginals(found)):
         expected = truth.marginal(v)
         np.testing.assert_allclose(marginal, [expected[o,] for o in range(len(marginal))], rtol=0, atol=EXACT)
-    pair = pair_marginal(found, 0, 3)
-    np.testing.assert_allclose(pair, [[truth.marginal(0, 3)[o, q] for q in range(pair.shape[1])] for o in range(pair.shape[0])], atol=EXACT)
+    every = pair_marginals(found)
+    assert list(every) == list(itertools.combinations(range(len(found.enumeration.sizes)), 2))
+    for pair, table in every.items():
+        expected = truth.marginal(*pair)
+        due = [[expected[o, q] for q in range(table.shape[1])] for o in range(table.shape[0])]
+        np.testing.assert_allclose(table, due, rtol=0, atol=EXACT)
+        np.testing.assert_allclose(pair_marginal(found, *pair), due, rtol=0, atol=EXACT)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_part_of_the_space_is_that_part(seed: int):
+    """Every variable's options but the first, or from the middle on, numbered from 0."""
+    tables = contract(build_space(**spaces.ragged(seed)), spaces.weights(seed))
+    whole = enumerate_space(tables)
+    for options in ([slice(min(1, n - 1), n) for n in whole.sizes], [slice(n // 2, n // 2 + 1) for n in whole.sizes]):
+        part = enumerate_block(tables, options)
+        assert part.sizes == tuple(kept.stop - kept.start for kept in options)
+        for name in ("score", "feasible", "log_prior"):
+            np.testing.assert_array_equal(getattr(part, name), getattr(whole, name).reshape(whole.sizes)[tuple(options)].ravel())
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -107,8 +107,8 @@ def numpyros() -> Floats:
     """Shares of 64 chains of NumPyro's own Gibbs on the NumPyro program; ``modified`` freezes in float32 at gaps that lambda makes."""
     sampler = MCMC(
         DiscreteGibbs(rule_program, modified=False),
-        num_warmup=50,
-        num_samples=300,
+        num_warmup=30,
+        num_samples=200,
         num_chains=64,
         chain_method=jax.vmap,
         progress_bar=False,

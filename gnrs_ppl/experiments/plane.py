@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ALPHA = 0.2
+TOP = 106.0
+"""Upper end of the HARD-OK axis."""
 ROBUSTNESS = {"GPT-5.1": "GPT-5.1 robustness", "Gemini Flash Lite": "Gemini robustness", "Qwen3-235B": "Qwen3 robustness"}
 """Generators by their context in the sensitivity table."""
-ANCHORS = ("Direct Prompting", "No LLM candidates", OURS)
+ANCHORS = ("No LLM candidates", OURS, "Direct Prompting")
+"""In the order of their colours in all figures."""
 
 
 def front(found: Mapping[str, Point]) -> set[str]:
@@ -42,12 +45,9 @@ def ours(rows: Sequence[Row], request: Request) -> dict[str, Point]:
 
 
 def charters() -> dict[str, Point]:
-    """The paper's RealCharter rows; Avg is the mean of five dimensions from 1 to 5, times 20."""
-    dimensions = ("specificity", "executability", "fluency", "readability", "faithfulness")
-    return {
-        row["method"]: Point(20 * sum(float(row[d]) for d in dimensions) / len(dimensions), float(row["HARD-OK"]))
-        for row in published("realcharter-full-app")
-    }
+    """The paper's RealCharter rows; Avg follows from OVERALL and HARD-OK, which have two decimals."""
+    found = {row["method"]: (float(row["OVERALL"]), float(row["HARD-OK"])) for row in published("realcharter-full-app")}
+    return {method: Point((overall - ALPHA * hard_ok) / (1 - ALPHA), hard_ok) for method, (overall, hard_ok) in found.items()}
 
 
 def report(run: Run) -> Report:
@@ -103,35 +103,31 @@ def margins() -> Table:
 
 
 def _axes(axes: Axes, quality: str) -> None:
-    axes.set(xlabel=quality, ylabel="HARD-OK, %", ylim=(-5, 106))
+    axes.set(xlabel=quality, ylabel="HARD-OK, %", ylim=(-5, TOP))
     axes.grid(alpha=0.3)
 
 
 def _iso(axes: Axes, low: float, high: float) -> None:
-    """Lines of equal composite."""
+    """Lines of equal composite, their level above the frame."""
     for level in range(40, 101, 10):
         at = [low, high]
         axes.plot(at, [(level - (1 - ALPHA) * x) / ALPHA for x in at], color="#999999", linewidth=0.7, linestyle=":", zorder=0)
-        x = (level - ALPHA * 103) / (1 - ALPHA)
-        if low < x < high:
-            axes.text(x, 103, str(level), fontsize=7, color="#666666", ha="center", va="bottom")
+        x = (level - ALPHA * TOP) / (1 - ALPHA)
+        if low <= x <= high:
+            axes.text(x, TOP + 1, str(level), fontsize=7, color="#666666", ha="center", va="bottom")
 
 
 def draw_paper() -> Figure:
     """The paper's plane with lines of equal composite, and its margins."""
     from gnrs_ppl.experiments.figures import COLOURS, blank
 
-    found = points("main")
-    best = front(found)
-    figure = blank(11, 4.4)
+    figure = blank(12, 4.4)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    _iso(left, 55, 90)
-    for name, point in found.items():
-        left.plot(*point, "D" if name in best else "o", color=COLOURS[1 if name in best else 0], markersize=7 if name in best else 5)
-    _label(left, found)
     _axes(left, "rubric Avg, % (the paper's values)")
-    left.set_xlim(55, 90)
-    left.set_title("Main benchmark; dotted: equal OVERALL; diamonds: on the front", loc="left", fontsize=9)
+    left.set_xlim(55, 85)
+    _iso(left, 55, 85)
+    _points(left, points("main"))
+    left.set_title("Main benchmark; dotted: equal OVERALL; diamonds: on the front", loc="left", fontsize=9, pad=14)
     rows = margins().rows
     places = range(len(rows))
     right.barh(places, [float(str(row[1])) for row in rows], color=COLOURS[5], label="OVERALL over the best other method")
@@ -145,14 +141,25 @@ def draw_paper() -> Figure:
     return figure
 
 
-def _label(axes: Axes, found: Mapping[str, Point]) -> None:
-    """Names beside points, moved apart where they would overlap; names at one place are written together."""
-    together: dict[Point, list[str]] = {}
-    for name, point in found.items():
-        near = next((p for p in together if abs(p.average - point.average) < 1.2 and abs(p.hard_ok - point.hard_ok) < 3), point)
-        together.setdefault(near, []).append(name)
-    for point, names in together.items():
-        axes.annotate("\n".join(names), point, (6, 4), textcoords="offset points", fontsize=7.5, va="bottom")
+def _points(axes: Axes, found: Mapping[str, Point]) -> None:
+    """Points, diamonds on the front; names in a column on the right, in the order of the points, with thin lines to them."""
+    from gnrs_ppl.experiments.figures import COLOURS
+
+    best = front(found)
+    order = sorted(found, key=lambda name: (found[name].hard_ok, found[name].average))
+    for i, name in enumerate(order):
+        colour = COLOURS[1 if name in best else 0]
+        axes.plot(*found[name], "D" if name in best else "o", color=colour, markersize=7 if name in best else 5)
+        axes.annotate(
+            name,
+            found[name],
+            xytext=(1.02, (i + 0.5) / len(order)),
+            textcoords="axes fraction",
+            fontsize=8,
+            va="center",
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": "#999999", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3, "relpos": (0, 0.5)},
+        )
 
 
 def draw_transfer() -> Figure:
@@ -161,32 +168,28 @@ def draw_transfer() -> Figure:
 
     figure = blank(6, 4.4)
     axes = figure.add_subplot()
+    _axes(axes, "rubric Avg, % (the paper's values)")
+    axes.set_xlim(60, 100)
     _iso(axes, 60, 100)
     synthetic, real = points("main"), charters()
     for i, name in enumerate(ANCHORS):
         axes.annotate("", real[name], synthetic[name], arrowprops={"arrowstyle": "->", "color": COLOURS[i], "alpha": 0.6})
         axes.plot(*synthetic[name], MARKERS[i], color=COLOURS[i], markerfacecolor="white", markersize=8)
         axes.plot(*real[name], MARKERS[i], color=COLOURS[i], markersize=8, label=name)
-    _axes(axes, "rubric Avg, % (the paper's values)")
-    axes.set_xlim(60, 100)
-    axes.set_title("Open: main benchmark; filled: RealCharter; dotted: equal OVERALL", loc="left", fontsize=9)
+    axes.set_title("Open: main benchmark; filled: RealCharter; dotted: equal OVERALL", loc="left", fontsize=9, pad=14)
     axes.legend(frameon=False, fontsize=8, loc="lower right")
     return figure
 
 
 def draw_ours(here: Mapping[str, Point]) -> Figure:
     """Our methods on the plane of audit F1 and HARD-OK."""
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.figures import blank
 
-    best = front(here)
-    figure = blank(7.5, 4.6)
+    figure = blank(8.5, 4.6)
     axes = figure.add_subplot()
-    for name, point in here.items():
-        axes.plot(*point, "D" if name in best else "o", color=COLOURS[1 if name in best else 0], markersize=7 if name in best else 5)
-    _label(axes, here)
     _axes(axes, "audit F1 against the record, % (not the paper's axis)")
-    low, high = min(p.average for p in here.values()), max(p.average for p in here.values())
-    axes.set_xlim(low - 2, high + 0.25 * (high - low) + 2)
+    axes.set_ylim(min(p.hard_ok for p in here.values()) - 4, 101)
+    _points(axes, here)
     axes.set_title("Methods without a model; diamonds: on the front", loc="left", fontsize=9)
     return figure
 

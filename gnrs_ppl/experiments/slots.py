@@ -239,7 +239,8 @@ def draw(rows: Sequence[Row]) -> Figure:
         for (i, j), value in np.ndenumerate(values):
             level = shown.norm(value)
             dark = abs(level - 0.5) > 0.3 if colours == "PuOr" else level < 0.55
-            axes.text(j, i, form.format(value).replace("-", "−"), ha="center", va="center", color="white" if dark else "black", fontsize=9)
+            told = form.format(round(value, 2) + 0.0).replace("-", "−")
+            axes.text(j, i, told, ha="center", va="center", color="white" if dark else "black", fontsize=9)
         axes.set_yticks(range(len(slots)), slots)
         axes.set_xticks(range(len(families)), [family.replace("_", " ") for family in families], rotation=30, ha="right")
         axes.set_ylabel("degraded slot")
