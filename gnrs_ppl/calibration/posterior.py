@@ -101,11 +101,13 @@ def log_likelihood(beta: jax.Array, epsilon: jax.Array, goals: Observed) -> Floa
 
 
 def model(goals: Observed, kappa: float) -> None:
-    """NumPyro program of the formulas above."""
+    """NumPyro program of the formulas above; beta = |theta|, since NUTS on its log scale hardly leaves a weight that is near zero."""
     features = goals.features.shape[-1]
     centre = prior_centre(features)
     prior = dist.TruncatedNormal(centre, centre / np.sqrt(kappa), low=0.0)
-    beta = numpyro.sample("beta", prior.expand([features]).to_event(1))
+    theta = numpyro.sample("theta", dist.ImproperUniform(dist.constraints.real, (), (features,)))
+    beta = numpyro.deterministic("beta", jnp.abs(theta))
+    numpyro.factor("prior", prior.log_prob(beta).sum())
     epsilon = numpyro.sample("epsilon", dist.Beta(*NOISE_PRIOR))
     numpyro.factor("cells", log_likelihood(beta, epsilon, goals).sum())
 
@@ -137,6 +139,7 @@ def sample_posterior(
     with jax.numpy_dtype_promotion("standard"):  # NumPyro mixes integers and floats
         mcmc.run(jax.random.key(seed), jax.tree.map(jnp.asarray, goals), jnp.asarray(kappa, float))
     tree = from_numpyro(mcmc, coords={"feature": list(features)}, dims={"beta": ["feature"]}, log_likelihood=False)
+    tree["posterior"] = tree["posterior"].to_dataset().drop_vars("theta")  # its sign means nothing
     beta = np.asarray(mcmc.get_samples()["beta"], np.float64)
     return PosteriorFit(
         tree=tree,
