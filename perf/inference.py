@@ -266,7 +266,7 @@ def two_devices(chains: int) -> Row:
 
 
 def libraries(size: Size, pymc_python: str) -> Iterator[Row]:
-    tables, chains, draws = goal_tables()[GOALS[1]], 64, 10 if size is QUICK else 50
+    tables, chains, draws = goal_tables()[GOALS[1]], 64, 10 if size is QUICK else 500
     yield from isolated("NumPyro DiscreteGibbs", lambda: numpyro_speed(tables, chains, draws))
     yield from isolated("PyMC CategoricalGibbsMetropolis", lambda: pymc_speed(tables, pymc_python, 20 if size is QUICK else 500))
 
@@ -329,6 +329,27 @@ def sweeps(size: Size) -> Iterator[Row]:
             "sweep, ms": 1e3 * sweeping,
             "states/s": states / sweeping,
         }
+    yield large_sweep(20 if size is QUICK else 49)
+
+
+LARGE_SWEEP = """
+import json, resource, sys; sys.path[:0] = sys.argv[1:2]
+import inference
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+tables = inference.charter(1, int(sys.argv[2]), 0)
+inference.sweep(inference.charter(1, 8, 0), inference.TAU)
+before = peak()
+seconds = inference.seconds_of(lambda: inference.sweep(tables, inference.TAU))
+print(json.dumps({"states": inference.number_of_states(tables), "sweep, ms": 1e3 * seconds, "MiB before": before, "MiB at most": peak()}))
+"""
+
+
+def large_sweep(options: int) -> Row:
+    """A rule of five slots with pair marginals, in a process of its own, whose peak memory tells what the sweep took."""
+    row: Row = {"goal": f"charter of one rule, {options} options a slot"}
+    done = subprocess.run([sys.executable, "-c", LARGE_SWEEP, str(ROOT), str(options)], capture_output=True, text=True, check=False)
+    return row | (json.loads(done.stdout) if done.returncode == 0 else {"status": f"failed: {done.stderr[-200:]}"})
 
 
 # ---- goals
@@ -489,8 +510,8 @@ class Anneal(NamedTuple):
     settings: tuple[tuple[str, Any], ...] = ()
 
 
-ANNEALS = {
-    "gibbs": Anneal(4, 40, 0.04, 0.005, (("block_probability", 0.0),)),
+ANNEALS = {  # chosen on charters of other seeds than those measured
+    "gibbs": Anneal(2, 40, 0.04, 0.005, (("block_probability", 0.0),)),
     "metropolis": Anneal(16, 250, 0.05, 0.003),
     "informed": Anneal(8, 4, 0.05, 0.005),
 }
@@ -706,13 +727,14 @@ def charter_summary(rows: Sequence[Row]) -> Iterator[Row]:
         charters = dict.fromkeys((r["rules"], r["options"], r["seed"]) for r in large)
         ours = [min((r["seconds"] or math.inf for r in large if key(r) == c and r["method"] in OURS), default=math.inf) for c in charters]
         theirs = [next(r["seconds"] or math.inf for r in large if key(r) == c and r["method"] == "cpsat") for c in charters]
-        met = statistics.median(ours) < statistics.median(theirs)
+        ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
         yield {
             "what": "8 rules or more: best of our kernels, median s",
             "value": statistics.median(ours),
             "cpsat": statistics.median(theirs),
             "sooner on": f"{sum(a < b for a, b in zip(ours, theirs, strict=True))}/{len(ours)}",
-            "met": met,
+            "ours / cpsat, median": ratio,
+            "met": ratio < 1 and statistics.median(ours) < statistics.median(theirs),
         }
 
 
