@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from gnrs_ppl.context.files import read_data
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.bootstrap import MEASURES
 from gnrs_ppl.experiments.main import between
@@ -49,7 +49,7 @@ def _methods(rows: list[Row]) -> list[tuple[str, int | None]]:
 
 def _difference(first: Path, second: Path) -> str:
     """What their configurations differ in."""
-    a, b = (json.loads((folder / CONFIG).read_text(encoding="utf-8")) for folder in (first, second))
+    a, b = (read_data(folder / CONFIG) for folder in (first, second))
     names = [key for key in a if a[key] != b.get(key)]
     return f"they differ in {', '.join(names)}" if names else "their configurations are the same"
 
@@ -79,10 +79,11 @@ def _goals(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], say
     for method, chains in common:
         before, after = of(a, method, chains), of(b, method, chains)
         gates, f1s = (paired(before.by_goal(m), after.by_goal(m)) for m in ("hard_ok", "audit_f1"))
-        for goal in f1s:
-            if gates.get(goal) or f1s[goal]:
+        for goal in gates | f1s:  # cards have no audit F1
+            gate, f1 = abs(gates.get(goal, 0.0)), abs(f1s.get(goal, 0.0))
+            if gate or f1:
                 entry = (goal, method, chains, *(rows.by_goal(m).get(goal) for m in ("hard_ok", "audit_f1") for rows in (before, after)))
-                found.append((-abs(gates.get(goal, 0.0)), -abs(f1s[goal]), goal, method, chains or 0, entry))
+                found.append((-gate, -f1, goal, method, chains or 0, entry))
     columns = (
         Column("goal"), Column("method"), Column("chains", 0), Column("HARD-OK, first", 2), Column("HARD-OK, second", 2),
         Column("audit F1, first", 3), Column("audit F1, second", 3),

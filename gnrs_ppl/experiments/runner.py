@@ -357,7 +357,7 @@ def means(folder: Path) -> list[dict[str, Any]]:
         return []
     connection = duckdb.connect(config={"threads": 1})
     connection.execute(
-        "CREATE TABLE rows AS SELECT * FROM read_json(?, format = 'newline_delimited', sample_size = -1, maximum_depth = 1)",
+        "CREATE TABLE rows AS SELECT * FROM read_json(?, format = 'newline_delimited', sample_size = -1, maximum_depth = 2)",
         [str(folder / ROWS)],
     )
     described = connection.execute("DESCRIBE rows").fetchall()

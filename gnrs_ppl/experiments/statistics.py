@@ -34,15 +34,16 @@ class Estimate(NamedTuple):
         Goals resampled, quantiles of the means: what the paper does.
     bca : Interval or None
         The same samples, corrected for bias and skewness; None where the correction is not defined (all samples on one side).
-    families : Interval
-        Scene families resampled whole, quantiles; goals of a family share a log, so this is the honest one where there are enough.
+    families : Interval or None
+        Scene families resampled whole, quantiles; goals of a family share a log, so this is the honest one where there are enough. None
+        where there is one family, which says nothing of others.
     goals : int
     """
 
     mean: float
     percentile: Interval
     bca: Interval | None
-    families: Interval
+    families: Interval | None
     goals: int
 
 
@@ -61,7 +62,7 @@ def estimate(values: Sequence[float], families: Sequence[str], seed: int = 0) ->
         float(each.mean()),
         percentile(each, seed),
         bca(each, seed),
-        _resampled((sums, sizes), "percentile", seed) or _point(each),
+        _resampled((sums, sizes), "percentile", seed) if len(sums) > 1 else None,
         len(each),
     )
 
