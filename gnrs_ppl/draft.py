@@ -639,12 +639,24 @@ class Draft:
     @cached_property
     def posterior(self) -> xr.DataTree:
         """The chains as an ArviZ DataTree."""
-        return self.search.datatree()
+        tree = self.search.datatree()
+        tree.attrs |= {"scripted": 1} if self.scripted else {}
+        return tree
 
     @property
     def dropped(self) -> list[Dropped]:
         """Candidates that the filter refused, a model's proposals among them."""
         return [*self.search.built.dropped, *(self.proposed.dropped if self.proposed else ())]
+
+    @property
+    def answers(self) -> tuple[Answer[Any], ...]:
+        """What language models said on the way to this draft, in the order of asking."""
+        return (*([self.proposed.answer] if self.proposed else ()), *(self.polished.answers if self.polished else ()))
+
+    @property
+    def scripted(self) -> bool:
+        """Whether the scripted server had a part in it: then it is no result, and every file that is saved says so."""
+        return any(answer.scripted for answer in self.answers)
 
     def language_model(self) -> dict[str, Any] | None:
         """Which models were asked what, at what cost; None where none was. ``cost`` is in US dollars, None where a price is unknown."""
@@ -659,15 +671,14 @@ class Draft:
             "generator": (self.proposed.answer,),
             "polisher": polished.answers if polished else (),
         }
-        answers = [answer for some in asked.values() for answer in some]
-        made = [answer for answer in answers if answer.tries]
+        made = [answer for answer in self.answers if answer.tries]
         return {
             "models": {role: some[-1].model for role, some in asked.items() if some},
             "prompts": {name: load(name).hash for name in (PROMPT, *([prompt_of(polished.version)] if polished else []))},
             "calls": len(made),
-            "cached": sum(answer.cached for answer in answers),
+            "cached": sum(answer.cached for answer in self.answers),
             "cost": None if any(answer.cost is None for answer in made) else float(sum(answer.cost or 0.0 for answer in made)),
-            "scripted": any(answer.scripted for answer in answers),
+            "scripted": self.scripted,
             "proposals": {"kept": len(self.proposed.proposals), "dropped": len(self.proposed.dropped), "problem": self.proposed.problem},
         }
 
@@ -741,11 +752,12 @@ class Draft:
         from gnrs_ppl.inference.trace import to_bytes
         from gnrs_ppl.rule.files import rule_json
 
+        note, title = ("(scripted: a stand-in for a model had a part in this; no result)\n", " (scripted)") if self.scripted else ("", "")
         return write_all(
             folder,
             [
-                ("rule.txt", (self.text + "\n").encode()),
-                ("rule.json", rule_json(self.structure, self.context.schema, self.records, self.goal.id).encode()),
+                ("rule.txt", f"{self.text}\n{note}".encode()),
+                ("rule.json", rule_json(self.structure, self.context.schema, self.records, self.goal.id + title).encode()),
                 ("draft.json", json.dumps(self.as_dict(), indent=2, ensure_ascii=False).encode()),
                 ("posterior.nc", to_bytes(self.posterior)),
             ],

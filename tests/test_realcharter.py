@@ -6,7 +6,8 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 import gnrs_ppl as gnrs
 from gnrs_ppl.audit.needs import Needed, rows_needed
 from gnrs_ppl.benchmarks.realcharter import Card, adapter, card, cards
+from gnrs_ppl.candidates import proposed
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.candidates.grounding import beyond, ground
 from gnrs_ppl.cli import run
@@ -32,6 +34,10 @@ from gnrs_ppl.evaluate.realcharter.score import Numbers, SlotScore, score
 from gnrs_ppl.experiments import realcharter as experiment
 from gnrs_ppl.experiments import realcharter_pages as pages
 from gnrs_ppl.llm.adapter import OpenAIModel
+from gnrs_ppl.llm.answers import ProposedFragments
+from gnrs_ppl.llm.client import Answer
+from gnrs_ppl.llm.material import material
+from gnrs_ppl.llm.prompts import load as load_prompt
 from gnrs_ppl.llm.roles import Settings
 from gnrs_ppl.llm.scripted import ScriptedServer
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -480,10 +486,15 @@ def test_no_prompt_shows_where_the_clause_is_or_its_own_verbs() -> None:
         assert f'"force": "{one.force}"' in told
 
 
-def test_prompting_methods_run_but_scripted_answers_make_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIModel]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none-needed")
     with ScriptedServer() as server:
-        rows = experiment.prompted(OpenAIModel(Settings(base_url=server.base_url, timeout=20.0)), cards()[:3])
+        yield OpenAIModel(Settings(base_url=server.base_url, timeout=20.0))
+
+
+def test_prompting_methods_run_but_scripted_answers_make_no_table(model: OpenAIModel) -> None:
+    rows = experiment.prompted(model, cards()[:3])
     assert [(row.method, row.card) for row in rows] == [
         (method, one.id) for method in ("Direct Prompting", "Self-Refine") for one in cards()[:3]
     ]
@@ -492,9 +503,76 @@ def test_prompting_methods_run_but_scripted_answers_make_no_table(monkeypatch: p
         experiment.table([*exact_rows(), *rows])
 
 
+def test_the_full_method_stays_on_the_card_whatever_is_proposed(model: OpenAIModel) -> None:
+    ones = cards()[:6]
+    rows = experiment.full_method(model, ones, kernel="exact", chains=1, steps=1)
+    assert [(row.method, row.card) for row in rows] == [("GNRS-Search", one.id) for one in ones]
+    hashes = [load_prompt(name).hash for name in ("llm_augmented_generator.v1.txt", "nl_polish.FROZEN.v1.txt")]
+    changed = 0
+    for one, row in zip(ones, rows, strict=True):
+        told = row.as_dict()
+        assert told["scripted"]
+        assert [call["prompt"] for call in told["calls"]][:2] == hashes
+        assert row.epsilon == 0
+        assert row.score.off_card == ()
+        assert row.score.force_kept
+        assert row.score.numbers.invented == ()
+        assert row.score.permissions_bound == 0
+        changed += row.text != drafts()[one.id].text
+    assert changed
+    with pytest.raises(GnrsError, match="made by the scripted server"):
+        pages.results([*exact_rows(), *rows])
+
+
+def test_no_proposal_brings_a_time_or_the_closing_of_cases_to_a_card() -> None:
+    def reason(slot: str, content: Mapping[str, object]) -> str:
+        fragments = {name: [{"because": "why not", "content": content}] if name == slot else [] for name in SLOTS}
+        found = proposed.kept(Answer("", ProposedFragments.model_validate_json(json.dumps(fragments))), gnrs.load_context("RC-PSF-1"))
+        return found.dropped[0].reason if found.dropped else ""
+
+    act = {"activity": "CloseCase", "location": None, "object": None, "role": None}
+    trigger = {"act": act, "channel": "acknowledgement_message", "once": "each", "window": None}
+    opener = card("RC-PSF-1").triggers[0].name
+    context = gnrs.load_context("RC-PSF-1")
+    channel = next(c.name for c in context.records.channels if opener in (c.activities or ()))
+    assert reason("trigger", trigger | {"channel": channel}) == "action 'CloseCase' only says when a case is closed"
+    start = {"act": act | {"activity": opener}, "channel": channel, "once": "each"}
+    assert reason("trigger", start | {"window": "PT1H"}) == "there is no log, and the goal names no time of PT1H"
+    assert reason("trigger", start | {"window": "P7D"}) == reason("trigger", start | {"window": None}) == ""
+
+
+def test_prompts_count_nothing_where_there_is_no_log() -> None:
+    for one in cards():
+        told = json.loads(material(gnrs.load_context(one.id))["records"])
+        assert "cases" not in told
+        assert all("rows" not in channel and channel["activities"] for channel in told["channels"])
+
+
+def test_marks_stand_beside_the_papers(model: OpenAIModel) -> None:
+    rows = [row for row in exact_rows() if row.card in {one.id for one in cards()[:4]}]
+    marks = experiment.judged(rows, model)
+    assert [(row.method, row.goal) for row in marks] == [(row.method, row.card) for row in rows]
+    assert all(row.scripted and len(row.judged) == 2 for row in marks)
+    with pytest.raises(GnrsError, match="made by the scripted server"):
+        pages.results(rows, marks)
+    # the same marks as if a model had given them: what is shown is their arithmetic
+    real = [row._replace(judged=tuple(replace(answer, scripted=False, model="m") for answer in row.judged)) for row in marks]
+    held = np.array([scores for row in marks for scores in row.marks["v1"]], float)
+    avg, passed = 20 * held.mean(), 100 * np.mean([row.score.gate.passed for row in rows])
+    told = pages.results(rows, real)
+    assert "| method | HARD-OK, % | Faith | Avg, % | v2 Avg, % | OVERALL, % | paper: HARD-OK | paper: Faith | paper: OVERALL |" in told
+    line = next(line for line in told.splitlines() if line.startswith("| Exact |")).split(" | ")
+    assert line[2:4] == [f"{held[:, 4].mean():.2f}", f"{avg:.2f}"]
+    assert line[5] == f"{0.8 * avg + 0.2 * passed:.2f}"
+    assert "| GNRS-Search | needs a model | – | – | – | – | 100.00 | 5.00 | 94.69 |" in told
+    assert "the judge is m, blinded to method and structure. 0 of 8 answers held no marks." in pages._preamble(real)
+    assert pages._preamble([]) in (ROOT / "docs" / pages.PAGE).read_text()
+
+
 def test_without_a_key_one_line_says_what_was_skipped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert experiment._model() is None
+    with experiment._model() as model:
+        assert model is None
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert said.startswith("skipped the methods with a model: a language model is needed and OPENAI_API_KEY is not set")

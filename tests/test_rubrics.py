@@ -315,7 +315,9 @@ def test_answers_without_marks_are_kept_and_counted(contexts: list[Context]) -> 
     line = json.loads(json.dumps(rows[0].as_dict()))
     assert line["marks"] == {"v1": [None, None], "v2": [None, None]}
     assert line["scripted"] is True
-    assert len(line["judged"]) == 4
+    assert [judged["prompt"] for judged in line["judged"]] == [
+        load(f"independent_rubric.FROZEN.{rubric}.txt").hash for rubric in RUBRICS for _ in range(2)
+    ]
 
 
 def test_a_judge_that_declines_gives_no_marks(contexts: list[Context]) -> None:

@@ -3,7 +3,8 @@
 A model is asked once for each goal and sees goal, schema, records and the candidates there are. Its answer is data for the five slots and
 nothing else. A fragment is dropped, with the reason, if it is too long to be one, does not fit its slot's type, says a name that schema and
 record layer do not have, or rests on something that is never recorded. Names that only the text would say count too: nobody at the
-institution knows them, so the text would promise what it does not have.
+institution knows them, so the text would promise what it does not have. Where there is no log, no source brings a time that the goal does
+not name, nor a rule about the closing of cases, which is there for an auditor to know when they end.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from gnrs_ppl.candidates.grounding import Dropped, known_names, names_of
 from gnrs_ppl.candidates.source import Proposal
 from gnrs_ppl.candidates.templates import DEFAULT_STEPS
 from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.llm import Answer, Model, ask
 from gnrs_ppl.llm.answers import Fragment, ProposedFragments
@@ -25,7 +27,7 @@ from gnrs_ppl.llm.client import CONCURRENCY, Request
 from gnrs_ppl.llm.material import request
 from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.pools import Pools
-from gnrs_ppl.rule.types import SLOTS, Scope
+from gnrs_ppl.rule.types import SLOTS, Norm, Procedure, Scope, Trigger
 
 PROMPT = "llm_augmented_generator.v1.txt"
 PER_SLOT = 8
@@ -134,7 +136,7 @@ def _proposal(slot: str, fragment: Fragment[Any], context: Context) -> Proposal:
         raise InputError(f"is longer than {LONGEST_FRAGMENT:,} characters", "shorten it")
     content = fragment.content.content()
     proposal = Proposal(slot, content.model_dump(), plain(fragment.because))
-    if reason := _unknown(content, context) or filtered(proposal, context)[2]:
+    if reason := _unknown(content, context) or _without_a_log(content, context) or filtered(proposal, context)[2]:
         raise InputError(reason, "use another")
     return proposal
 
@@ -153,3 +155,24 @@ def _unknown(content: SlotContent, context: Context) -> str:
         if not profile.counts.get(("role", role)):
             return f"0 of {profile.events:,} rows carry role {role!r}"
     return ""
+
+
+def _without_a_log(content: SlotContent, context: Context) -> str:
+    """A time that the goal does not name, or an act that closes cases, where no log shows times or closings."""
+    if not context.records.prospective:
+        return ""
+    if length := next((length for length in _lengths(content) if length != context.goal.within), None):
+        return f"there is no log, and the goal names no time of {length}"
+    if name := next((name for kind, name in names_of(content) if kind == "action" and name in context.records.case_end), None):
+        return f"action {name!r} only says when a case is closed"
+    return ""
+
+
+def _lengths(content: SlotContent) -> list[Duration]:
+    if isinstance(content, Trigger):
+        found = [content.window]
+    elif isinstance(content, Norm):
+        found = [constraint.deadline for constraint in content.constraints]
+    else:
+        found = [content.response_time] if isinstance(content, Procedure) else []
+    return [length for length in found if length]

@@ -1,20 +1,28 @@
-"""What pools and features of benchmark goals are like (paper, candidate-source and candidate-pool audits)."""
+"""What pools and features of benchmark goals are like (paper, candidate-source and candidate-pool audits).
+
+``python -m gnrs_ppl.experiments.pools`` asks a model for candidates and prints, goal by goal, how many the filter keeps and drops.
+"""
 
 from __future__ import annotations
 
 import inspect
+import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import typer
 
 from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.benchmarks.gnrs_bench import goals
 from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
 from gnrs_ppl.candidates.build import LLM, SOURCES, pools_of
-from gnrs_ppl.candidates.proposed import propose
+from gnrs_ppl.candidates.proposed import PROMPT, propose
+from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.inference.exact import enumerate_space
-from gnrs_ppl.llm import Model
+from gnrs_ppl.llm import Model, model_from_environment
+from gnrs_ppl.llm.prompts import load
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.features import DEFINITIONS, FEATURES
 from gnrs_ppl.models.graph import compile_graph
@@ -26,8 +34,6 @@ PAPER_SOURCES = {"template": 14.0, "schema": 9.3, "record": 10.2}
 PAPER_CANDIDATES = {"scope": 7.00, "trigger": 4.23, "norm": 6.52, "evidence": 6.22, "procedure": 9.15}
 PAPER_SIGNATURES = {"scope": 52, "trigger": 71, "norm": 103, "evidence": 46, "procedure": 16}
 """Paper, candidate-pool audit over 116 goals."""
-
-
 PAPER_PROPOSED = {"kept": 16.65, "dropped": 1.35}
 """Paper, a model's candidates per run that the grounding filter keeps and drops."""
 
@@ -104,6 +110,12 @@ class ProposalAudit(NamedTuple):
         told = f"; {without} of {len(self.goals)} goals without an answer" if without else ""
         mark = "; scripted, which is no result" if self.scripted else ""
         return f"LLM candidates per goal: {said}; {self.mean('alone'):.2f} of them in the pools that no other source has{told}{mark}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON of the audit."""
+        means = {name: {"ours": self.mean(name), "paper": published} for name, published in PAPER_PROPOSED.items()}
+        goals = [counts._asdict() for counts in self.goals]
+        return {"goals": goals, "means": means, "prompts": {PROMPT: load(PROMPT).hash}, "scripted": self.scripted}
 
 
 def proposal_audit(goal_ids: Sequence[str], model: Model, seed: int | None = None) -> ProposalAudit:
@@ -188,3 +200,35 @@ def feature_audit(goal_ids: Sequence[str]) -> tuple[list[FeatureAudit], list[Fla
     ]
     flags = [FlagAudit(name, float(np.mean(shares)), float(np.mean([s > 0 for s in shares]))) for name, shares in excluded.items()]
     return features, sorted(flags, key=lambda flag: -flag.excluded)
+
+
+def main(
+    goal: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[GOAL ...]", help="Goals or cards; the dev goals unless given.", show_default=False),
+    ] = None,
+    max_cost: Annotated[float | None, typer.Option(help="US dollars never to exceed.", show_default=False)] = None,
+    price: Annotated[
+        list[str] | None, typer.Option(metavar="MODEL=IN,OUT", help="Price in US dollars for a million tokens.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Ask a language model for candidates and count what the filter keeps and drops, beside the paper's 16.65 and 1.35 per goal."""
+    chosen = goal or [one.id for one in goals() if one.split == "dev"]
+    try:
+        with model_from_environment(max_cost, price or []) as model:
+            found = proposal_audit(chosen, model)
+    except GnrsError as error:
+        typer.echo(f"gnrs: {error}", err=True)
+        raise typer.Exit(error.exit_code) from None
+    if as_json:
+        typer.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+        return
+    for counts in found.goals:
+        told = f" ({counts.problem})" if counts.problem else ""
+        typer.echo(f"{counts.goal}: {counts.kept} kept, {counts.dropped} dropped, {counts.alone} in the pools alone{told}")
+    typer.echo(found.line())
+
+
+if __name__ == "__main__":
+    typer.run(main)

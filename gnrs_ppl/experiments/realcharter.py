@@ -1,13 +1,15 @@
 """The method on RealCharter-Bench (paper, Table RealCharter): ``python -m gnrs_ppl.experiments.realcharter``.
 
 Without a model: the search, the same without search, with uniform weights, with CP-SAT, and the exact optimum. With one (``--llm``): the
-paper's two prompting methods, whose clauses are read back by the model-based parser. ``--pages docs`` writes both pages again.
+full method, whose candidates a model adds to and whose text it polishes; the paper's two prompting methods, whose clauses are read back by
+the model-based parser; and rubric marks for the clauses of every method. ``--pages docs`` writes both pages again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -20,14 +22,17 @@ from gnrs_ppl.benchmarks.realcharter import Card, card, cards
 from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS, frozen_weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.draft import draft_many
-from gnrs_ppl.errors import InputError
+from gnrs_ppl.errors import GnrsError, InputError
+from gnrs_ppl.evaluate import rubrics
 from gnrs_ppl.evaluate.hard_ok import hard_ok
 from gnrs_ppl.evaluate.model_parser import parse_texts
 from gnrs_ppl.evaluate.realcharter.score import CardScore, score
 from gnrs_ppl.inference.exact import enumerate_space
+from gnrs_ppl.llm.adapter import model_from_environment
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
 from gnrs_ppl.llm.client import Answer, Message, Model, Request, T, ask, refuse_scripted
 from gnrs_ppl.llm.prompts import load, render
+from gnrs_ppl.llm.roles import require_key
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -68,7 +73,7 @@ class Row(NamedTuple):
         worth["slots"] = {slot: found._asdict() for slot, found in self.score.slots.items()}
         scripted = any(answer.scripted for answer in self.calls)
         told = {"method": self.method, "card": self.card, "text": self.text, "epsilon_search": self.epsilon}
-        return told | {"score": worth, "scripted": scripted}
+        return told | {"score": worth, "calls": [answer.record() for answer in self.calls], "scripted": scripted}
 
 
 class Estimate(NamedTuple):
@@ -117,14 +122,14 @@ def run(model: Model | None = None, *, chains: int = 64, steps: int = 200, seed:
     Parameters
     ----------
     model : Model, optional
-        Its roles are *generator* and *parser*.
+        Its roles are *generator*, *polisher* and *parser*.
     chains, steps, seed : int
         As for :func:`~gnrs_ppl.draft.draft`.
     """
     budget: dict[str, Any] = {"chains": chains, "steps": steps, "seed": seed}
     rows = searched("No LLM candidates", **budget) + unsearched()
     rows += searched("Uniform weights", weights=UNIFORM_WEIGHTS, **budget) + searched("CP-SAT", kernel="cpsat", **budget) + exact()
-    return rows + (prompted(model, cards()) if model else [])
+    return rows + (full_method(model, cards(), **budget) + prompted(model, cards()) if model else [])
 
 
 def exact() -> list[Row]:
@@ -132,12 +137,15 @@ def exact() -> list[Row]:
     return searched("Exact", kernel="exact", chains=1, steps=1)
 
 
-def searched(method: str, **request: Any) -> list[Row]:
-    """The search as :func:`~gnrs_ppl.draft.draft_many` runs it with some request."""
-    drafts = draft_many([load_context(one.id) for one in cards()], **request, alternatives=0)
-    return [
-        Row(method, found.goal.id, found.text, score(found.structure, found.goal.id), found.certificate.epsilon_search) for found in drafts
-    ]
+def full_method(model: Model, ones: Sequence[Card], **budget: Any) -> list[Row]:
+    """The search with a model's candidates in its pools and its polish on the text."""
+    return searched("GNRS-Search", ones, model=model, polish="v1", **budget)
+
+
+def searched(method: str, ones: Sequence[Card] = (), **request: Any) -> list[Row]:
+    """The search as :func:`~gnrs_ppl.draft.draft_many` runs it with some request, on some cards or all."""
+    drafts = draft_many([load_context(one.id) for one in ones or cards()], **request, alternatives=0)
+    return [Row(method, d.goal.id, d.text, score(d.structure, d.goal.id), d.certificate.epsilon_search, d.answers) for d in drafts]
 
 
 class Reach(NamedTuple):
@@ -212,7 +220,14 @@ def _self_refine(ones: Sequence[Card], model: Model) -> list[Clause]:
 
 
 def _request(name: str, response: type[T] | None, **values: str) -> Request[T]:
-    return Request("generator", (Message("user", render(load(name), **values)),), response, max_tokens=MAX_TOKENS)
+    prompt = load(name)
+    return Request("generator", (Message("user", render(prompt, **values)),), response, max_tokens=MAX_TOKENS, prompt=prompt.hash)
+
+
+def judged(rows: Sequence[Row], model: Model, seed: int = 0) -> list[rubrics.Row]:
+    """Rubric marks of every clause, shuffled together, by role *judge*, which sees context and text and neither method nor structure."""
+    rules = [rubrics.Written(r.method, load_context(r.card), seed, r.text, r.score.gate.passed, r.calls) for r in rows]
+    return rubrics.score(rules, model, seed=seed)
 
 
 def table(rows: Sequence[Row], seed: int = 0) -> list[Line]:
@@ -221,9 +236,10 @@ def table(rows: Sequence[Row], seed: int = 0) -> list[Line]:
     Raises
     ------
     InputError
-        Some row rests on answers of the scripted server.
+        Some row rests on answers of the scripted server, or on a request that was never answered.
     """
     refuse_scripted(answer for row in rows for answer in row.calls)
+    rubrics.refuse_unanswered(answer for row in rows for answer in row.calls)
     lines = []
     for method in dict.fromkeys(row.method for row in rows):
         own = [row for row in rows if row.method == method]
@@ -259,34 +275,51 @@ def verified(rows: Sequence[Row]) -> list[Row]:
 
 
 def main(
-    llm: Annotated[bool, typer.Option("--llm", help="The prompting methods too; needs OPENAI_API_KEY, or answers in the cache.")] = False,
+    llm: Annotated[bool, typer.Option("--llm", help="Methods with a model too, and rubric marks; needs OPENAI_API_KEY.")] = False,
+    max_cost: Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL=IN,OUT", help="With --llm: price in US dollars for a million tokens.", show_default=False),
+    ] = None,
     pages: Annotated[Path | None, typer.Option(help="Folder of the data card whose results to write again.", show_default=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Score every method on the 53 cards."""
-    from gnrs_ppl.experiments.realcharter_pages import results, write_pages
-
-    rows = run(_model() if llm else None)
-    if pages is not None:
-        for path in write_pages(pages, rows):
-            typer.echo(f"wrote {path}", err=True)
-    if as_json:
-        found = {"rows": [row.as_dict() for row in rows], "table": [line.as_dict() for line in table(rows)]}
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
-    else:
-        typer.echo(results(rows))
+    try:
+        with _model(max_cost, price or []) if llm else nullcontext() as model:
+            rows = run(model)
+            marks = judged(rows, model) if model else []
+        _report(rows, marks, pages, as_json)
+    except GnrsError as error:
+        typer.echo(f"gnrs: {error}", err=True)
+        raise typer.Exit(error.exit_code) from None
 
 
-def _model() -> Model | None:
-    from gnrs_ppl.llm import Cache, OpenAIModel, default_path, settings_from_environment
-    from gnrs_ppl.llm.roles import require_key
-
+@contextmanager
+def _model(max_cost: float | None = None, prices: Sequence[str] = ()) -> Iterator[Model | None]:
+    """The model that the environment names; without a key None, and a line that says so."""
     try:
         require_key()
     except InputError as error:
         typer.echo(f"skipped the methods with a model: {error}", err=True)
-        return None
-    return OpenAIModel(settings_from_environment(), Cache(default_path()))
+        yield None
+        return
+    with model_from_environment(max_cost, prices) as model:
+        yield model
+
+
+def _report(rows: Sequence[Row], marks: Sequence[rubrics.Row], pages: Path | None, as_json: bool) -> None:
+    from gnrs_ppl.experiments.realcharter_pages import results, write_pages
+
+    if pages is not None:
+        for path in write_pages(pages, rows, marks):
+            typer.echo(f"wrote {path}", err=True)
+    if not as_json:
+        typer.echo(results(rows, marks))
+        return
+    found = {"rows": [row.as_dict() for row in rows], "table": [line.as_dict() for line in table(rows)]}
+    found |= {"marks": [row.as_dict() for row in marks], "rubrics": [line._asdict() for line in rubrics.result_table(marks)]}
+    typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
 
 
 if __name__ == "__main__":

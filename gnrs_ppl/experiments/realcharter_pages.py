@@ -13,6 +13,7 @@ from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.context.files import write_all
 from gnrs_ppl.draft import Draft, draft
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.evaluate import rubrics
 from gnrs_ppl.evaluate.realcharter.score import CardScore, forces, score
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.realcharter import COUNTS, MEASURES, Estimate, Row, independent, reach, table, verified
@@ -29,15 +30,22 @@ PAPER = {
     "GNRS-Search": "GNRS-Search",
 }
 """Methods of the paper's RealCharter table by the names that its other tables give them -> as that table shortens them."""
+RUBRIC_COLUMNS = ("Faith", "Avg, %", "v2 Avg, %", "OVERALL, %")
 
 PREAMBLE = """\
 What is comparable. The cards are ours, so no figure is one of the paper's measured again. HARD-OK of *No LLM candidates* and *No search*
-is of the same kind as the paper's, on other cards and with supports by rules of ours. Faithfulness and OVERALL need a rubric, hence a
-model: they stand in the paper's columns only. *Uniform weights*, *CP-SAT* and *Exact* are other ways to search the same space.
+is of the same kind as the paper's, on other cards and with supports by rules of ours. {rubric}
+*Uniform weights*, *CP-SAT* and *Exact* are other ways to search the same space.
 
 Weights: {weights}. Nothing was tuned on the expected slots; three times the candidate sources were mended when drafted clauses showed a
 fault of meaning (a time on the wrong act, a duty without its bearer, a ban on the wrong office). Means stand with two 95 % bootstrap
 intervals: over cards, then over the 15 documents. Written by `python -m gnrs_ppl.experiments.realcharter --pages docs`."""
+NO_RUBRIC = """\
+Faithfulness and OVERALL need a rubric, hence a
+model: they stand in the paper's columns only."""
+RUBRIC = """\
+Faith (1 to 5), Avg and OVERALL are
+by rubric v1, v2 Avg by v2; the judge is {models}, blinded to method and structure. {unparsed} of {answers} answers held no marks."""
 HARD_OK_NOTE = """\
 {of_rho} of the {failed} failures above are of ρ alone, which follows from how many records a clause names, by rules laid down before
 anything was scored. On {all_pass} cards every feasible structure passes and on {none_pass} none does: the search can matter to this
@@ -58,20 +66,25 @@ The page is made by `python -m gnrs_ppl.experiments.realcharter --pages docs`, l
 test holds it against a fresh draft. What a card becomes where there is no log: [architecture](architecture.md#cards-without-a-log)."""
 
 
-def results(rows: Sequence[Row]) -> str:
-    """Results as Markdown.
+def results(rows: Sequence[Row], marks: Sequence[rubrics.Row] = ()) -> str:
+    """Results as Markdown; columns of our own rubric marks where there are some.
 
     Raises
     ------
     InputError
-        As :func:`~gnrs_ppl.experiments.realcharter.table`.
+        As :func:`~gnrs_ppl.experiments.realcharter.table` and :func:`~gnrs_ppl.evaluate.rubrics.result_table`.
     """
     lines = table(rows)
     means = {line.method: {name: _estimate(name, found) for name, found in line.means.items()} for line in lines}
     counts = {line.method: {name: str(found) for name, found in line.counts.items()} for line in lines}
     paper = {ours: next(row for row in published("realcharter") if row["method"] == theirs) for ours, theirs in PAPER.items()}
+    own = {line.method: _marked(line) for line in rubrics.result_table(marks)}
     beside = {
-        method: [means.get(method, {}).get("HARD-OK, %", "needs a model"), *_printed(paper.get(method, {}))]
+        method: [
+            means.get(method, {}).get("HARD-OK, %", "needs a model"),
+            *(own.get(method, ["–"] * len(RUBRIC_COLUMNS)) if own else ()),
+            *_printed(paper.get(method, {})),
+        ]
         for method in dict.fromkeys([*means, *PAPER])
     }
     parts = {"all 53": rows, "the 40 verified": verified(rows), "50, without the later of near duplicates": independent(rows)}
@@ -88,7 +101,7 @@ def results(rows: Sequence[Row]) -> str:
     rest = [name for name in MEASURES if name != "HARD-OK, %"]
     return "\n\n".join(
         [
-            _markdown(["HARD-OK, %", "paper: HARD-OK", "paper: Faith", "paper: OVERALL"], beside),
+            _markdown(["HARD-OK, %", *(RUBRIC_COLUMNS if own else ()), "paper: HARD-OK", "paper: Faith", "paper: OVERALL"], beside),
             gate,
             _markdown([f"HARD-OK, %: {method}" for method in means], shares, "cards"),
             _markdown(rest, {method: [found[name] for name in rest] for method, found in means.items()}),
@@ -109,6 +122,11 @@ def _markdown(columns: Sequence[str], rows: dict[str, list[str]], first: str = "
 
 def _printed(row: dict[str, str]) -> list[str]:
     return [row.get(column, "–") for column in ("HARD-OK", "faithfulness", "OVERALL")]
+
+
+def _marked(line: rubrics.Summary) -> list[str]:
+    faith = line.dimensions["faithfulness"] / rubrics.percent(1) if line.dimensions else None
+    return ["–" if mean is None else f"{mean:.2f}" for mean in (faith, line.avg, line.v2_avg, line.overall)]
 
 
 def _estimate(name: str, found: Estimate) -> str:
@@ -195,7 +213,14 @@ def _asked(one: Card, drafted: Draft) -> list[str]:
     ]
 
 
-def write_pages(folder: Path, rows: Sequence[Row]) -> list[Path]:
+def _preamble(marks: Sequence[rubrics.Row]) -> str:
+    answers = [answer for row in marks for answer in row.judged]
+    models, unparsed = ", ".join(sorted({answer.model for answer in answers})), sum(answer.parsed is None for answer in answers)
+    rubric = RUBRIC.format(models=models, unparsed=unparsed, answers=len(answers)) if marks else NO_RUBRIC
+    return PREAMBLE.format(weights=frozen_weights().origin, rubric=rubric)
+
+
+def write_pages(folder: Path, rows: Sequence[Row], marks: Sequence[rubrics.Row] = ()) -> list[Path]:
     """Write the results into the data card of a folder, and the page of worked cards beside it; both or neither.
 
     Raises
@@ -209,6 +234,6 @@ def write_pages(folder: Path, rows: Sequence[Row]) -> list[Path]:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise InputError("holds no place for results", f"mark it with {BEGIN} and {END}", source=str(path))
-    told = f"{PREAMBLE.format(weights=frozen_weights().origin)}\n\n{results(rows)}"
+    told = f"{_preamble(marks)}\n\n{results(rows, marks)}"
     files = [(PAGE, f"{before}{BEGIN}\n{told}\n{END}{after}"), (WORKED_PAGE, worked_cards())]
     return write_all(folder, [(name, text.encode()) for name, text in files])

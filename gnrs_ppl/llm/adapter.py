@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,11 +15,11 @@ from typing import Any, Generic
 from pydantic import BaseModel, ValidationError
 
 from gnrs_ppl.errors import InputError, one_line
-from gnrs_ppl.llm.cache import Cache, canonical
+from gnrs_ppl.llm.cache import Cache, Mode, canonical, default_path
 from gnrs_ppl.llm.client import Answer, CallError, Message, Request, T, Way
-from gnrs_ppl.llm.costs import Costs
+from gnrs_ppl.llm.costs import PRICES, Costs, parse_price
 from gnrs_ppl.llm.reply import THOUGHTS, Completion, Reply, first_problem, json_object
-from gnrs_ppl.llm.roles import KEY, Settings, require_key, without_key
+from gnrs_ppl.llm.roles import KEY, Settings, require_key, settings_from_environment, without_key
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +61,15 @@ class OpenAIModel:
             No key, no SDK, no model for the role, an unknown price under a limit, a key or model that the server does not know,
             a cache that cannot be used.
         """
+        return replace(await self._complete(request), prompt=request.prompt)
+
+    async def close(self) -> None:
+        """Close connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _complete(self, request: Request[T]) -> Answer[T]:
         ways: tuple[Way, ...] = self.settings.structured if request.response else ("text",)
         calls: list[_Call[T]] = []
         for way in ways:
@@ -68,12 +79,6 @@ class OpenAIModel:
         if self.cache and self.cache.mode == "read-only":
             return Answer(error=CallError("cache_miss", f"not in {self.cache.path}, which is only read"))
         return await self._first_accepted([call for call in calls if call.kind not in self._rejected])
-
-    async def close(self) -> None:
-        """Close connections."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
 
     async def _first_accepted(self, calls: list[_Call[T]]) -> Answer[T]:
         for number, call in enumerate(calls):
@@ -220,6 +225,28 @@ class OpenAIModel:
         self._client = openai.AsyncOpenAI(
             base_url=self.settings.base_url, timeout=self.settings.timeout, max_retries=self.settings.retries, http_client=transport
         )
+
+
+@contextmanager
+def model_from_environment(max_cost: float | None = None, prices: Sequence[str] = (), cache: Mode = "rw") -> Iterator[OpenAIModel]:
+    """The models that the environment names, with the answers kept in the user's cache file.
+
+    Parameters
+    ----------
+    max_cost : float, optional
+        US dollars never to exceed.
+    prices : sequence of str
+        Further prices, as :func:`~gnrs_ppl.llm.costs.parse_price` reads them.
+    cache : {"rw", "read-only", "refresh", "off"}
+
+    Raises
+    ------
+    InputError
+        As :class:`Settings`, :class:`Cache`, :class:`Costs` and :func:`~gnrs_ppl.llm.costs.parse_price`.
+    """
+    costs = Costs(max_cost, {**PRICES, **dict(map(parse_price, prices))})
+    with Cache(default_path(), cache) as stored:
+        yield OpenAIModel(settings_from_environment(), stored, costs)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,8 @@ class Request(Generic[T]):
         Most tokens of the answer, reasoning included.
     sample : int
         Number of the repeat: requests that differ in nothing else are asked, and cached, apart.
+    prompt : str
+        Hash of the prompt it was made from; goes into the answer's record and to no server.
     """
 
     role: Role
@@ -61,6 +63,7 @@ class Request(Generic[T]):
     seed: int | None = None
     max_tokens: int = 2048
     sample: int = 0
+    prompt: str = ""
 
 
 class CallError(NamedTuple):
@@ -93,6 +96,8 @@ class Answer(Generic[T]):
         Made by the scripted server: no result.
     tries : int
         Requests sent for it in this run.
+    prompt : str
+        Hash of the prompt that was asked.
     error : CallError or None
     """
 
@@ -107,11 +112,12 @@ class Answer(Generic[T]):
     model: str = ""
     scripted: bool = False
     tries: int = 0
+    prompt: str = ""
     error: CallError | None = None
 
     def record(self) -> dict[str, Any]:
-        """Everything but ``parsed``, as JSON data; ``scripted`` is always in it."""
-        names = ("text", "finish_reason", "refusal", "way", "cost", "cached", "model", "scripted", "tries")
+        """Everything but ``parsed``, as JSON data; ``scripted`` and the prompt's hash are always in it."""
+        names = ("text", "finish_reason", "refusal", "way", "cost", "cached", "model", "scripted", "tries", "prompt")
         usage, error = self.usage and self.usage._asdict(), self.error and self.error._asdict()
         return {name: getattr(self, name) for name in names} | {"usage": usage, "error": error}
 

@@ -64,7 +64,7 @@ def request(
     prompt = load(name)
     given = {key: value for key, value in material(context).items() if key in prompt.placeholders}
     message = Message("user", render(prompt, **given, **values or {}))
-    return Request(role, (message,), response, seed=seed, max_tokens=MAX_TOKENS, sample=sample)
+    return Request(role, (message,), response, seed=seed, max_tokens=MAX_TOKENS, sample=sample, prompt=prompt.hash)
 
 
 def _records(context: Context) -> dict[str, Any]:

@@ -169,12 +169,12 @@ def _scope(goal: Data, institution: Data, records: Data, rng: random.Random) -> 
 
 def _trigger(goal: Data, institution: Data, records: Data, rng: random.Random) -> Data:
     log, activity = rng.choice(_keeps(records))
-    window = rng.choice((None, "PT1H", "PT4H"))
+    window = _time(goal, records, rng, (None, "PT1H", "PT4H"))
     return {"act": _act(activity), "channel": log, "once": rng.choice(("first", "each")), "window": window}
 
 
 def _norm(goal: Data, institution: Data, records: Data, rng: random.Random) -> Data:
-    deadline = rng.choice(("PT15M", "PT30M", "PT1H"))
+    deadline = _time(goal, records, rng, ("PT15M", "PT30M", "PT1H"))
     absent: Data = {"after": None, "correlate": rng.choice((None, "same_case")), "count": 1, "unless": None}
     required = [("response", name, deadline) for name in goal.get("required", [])]
     forbidden = [(rng.choice(("absence", "not_response")), name, None) for name in goal.get("forbidden", [])]
@@ -198,7 +198,13 @@ def _procedure(goal: Data, institution: Data, records: Data, rng: random.Random)
         {"stage": stage, "name": name, "role": role, "inspects": None, "activity": None} for stage, name in zip(stages, steps, strict=False)
     ]
     taken[0]["inspects"] = log
-    return {"steps": taken, "response_time": rng.choice(("P1D", "P7D"))}
+    return {"steps": taken, "response_time": _time(goal, records, rng, ("P1D", "P7D"))}
+
+
+def _time(goal: Data, records: Data, rng: random.Random, usual: Sequence[str | None]) -> str | None:
+    """One of some usual times; where no log counts anything, mostly the goal's own or none."""
+    logged = any("rows" in channel for channel in records["channels"])
+    return rng.choice(usual) if logged or rng.random() < HALLUCINATED else goal.get("within")
 
 
 def _with_invention(content: Data, rng: random.Random) -> Data:

@@ -244,7 +244,9 @@ def _tell_people(rule: Structure, said: Said, lines: list[str], problems: list[s
         problems += ["not in the rule: anyone opens it"] if said.anyone and scope else []
         personal = bool(said.personal)
         for clause in said.clauses:
-            known = clause.identified or personal or "same_resource" in (clause.correlate, *said.correlations)
+            somebody = clause.bearer != "act" and not clause.denied
+            told = personal or "same_resource" in said.correlations
+            known = clause.identified or clause.correlate == "same_resource" or (somebody and told)
             lines += ["norm: bearer of the trigger"] if known else []
             problems += [] if known else [f"norm: that it is the same person who must {clause.act.activity!r}"]
     lines += _listed("role", scope if any(set(names) == set(scope) for names in said_lists) else ())
@@ -369,8 +371,7 @@ def _tell_evidence(rule: Structure, said: Said, lines: list[str], problems: list
     operators = said.operators or ([("all", None)] if len(rule.evidence.channels) == 1 else [])
     lines += [_operator(*found, len(rule.evidence.channels)) for found in dict.fromkeys(operators)]
     for force in dict.fromkeys(said.evidence_forces):
-        # that logs must show it is how it is proved; that they should would leave that open
-        if not plain or (force == "should" and rule.norm.force != "should"):
+        if not plain or force != rule.norm.force:
             problems.append(f"evidence: the text says that the logs {force} show it")
     if said.evidence_acts and set(said.evidence_acts) != targets:
         problems.append(f"evidence: the text speaks of {_series(tuple(dict.fromkeys(said.evidence_acts)))} alone")

@@ -78,6 +78,8 @@ class Clause:
         Every such person, and not some such person.
     identified : bool
         Whether it is the person who did the opening act.
+    denied : bool
+        Said of nobody: ``no courier may arrive``.
     times, front : tuple of Time
         Its own, and those that stand in front of it for several clauses.
     """
@@ -89,6 +91,7 @@ class Clause:
     group: int
     universal: bool = False
     identified: bool = False
+    denied: bool = False
     counted: tuple[str, int] | None = None
     times: tuple[Time, ...] = ()
     front: tuple[Time, ...] = ()

@@ -188,7 +188,12 @@ class NormReader(OpeningReader):
         while self.take(r",|in that case|in the case|\( a \)|both|:(?= \( a \))") or self.attempt(self.free_time):
             pass
         found = self.modal(denied)
-        return found is not None and self.group(bearer, *found, universal=universal, identified=relative or identified)
+        first = len(self.said.clauses)
+        if found is None or not self.group(bearer, *found, universal=universal, identified=relative or identified):
+            return False
+        for clause in self.said.clauses[first:]:
+            clause.denied = denied
+        return True
 
     def relative(self) -> bool:
         """``who first arrives, as recorded in the movement log,``; ``whose arrival``; ``arriving``."""

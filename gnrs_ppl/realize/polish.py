@@ -124,7 +124,7 @@ def _request(rule: Rule, version: Version, lost: tuple[str, ...], seed: int | No
         "missing": "\n".join(lost),
     }
     text = render(prompt, **{name: values[name] for name in prompt.placeholders})
-    return Request("polisher", (Message("user", text),), PolishedClause, seed=seed, max_tokens=MAX_TOKENS)
+    return Request("polisher", (Message("user", text),), PolishedClause, seed=seed, max_tokens=MAX_TOKENS, prompt=prompt.hash)
 
 
 def to_keep(structure: Structure, lexicon: Lexicon) -> list[str]:
