@@ -16,7 +16,7 @@ import typer
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import goals
-from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
+from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS
 from gnrs_ppl.candidates.build import LLM, SOURCES, pools_of
 from gnrs_ppl.candidates.proposed import PROMPT, propose
 from gnrs_ppl.errors import GnrsError
@@ -178,7 +178,7 @@ def feature_audit(goal_ids: Sequence[str]) -> tuple[list[FeatureAudit], list[Fla
     for goal in goal_ids:
         context = load_context(goal)
         graph = compile_graph(context, pools_of(context).pools)
-        feasible = enumerate_space(contract(graph.space, DEFAULT_WEIGHTS.array())).feasible
+        feasible = enumerate_space(contract(graph.space, UNIFORM_WEIGHTS.array())).feasible  # by any weights
         for f, name in enumerate(FEATURES):
             alone = enumerate_space(contract(graph.space, np.eye(len(FEATURES))[f], penalty=0.0)).score[feasible]
             ranges[name].append((float(alone.min()), float(alone.max()), float(alone.std())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS, Weights
+from gnrs_ppl.calibration.weights import Weights
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.evaluate.audit_f1 import AuditScore, audit_score
 from gnrs_ppl.evaluate.hard_ok import HardOk, hard_ok_partial
@@ -20,7 +20,7 @@ class Measured(NamedTuple):
     audit: AuditScore
 
 
-def measured(parsed: Parsed, context: Context, *, weights: Weights = DEFAULT_WEIGHTS, revealed: bool = False) -> Measured:
+def measured(parsed: Parsed, context: Context, *, weights: Weights | None = None, revealed: bool = False) -> Measured:
     """Measure a rule on the benchmark goal of its context; the same for every method.
 
     Raises
