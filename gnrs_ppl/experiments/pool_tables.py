@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal
 from gnrs_ppl.candidates.build import SOURCES, pools_of
-from gnrs_ppl.experiments.pools import pool_audit
+from gnrs_ppl.experiments.pools import PAPER_SLOTS, pool_audit
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Run
 from gnrs_ppl.experiments.slots import distractors
@@ -16,7 +16,6 @@ from gnrs_ppl.rule.canonical import dumps
 from gnrs_ppl.rule.types import SLOTS
 
 METHOD = "pools"
-PAPER_SLOTS = dict(zip(SLOTS, ("Scope", "Trigger", "NormBody", "EvidencePolicy", "Procedure"), strict=True))
 
 
 def wanted(request: Request) -> list[Cell]:

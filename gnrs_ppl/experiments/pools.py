@@ -20,6 +20,7 @@ from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS
 from gnrs_ppl.candidates.build import LLM, SOURCES, pools_of
 from gnrs_ppl.candidates.proposed import PROMPT, propose
 from gnrs_ppl.errors import GnrsError
+from gnrs_ppl.experiments.published import published
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm import Model, model_from_environment
 from gnrs_ppl.llm.prompts import load
@@ -29,10 +30,12 @@ from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.rule.canonical import dumps
 from gnrs_ppl.rule.types import SLOTS
 
-PAPER_SOURCES = {"template": 14.0, "schema": 9.3, "record": 10.2}
+PAPER_SLOTS = dict(zip(SLOTS, ("Scope", "Trigger", "NormBody", "EvidencePolicy", "Procedure"), strict=True))
+PAPER_SOURCES = {source: float(published("candidate-source-app")[0][source]) for source in ("template", "schema", "record")}
 """Paper, candidates generated per test goal."""
-PAPER_CANDIDATES = {"scope": 7.00, "trigger": 4.23, "norm": 6.52, "evidence": 6.22, "procedure": 9.15}
-PAPER_SIGNATURES = {"scope": 52, "trigger": 71, "norm": 103, "evidence": 46, "procedure": 16}
+_PRINTED = {row["slot"]: row for row in published("candidate-pool-app")}
+PAPER_CANDIDATES = {slot: float(_PRINTED[name]["candidates"]) for slot, name in PAPER_SLOTS.items()}
+PAPER_SIGNATURES = {slot: int(_PRINTED[name]["distinct signatures"]) for slot, name in PAPER_SLOTS.items()}
 """Paper, candidate-pool audit over 116 goals."""
 PAPER_PROPOSED = {"kept": 16.65, "dropped": 1.35}
 """Paper, a model's candidates per run that the grounding filter keeps and drops."""
