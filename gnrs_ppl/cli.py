@@ -206,14 +206,14 @@ def draft(
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
     out: Annotated[Path | None, typer.Option(help="Folder for rule.txt, rule.json, draft.json and posterior.nc; all or nothing.")] = None,
     llm: Annotated[bool, typer.Option("--llm", help="Let a language model propose candidates and polish the text.")] = False,
-    polish: Annotated[Polish | None, typer.Option(help="With --llm: prompt that polishes [default: v1].", show_default=False)] = None,
+    polish: Annotated[Polish | None, typer.Option(help="With --llm: prompt that polishes; v1 unless given.", show_default=False)] = None,
     max_cost: Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)] = None,
     price: Annotated[
         list[str] | None,
         typer.Option(metavar="MODEL=IN,OUT", help="With --llm: price in US dollars for a million tokens.", show_default=False),
     ] = None,
     cache: Annotated[
-        CacheMode | None, typer.Option(help="With --llm: what to do with stored answers [default: rw].", show_default=False)
+        CacheMode | None, typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False)
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -260,11 +260,10 @@ def _model(wanted: bool, max_cost: float | None, prices: list[str], cache: Cache
     if not wanted:
         yield None
         return
-    from gnrs_ppl.llm import PRICES, Cache, Costs, OpenAIModel, default_path, parse_price, settings_from_environment
+    from gnrs_ppl.llm import model_from_environment
 
-    costs = Costs(max_cost, {**PRICES, **dict(map(parse_price, prices))})
-    with Cache(default_path(), cache.value) as stored:
-        yield OpenAIModel(settings_from_environment(), stored, costs)
+    with model_from_environment(max_cost, prices, cache.value) as model:
+        yield model
 
 
 def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> None:
@@ -410,18 +409,35 @@ def experiment(
     out: Annotated[Path | None, typer.Option(help="Folder of the runs; out/SPLIT unless given.", show_default=False)] = None,
     chains: Annotated[list[int] | None, typer.Option(min=1, help="Once per number; 1 and 64 unless given.", show_default=False)] = None,
     no_llm: Annotated[bool, typer.Option("--no-llm", help="With all: only what needs no model.")] = False,
+    llm: Annotated[
+        bool, typer.Option("--llm", help="The experiment with a language model, in out/SPLIT-llm, 1 chain unless given.")
+    ] = False,
+    generator: Annotated[
+        list[str] | None, typer.Option(metavar="MODEL", help="With cross_model --llm: once per generator.", show_default=False)
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="With --llm: how often a text is judged; once unless given.", show_default=False)
+    ] = None,
+    max_cost: Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL=IN,OUT", help="With --llm: price in US dollars for a million tokens.", show_default=False),
+    ] = None,
+    cache: Annotated[
+        CacheMode | None, typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a table or figure of the paper again; a run that was stopped goes on where it was."""
     from gnrs_ppl.experiments import command
-    from gnrs_ppl.experiments.compare import compare
     from gnrs_ppl.experiments.registry import experiment as named
+    from gnrs_ppl.experiments.registry import study
     from gnrs_ppl.experiments.runner import Request
 
     if runs and name != "compare":
         raise InputError("only compare takes folders", "leave them out", source="arguments")
     if name in ("list", "compare"):
-        tables = [command.listing()] if name == "list" else compare(*command.two_runs(runs or []))
+        tables = [command.listing()] if name == "list" else command.compared(runs or [])
         if as_json:
             typer.echo(json.dumps(command.tables_json(tables), indent=2, ensure_ascii=False))
         else:
@@ -429,14 +445,26 @@ def experiment(
         return
     if name == "all" and not no_llm:
         raise InputError("some experiments need a model", "add --no-llm to run the others", source="arguments")
-    request = Request(split.value, chains=tuple(sorted(set(chains or (1, 64)))), revealed=reveal)
+    with_llm = {"generator": generator, "repeats": repeats, "max-cost": max_cost, "price": price, "cache": cache}
+    if not llm and (stray := next((option for option, value in with_llm.items() if value is not None and value != []), None)):
+        raise InputError("goes with --llm", "add it", source="arguments", field=f"--{stray}")
+    if llm and no_llm:
+        raise InputError("contradicts --no-llm", "give one of the two", source="arguments", field="--llm")
+    if generator and name != "cross_model":
+        raise InputError("goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator")
+    request = Request(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
     if name != "all":
-        named(name)  # a name that is none enters no ledger
+        study(name) if llm else named(name)  # a name that is none enters no ledger
     if reveal and command.needs_reveal(name, request):
         from gnrs_ppl.evaluate.ledger import enter
 
         enter(sys.argv)
-    outcomes = command.run_named(name, request, out or command.default_folder(split.value))
+    folder = out or command.default_folder(split.value, llm)
+    if llm:
+        with _model(True, max_cost, price or [], cache or CacheMode.rw) as model:
+            outcomes = command.run_with_model(name, request, folder, model, generator or (), repeats or 1)
+    else:
+        outcomes = command.run_named(name, request, folder)
     if as_json:
         typer.echo(json.dumps(command.as_json(outcomes), indent=2, ensure_ascii=False))
     else:

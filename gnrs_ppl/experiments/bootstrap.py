@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from gnrs_ppl.experiments.main import between
+from gnrs_ppl.experiments.main import between, lines
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run, of
@@ -21,13 +21,19 @@ def report(run: Run) -> Report:
     return Report([margins(rows, run.request), paper()])
 
 
-def margins(rows: Sequence[Row], request: Request) -> Table:
-    """Base less other, per measure and number of chains."""
+def margins(
+    rows: Sequence[Row],
+    request: Request,
+    first: str = BASE,
+    methods: Sequence[str] = tuple(METHODS),
+    measures: Mapping[str, tuple[str, float, int]] = MEASURES,
+) -> Table:
+    """First method less every other, per measure and number of chains."""
     entries: list[tuple[Entry, ...]] = []
-    for measure, (name, scale, digits) in MEASURES.items():
+    for measure, (name, scale, digits) in measures.items():
         for chains in request.chains:
-            base = of(rows, BASE, chains)
-            others = {m: of(rows, m, chains if METHODS[m].runs_chains else None) for m in METHODS if m != BASE}
+            base = of(rows, first, chains)
+            others = {m: own for m in methods if m != first for c, own in lines(rows, [m], request) if c in (None, chains)}
             means = {m: own.mean(measure) for m, own in others.items()}
             best = max((value for value in means.values() if value is not None), default=None)
             for method, own in others.items():
@@ -44,7 +50,7 @@ def margins(rows: Sequence[Row], request: Request) -> Table:
         Column("percentile over goals"), Column("BCa over goals"), Column("percentile over families"),
     )  # fmt: skip
     says = (
-        f"{BASE} less the other method. Seeds are averaged within a goal, goals are resampled {DRAWS:,} times; families are resampled "
+        f"{first} less the other method. Seeds are averaged within a goal, goals are resampled {DRAWS:,} times; families are resampled "
         "whole beside it, since goals of a family share stem and log. BCa is left out where it is not defined."
     )
     return Table("margins", "Margins with 95 % intervals", says, columns, entries)

@@ -6,20 +6,24 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gnrs_ppl.context.files import write_all
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, experiment, experiments, labels_of
-from gnrs_ppl.experiments.runner import Outcome, Request, page, run
+from gnrs_ppl.experiments.compare import compare
+from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, STUDIES, experiment, experiments, labels_of, studies, study
+from gnrs_ppl.experiments.runner import Outcome, Report, Request, page, read_rows, run
 from gnrs_ppl.experiments.tables import Column, Table, show
+
+if TYPE_CHECKING:
+    from gnrs_ppl.llm import OpenAIModel
 
 OUT = Path("out")
 
 
-def default_folder(split: str) -> Path:
-    """Where runs of a split go unless ``--out`` says otherwise."""
-    return OUT / split
+def default_folder(split: str, llm: bool = False) -> Path:
+    """Where runs of a split go unless ``--out`` says otherwise; those with a model stand apart."""
+    return OUT / (f"{split}-llm" if llm else split)
 
 
 def run_named(name: str, request: Request, out: Path) -> list[Outcome]:
@@ -38,6 +42,22 @@ def run_named(name: str, request: Request, out: Path) -> list[Outcome]:
     return outcomes
 
 
+def run_with_model(
+    name: str, request: Request, out: Path, model: OpenAIModel, generators: Sequence[str] = (), repeats: int = 1
+) -> list[Outcome]:
+    """One experiment with a model; parameters as for :class:`~gnrs_ppl.experiments.studies.Order`.
+
+    Raises
+    ------
+    InputError
+        As :func:`~gnrs_ppl.experiments.registry.study` and :func:`~gnrs_ppl.experiments.studies.run`.
+    """
+    from gnrs_ppl.experiments.studies import Order
+    from gnrs_ppl.experiments.studies import run as run_study
+
+    return [run_study(study(name), studies(), Order(request, model, tuple(generators), repeats), out)]
+
+
 def needs_reveal(name: str, request: Request) -> bool:
     """Whether held-out labels will be read."""
     return request.split != "dev" or name in ("ood", "all")
@@ -48,7 +68,7 @@ def _report(outcomes: Sequence[Outcome]) -> bytes:
     parts = []
     for outcome in outcomes:
         config = json.loads((outcome.folder / "config.json").read_text(encoding="utf-8"))
-        text = page(config, outcome.report).decode()
+        text = page(config, outcome.report, experiment(outcome.folder.name).asks).decode()
         parts.append(text.replace("](figures/", f"]({outcome.folder.name}/figures/").replace("\n## ", "\n### ").replace("# ", "## ", 1))
     needed = ", ".join(NEEDS_MODEL)
     head = f"# Experiments without a model\n\nLeft out, as they need a model or people: {needed}. A reconstruction: docs/gnrs-bench.md.\n\n"
@@ -57,10 +77,12 @@ def _report(outcomes: Sequence[Outcome]) -> bytes:
 
 def listing() -> Table:
     """Every experiment with the labels it covers."""
-    rows = [(name, experiment(name).asks, ", ".join(labels_of(name))) for name in MODULES]
-    rows += [(name, "needs a model", ", ".join(labels_of(name))) for name in NEEDS_MODEL]
-    says = "gnrs experiment NAME; all --no-llm runs those that need no model."
-    return Table("experiments", "Experiments", says, (Column("name"), Column("asks"), Column("covers in the paper")), rows)
+    told = {name: "with and without" if name in STUDIES else "without" for name in MODULES} | dict.fromkeys(NEEDS_MODEL, "needs --llm")
+    asks = {name: experiment(name).asks for name in MODULES} | {name: study(name).asks for name in NEEDS_MODEL}
+    rows = [(name, asks[name], model, ", ".join(labels_of(name))) for name, model in told.items()]
+    says = "gnrs experiment NAME; with a language model: NAME --llm; all --no-llm runs those that need none."
+    columns = (Column("name"), Column("asks"), Column("model"), Column("covers in the paper"))
+    return Table("experiments", "Experiments", says, columns, rows)
 
 
 def show_tables(tables: Sequence[Table]) -> None:
@@ -110,14 +132,19 @@ def tables_json(tables: Sequence[Table]) -> dict[str, Any]:
     }
 
 
-def two_runs(folders: Sequence[Path]) -> tuple[Path, Path]:
-    """The two folders of ``compare``.
+def compared(folders: Sequence[Path]) -> list[Table]:
+    """Two runs compared; marked where the scripted server had a part in one.
 
     Raises
     ------
     InputError
-        More or fewer.
+        More or fewer than two folders; as :func:`~gnrs_ppl.experiments.compare.compare`.
     """
     if len(folders) != 2:
         raise InputError("compare takes two folders", "such as out/dev/main out/other/main", source="arguments")
-    return folders[0], folders[1]
+    found = compare(folders[0], folders[1])
+    if not any(row.get("scripted") for folder in folders for row in read_rows(folder)):
+        return found
+    from gnrs_ppl.experiments.studies import marked
+
+    return list(marked(Report(found)).tables)

@@ -2,7 +2,7 @@
 
     OVERALL_alpha = (1 - alpha) Avg + alpha HARD-OK
 
-Nothing here is measured: our rows have no rubric score until a model has judged them.
+Nothing here is measured: our rows have no rubric score until a model has judged them. Then ``rubric_margins`` does the same with them.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from importlib.util import find_spec
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from gnrs_ppl.benchmarks.gnrs_bench import goals
 from gnrs_ppl.context.files import write_all
@@ -83,11 +83,12 @@ class Request(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Tables, figures that are drawn when they are written, and sentences on what came out."""
+    """Tables, figures that are drawn when they are written, and sentences on what came out; ``scripted``: no result."""
 
     tables: Sequence[Table]
     figures: Mapping[str, Callable[[], Figure]] = {}
     notes: Sequence[str] = ()
+    scripted: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,10 +162,7 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Reque
     InputError
         A folder holds rows of another configuration; a split that was not revealed.
     """
-    if experiment.split is not None:
-        request = request._replace(split=experiment.split, goals=())
-    if request.split != "dev" and not request.revealed:
-        raise InputError(f"{request.split} goals are held out", "add --reveal; the run enters the ledger", source="arguments")
+    request = on_split(request, experiment.split)
     folders = {one.name: out / one.name for one in _closure(experiment, others) if one.cells is not None}
     for name, folder in folders.items():
         generate(others[name] if name != experiment.name else experiment, request, folder)
@@ -173,7 +171,22 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Reque
     folder = out / experiment.name
     config = configuration(experiment.name, request)
     report = experiment.report(Run(request, folders, config))
-    return Outcome(folder, report, _write(folder, config, report, (out / experiment.name / ROWS).is_file()))
+    return Outcome(folder, report, write(folder, config, report, experiment.asks))
+
+
+def on_split(request: Request, only: str | None) -> Request:
+    """The request on the only split an experiment is about.
+
+    Raises
+    ------
+    InputError
+        A split that was not revealed.
+    """
+    if only is not None:
+        request = request._replace(split=only, goals=())
+    if request.split != "dev" and not request.revealed:
+        raise InputError(f"{request.split} goals are held out", "add --reveal; the run enters the ledger", source="arguments")
+    return request
 
 
 def _closure(experiment: Experiment, others: Mapping[str, Experiment]) -> list[Experiment]:
@@ -197,21 +210,19 @@ def generate(experiment: Experiment, request: Request, folder: Path) -> int:
     """
     if experiment.cells is None:
         return 0
-    _settle(folder, configuration(experiment.name, request))
+    settle(folder, configuration(experiment.name, request))
     path = folder / ROWS
     drop_half_line(path)
-    done = {_cell(row) for row in read_rows(folder)}
+    done = {cell_of(row) for row in read_rows(folder)}
     missing: dict[str, list[Cell]] = {}
     cells = list(experiment.cells(request))
     for cell in cells:
         if cell not in done:
             missing.setdefault(getattr(cell, experiment.unit), []).append(cell)
     written = 0
-    with path.open("ab") as file, _progress(experiment.name, len(cells), len(cells) - sum(map(len, missing.values()))) as advance:
+    with path.open("ab") as file, progress(experiment.name, len(cells), len(cells) - sum(map(len, missing.values()))) as advance:
         for rows in _measured(experiment, missing, request):
-            file.write("".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode())
-            file.flush()
-            os.fsync(file.fileno())
+            append(file, rows)
             written += len(rows)
             advance(len(rows))
     return written
@@ -236,7 +247,7 @@ def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request
 def _unit(experiment: Experiment, unit: str, cells: Sequence[Cell], request: Request) -> list[Row]:
     assert experiment.measure is not None
     rows = list(experiment.measure(unit, cells, request))
-    if sorted(map(repr, cells)) != sorted(repr(_cell(row)) for row in rows):
+    if sorted(map(repr, cells)) != sorted(repr(cell_of(row)) for row in rows):
         raise RuntimeError(f"{experiment.name}: rows of {unit} are not the cells that were asked for")
     return rows
 
@@ -249,14 +260,27 @@ def _begin_worker() -> None:
     threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
 
 
-def _settle(folder: Path, config: Mapping[str, Any]) -> None:
-    """Write the configuration, or see that it is the one that is there."""
-    path = folder / CONFIG
-    if not (folder / ROWS).is_file():
+def append(file: BinaryIO, rows: Iterable[Row]) -> None:
+    """Write rows so that they are on disk, a line each."""
+    file.write("".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode())
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def settle(folder: Path, config: Mapping[str, Any]) -> None:
+    """Write the configuration, or see that it is the one that is there; what the cache may do changes no row.
+
+    Raises
+    ------
+    InputError
+        The folder holds rows of another configuration.
+    """
+    path, rows = folder / CONFIG, folder / ROWS
+    if not rows.is_file() or not rows.stat().st_size:
         write_all(folder, [(CONFIG, _json(config))])
         return
     standing = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    other = next((key for key in config if standing.get(key) != json.loads(_json(config[key]))), None)
+    other = next((key for key in config if key != "cache" and standing.get(key) != json.loads(_json(config[key]))), None)
     if other is not None:
         raise InputError("holds rows of another configuration", "name another folder with --out", source=str(path), field=other)
 
@@ -271,7 +295,8 @@ def drop_half_line(path: Path) -> None:
                 file.truncate(whole)
 
 
-def _cell(row: Row) -> Cell:
+def cell_of(row: Row) -> Cell:
+    """The cell a row is about."""
     return Cell(row["method"], row["chains"], row["goal"], row["seed"])
 
 
@@ -288,7 +313,7 @@ def read_rows(folder: Path) -> list[Row]:
     for number, line in enumerate(lines[:-1], 1):
         try:
             row = json.loads(line)
-            rows.append((_cell(row), row))
+            rows.append((cell_of(row), row))
         except (ValueError, KeyError, TypeError):
             raise InputError("is no row", "delete that line; it will be made again", source=f"{path}, line {number}") from None
     return [row for _, row in sorted(rows, key=lambda pair: (pair[0].method, pair[0].chains or 0, pair[0].goal, pair[0].seed))]
@@ -329,7 +354,7 @@ def _commit() -> str | None:
 
 
 @contextmanager
-def _progress(what: str, total: int, done: int) -> Iterator[Callable[[int], None]]:
+def progress(what: str, total: int, done: int) -> Iterator[Callable[[int], None]]:
     """Rows done and time left on a terminal's standard error, silent elsewhere."""
     if not sys.stderr.isatty() or total == done:
         yield lambda rows: None
@@ -373,9 +398,11 @@ def means(folder: Path) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
-def _write(folder: Path, config: Mapping[str, Any], report: Report, has_rows: bool) -> dict[str, Any]:
+def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) -> dict[str, Any]:
+    """Write tables, figures, page and summary into a run's folder; gives the summary."""
     from gnrs_ppl.experiments import figures
 
+    has_rows = (folder / ROWS).is_file()
     drawn = dict(report.figures) if find_spec("matplotlib") else {}
     notes = [*report.notes, *(["no figures: matplotlib is not installed"] if report.figures and not drawn else [])]
     summary = {
@@ -387,19 +414,18 @@ def _write(folder: Path, config: Mapping[str, Any], report: Report, has_rows: bo
         "means": means(folder) if has_rows else [],
         "tables": [table.name for table in report.tables],
         "figures": list(drawn),
-    }
+    } | ({"scripted": True} if report.scripted else {})
     write_all(folder / "tables", [file for table in report.tables for file in tables.files(table)])
     if drawn:
         write_all(folder / "figures", [file for name, draw in drawn.items() for file in figures.files(name, draw())])
-    write_all(folder, [*([] if has_rows else [(CONFIG, _json(config))]), (SUMMARY, _json(summary)), ("report.md", page(config, report))])
+    written = [(SUMMARY, _json(summary)), ("report.md", page(config, report, asks))]
+    write_all(folder, [*([] if has_rows else [(CONFIG, _json(config))]), *written])
     return summary
 
 
-def page(config: Mapping[str, Any], report: Report) -> bytes:
-    """Tables, notes and figures as one Markdown page."""
-    from gnrs_ppl.experiments.registry import experiment
-
-    parts = [f"# {config['experiment']}", experiment(config["experiment"]).asks]
+def page(config: Mapping[str, Any], report: Report, asks: str) -> bytes:
+    """Tables, notes and figures as one Markdown page, under the question that was asked."""
+    parts = [f"# {config['experiment']}{' (scripted, no result)' if report.scripted else ''}", asks]
     parts += [tables.markdown(table) for table in report.tables]
     parts += ["\n".join(f"- {note}" for note in report.notes)] if report.notes else []
     parts += [f"![{name.replace('_', ' ')}](figures/{name}.png)" for name in report.figures]

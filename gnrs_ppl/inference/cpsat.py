@@ -195,9 +195,11 @@ def solver_chains(
     superchains: int | None = None,
     stream: int = 0,
     seconds: float = 10.0,
-    workers: int = 2,
+    workers: int = 1,
 ) -> Chains:
     """Give the solver's structure as one chain of one draw, with its bound; how many chains and steps were asked for has no meaning here.
+
+    One worker unless more are asked for, so that a seed gives the same structure again.
 
     Raises
     ------

@@ -1,0 +1,133 @@
+"""Four methods with several generators and one judge (paper, Table crossmodel).
+
+Each generator has a folder of its own, so that others can be added later. A generator whose column is not complete is left out, as in the
+paper, and the page says why.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gnrs_ppl.context.files import write_all
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.evaluate.rubrics import overall
+from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.rubric_scores import lines
+from gnrs_ppl.experiments.runner import Report, Request, Row
+from gnrs_ppl.experiments.studies import Made, Order, Study, making
+from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.writers import OURS, cells
+from gnrs_ppl.llm import OpenAIModel
+
+NAME = "cross_model"
+METHODS = ("Direct Prompting", "Self-Refine", "No LLM candidates", OURS)
+GENERATORS = "generators.json"
+"""Folder of each generator -> its name."""
+
+
+def make(order: Order, folder: Path) -> Sequence[str]:
+    """Rows and marks of every generator; a generator that fails is noted.
+
+    Raises
+    ------
+    InputError
+        No generator came through: what went wrong with the first.
+    """
+    names = order.generators or (order.model.settings.model("generator"),)
+    known = {name: _folder(name) for name in names}
+    standing = {name: place for place, name in _standing(folder).items()}
+    write_all(folder, [(GENERATORS, json.dumps({place: name for name, place in (standing | known).items()}, indent=2).encode())])
+    failed: dict[str, InputError] = {}
+    for name, place in known.items():
+        try:
+            making(METHODS)(order._replace(model=_with_generator(order.model, name)), folder / place)
+        except InputError as error:
+            failed[name] = error
+    if len(failed) == len(known):
+        raise next(iter(failed.values()))
+    return [f"{name} came to an end before it was complete: {error}" for name, error in failed.items()]
+
+
+def _with_generator(model: OpenAIModel, name: str) -> OpenAIModel:
+    """The same with another generator, which also polishes what it proposed for."""
+    models = {**model.settings.models, "generator": name, "polisher": name}
+    return OpenAIModel(replace(model.settings, models=models), model.cache, model.costs)
+
+
+def _folder(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.-]+", "_", name).strip("._")[:80] or "generator"
+
+
+def _standing(folder: Path) -> dict[str, str]:
+    path = folder / GENERATORS
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def generators(out: Path) -> dict[str, str]:
+    """Folder below ``out`` -> generator, of all that lie there."""
+    return {f"{NAME}/{place}": name for place, name in _standing(out / NAME).items()}
+
+
+def report(made: Made) -> Report:
+    """OVERALL by generator and method, its parts, and the paper's grid."""
+    found = {name: made.rows(place) for place, name in generators(made.out).items()}
+    lacking = {name: _lacking(rows, made.request) for name, rows in found.items()}
+    notes = [f"{name} is left out: {count} of its rows are missing or have no marks" for name, count in lacking.items() if count]
+    whole = {name: rows for name, rows in found.items() if not lacking[name]}
+    tables = [grid(whole, made.request), parts(whole, made.request), paper()]
+    return Report(tables, notes=notes)
+
+
+def _lacking(rows: Sequence[Row], request: Request) -> int:
+    wanted = cells(METHODS, request)
+    there = {(row["method"], row["chains"], row["goal"], row["seed"]) for row in rows if row["avg"] is not None or row["unmarked"]}
+    return sum(cell not in there for cell in wanted)
+
+
+def _overall(rows: Sequence[Row], request: Request) -> dict[str, tuple[float, float]]:
+    """Avg and HARD-OK of each method at the fewest chains."""
+    found = {}
+    for name, chains, own in lines(rows, METHODS, request):
+        avg = own.mean("avg")
+        if chains in (None, min(request.chains)) and avg is not None:
+            found[name] = avg, 100 * (own.mean("hard_ok") or 0.0)
+    return found
+
+
+def grid(found: dict[str, list[Row]], request: Request) -> Table:
+    """OVERALL, and the method less the best other."""
+    entries: list[tuple[Entry, ...]] = []
+    for generator, rows in found.items():
+        values = {name: overall(*pair) for name, pair in _overall(rows, request).items()}
+        others = {name: value for name, value in values.items() if name != OURS}
+        best = max(others, key=lambda name: others[name], default=None)
+        gap = values[OURS] - others[best] if best and OURS in values else None
+        entries.append((generator, *(values.get(name) for name in METHODS), gap, best))
+    says = (
+        "OVERALL in percent, one judge for all, at the fewest chains. No LLM candidates asks no generator: its column differs only by what "
+        "the judge says of the same texts. Incomplete generators are left out."
+    )
+    columns = (Column("generator"), *(Column(name, 1) for name in METHODS), Column(f"{OURS} less the best other", 1), Column("best other"))
+    return Table("cross_model", "Cross-model grid", says, columns, entries)
+
+
+def parts(found: dict[str, list[Row]], request: Request) -> Table:
+    """Avg and HARD-OK behind the grid."""
+    entries = [(generator, name, *pair) for generator, rows in found.items() for name, pair in _overall(rows, request).items()]
+    columns = (Column("generator"), Column("method"), Column("Avg", 1), Column("HARD-OK, %", 1))
+    return Table("cross_model_parts", "Avg and HARD-OK by generator", "What the grid's OVERALL is made of.", columns, entries)
+
+
+def paper() -> Table:
+    """The paper's grid as printed."""
+    rows = [tuple(row.values()) for row in published("crossmodel")]
+    says = "As printed; its generators are those of its time, behind their own interfaces."
+    heads = published("crossmodel")[0]
+    return Table("paper_cross_model", "The paper's cross-model grid", says, tuple(Column(head, paper=True) for head in heads), rows)
+
+
+STUDIES = {NAME: Study(NAME, "Does the order of methods hold with other generators?", report, make)}

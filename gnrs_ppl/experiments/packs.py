@@ -1,0 +1,219 @@
+"""Packs for people: rules to judge without knowing who wrote them, instructions, a key kept apart, and filled files read back.
+
+pack/rows.csv          one line per item, answers left blank
+pack/instructions.md   what to do; given out with the rows
+key.json               which item is which; stays here
+filled/NAME.csv        one file per person, put there by hand
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.types import Kind
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.experiments.judging import text_id
+from gnrs_ppl.experiments.runner import Cell, Request, Row, cell_of, of
+from gnrs_ppl.experiments.writers import WRITERS
+from gnrs_ppl.llm.material import material
+from gnrs_ppl.realize.lexicon import Lexicon
+
+KEY, ROWS, INSTRUCTIONS, FILLED = "key.json", "rows.csv", "instructions.md", "filled"
+DRAWN = 0
+"""Seed of the sample and of the order."""
+BLANK = "(nothing was written)"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet would compute."""
+SCRIPTED = "**Scripted, no result: a scripted server played the model. Do not hand this pack out.**"
+
+
+class Question(NamedTuple):
+    """A column to fill in, and the answers it takes."""
+
+    column: str
+    answers: tuple[str, ...]
+
+
+class Item(NamedTuple):
+    """What a person sees of an item, and what stays in the key."""
+
+    shown: dict[str, str]
+    key: dict[str, Any]
+
+
+Answers = dict[str, dict[str, str]]
+"""Item -> column -> answer, of one person."""
+
+
+def sample(rows: Sequence[Row], methods: Sequence[str], goals: int, request: Request) -> list[dict[str, Row]]:
+    """One row of every method for each of some goals: the first seed, the fewest chains, goals drawn from those that have all methods.
+
+    Returns
+    -------
+    list of dict
+        For each goal, in order of the goals' ids, method -> row.
+    """
+    chains = {name: min(request.chains) if WRITERS[name].runs_chains else None for name in methods}
+    found: dict[str, dict[str, Row]] = {}
+    for name in methods:
+        for row in of(rows, name, chains[name]).rows:
+            if row["seed"] == request.seeds[0]:
+                found.setdefault(row["goal"], {})[name] = row
+    whole = sorted(goal for goal, some in found.items() if len(some) == len(methods))
+    drawn = sorted(random.Random(DRAWN).sample(whole, min(goals, len(whole))))
+    return [found[goal] for goal in drawn]
+
+
+def mark_of(row: Row) -> dict[str, Any]:
+    """How the key names a row."""
+    return {"method": row["method"], "goal": row["goal"], "seed": row["seed"], "chains": row["chains"], "text": text_id(row)}
+
+
+def clause(row: Row) -> str:
+    """The rule as people see it."""
+    return row["text"].strip() or BLANK
+
+
+def task_card(context: Context) -> str:
+    """Goal and records in words: what the methods were given, without names of columns."""
+    goal, lexicon = context.goal, Lexicon.of(context.schema, context.records)
+
+    def said(kind: Kind, names: Sequence[str]) -> str:
+        return ", ".join(lexicon.form(kind, name) for name in names)
+
+    parts = {
+        "Task": goal.intent,
+        "For": said("role", goal.roles),
+        "Where": said("location", goal.locations),
+        "About": said("object", goal.objects),
+        "Has to be required": said("action", goal.required),
+        "Has to be ruled out": said("action", goal.forbidden),
+        "May stay permitted": said("action", goal.permitted),
+    }
+    logs = []
+    for channel in json.loads(material(context)["records"])["channels"]:
+        kept = said("action", list(channel.get("rows") or channel.get("activities") or ()))
+        logs.append(f"{lexicon.form('channel', channel['name'])} ({kept})")
+    return "\n".join(
+        [f"{name}: {value}" for name, value in parts.items() if value] + [f"Logs that exist, and what they record: {'; '.join(logs)}"]
+    )
+
+
+def write_pack(folder: Path, items: Sequence[Item], questions: Sequence[Question], instructions: str, scripted: bool) -> None:
+    """Write rows, instructions and key, unless there is a key: a pack that was given out is not changed.
+
+    Parameters
+    ----------
+    folder : Path
+    items : sequence of Item
+        Shuffled here.
+    questions : sequence of Question
+    instructions : str
+        Markdown.
+    scripted : bool
+        Whether the scripted server had a part in a text.
+    """
+    if (folder / KEY).is_file():
+        return
+    order = list(items)
+    random.Random(DRAWN).shuffle(order)
+    names = [f"item-{number:03d}" for number in range(1, len(order) + 1)]
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\r\n")
+    writer.writerow(["item", *(order[0].shown if order else ()), *(question.column for question in questions), "remarks"])
+    for name, item in zip(names, order, strict=True):
+        writer.writerow([name, *map(_cell, item.shown.values()), *[""] * (len(questions) + 1)])
+    page = instructions.replace("# ", f"# {'(scripted, no result) ' if scripted else ''}", 1) + (f"\n{SCRIPTED}\n" if scripted else "")
+    # spreadsheets read UTF-8 only behind a mark
+    rows = ROWS.replace(".", "_scripted.") if scripted else ROWS
+    write_all(folder / "pack", [(rows, table.getvalue().encode("utf-8-sig")), (INSTRUCTIONS, page.encode())])
+    key = {name: item.key for name, item in zip(names, order, strict=True)}
+    write_all(folder, [(KEY, (json.dumps(key, indent=2, ensure_ascii=False) + "\n").encode())])
+
+
+def _cell(text: str) -> str:
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def read_key(folder: Path, known: Mapping[Cell, Row]) -> dict[str, dict[str, Any]]:
+    """The key: item -> what it was.
+
+    Parameters
+    ----------
+    folder : Path
+    known : mapping of Cell to Row
+
+    Raises
+    ------
+    InputError
+        The pack holds texts that the rows have not.
+    """
+    path = folder / KEY
+    key: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    for name, what in key.items():
+        marks = [what] if "text" in what else [*what.values()]
+        if any(cell_of(mark) not in known or text_id(known[cell_of(mark)]) != mark["text"] for mark in marks):
+            remedy = "name another folder with --out: the rows were made anew since"
+            raise InputError("is a text of other rows", remedy, source=str(path), field=name)
+    return key
+
+
+def read_filled(folder: Path, key: Mapping[str, Any], questions: Sequence[Question]) -> dict[str, Answers]:
+    """Answers by person, from every file in ``filled``.
+
+    Raises
+    ------
+    InputError
+        A file without one of the columns; an item that is missing, there twice, unknown, not filled in or out of range.
+    """
+    return {path.stem: _answers(path, key, questions) for path in sorted((folder / FILLED).glob("*.csv"))}
+
+
+def _answers(path: Path, key: Mapping[str, Any], questions: Sequence[Question]) -> Answers:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 text (byte {error.start})", "save it as CSV UTF-8", source=str(path)) from None
+    head = text.split("\n", 1)[0]
+    # spreadsheets of some countries write semicolons
+    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if head.count(";") > head.count(",") else ",")
+    columns = ["item", *(question.column for question in questions)]
+    if lost := [column for column in columns if column not in (lines.fieldnames or ())]:
+        raise InputError(f"has no column {lost[0]!r}", "leave the head of the pack's rows.csv as it is", source=str(path))
+    found: Answers = {}
+    for line in lines:
+        name = (line["item"] or "").strip()
+        if name not in key or name in found:
+            problem = "is there twice" if name in found else "is no item of this pack"
+            raise InputError(problem, "take the items of the pack's rows.csv, each once", source=str(path), field=name or "item")
+        found[name] = {question.column: _answer(line[question.column], question, name, path) for question in questions}
+    if lost := [name for name in key if name not in found]:
+        raise InputError(f"lacks {len(lost)} of {len(key)} items, {lost[0]} first", "fill in every item", source=str(path))
+    return found
+
+
+def _answer(said: str | None, question: Question, name: str, path: Path) -> str:
+    answer = (said or "").strip()
+    if answer not in question.answers:
+        problem = f"is {answer!r}" if answer else "is not filled in"
+        raise InputError(
+            problem,
+            f"write {', '.join(question.answers[:-1])} or {question.answers[-1]}",
+            source=str(path),
+            field=f"{name}, {question.column}",
+        )
+    return answer
+
+
+def contexts_of(chosen: Sequence[Mapping[str, Row]]) -> list[Context]:
+    """The contexts of a sample, goal by goal."""
+    return [load_context(next(iter(some.values()))["goal"]) for some in chosen]

@@ -1,0 +1,67 @@
+"""Another judge scores the texts of the calibration pack (paper, Table second-evaluator)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from gnrs_ppl.experiments.agreement import Kind, correlation
+from gnrs_ppl.experiments.human_calibration import METHODS, chosen
+from gnrs_ppl.experiments.judging import judge_rows
+from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.runner import Report, Row, Rows
+from gnrs_ppl.experiments.studies import Made, Order, Study
+from gnrs_ppl.experiments.tables import Column, Entry, Table
+
+NAME = "second_evaluator"
+KINDS: dict[str, Kind] = {"Pearson r": "pearson", "Spearman ρ": "spearman", "Kendall τ": "kendall"}
+
+
+def make(order: Order, folder: Path) -> Sequence[str]:
+    """Marks of the second judge, with the rubric that Avg is made of."""
+    some = chosen(Made(order.request, folder.parent).rows("main"), order.request)
+    rows = [row for by_method in some for row in by_method.values()]
+    judge_rows(rows, order.model, folder, role="second_judge", rubrics=("v1",), repeats=order.repeats)
+    return ()
+
+
+def report(made: Made) -> Report:
+    """Means of both judges by method, and their agreement item by item."""
+    some = chosen(made.rows("main", NAME), made.request)
+    rows = [row for by_method in some for row in by_method.values()]
+    return Report([means(rows), agreement(rows)], notes=[f"{len(rows)} texts: {len(some)} goals by {len(METHODS)} methods"])
+
+
+def means(rows: Sequence[Row]) -> Table:
+    """Both judges by method beside the paper's two."""
+    paper = {row["method"]: row for row in published("second-evaluator-app")}
+    entries: list[tuple[Entry, ...]] = []
+    for method in METHODS:
+        own = Rows([row for row in rows if row["method"] == method])
+        values = (own.mean("avg"), own.mean("second_avg"), own.mean("second_overall"))
+        printed = [float(paper[method][column]) for column in ("GPT average", "Gemini average", "Gemini OVERALL")]
+        entries.append((method, len(own.rows), *values, *printed))
+    columns = (
+        Column("method"), Column("texts", 0), Column("Avg", 2), Column("Avg of the second judge", 2),
+        Column("OVERALL of the second judge", 2), Column("GPT Avg", 2, paper=True), Column("Gemini Avg", 2, paper=True),
+        Column("Gemini OVERALL", 2, paper=True),
+    )  # fmt: skip
+    says = "Percent, rubric v1, on the texts of the calibration pack. Of its second judge the paper names only the family."
+    return Table(NAME, "Two judges", says, columns, entries)
+
+
+def agreement(rows: Sequence[Row]) -> Table:
+    """Correlation of the two judges' Avg over texts that both marked."""
+    pairs = [(row["avg"], row["second_avg"]) for row in rows if row["avg"] is not None and row["second_avg"] is not None]
+    first, second = ([pair[i] for pair in pairs] for i in (0, 1))
+    printed = {row["quantity"]: float(row["value"]) for row in published("text") if row["section"] == "second evaluator"}
+    entries: list[tuple[Entry, ...]] = [
+        (name, len(pairs), correlation(kind, first, second), cast(float, printed.get(f"{name} of Gemini with GPT")))
+        for name, kind in KINDS.items()
+    ]
+    columns = (Column("quantity"), Column("texts", 0), Column("value", 3), Column("value", 3, paper=True))
+    return Table("second_agreement", "Agreement of the two judges", "Avg of rubric v1, text by text; τ is τ-b.", columns, entries)
+
+
+STUDIES = {NAME: Study(NAME, "Does another judge see the same order?", report, make, ("main",), roles=("judge", "second_judge"))}

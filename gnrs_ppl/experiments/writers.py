@@ -1,0 +1,240 @@
+"""The methods that need a model, beside those of the main table that do not, one line each (paper, tables main and ablation).
+
+Rows of all of them hold the same: the text as people see it, what it is worth, and which calls it took. The gate is computed from the
+structure that a search chose, or from the structure that the text of a baseline is read back as.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gnrs_ppl.calibration.weights import frozen_weights
+from gnrs_ppl.candidates.build import Built, pools_of
+from gnrs_ppl.candidates.proposed import Proposed, asked, kept
+from gnrs_ppl.candidates.source import Proposal
+from gnrs_ppl.errors import GnrsError
+from gnrs_ppl.evaluate.model_parser import Parsed, parse_texts
+from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL
+from gnrs_ppl.experiments import baselines
+from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
+from gnrs_ppl.experiments.baselines.measure import measured
+from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, Method, with_operator, without_log
+from gnrs_ppl.experiments.runner import Cell, Request, Row
+from gnrs_ppl.llm.client import Answer, ask
+from gnrs_ppl.models.graph import AndOrGraph, compile_graph
+from gnrs_ppl.realize.polish import Rule, Version, polish
+from gnrs_ppl.rule.canonical import dumps
+from gnrs_ppl.rule.types import Structure
+
+if TYPE_CHECKING:
+    from gnrs_ppl.llm import Model
+
+OURS = "GNRS-Search"
+POLISH: Version = "v1"
+ABLATED = ("Uniform weights", "Random candidates", "No hard penalty", "100 search steps", "AND-only evidence", "CP-SAT control")
+"""The variants of the paper's ablation table, all with a model's candidates and polish."""
+
+
+class Writer(NamedTuple):
+    """A method.
+
+    Attributes
+    ----------
+    name : str
+    says : str
+        What is switched off, or what a baseline does.
+    method : Method or None
+        How structures are searched; None for a baseline.
+    baseline : Baseline or None
+    model : bool
+        Whether a model proposes candidates and polishes.
+    """
+
+    name: str
+    says: str
+    method: Method | None = None
+    baseline: Baseline | None = None
+    model: bool = False
+
+    @property
+    def runs_chains(self) -> bool:
+        """Whether a number of chains means anything to it."""
+        return self.method is not None and self.method.runs_chains
+
+    @property
+    def seeded(self) -> bool:
+        """Whether another seed may give another rule."""
+        return self.method is None or self.model or self.method.seeded
+
+
+_BASELINES = {
+    "Direct Prompting": "one call, text only",
+    "Structured Outputs": "one call, five slots as JSON, then the text",
+    "Best-of-N": "eight Structured Outputs, the one with the greatest s_search",
+    "Self-Refine": "a Structured Output and at most two refinements",
+    "In-Context Grounding": "a Structured Output that sees excerpts of the log",
+    "Norm Synthesis": "CRSEC's creation and representation of norms in one call",
+    "Constrained Decoding": "a Structured Output with names from closed lists; the paper has no row of it",
+}
+WRITERS: dict[str, Writer] = {
+    one.name: one
+    for one in (
+        *(Writer(name, says, baseline=baselines.METHODS[name]) for name, says in _BASELINES.items()),
+        *(Writer(name, METHODS[name].off, METHODS[name]) for name in MAIN),
+        Writer(OURS, "nothing", METHODS[BASE], model=True),
+        *(Writer(name, METHODS[name].off, METHODS[name], model=True) for name in ABLATED),
+    )
+}
+"""By name. The variants differ from GNRS-Search alone in what they switch off; the three of the main table have no model at all."""
+MAIN_TABLE = (*_BASELINES, *MAIN[1:], BASE, OURS)
+"""In the order of the paper's main table."""
+
+
+def cells(names: Sequence[str], request: Request) -> list[Cell]:
+    """Cells of some methods: chains where they mean something, seeds where they change something."""
+    found = []
+    for goal, name in itertools.product(request.goal_ids, names):
+        writer = WRITERS[name]
+        chains = request.chains if writer.runs_chains else [None]
+        seeds = request.seeds if writer.seeded else request.seeds[:1]
+        found += [Cell(name, c, goal, seed) for c, seed in itertools.product(chains, seeds)]
+    return found
+
+
+class Written(NamedTuple):
+    """A row and the answers behind it."""
+
+    row: Row
+    answers: tuple[Answer[Any], ...]
+
+    @property
+    def unanswered(self) -> list[Answer[Any]]:
+        """Requests that were never answered: then the row says nothing about its method."""
+        return [answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL]
+
+
+def write_rows(wanted: Sequence[Cell], request: Request, model: Model) -> list[Written]:
+    """Rows of some cells in their order; the calls of a kind are made at once, as many at a time as the client allows.
+
+    Raises
+    ------
+    InputError
+        Bad configuration of the model; what was answered is in its cache.
+    """
+    benches = {goal: Bench(goal, revealed=request.revealed) for goal in dict.fromkeys(cell.goal for cell in wanted)}
+    proposed = _proposed([cell for cell in wanted if WRITERS[cell.method].model], benches, model)
+    found = _prompted([cell for cell in wanted if WRITERS[cell.method].baseline], benches, model)
+    found |= _searched([cell for cell in wanted if WRITERS[cell.method].method], benches, proposed, model)
+    return [found[cell] for cell in wanted]
+
+
+# Baselines
+
+
+def _prompted(wanted: Sequence[Cell], benches: Mapping[str, Bench], model: Model) -> dict[Cell, Written]:
+    tasks = [Task(baselines.METHODS[cell.method], benches[cell.goal].context, cell.seed) for cell in wanted]
+    results = write_rules(tasks, model)
+    read = parse_texts([(result.text, task.context) for result, task in zip(results, tasks, strict=True)], model)
+    found = {}
+    for cell, result, parsed in zip(wanted, results, read, strict=True):
+        answers = (*result.calls, *([parsed.answer] if parsed.answer else []))
+        found[cell] = _written(cell, _read_back(result.text, parsed, benches[cell.goal]), answers)
+    return found
+
+
+def _read_back(text: str, parsed: Parsed, bench: Bench) -> Row:
+    gate, value, audit = measured(parsed, bench.context, weights=frozen_weights(), revealed=bench.revealed)
+    return {
+        **bench.place,
+        "failed": "",
+        "structure": json.loads(dumps(parsed.structure)) if parsed.structure else None,
+        "text": text,
+        "read_by": parsed.how,
+        "empty_slots": parsed.empty,
+        "hard_ok": gate.passed,
+        "failures": list(gate.failures),
+        "rho": gate.rho,
+        **{str(support): count for support, count in gate.supports.items()},
+        "s_search": value,
+        "audit_f1": audit.record.macro,
+        "audit_violated": audit.record.violation,
+        "audit_truth": audit.truth.macro,
+        "refused": audit.refused,
+    }
+
+
+# Search
+
+
+class ProposedDrafter(Drafter):
+    """Methods on one goal whose pools hold a model's candidates too."""
+
+    def __init__(self, bench: Bench, proposals: Sequence[Proposal]) -> None:
+        self.proposals = proposals
+        super().__init__(bench)
+
+    def _built(self, log: bool, operator: str | None) -> tuple[Built, AndOrGraph]:
+        context = self.bench.context if log else without_log(self.bench.context)
+        built = pools_of(context, self.proposals)
+        return built, compile_graph(context, built.pools if operator is None else with_operator(built.pools))
+
+
+Key = tuple[str, int]
+"""Goal and seed: what a model is asked for proposals by."""
+
+
+def _proposed(wanted: Iterable[Cell], benches: Mapping[str, Bench], model: Model) -> dict[Key, Proposed]:
+    keys = list(dict.fromkeys((cell.goal, cell.seed) for cell in wanted))
+    answers = ask(model, [asked(benches[goal].context, seed) for goal, seed in keys])
+    return {key: kept(answer, benches[key[0]].context) for key, answer in zip(keys, answers, strict=True)}
+
+
+def _searched(wanted: Sequence[Cell], benches: Mapping[str, Bench], proposed: Mapping[Key, Proposed], model: Model) -> dict[Cell, Written]:
+    plain = {goal: Drafter(bench) for goal, bench in benches.items()}
+    drafters = {key: ProposedDrafter(benches[key[0]], said.proposals) for key, said in proposed.items()}
+    found = {}
+    for cell in wanted:
+        writer, key = WRITERS[cell.method], (cell.goal, cell.seed)
+        assert writer.method is not None
+        row = (drafters[key] if writer.model else plain[cell.goal]).row(writer.method, cell.chains, cell.seed)
+        row |= {"text": _text(row, benches[cell.goal])}
+        said = proposed[key] if writer.model else None
+        told = {"kept": len(said.proposals), "dropped": len(said.dropped), "problem": said.problem} if said else {}
+        found[cell] = _written(cell, row | told, (said.answer,) if said else ())
+    return found | _polished([cell for cell in found if WRITERS[cell.method].model and found[cell].row["text"]], found, benches, model)
+
+
+def _text(row: Row, bench: Bench) -> str:
+    """The rule in words, also where no log can check it; blank where no rule was found or the template has no words for it."""
+    if row.get("text") or not row.get("structure"):
+        return str(row.get("text", ""))
+    try:
+        return bench.text(Structure.model_validate(row["structure"]))
+    except (GnrsError, ValueError):
+        return ""
+
+
+def _polished(wanted: Sequence[Cell], found: Mapping[Cell, Written], benches: Mapping[str, Bench], model: Model) -> dict[Cell, Written]:
+    done = {}
+    for seed in dict.fromkeys(cell.seed for cell in wanted):
+        some = [cell for cell in wanted if cell.seed == seed]
+        rules = [_rule(found[cell].row, benches[cell.goal]) for cell in some]
+        for cell, polished in zip(some, polish(rules, model, POLISH, seed=seed), strict=True):
+            row, answers = found[cell]
+            told = {"text": polished.text, "unpolished": row["text"], "polish": polished.outcome, "lost": list(polished.lost)}
+            done[cell] = _written(cell, row | told, (*answers, *polished.answers))
+    return done
+
+
+def _rule(row: Row, bench: Bench) -> Rule:
+    return Rule(Structure.model_validate(row["structure"]), row["text"], bench.lexicon, bench.context.records.dates_only)
+
+
+def _written(cell: Cell, row: Row, answers: tuple[Answer[Any], ...]) -> Written:
+    """The row with its calls; the words of an answer stay in the cache."""
+    calls = [{name: value for name, value in answer.record().items() if name != "text"} for answer in answers]
+    return Written(cell._asdict() | row | {"calls": calls, "scripted": any(answer.scripted for answer in answers)}, answers)
