@@ -6,6 +6,7 @@ Only dev goals, five methods, one seed. Marks of people are made up here and exi
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import re
@@ -30,7 +31,7 @@ from gnrs_ppl import cli
 from gnrs_ppl.draft import draft
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS
-from gnrs_ppl.experiments import cross_model, executability, human_calibration, judging, packs, second_evaluator, studies
+from gnrs_ppl.experiments import cross_model, executability, human_calibration, judging, packs, second_evaluator, slots, studies
 from gnrs_ppl.experiments.agreement import correlation, kappa, pairwise_spearman, within_one
 from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
@@ -47,6 +48,7 @@ from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, cells, write
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings
 from gnrs_ppl.llm.roles import ROLES
 from gnrs_ppl.llm.scripted import SCRIPTS, ScriptedServer, request_key
+from gnrs_ppl.rule.types import SLOTS
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -203,6 +205,22 @@ def test_margins_and_weights_follow_from_the_main_table(made: Everything) -> Non
         assert line[f"score of {OURS}"] == pytest.approx(scores[OURS])
     contexts = {line["context"] for line in table(made.outcomes["metric_sensitivity"], "metric_sensitivity")}
     assert contexts == {"Main benchmark", "Held-out OOD", *GENERATORS}
+
+
+def test_slots_by_rubric_are_paired_with_the_goals_own_optimum(made: Everything, tmp_path: Path) -> None:
+    out = copied(made, tmp_path / "real", not_scripted)
+    order = Order(REQUEST, OpenAIModel(Settings(models=dict.fromkeys(ROLES, "m"))))
+    study_ = reduced()["slots"]._replace(make=None)
+    lines = table(run(study_, reduced(), order, out), "slot_rubrics")
+    rows = joined(read_rows(out / "slots"), read_marks(out / "slots"))
+    assert [(line["slot"], line["replaced by"]) for line in lines] == list(itertools.product(SLOTS, slots.KINDS))
+    for line in lines:
+        own = {row["goal"]: row["avg"] for row in rows if row["method"] == slots.OWN}
+        each = {row["goal"]: row["avg"] for row in rows if row["method"] == slots.method(line["replaced by"], line["slot"])}
+        assert set(own) == set(each) == set(GOALS)
+        assert line["Avg, points"] == pytest.approx(sum(each[goal] - own[goal] for goal in GOALS) / len(GOALS))
+    assert (out / "slots" / "figures" / "slot_rubrics.png").is_file()
+    assert any(row["refusal"] and row["text"] for row in rows), "rules that no log can check are marked as well"
 
 
 def test_ablations_are_held_against_the_method(made: Everything) -> None:

@@ -96,6 +96,13 @@ class Bench:
         """The rule in the template's words."""
         return render(structure, self.lexicon, dates_only=self.context.records.dates_only)
 
+    def worded(self, structure: Structure) -> str:
+        """The rule in words, also where no log can check it; blank where the template has no words for it."""
+        try:
+            return self.text(structure)
+        except (GnrsError, ValueError):
+            return ""
+
     def s_search(self, structure: Structure) -> tuple[float, bool]:
         """s_search with the frozen weights, and h; of any structure, from pools of this goal or not."""
         rule, weights = canonical(structure), frozen_weights().array()
@@ -119,7 +126,7 @@ class Bench:
             "failed": "",
             "signature": signature(structure),
             "structure": json.loads(dumps(structure)),
-            "text": "" if refusal else self.text(structure),
+            "text": self.worded(structure),
             "feasible": feasible,
             "checkable": not refusal,
             "refusal": refusal,

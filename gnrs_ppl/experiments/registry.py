@@ -35,6 +35,7 @@ STUDIES: dict[str, str] = {
     "main": "rubric_scores",
     "ablations": "rubric_scores",
     "ood": "rubric_scores",
+    "slots": "slot_rubrics",
     "cross_model": "cross_model",
     "second_evaluator": "second_evaluator",
     "human_calibration": "human_calibration",

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, benchmark_goal, goals, load
 from gnrs_ppl.calibration.weights import frozen_weights
@@ -31,6 +32,7 @@ from gnrs_ppl.rule.pools import Candidate, Pools
 from gnrs_ppl.rule.types import SLOTS, Structure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 OWN = "own optimum"
@@ -149,8 +151,7 @@ def report(run: Run) -> Report:
 
 def effects(rows: Sequence[Row]) -> Table:
     """Every intervention against the goal's own optimum."""
-    printed = {row["contrast"].removeprefix("baseline vs. degraded "): -float(row["gap"]) for row in published("result-contrasts-app")}
-    own = of(rows, OWN)
+    printed, own = printed_changes(), of(rows, OWN)
     entries: list[tuple[Entry, ...]] = []
     for slot, kind in itertools.product(SLOTS, KINDS):
         part = of(rows, method(kind, slot))
@@ -186,6 +187,11 @@ def effects(rows: Sequence[Row]) -> Table:
         f"compared, its unit cannot. Before, the norm applies in {100 * (applies or 0):.1f} % of the scored cases."
     )
     return Table("slots", "Slot sensitivity", says, columns, entries)
+
+
+def printed_changes() -> dict[str, float]:
+    """The paper's changes of Avg, in points, by its name of the slot."""
+    return {row["contrast"].removeprefix("baseline vs. degraded "): -float(row["gap"]) for row in published("result-contrasts-app")}
 
 
 def _percent(rows: Rows, name: str) -> float | None:
@@ -230,24 +236,36 @@ def draw(rows: Sequence[Row]) -> Figure:
         changed[i, j] = _percent(part, "changed") or 0.0
     figure = blank(1.1 * len(families) + 2.5, 6.2)
     greatest = max(0.1, float(np.abs(loss).max()))
-    parts = (
-        (loss, "PuOr", (-greatest, greatest), "{:+.2f}", "change of audit F1 (orange: loss)"),
-        (changed, "cividis", (0, 100), "{:.0f}", "changed verdicts, %"),
-    )
-    for axes, (values, colours, (low, high), form, title) in zip(figure.subplots(2, 1, sharex=True), parts, strict=True):
-        shown = axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
-        for (i, j), value in np.ndenumerate(values):
-            level = shown.norm(value)
-            dark = abs(level - 0.5) > 0.3 if colours == "PuOr" else level < 0.55
-            told = form.format(round(value, 2) + 0.0).replace("-", "−")
-            axes.text(j, i, told, ha="center", va="center", color="white" if dark else "black", fontsize=9)
-        axes.set_yticks(range(len(slots)), slots)
-        axes.set_xticks(range(len(families)), [family.replace("_", " ") for family in families], rotation=30, ha="right")
-        axes.set_ylabel("degraded slot")
-        axes.set_title(title, loc="left", fontsize=10)
-        figure.colorbar(shown, ax=axes)
-    axes.set_xlabel("scene family")
+    above, below = figure.subplots(2, 1, sharex=True)
+    panel(above, loss, slots, families, "PuOr", (-greatest, greatest), "{:+.2f}", "change of audit F1 (orange: loss)")
+    panel(below, changed, slots, families, "cividis", (0, 100), "{:.0f}", "changed verdicts, %")
+    below.set_xlabel("scene family")
     return figure
+
+
+def panel(
+    axes: Axes,
+    values: NDArray[np.float64],
+    slots: Sequence[str],
+    families: Sequence[str],
+    colours: str,
+    ends: tuple[float, float],
+    form: str,
+    title: str,
+) -> None:
+    """A heatmap of slots by families with its values written in."""
+    low, high = ends
+    shown = axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
+    for (i, j), value in np.ndenumerate(values):
+        level = (float(value) - low) / (high - low)
+        dark = abs(level - 0.5) > 0.3 if colours == "PuOr" else level < 0.55
+        told = "–" if np.isnan(value) else form.format(round(float(value), 2) + 0.0).replace("-", "−")
+        axes.text(j, i, told, ha="center", va="center", color="white" if dark else "black", fontsize=9)
+    axes.set_yticks(range(len(slots)), slots)
+    axes.set_xticks(range(len(families)), [family.replace("_", " ") for family in families], rotation=30, ha="right")
+    axes.set_ylabel("degraded slot")
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.figure.colorbar(shown, ax=axes)
 
 
 EXPERIMENT = Experiment("slots", "Which slot's content carries the rule?", report, wanted, measure)

@@ -15,7 +15,6 @@ from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import Built, pools_of
 from gnrs_ppl.candidates.proposed import Proposed, asked, kept
 from gnrs_ppl.candidates.source import Proposal
-from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.evaluate.model_parser import Parsed, parse_texts
 from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL
 from gnrs_ppl.experiments import baselines
@@ -201,21 +200,11 @@ def _searched(wanted: Sequence[Cell], benches: Mapping[str, Bench], proposed: Ma
         writer, key = WRITERS[cell.method], (cell.goal, cell.seed)
         assert writer.method is not None
         row = (drafters[key] if writer.model else plain[cell.goal]).row(writer.method, cell.chains, cell.seed)
-        row |= {"text": _text(row, benches[cell.goal])}
+        row.setdefault("text", "")
         said = proposed[key] if writer.model else None
         told = {"kept": len(said.proposals), "dropped": len(said.dropped), "problem": said.problem} if said else {}
         found[cell] = _written(cell, row | told, (said.answer,) if said else ())
     return found | _polished([cell for cell in found if WRITERS[cell.method].model and found[cell].row["text"]], found, benches, model)
-
-
-def _text(row: Row, bench: Bench) -> str:
-    """The rule in words, also where no log can check it; blank where no rule was found or the template has no words for it."""
-    if row.get("text") or not row.get("structure"):
-        return str(row.get("text", ""))
-    try:
-        return bench.text(Structure.model_validate(row["structure"]))
-    except (GnrsError, ValueError):
-        return ""
 
 
 def _polished(wanted: Sequence[Cell], found: Mapping[Cell, Written], benches: Mapping[str, Bench], model: Model) -> dict[Cell, Written]:
