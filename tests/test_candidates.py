@@ -624,3 +624,12 @@ def test_candidates_are_phrased_and_marked(goal: str) -> None:
         assert len(set(phrases)) == len(phrases)
         assert all(c["load_bearing"] or c["descriptive"] or c["phrase"] == "every case" for c in candidates)
         assert not any(re.search(r"[a-z][A-Z]|_", phrase) for phrase in phrases)
+
+
+def test_a_goal_whose_act_is_never_recorded_is_one_line() -> None:
+    """No log to name is no candidate, not a broken one."""
+    from gnrs_ppl.errors import InputError
+    from gnrs_ppl.experiments.schema_noise import noisy
+
+    with pytest.raises(InputError, match=r"pools\.norm: no candidate is left \(0 of [\d,]+ rows carry action 'Craft'"):
+        build_pools(noisy("GNRS-015", "missing", "strong", 0))

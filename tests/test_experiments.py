@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -216,6 +217,18 @@ def test_rows_of_another_configuration_are_refused(undisturbed: Path, change: di
     assert field in str(refused.value)
     assert "\n" not in str(refused.value)
     assert (undisturbed / "rows.jsonl").read_bytes() == before
+
+
+def test_whole_rows_outlive_the_program_that_made_them(undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / undisturbed.name
+    shutil.copytree(undisturbed, folder)
+    monkeypatch.setattr(runner, "_commit", lambda: "another")
+    assert generate(SMALL, SMALL_REQUEST, folder) == 0
+    assert json.loads((folder / "config.json").read_text())["commit"] != "another"
+    rows = (folder / "rows.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "rows.jsonl").write_bytes(b"".join(rows[:-1]))
+    with pytest.raises(InputError, match="commit: holds rows of another configuration"):
+        generate(SMALL, SMALL_REQUEST, folder)
 
 
 def test_the_command_line_refuses_in_one_line(undisturbed: Path, capfd: pytest.CaptureFixture[str]) -> None:

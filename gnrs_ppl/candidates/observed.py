@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnrs_ppl.candidates.source import Material, Proposal, Proposals
+from gnrs_ppl.candidates.source import Material, Proposal, Proposals, shown_by
 from gnrs_ppl.candidates.templates import step_names
 from gnrs_ppl.candidates.units import snapped, spoken
 
@@ -73,13 +73,12 @@ def _evidence(material: Material) -> Proposals:
     for opener in (*material.openers[1:], *material.goal.forbidden):
         acts = [a for a in (opener, *material.regulated) if a in homes]
         logs = list(dict.fromkeys(homes[a] for a in acts))
-        yield Proposal("evidence", {"channels": logs, "operator": "any"}, f"the logs that hold {', '.join(acts)}")
+        yield from shown_by(logs, "any", f"the logs that hold {', '.join(acts)}")
     shown = {*material.openers[:1], *material.regulated}
     every = sorted({channel for channel, activity in profile.pairs if activity in shown})
-    yield Proposal("evidence", {"channels": every, "operator": "any"}, "every log in which one of these acts was ever seen")
+    yield from shown_by(every, "any", "every log in which one of these acts was ever seen")
     closed = [c for c in every if (declared := material.context.records.channel(c)) and declared.closed_world]
-    if closed:
-        yield Proposal("evidence", {"channels": closed, "operator": "any"}, "the logs among them whose silence means absence")
+    yield from shown_by(closed, "any", "the logs among them whose silence means absence")
 
 
 def _procedures(material: Material) -> Proposals:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnrs_ppl.candidates.source import Material, Proposal, Proposals
+from gnrs_ppl.candidates.source import Material, Proposal, Proposals, shown_by
 
 
 def primitives(material: Material) -> Proposals:
@@ -17,8 +17,7 @@ def primitives(material: Material) -> Proposals:
             break
     for act in material.required[:2] or goal.forbidden[:1]:
         channels = [c.name for c in material.context.records.channels if c.durable and act in (c.activities or ())]
-        if channels:
-            yield Proposal("evidence", {"channels": channels, "operator": "any"}, f"every log declared to record {act}")
+        yield from shown_by(channels, "any", f"every log declared to record {act}")
     yield from _prescribed(material)
     if not material.required and not goal.forbidden:
         return
@@ -37,10 +36,10 @@ def _prescribed(material: Material) -> Proposals:
     if looking:
         yield Proposal("procedure", {"steps": looking}, "those of its steps that look into a record")
         channels = list(dict.fromkeys(step["inspects"] for step in looking))
-        yield Proposal("evidence", {"channels": channels, "operator": "any"}, "every log its steps look into")
+        yield from shown_by(channels, "any", "every log its steps look into")
     if not records.prospective:
         return
-    yield Proposal("evidence", {"channels": [c.name for c in records.channels if c.durable], "operator": "any"}, "every log declared")
+    yield from shown_by([c.name for c in records.channels if c.durable], "any", "every log declared")
     if goal.objects:
         told = "matters of the goal's objects, whoever sets the rule to work"
         yield Proposal("scope", {"concerns": list(goal.objects)}, told)

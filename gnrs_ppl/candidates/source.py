@@ -26,6 +26,13 @@ class Proposal(NamedTuple):
 
 Proposals = Iterator[Proposal]
 
+
+def shown_by(channels: Sequence[str], operator: str, because: str) -> Proposals:
+    """An evidence policy, where there is a log that it could name."""
+    if channels:
+        yield Proposal("evidence", {"channels": list(channels), "operator": operator}, because)
+
+
 OPENERS = 3
 """How many acts are tried as openers of an instance."""
 

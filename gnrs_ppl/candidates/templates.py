@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gnrs_ppl.candidates.source import Material, Proposal, Proposals
+from gnrs_ppl.candidates.source import Material, Proposal, Proposals, shown_by
 
 CONVENTIONAL_SYSTEMS = {
     "CheckIn": "attendance_system",
@@ -161,8 +161,8 @@ def _evidence(material: Material) -> Proposals:
     homes = material.traces.homes
     acts = [a for a in (*material.openers[:1], *material.regulated) if a in homes]
     logs = list(dict.fromkeys(homes[a] for a in acts))
-    yield Proposal("evidence", {"channels": logs, "operator": "any"}, f"the log that shows each of {', '.join(acts)} best")
-    yield Proposal("evidence", {"channels": logs, "operator": "all"}, f"the log that shows each of {', '.join(acts)} best, all that can")
+    yield from shown_by(logs, "any", f"the log that shows each of {', '.join(acts)} best")
+    yield from shown_by(logs, "all", f"the log that shows each of {', '.join(acts)} best, all that can")
     systems = list(dict.fromkeys(CONVENTIONAL_SYSTEMS[a] for a in material.regulated if a in CONVENTIONAL_SYSTEMS))
     for system in systems:
         yield Proposal("evidence", {"channels": [system]}, "the system rule writers take for granted")

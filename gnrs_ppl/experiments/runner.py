@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CONFIG, ROWS, SUMMARY = "config.json", "rows.jsonl", "summary.json"
+MADE_WITH = ("commit", "versions", "prompts")
+"""Of the configuration: the program that made the rows."""
 ROOT = Path(__file__).resolve().parents[2]
 
 Row = dict[str, Any]
@@ -210,7 +212,6 @@ def generate(experiment: Experiment, request: Request, folder: Path) -> int:
     """
     if experiment.cells is None:
         return 0
-    settle(folder, configuration(experiment.name, request))
     path = folder / ROWS
     drop_half_line(path)
     done = {cell_of(row) for row in read_rows(folder)}
@@ -219,6 +220,7 @@ def generate(experiment: Experiment, request: Request, folder: Path) -> int:
     for cell in cells:
         if cell not in done:
             missing.setdefault(getattr(cell, experiment.unit), []).append(cell)
+    settle(folder, configuration(experiment.name, request), whole=not missing)
     written = 0
     with path.open("ab") as file, progress(experiment.name, len(cells), len(cells) - sum(map(len, missing.values()))) as advance:
         for rows in _measured(experiment, missing, request):
@@ -267,8 +269,10 @@ def append(file: BinaryIO, rows: Iterable[Row]) -> None:
     os.fsync(file.fileno())
 
 
-def settle(folder: Path, config: Mapping[str, Any]) -> None:
+def settle(folder: Path, config: Mapping[str, Any], *, whole: bool) -> None:
     """Write the configuration, or see that it is the one that is there; what the cache may do changes no row.
+
+    Where no row is missing, the program may have moved on (``MADE_WITH``): tables are made anew of rows that stay what they are.
 
     Raises
     ------
@@ -280,7 +284,8 @@ def settle(folder: Path, config: Mapping[str, Any]) -> None:
         write_all(folder, [(CONFIG, _json(config))])
         return
     standing = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    other = next((key for key in config if key != "cache" and standing.get(key) != json.loads(_json(config[key]))), None)
+    free = ("cache", *(MADE_WITH if whole else ()))
+    other = next((key for key in config if key not in free and standing.get(key) != json.loads(_json(config[key]))), None)
     if other is not None:
         raise InputError("holds rows of another configuration", "name another folder with --out", source=str(path), field=other)
 
@@ -403,6 +408,7 @@ def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) ->
     from gnrs_ppl.experiments import figures
 
     has_rows = (folder / ROWS).is_file()
+    config = json.loads((folder / CONFIG).read_text(encoding="utf-8")) if has_rows else config
     drawn = dict(report.figures) if find_spec("matplotlib") else {}
     notes = [*report.notes, *(["no figures: matplotlib is not installed"] if report.figures and not drawn else [])]
     summary = {

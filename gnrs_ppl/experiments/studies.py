@@ -200,8 +200,7 @@ def generate(names: Sequence[str], order: Order, folder: Path) -> None:
     done = {cell_of(row) for row in read_rows(folder)}
     wanted = cells(names, request)
     missing = [cell for cell in wanted if cell not in done]
-    # whole rows stay what they are when the program moves on: people may take weeks to fill in a pack
-    settle(folder, config if missing else {name: value for name, value in config.items() if name not in ("commit", "versions")})
+    settle(folder, config, whole=not missing)
     failed = []
     with path.open("ab") as file, progress(folder.name, len(wanted), len(wanted) - len(missing)) as advance:
         for goals in _batches(list(dict.fromkeys(cell.goal for cell in missing))):
