@@ -201,6 +201,7 @@ def _realized(found: Search, alternatives: int) -> Draft:
             for r in found.runners_up(alternatives)
         ),
         assumptions=plan.assumptions,
+        findings=context.log.findings + plan.findings,
         sql=compile_rule(plan).sql,
         needs=rows_needed(plan) if context.records.prospective else (),
     )
@@ -463,6 +464,7 @@ class Search:
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``gnrs sample``, and the ``search`` of a draft."""
         from gnrs_ppl.inference.exact import number_of_states
+        from gnrs_ppl.inference.result import SAME_SCORE
 
         chains, steps = self.chains.score.shape
         return {
@@ -487,7 +489,7 @@ class Search:
             "winner_changes": None if self.averaged is None else self.averaged.changes,
             "top": [] if self.posterior is None else self.ranking(TOP),
             "energy_evaluations": self.chains.energy_evaluations,
-            "chains_at_best": int((self.chains.score.max(axis=1) >= self.visited.score - 1e-6).sum()),
+            "chains_at_best": int((self.chains.score.max(axis=1) >= self.visited.score - SAME_SCORE).sum()),
             "acceptance": {name: m.accepted / m.tried if m.tried else None for name, m in self.moves.items()},
             "changed": {name: m.changed / m.tried if m.tried else None for name, m in self.moves.items()},
             "seconds": {"compile": self.chains.compile_seconds, "run": self.chains.wall_seconds},
@@ -626,6 +628,7 @@ class Draft:
     certificate: Certificate
     alternatives: tuple[Alternative, ...]
     assumptions: tuple[str, ...]
+    findings: tuple[str, ...]
     sql: str
     needs: tuple[Needed, ...] = ()
     proposed: Proposed | None = None
@@ -742,6 +745,7 @@ class Draft:
                 "needs": [need._asdict() for need in self.needs],
                 "sql": self.sql,
                 "assumptions": list(self.assumptions),
+                "findings": list(self.findings),
             },
             "versions": versions(),
         }

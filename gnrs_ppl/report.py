@@ -83,6 +83,8 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     console.print(grounding)
     for failure in gate.failures:
         console.print(Text(f"HARD-OK: {failure}", style="yellow"))
+    for line in (*(() if draft.needs else draft.assumptions), *draft.findings):
+        console.print(Text(f"note: {line}", style="dim"))
 
     console.print(Text("Certificate", style="bold"))
     for line in draft.certificate.lines():

@@ -105,6 +105,29 @@ def test_out_writes_everything_and_the_rule_audits(folder: Path, tmp_path: Path,
     assert {"sql", "versions", "rule"} <= set(found)
 
 
+def test_a_named_context_goes_before_the_rule_files_own_records(drafted: gnrs.Draft, folder: Path, tmp_path: Path) -> None:
+    """A log whose silence means nothing any more leaves open what a rule drafted before would have called violated."""
+    from gnrs_ppl.audit.files import audit_files
+
+    rule = next(path for path in drafted.save(tmp_path / "out") if path.name == "rule.json")
+    open_world = json.loads(json.dumps(small.CONTEXT))
+    for channel in open_world["records"]["channels"]:
+        channel.pop("closed_world", None)
+    small.write(tmp_path, open_world)
+    before = audit_files(rule, folder / "log.csv")
+    after = audit_files(rule, None, tmp_path / "context.json")
+    assert before.reasons["violated"].get("absent")
+    assert not after.reasons.get("violated", {}).get("absent")
+
+
+def test_rows_that_are_no_evidence_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = small.LOG.decode() if isinstance(small.LOG, bytes) else small.LOG
+    channel = small.CONTEXT["records"]["channels"][0]["name"]
+    small.write(tmp_path, log=log.replace(channel, f"{channel}x", 1))
+    assert run(["draft", str(tmp_path / "context.json"), "--chains", "8", "--steps", "50"]) == 0
+    assert f"1 rows stand in '{channel}x'" in " ".join(capsys.readouterr().out.split())
+
+
 def test_audit_of_a_hand_written_rule(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["audit", str(folder / "context.json"), "--rule", str(folder / "rule.json")]
     assert run([*arguments, "--json"]) == 1

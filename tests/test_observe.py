@@ -20,6 +20,7 @@ from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.inference.observe import Observed, Observer, best, first_hit, moments, move_counts, observe_chains, option_counts
 from gnrs_ppl.inference.result import Chains, best_visited
 from gnrs_ppl.inference.result import move_counts as counted
+from gnrs_ppl.inference.sweep import sweep
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
 from gnrs_ppl.models.space import build_space
 
@@ -198,3 +199,13 @@ def test_a_million_chains_fit():
     assert int(means) == 10**6
     assert (int(after) - int(before)) * 1024 < 700e6
     assert float(seconds) > 0
+
+
+def test_the_optimum_of_the_sweep_is_hit():
+    """Chains score in float32, the sweep in float64."""
+    greatest = sweep(tables(), SEARCH_TEMPERATURE).optimum
+    found = observe_chains(tables(), {"hits": first_hit(greatest)}, **RUN)
+    drawn = run_chains(tables(), **RUN)
+    reached = (drawn.score >= greatest - FLOAT32).any(1) | (drawn.start_score >= greatest - FLOAT32)
+    assert ((found.observed["hits"].first >= 0) == reached).all()
+    assert reached.any()

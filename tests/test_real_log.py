@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import gnrs_ppl as gnrs
-from gnrs_ppl.rule.types import Structure
+from gnrs_ppl.rule.files import read_rule
 
 ROOT = Path(__file__).resolve().parent.parent
 FINES = ROOT.parent / "shared" / "eventlogs" / "real" / "traffic_fines.csv.gz"
@@ -27,15 +27,8 @@ def by_hand() -> dict[str, int]:
 
 
 def test_dates_only_counts_equal_the_plain_query(context: gnrs.Context, by_hand: dict[str, int]) -> None:
-    rule = {
-        "trigger": {"act": "Create Fine", "channel": "fine_register"},
-        "norm": {
-            "constraints": [{"template": "response", "target": "Payment", "deadline": "P60D", "unless": "Insert Date Appeal to Prefecture"}]
-        },
-        "evidence": {"channels": ["fine_register"]},
-        "procedure": {"steps": [{"stage": "review", "name": "check_register", "role": "registrar"}]},
-    }
-    found = gnrs.audit(Structure.model_validate(rule), context)
+    rule = read_rule(ROOT / "docs" / "contexts" / "fines_60_days.yaml").rule
+    found = gnrs.audit(rule, context)
     assert found.counts["satisfied"] == by_hand["paid in time"] == 3368
     assert found.reasons["satisfied"]["tie"] == by_hand["payers who paid on the day of the fine"] == 405
     assert found.reasons["violated"] == {"absent": by_hand["unpaid, 60 days over"], "late": by_hand["paid late"]}

@@ -8,7 +8,7 @@ from gnrs_ppl.audit import audit
 from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.log import read_log
-from gnrs_ppl.context.types import RecordLayer, Schema
+from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.files import read_rule
 
@@ -16,8 +16,8 @@ from gnrs_ppl.rule.files import read_rule
 def audit_files(rule: Path, log: Path | None = None, context: Path | None = None) -> AuditResult:
     """Audit a rule file on a log.
 
-    The record layer is the rule file's own where it has one (it holds the capability the rule was compiled with),
-    else the context's, else the log's standard columns. ``log`` goes before the context's log.
+    Record layer and words are those of the context where one is named, else the rule file's own, as the rule was drafted with them, else
+    the log's standard columns. ``log`` goes before the context's log, and that before the rule file's.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def audit_files(rule: Path, log: Path | None = None, context: Path | None = None
     """
     read = read_rule(rule)
     given = load_context(context) if context is not None else None
-    records = read.records or (given.records if given else RecordLayer())
+    records = given.records if given else read.records or RecordLayer()
     if log is not None:
         path = log
     elif given is not None and given.records.log is not None:
@@ -37,5 +37,4 @@ def audit_files(rule: Path, log: Path | None = None, context: Path | None = None
         path = rule.parent / read.records.log
     else:
         raise InputError("no log to audit", "pass --log, or a context that names one", source="arguments")
-    schema = read.institution if read.institution != Schema() else (given.schema if given else Schema())
-    return audit(read.rule, read_log(path, records), records=records, schema=schema)
+    return audit(read.rule, read_log(path, records), records=records, schema=given.schema if given else read.institution)

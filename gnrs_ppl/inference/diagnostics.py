@@ -25,7 +25,7 @@ from arviz_stats.base import array_stats  # type: ignore[attr-defined]
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
-from gnrs_ppl.inference.result import Exchange
+from gnrs_ppl.inference.result import SAME_SCORE, Exchange
 from gnrs_ppl.inference.trace import SCORE, Marginals, Run, read_run, require_marginals
 
 ARVIZ: Final[Any] = array_stats
@@ -55,8 +55,6 @@ STAYS: Final = 1.5
 """A chain worth fewer independent draws than this stays where it first came to, and more steps are no remedy."""
 FAR: Final = 0.1
 """Marginals further off than this call for the draws that enumeration gives."""
-SAME_SCORE: Final = 1e-6
-"""Scores this near are one score, summed in float32 in another order."""
 ROUNDING: Final = 1e-9
 QUANTILES: Final = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
 LEAST_SWAP_RATE: Final = 0.05

@@ -30,7 +30,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.chains import KERNELS, Settings, advance_of, checked_settings, frozen
 from gnrs_ppl.inference.metropolis import State, init
 from gnrs_ppl.inference.moves import MOVES
-from gnrs_ppl.inference.result import LARGEST_RESULT, check_request, superchain_ids
+from gnrs_ppl.inference.result import LARGEST_RESULT, SAME_SCORE, check_request, superchain_ids
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.models.energy import Tables
 from gnrs_ppl.models.space import AnyArray
@@ -123,7 +123,8 @@ def best() -> Observer:
 
 @cache
 def first_hit(target: float) -> Observer:
-    """When each chain first had s_search of at least ``target``: :class:`Hits`."""
+    """When each chain first had s_search of at least ``target``, to float32's precision of a score: :class:`Hits`."""
+    target -= SAME_SCORE
 
     def begin(tables: Tables, states: State) -> Hits:
         return Hits(jnp.zeros((), jnp.int32), jnp.where(states.score >= target, 0, -1).astype(jnp.int32))

@@ -17,8 +17,9 @@ import xarray as xr
 
 from gnrs_ppl.context.files import write_all
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.diagnostics import SAME_SCORE, acceptance, drawn_marginal, hitting_time, score_ranks
+from gnrs_ppl.inference.diagnostics import acceptance, drawn_marginal, hitting_time, score_ranks
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
+from gnrs_ppl.inference.result import SAME_SCORE
 from gnrs_ppl.inference.spectral import relaxation_time, spectral_gap
 from gnrs_ppl.inference.trace import SCORE, Marginals, Run, read_run, require_marginals
 from gnrs_ppl.models.energy import Tables

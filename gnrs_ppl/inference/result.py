@@ -15,6 +15,8 @@ from gnrs_ppl.models.energy import Tables
 
 LARGEST_RESULT = 4 * 2**30
 """Bytes of recorded draws a run may ask for; making them takes about three times as much for a moment."""
+SAME_SCORE = 1e-6
+"""Scores this near are one score, summed in float32 in another order."""
 NO_MOVE = -1
 """Move number of draws that no move made."""
 
