@@ -13,7 +13,6 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
-from gnrs_ppl.context.load import require_known
 from gnrs_ppl.errors import GnrsError, InputError, one_line
 
 app = typer.Typer(
@@ -79,6 +78,17 @@ class Bench(StrEnum):
     realcharter = "realcharter"
 
 
+def _place(text: str) -> Path:
+    """A path to write to; an empty one would be the current folder."""
+    if not text:
+        raise typer.BadParameter("is empty; name a place to write to")
+    return Path(text)
+
+
+def _written(says: str) -> Any:
+    return typer.Option(help=says, parser=_place, metavar="<path>", show_default=False)
+
+
 ContextPath = Annotated[
     Path,
     typer.Argument(
@@ -127,10 +137,14 @@ def goals(
         return
     from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, goals
 
-    if family is not None:
-        require_known(family, FAMILIES, "the scene families", source="arguments", field="--family")
+    if family is not None and family not in FAMILIES:
+        raise InputError(f"{family!r} is no scene family", f"choose one of {', '.join(FAMILIES)}", source="arguments", field="--family")
+    if reveal and not labels:
+        raise InputError("goes with --labels", "add it", source="arguments", field="--reveal")
     chosen = [g for g in goals() if split in (None, g.split) and family in (None, g.family)]
     if labels:
+        if not reveal and all(g.split != "dev" for g in chosen):
+            raise InputError("these goals are held out", "add --reveal; the run enters the ledger", source="arguments")
         from gnrs_ppl.evaluate.ledger import enter
         from gnrs_ppl.evaluate.summary import summaries
         from gnrs_ppl.report import print_labels
@@ -204,7 +218,7 @@ def draft(
     kernel: KernelOption = Kernel.metropolis,
     weights: WeightsOption = "fitted",
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
-    out: Annotated[Path | None, typer.Option(help="Folder for rule.txt, rule.json, draft.json and posterior.nc; all or nothing.")] = None,
+    out: Annotated[Path | None, _written("Folder for rule.txt, rule.json, draft.json and posterior.nc; all or nothing.")] = None,
     llm: Annotated[bool, typer.Option("--llm", help="Let a language model propose candidates and polish the text.")] = False,
     polish: Annotated[Polish | None, typer.Option(help="With --llm: prompt that polishes; v1 unless given.", show_default=False)] = None,
     max_cost: Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)] = None,
@@ -301,6 +315,8 @@ def audit(
     """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated."""
     from gnrs_ppl.audit.files import audit_files
 
+    if as_json and as_csv:
+        raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
     if rule is None:
         raise InputError("--rule is missing", "name a rule file; gnrs draft CONTEXT --out DIR writes one", source="arguments")
     with _working("auditing"):
@@ -320,7 +336,7 @@ def audit(
 @app.command()
 def sample(
     context: ContextPath,
-    out: Annotated[Path, typer.Option(help="netCDF file for the chains.", show_default=False)],
+    out: Annotated[Path, _written("netCDF file for the chains.")],
     log: Log = None,
     chains: Chains = 64,
     steps: Steps = 200,
@@ -348,8 +364,8 @@ def sample(
 
 @app.command()
 def fit(
-    out: Annotated[Path | None, typer.Option(help="File for the weights; the posterior's draws go beside it.", show_default=False)] = None,
-    plots: Annotated[Path | None, typer.Option(help="Folder for plots (needs matplotlib).", show_default=False)] = None,
+    out: Annotated[Path | None, _written("File for the weights; the posterior's draws go beside it.")] = None,
+    plots: Annotated[Path | None, _written("Folder for plots (needs matplotlib).")] = None,
     optimiser: Annotated[Optimiser, typer.Option(help="Optimiser.")] = Optimiser.lbfgs,
     goal: Annotated[list[str] | None, typer.Option(help="Only these dev goals.", show_default=False)] = None,
     seed: Seed = 0,
@@ -377,7 +393,7 @@ def diagnose(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="netCDF file that gnrs sample or gnrs draft --out wrote.", show_default=False)
     ],
-    plots: Annotated[Path | None, typer.Option(help="Folder for plots (needs matplotlib).", show_default=False)] = None,
+    plots: Annotated[Path | None, _written("Folder for plots (needs matplotlib).")] = None,
     as_json: Json = False,
 ) -> None:
     """Say whether the chains mixed, and why; exit 1 when they did not."""
@@ -406,7 +422,7 @@ def experiment(
     runs: Annotated[list[Path] | None, typer.Argument(metavar="[RUN RUN]", help="With compare: two folders.", show_default=False)] = None,
     split: Annotated[Split, typer.Option(help="Goals of this split.")] = Split.dev,
     reveal: Annotated[bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder of the runs; out/SPLIT unless given.", show_default=False)] = None,
+    out: Annotated[Path | None, _written("Folder of the runs; out/SPLIT unless given.")] = None,
     chains: Annotated[list[int] | None, typer.Option(min=1, help="Once per number; 1 and 64 unless given.", show_default=False)] = None,
     no_llm: Annotated[bool, typer.Option("--no-llm", help="With all: only what needs no model.")] = False,
     llm: Annotated[
@@ -443,6 +459,8 @@ def experiment(
         else:
             command.show_tables(tables)
         return
+    if name == "all" and llm:
+        raise InputError("runs what needs no model", "name one experiment with --llm", source="all")
     if name == "all" and not no_llm:
         raise InputError("some experiments need a model", "add --no-llm to run the others", source="arguments")
     with_llm = {"generator": generator, "repeats": repeats, "max-cost": max_cost, "price": price, "cache": cache}
@@ -514,6 +532,10 @@ def run(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+            return _complain("interrupted", 130)
+        raise
 
 
 def _complain(line: str, code: int) -> int:

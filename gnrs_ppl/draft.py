@@ -495,20 +495,25 @@ class Search:
             "seconds": {"compile": self.chains.compile_seconds, "run": self.chains.wall_seconds},
         }
 
+    def _amount(self) -> str:
+        """How much was drawn, in the kernel's own terms."""
+        chains, steps = self.chains.score.shape
+        if self.chains.kernel == "cpsat":
+            return "one solution"
+        return f"{chains:,} particles" if self.chains.kernel == "smc" else f"{chains:,} chains × {steps:,} steps"
+
     def rows(self) -> list[tuple[str, str]]:
         """What a person is told of the search."""
         found = self.as_dict()
+        hits = found["chains_at_best"]
+        reached = f"reached by {hits} of {found['chains']} chains" if hits else "where a chain started"
         rows = [
-            (
-                "kernel",
-                f"{found['kernel']}, {found['chains']:,} chains × {found['steps']:,} steps "
-                f"at τ = {found['temperature']}, seed {found['seed']}",
-            ),
+            ("kernel", f"{found['kernel']}, {self._amount()} at τ = {found['temperature']}, seed {found['seed']}"),
             (
                 "space",
                 f"{found['states']:,} structures" + (f", {found['feasible_states']:,} feasible" if self.posterior else ", not enumerated"),
             ),
-            ("best found", f"{self.s_search:.4f}, reached by {found['chains_at_best']} of {found['chains']} chains"),
+            ("best found", f"{self.s_search:.4f}, {reached}"),
             (
                 "led elsewhere, of those tried",
                 "; ".join(f"{m} {rate:.0%}" for m, rate in found["changed"].items() if rate is not None) or f"{self.moved:.0%} of steps",

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 import pytest
 from small import CONTEXT, LOG, RULE, changed, write
+from spaces import ragged, weights
 
 from gnrs_ppl.cli import run
+from gnrs_ppl.errors import InputError
 
 
 class Case(NamedTuple):
@@ -99,6 +101,14 @@ CASES = [
     Case("unknown kernel", "gnrs: arguments: Invalid value for '--kernel'", arguments="draft {}/context.json --kernel gibs"),
     Case("unwritable folder", "gnrs: {}/log.csv/out: cannot be written (Not a directory); name a folder you may write to", arguments="draft {}/context.json --out {}/log.csv/out"),
     Case("unwritable sample", "gnrs: {}/log.csv: is a file, not a folder; name a folder you may write to", arguments="sample {}/context.json --out {}/log.csv/x.nc"),
+    Case("empty folder", "gnrs: arguments: Invalid value for '--out': is empty; name a place to write to", arguments="draft {}/context.json --out="),
+    Case("empty file", "gnrs: arguments: Invalid value for '--out': is empty; name a place to write to", arguments="sample {}/context.json --out="),
+    Case("empty folder of runs", "gnrs: arguments: Invalid value for '--out': is empty; name a place to write to", arguments="experiment main --out="),
+    Case("empty folder of plots", "gnrs: arguments: Invalid value for '--plots': is empty; name a place to write to", arguments="diagnose {}/none.nc --plots="),
+    Case("reveal without labels", "gnrs: arguments: --reveal: goes with --labels; add it", arguments="goals --reveal"),
+    Case("held-out labels", "gnrs: arguments: these goals are held out; add --reveal; the run enters the ledger", arguments="goals --labels --split test"),
+    Case("unknown family", "gnrs: arguments: --family: 'Crisis' is no scene family; choose one of service_coordination, ", arguments="goals --family Crisis"),
+    Case("two forms at once", "gnrs: arguments: --csv: contradicts --json; give one of the two", arguments=AUDIT + " --json --csv"),
     Case("audit without rule", "gnrs: arguments: --rule is missing; name a rule file; gnrs draft CONTEXT --out DIR writes one", arguments="audit {}/context.json"),
     Case("audit without log", "gnrs: arguments: no log to audit; pass --log, or a context that names one", arguments="audit --rule {}/rule.json"),
     Case("rule with count on response", "gnrs: {}/rule.json: rule.norm.constraints.0: count 2 goes with existence, exactly, absence only, not with response; correct it", rule=changed(RULE, ("rule.norm.constraints.0.count", 2)), arguments=AUDIT),
@@ -135,6 +145,47 @@ def test_the_process_prints_no_traceback(tmp_path: Path) -> None:
         [sys.executable, "-m", "gnrs_ppl", "draft", str(tmp_path / "none.yaml")], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"gnrs: {tmp_path}/none.yaml: no such file; check the path\n")
+
+
+def test_ctrl_c_while_a_query_runs() -> None:
+    program = """
+import os, signal, threading
+import duckdb
+from gnrs_ppl import cli
+
+def query(**_):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    duckdb.connect(config={"threads": 1}).execute("SELECT sum(sin(a.range * b.range)) FROM range(3000000) a, range(100000) b")
+
+cli.app = query
+cli.main([])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "gnrs: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("spaces", "request_", "line"),
+    [
+        (0, {}, "spaces: no space to run on; give at least one"),
+        (2, {"names": ("a",)}, "names: 1 for 2 spaces; give one per space, or none"),
+        (1, {"names": ("a", "b"), "kernel": "exact"}, "names: 2 for 1 spaces; give one per space, or none"),
+        (1, {"chains": "8"}, "chains: '8' will not do; give a whole number"),
+        (1, {"steps": 2.5}, "steps: 2.5 will not do; give a whole number"),
+        (1, {"seed": None}, "seed: None will not do; give a whole number"),
+        (1, {"superchains": True}, "superchains: True will not do; give a whole number"),
+        (1, {"temperature": "hot", "kernel": "tempering"}, "temperature: 'hot' will not do; give a number"),
+    ],
+)
+def test_a_request_for_chains_that_will_not_do(spaces: int, request_: dict[str, Any], line: str) -> None:
+    from gnrs_ppl.inference.chains import run_many
+    from gnrs_ppl.models.energy import contract
+    from gnrs_ppl.models.space import build_space
+
+    tables = contract(build_space(**ragged(0)), weights(0))
+    with pytest.raises(InputError) as error:
+        run_many([tables] * spaces, **{"chains": 8, "steps": 2, "temperature": 1.0, "seed": 0} | request_)
+    assert str(error.value) == f"arguments: {line}"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -129,6 +129,9 @@ def alive(pid: int) -> bool:
         return False
 
 
+COMMIT: Any = runner._commit
+
+
 @pytest.fixture(scope="module", autouse=True)
 def same_commit() -> Iterator[None]:
     """Somebody may commit while the tests run, and rows of another commit are refused."""
@@ -229,6 +232,75 @@ def test_whole_rows_outlive_the_program_that_made_them(undisturbed: Path, tmp_pa
     (folder / "rows.jsonl").write_bytes(b"".join(rows[:-1]))
     with pytest.raises(InputError, match="commit: holds rows of another configuration"):
         generate(SMALL, SMALL_REQUEST, folder)
+
+
+def test_a_broken_configuration_is_named(undisturbed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / undisturbed.name
+    shutil.copytree(undisturbed, folder)
+    (folder / "config.json").write_text('{"experiment": ')
+    config = runner.configuration("main", SMALL_REQUEST)
+    for attempt in (
+        lambda: runner.settle(folder, config, whole=True),
+        lambda: runner.write(folder, config, Report([]), ""),
+        lambda: run(SMALL._replace(name="other", cells=None), {"main": SMALL}, SMALL_REQUEST, tmp_path),
+    ):
+        with pytest.raises(InputError, match=r"config\.json: is not readable JSON: .*; mend the syntax there") as error:
+            attempt()
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "split", "read"),
+    [
+        ({}, None, True),
+        ({"goals": ["GNRS-001"]}, None, False),
+        ({"goals": ["GNRS-001"], "split": "ood"}, "ood", True),
+        ({"chains": [64]}, "ood", False),
+        ({"seeds": [0]}, "ood", False),
+        ({"weights": {}}, "ood", False),
+        ({"features": "x"}, "ood", False),
+        ({"commit": "another"}, None, True),
+    ],
+)
+def test_rows_of_others_are_read_where_they_are_comparable(tmp_path: Path, change: dict[str, Any], split: str | None, read: bool) -> None:
+    config = json.loads(json.dumps(runner.configuration("ood", SMALL_REQUEST))) | change
+    written(tmp_path / "ood", [row("a")], config)
+    written(tmp_path / "slots", [row("a")])
+    seen: list[Run] = []
+    others = {"ood": SMALL._replace(name="ood", split=split), "slots": SMALL._replace(name="slots")}
+    report = Experiment("reads", "?", lambda given: (seen.append(given), Report([]))[1])
+    run(report, others, SMALL_REQUEST, tmp_path)
+    assert bool(seen[0].rows("ood")) is read
+    assert seen[0].rows("slots") == [], "rows that nobody can tell the configuration of"
+
+
+def test_without_matplotlib_the_page_says_so_and_links_nothing(undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / undisturbed.name
+    shutil.copytree(undisturbed, folder, ignore=shutil.ignore_patterns("figures"))
+    monkeypatch.setattr(runner, "find_spec", lambda name: None)
+    outcome = run_small(str(tmp_path))
+    page = (folder / "report.md").read_text()
+    assert "figures/" not in page
+    assert "- no figures: matplotlib is not installed" in page
+    assert (outcome.summary["figures"], outcome.summary["notes"]) == ([], ["no figures: matplotlib is not installed"])
+    assert not outcome.report.figures
+    assert not (folder / "figures").exists()
+
+
+def test_the_commit_is_of_this_package_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git = tmp_path / "git"
+    git.write_text("#!/bin/sh\necho a-commit\n")
+    git.chmod(0o755)
+    monkeypatch.setattr(runner, "ROOT", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert COMMIT.__wrapped__() is None, "no project there"
+    project = tmp_path / "pyproject.toml"
+    project.write_text('[project]\nname = "somebody-elses"\n')
+    assert COMMIT.__wrapped__() is None, "in somebody else's repository"
+    project.write_text('[project]\nname = "gnrs-ppl"\n')
+    assert COMMIT.__wrapped__() == "a-commit"
+    git.unlink()
+    assert COMMIT.__wrapped__() is None, "no git"
 
 
 def test_the_command_line_refuses_in_one_line(undisturbed: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -332,7 +404,8 @@ def test_every_experiment_runs_and_its_tables_agree(tmp_path: Path) -> None:
     for name, one in known.items():
         if name == "ood":
             (tmp_path / "ood").mkdir()
-            (tmp_path / "ood" / "rows.jsonl").write_bytes((tmp_path / "main" / "rows.jsonl").read_bytes())
+            for part in ("rows.jsonl", "config.json"):
+                (tmp_path / "ood" / part).write_bytes((tmp_path / "main" / part).read_bytes())
         done = run(one, known, REDUCED, tmp_path)
         assert done.folder == tmp_path / name
         if one.cells is not None:

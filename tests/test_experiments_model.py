@@ -291,6 +291,11 @@ def test_what_the_scripted_server_made_is_marked_everywhere(made: Everything) ->
     assert "no result" in (pack / "instructions.md").read_text(encoding="utf-8")
 
 
+def test_a_generators_folder_names_its_study(made: Everything) -> None:
+    configs = [json.loads(path.read_text(encoding="utf-8")) for path in (made.out / "cross_model").glob("*/config.json")]
+    assert [config["experiment"] for config in configs] == ["cross_model"] * len(GENERATORS)
+
+
 def test_one_scripted_mark_is_enough_and_none_is_none(made: Everything, tmp_path: Path) -> None:
     """The same files with the marks taken off give tables beside the paper's; one mark put back marks all."""
     out = copied(made, tmp_path / "a", not_scripted)
@@ -464,8 +469,8 @@ def test_an_incomplete_generator_is_left_out_and_said_so(tmp_path: Path) -> None
         # the server does not tell its scripts which model is asked, so the generator's script changes with its turn
         done = studies.making
 
-        def in_turn(names: Any) -> Any:
-            make = done(names)
+        def in_turn(*names: Any) -> Any:
+            make = done(*names)
 
             def one(given: Order, folder: Path) -> Any:
                 server.scripts["generator"] = makers[given.model.settings.model("generator")]
@@ -648,6 +653,9 @@ def test_what_is_not_filled_in_is_named(pack: Path, change: Callable[[str], str]
         read_filled(pack, key, QUESTIONS)
     assert "ada.csv" in str(error.value)
     assert line in str(error.value)
+    (pack / "filled" / "ada.csv").write_text(f"item,clear\n{'x' * (csv.field_size_limit() + 1)},1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="ada.csv: is not readable CSV"):
+        read_filled(pack, key, QUESTIONS)
     (pack / "filled" / "ada.csv").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="is not UTF-8"):
         read_filled(pack, key, QUESTIONS)
@@ -761,7 +769,8 @@ def test_without_a_key_one_line_says_what_is_missing(
         (["aog", "--llm"], "aog: runs without a model here"),
         (["crossmodel", "--llm"], "did you mean 'cross_model'?"),
         (["ood", "--llm"], "ood goals are held out; add --reveal"),
-        (["all", "--llm"], "add --no-llm"),
+        (["all", "--llm"], "name one experiment with --llm"),
+        (["all"], "add --no-llm"),
     ],
 )
 def test_options_that_do_not_fit(

@@ -10,6 +10,7 @@ not name, nor a rule about the closing of cases, which is there for an auditor t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -105,7 +106,7 @@ def kept(answer: Answer[ProposedFragments], context: Context) -> Proposed:
             try:
                 proposals.append(_proposal(slot, fragment, context))
             except InputError as error:
-                told = fragment.content.model_dump_json(exclude_defaults=True)
+                told = fragment.content.model_dump_json(exclude_none=True)
                 dropped.append(Dropped(slot, plain(told), plain(f"{error.field}: {error.problem}" if error.field else error.problem)))
         if len(fragments) > PER_SLOT:
             dropped.append(Dropped(slot, f"{len(fragments) - PER_SLOT} more", f"more than {PER_SLOT} proposals for a slot"))
@@ -114,7 +115,8 @@ def kept(answer: Answer[ProposedFragments], context: Context) -> Proposed:
 
 def plain(text: str, limit: int = 160) -> str:
     """A model's words for people to read: one line, cut, and without what could be markup or code anywhere."""
-    return one_line("".join(c if c.isalnum() or c in " .,;:()'/%+-_" else " " for c in text), limit)
+    kept = "".join(c if c.isalnum() or c in " .,;:()'/%+-_" else " " for c in text)
+    return one_line(re.sub(r" +(?=[,:;])", "", re.sub(r"(?<=[(,:]) +", " ", kept)), limit)
 
 
 def _listed(pools: Pools) -> str:

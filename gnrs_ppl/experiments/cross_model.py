@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.files import read_data, write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import overall
 from gnrs_ppl.experiments.published import published
@@ -44,7 +44,7 @@ def make(order: Order, folder: Path) -> Sequence[str]:
     failed: dict[str, InputError] = {}
     for name, place in known.items():
         try:
-            making(METHODS)(order._replace(model=_with_generator(order.model, name)), folder / place)
+            making(METHODS, NAME)(order._replace(model=_with_generator(order.model, name)), folder / place)
         except InputError as error:
             failed[name] = error
     if len(failed) == len(known):
@@ -64,7 +64,7 @@ def _folder(name: str) -> str:
 
 def _standing(folder: Path) -> dict[str, str]:
     path = folder / GENERATORS
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return read_data(path) if path.is_file() else {}
 
 
 def generators(out: Path) -> dict[str, str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.files import read_data, write_all
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import InputError
@@ -158,7 +158,7 @@ def read_key(folder: Path, known: Mapping[Cell, Row]) -> dict[str, dict[str, Any
         The pack holds texts that the rows have not.
     """
     path = folder / KEY
-    key: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    key: dict[str, dict[str, Any]] = read_data(path)
     for name, what in key.items():
         marks = [what] if "text" in what else [*what.values()]
         if any(cell_of(mark) not in known or text_id(known[cell_of(mark)]) != mark["text"] for mark in marks):
@@ -185,9 +185,13 @@ def _answers(path: Path, key: Mapping[str, Any], questions: Sequence[Question]) 
         raise InputError(f"is not UTF-8 text (byte {error.start})", "save it as CSV UTF-8", source=str(path)) from None
     head = text.split("\n", 1)[0]
     # spreadsheets of some countries write semicolons
-    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if head.count(";") > head.count(",") else ",")
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if head.count(";") > head.count(",") else ",")
+    try:
+        lines = list(reader)
+    except csv.Error as error:
+        raise InputError(f"is not readable CSV ({error})", "save it as CSV UTF-8", source=str(path)) from None
     columns = ["item", *(question.column for question in questions)]
-    if lost := [column for column in columns if column not in (lines.fieldnames or ())]:
+    if lost := [column for column in columns if column not in (reader.fieldnames or ())]:
         raise InputError(f"has no column {lost[0]!r}", "leave the head of the pack's rows.csv as it is", source=str(path))
     found: Answers = {}
     for line in lines:

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from gnrs_ppl.benchmarks.gnrs_bench import goals
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.files import read_data, write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import tables
 from gnrs_ppl.experiments.tables import Table
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 CONFIG, ROWS, SUMMARY = "config.json", "rows.jsonl", "summary.json"
 MADE_WITH = ("commit", "versions", "prompts")
 """Of the configuration: the program that made the rows."""
+SHARED = ("chains", "seeds", "weights", "features")
+"""Of the configuration: what rows of another experiment have to share to stand beside one's own."""
 ROOT = Path(__file__).resolve().parents[2]
 
 Row = dict[str, Any]
@@ -168,11 +170,11 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Reque
     folders = {one.name: out / one.name for one in _closure(experiment, others) if one.cells is not None}
     for name, folder in folders.items():
         generate(others[name] if name != experiment.name else experiment, request, folder)
-    # results of other splits that lie there are read, never made
-    folders |= {name: out / name for name in others if name not in folders and (out / name / ROWS).is_file()}
-    folder = out / experiment.name
     config = configuration(experiment.name, request)
-    report = experiment.report(Run(request, folders, config))
+    # results of others that lie there are read, never made
+    folders |= {name: out / name for name, one in others.items() if name not in folders and _comparable(out / name, one, config)}
+    folder = out / experiment.name
+    report = drawable(experiment.report(Run(request, folders, config)))
     return Outcome(folder, report, write(folder, config, report, experiment.asks))
 
 
@@ -197,6 +199,13 @@ def _closure(experiment: Experiment, others: Mapping[str, Experiment]) -> list[E
     for name in experiment.needs:
         found |= {one.name: one for one in _closure(others[name], others)}
     return [*found.values(), experiment]
+
+
+def _comparable(folder: Path, experiment: Experiment, config: Mapping[str, Any]) -> bool:
+    """Whether a folder holds rows that may stand beside those of a configuration; an experiment with a split of its own keeps it."""
+    if not (folder / ROWS).is_file():
+        return False
+    return _differing(folder, config, SHARED if experiment.split else ("split", "goals", *SHARED)) is None
 
 
 # Generate
@@ -283,11 +292,23 @@ def settle(folder: Path, config: Mapping[str, Any], *, whole: bool) -> None:
     if not rows.is_file() or not rows.stat().st_size:
         write_all(folder, [(CONFIG, _json(config))])
         return
-    standing = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     free = ("cache", *(MADE_WITH if whole else ()))
-    other = next((key for key in config if key not in free and standing.get(key) != json.loads(_json(config[key]))), None)
+    other = _differing(folder, config, [key for key in config if key not in free])
     if other is not None:
         raise InputError("holds rows of another configuration", "name another folder with --out", source=str(path), field=other)
+
+
+def _differing(folder: Path, config: Mapping[str, Any], keys: Iterable[str]) -> str | None:
+    """The first of some keys in which a folder's configuration is another.
+
+    Raises
+    ------
+    InputError
+        The folder's configuration is not readable.
+    """
+    path = folder / CONFIG
+    standing = read_data(path) if path.is_file() else {}
+    return next((key for key in keys if standing.get(key) != json.loads(_json(config[key]))), None)
 
 
 def drop_half_line(path: Path) -> None:
@@ -353,8 +374,13 @@ def configuration(name: str, request: Request) -> dict[str, Any]:
 
 @cache
 def _commit() -> str | None:
-    """The commit, marked where the tree holds changes; None outside a checkout."""
-    done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    """The commit, marked where the tree holds changes; None outside a checkout of this package, and without git."""
+    try:
+        if 'name = "gnrs-ppl"' not in (ROOT / "pyproject.toml").read_text(encoding="utf-8"):
+            return None  # installed into somebody else's repository
+        done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
     return done.stdout.strip() or None
 
 
@@ -403,27 +429,32 @@ def means(folder: Path) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
+def drawable(report: Report) -> Report:
+    """The report without its figures where they cannot be drawn."""
+    if not report.figures or find_spec("matplotlib"):
+        return report
+    return report._replace(figures={}, notes=[*report.notes, "no figures: matplotlib is not installed"])
+
+
 def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) -> dict[str, Any]:
     """Write tables, figures, page and summary into a run's folder; gives the summary."""
     from gnrs_ppl.experiments import figures
 
     has_rows = (folder / ROWS).is_file()
-    config = json.loads((folder / CONFIG).read_text(encoding="utf-8")) if has_rows else config
-    drawn = dict(report.figures) if find_spec("matplotlib") else {}
-    notes = [*report.notes, *(["no figures: matplotlib is not installed"] if report.figures and not drawn else [])]
+    config = read_data(folder / CONFIG) if has_rows else config
     summary = {
         "experiment": config["experiment"],
         "split": config["split"],
         "commit": config["commit"],
         "weights": config["weights"]["origin"],
-        "notes": notes,
+        "notes": list(report.notes),
         "means": means(folder) if has_rows else [],
         "tables": [table.name for table in report.tables],
-        "figures": list(drawn),
+        "figures": list(report.figures),
     } | ({"scripted": True} if report.scripted else {})
     write_all(folder / "tables", [file for table in report.tables for file in tables.files(table)])
-    if drawn:
-        write_all(folder / "figures", [file for name, draw in drawn.items() for file in figures.files(name, draw())])
+    if report.figures:
+        write_all(folder / "figures", [file for name, draw in report.figures.items() for file in figures.files(name, draw())])
     written = [(SUMMARY, _json(summary)), ("report.md", page(config, report, asks))]
     write_all(folder, [*([] if has_rows else [(CONFIG, _json(config))]), *written])
     return summary

@@ -23,6 +23,7 @@ from gnrs_ppl.experiments.runner import (
     append,
     cell_of,
     configuration,
+    drawable,
     drop_half_line,
     on_split,
     progress,
@@ -37,7 +38,7 @@ from gnrs_ppl.llm.roles import Role
 if TYPE_CHECKING:
     from gnrs_ppl.llm import OpenAIModel
 
-GOALS = 8
+GOALS = 2
 """Goals whose rows are made, and are on disk, together."""
 ROLES: tuple[Role, ...] = ("generator", "polisher", "parser", "judge")
 """Who makes and marks rows."""
@@ -143,6 +144,7 @@ def run(study: Study, others: Mapping[str, Study], order: Order, out: Path) -> O
     report = report._replace(notes=[*report.notes, *notes])
     if made.scripted:
         report = marked(report)
+    report = drawable(report)
     folder = out / study.name
     return Outcome(folder, report, write(folder, settings(study.name, order, study.roles), report, study.asks))
 
@@ -175,18 +177,18 @@ def settings(name: str, order: Order, roles: Sequence[Role]) -> dict[str, Any]:
     }
 
 
-def making(names: Sequence[str]) -> Callable[[Order, Path], Sequence[str]]:
-    """Stages one and two for some methods."""
+def making(names: Sequence[str], study: str = "") -> Callable[[Order, Path], Sequence[str]]:
+    """Stages one and two for some methods; the study is named where its folder has another name."""
 
     def make(order: Order, folder: Path) -> Sequence[str]:
-        generate(names, order, folder)
+        generate(names, order, folder, study)
         judge_rows(read_rows(folder), order.model, folder, repeats=order.repeats)
         return ()
 
     return make
 
 
-def generate(names: Sequence[str], order: Order, folder: Path) -> None:
+def generate(names: Sequence[str], order: Order, folder: Path, study: str = "") -> None:
     """Append the rows that are missing.
 
     Raises
@@ -195,7 +197,7 @@ def generate(names: Sequence[str], order: Order, folder: Path) -> None:
         As :func:`run`; rows whose requests were all answered are on disk.
     """
     request = order.request
-    path, config = folder / ROWS, settings(folder.name, order, ROLES)
+    path, config = folder / ROWS, settings(study or folder.name, order, ROLES)
     drop_half_line(path)
     done = {cell_of(row) for row in read_rows(folder)}
     wanted = cells(names, request)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.calibration.weights import frozen_weights
@@ -193,13 +194,13 @@ def _proposed(wanted: Iterable[Cell], benches: Mapping[str, Bench], model: Model
 
 
 def _searched(wanted: Sequence[Cell], benches: Mapping[str, Bench], proposed: Mapping[Key, Proposed], model: Model) -> dict[Cell, Written]:
-    plain = {goal: Drafter(bench) for goal, bench in benches.items()}
+    plain = cache(lambda goal: Drafter(benches[goal]))
     drafters = {key: ProposedDrafter(benches[key[0]], said.proposals) for key, said in proposed.items()}
     found = {}
     for cell in wanted:
         writer, key = WRITERS[cell.method], (cell.goal, cell.seed)
         assert writer.method is not None
-        row = (drafters[key] if writer.model else plain[cell.goal]).row(writer.method, cell.chains, cell.seed)
+        row = (drafters[key] if writer.model else plain(cell.goal)).row(writer.method, cell.chains, cell.seed)
         row.setdefault("text", "")
         said = proposed[key] if writer.model else None
         told = {"kept": len(said.proposals), "dropped": len(said.dropped), "problem": said.problem} if said else {}

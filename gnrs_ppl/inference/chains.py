@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -122,6 +122,14 @@ def checked_settings(kernel: str, settings: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
+def _check_types(request: Mapping[str, Any]) -> None:
+    """Whole numbers all but the temperature; ranges are checked where the kernel begins."""
+    for name, value in request.items():
+        is_right, remedy = (_is_number, "give a number") if name == "temperature" else (_is_whole, "give a whole number")
+        if not is_right(value) and not (name == "superchains" and value is None):
+            raise InputError(f"{value!r} will not do", remedy, source="arguments", field=name)
+
+
 def run_chains(
     tables: Tables,
     *,
@@ -155,7 +163,7 @@ def run_chains(
     Raises
     ------
     InputError
-        For an unknown kernel or setting, numbers out of range, and more draws than fit (with the bytes).
+        For an unknown kernel or setting, numbers that are none or out of range, and more draws than fit (with the bytes).
     """
     request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": temperature, "superchains": superchains}
     return run_many([tables], **request, seed=seed, kernel=kernel, **settings)[0]
@@ -195,9 +203,14 @@ def run_many(
     Raises
     ------
     InputError
-        As :func:`run_chains`.
+        As :func:`run_chains`; no spaces, or not a name for each.
     """
     request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": temperature, "superchains": superchains}
+    _check_types(request | {"seed": seed})
+    if not spaces:
+        raise InputError("no space to run on", "give at least one", source="arguments", field="spaces")
+    if names and len(names) != len(spaces):
+        raise InputError(f"{len(names)} for {len(spaces)} spaces", "give one per space, or none", source="arguments", field="names")
     streams = [zlib.crc32(name.encode()) for name in names] or [0] * len(spaces)
     settings = checked_settings(kernel, settings)
     if kernel in RUNNERS:

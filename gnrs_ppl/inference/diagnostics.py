@@ -420,7 +420,8 @@ def _unsettled(run: Run, watched: _Watched, nested: _Nested) -> list[str]:
         found.append(f"{SCORE} never varied{remedy}")
     chains, draws = run.score.shape
     if draws < ARVIZ_DRAWS:
-        found.append(f"{draws} draws of a chain are too few for an effective number; try --steps 200")
+        more = {"smc": "a particle is drawn once; compare runs of other seeds", "cpsat": "a solver samples nothing"}
+        found.append(f"{draws} draws of a chain are too few for an effective number; {more.get(run.kernel, 'try --steps 200')}")
     if watched.names and nested.value is None:
         starts = len(np.unique(run.superchain))
         found.append(f"{chains} chains from {starts} starts are too few, or too unequal, for nested R-hat; try --chains 64")
