@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -186,7 +187,7 @@ def fit(
     *,
     optimiser: Literal["lbfgs", "adam"] = "lbfgs",
     seed: int = 0,
-    draws: int = 200,
+    draws: int = 300,
     report: Callable[[str], None] = lambda stage: None,
 ) -> Fit:
     """Fit, validate, and sample the posterior.
@@ -214,16 +215,19 @@ def fit(
     problem, share = problem_of(data), np.ones(len(data))
     report("choosing the prior's strength, goal by goal left out")
     kappa, kappas = chosen_kappa(data)
-    report("fitting and validating")
+    report("fitting")
     fitted = minimise(problem, share, kappa, optimiser=optimiser)
     varies = np.array([any(np.ptp(d.features[:, f]) > 0 for d in data) for f in range(len(FEATURES))])
     if not varies.all():  # such a feature only meets the prior; its weight says nothing
         fitted = fitted._replace(beta=np.where(varies, fitted.beta, 0.0))
-    held = leave_one_out(data, kappa, seed)
-    penalties = penalty_sensitivity(data, fitted.beta / fitted.beta.sum())
-    report("sampling the posterior over weights")
     rows = observed(data)
-    posterior = sample_posterior(rows, kappa, FEATURES, warmup=draws, draws=draws, seed=seed)
+    # the sampler keeps one core busy; validation takes the other
+    with ThreadPoolExecutor(1) as other_core:
+        report("sampling the posterior over weights, and leaving each goal out")
+        sampling = other_core.submit(sample_posterior, rows, kappa, FEATURES, warmup=draws, draws=draws, seed=seed)
+        held = leave_one_out(data, kappa, seed)
+        penalties = penalty_sensitivity(data, fitted.beta / fitted.beta.sum())
+        posterior = sampling.result()
     return Fit(
         data=data,
         fitted=fitted,

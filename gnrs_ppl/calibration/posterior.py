@@ -104,7 +104,7 @@ def model(goals: Observed, kappa: float) -> None:
     """NumPyro program of the formulas above; beta = |theta|, since NUTS on its log scale hardly leaves a weight that is near zero."""
     features = goals.features.shape[-1]
     centre = prior_centre(features)
-    prior = dist.TruncatedNormal(centre, centre / np.sqrt(kappa), low=0.0)
+    prior = dist.TruncatedNormal(centre, centre / jnp.sqrt(kappa), low=0.0)
     theta = numpyro.sample("theta", dist.ImproperUniform(dist.constraints.real, (), (features,)))
     beta = numpyro.deterministic("beta", jnp.abs(theta))
     numpyro.factor("prior", prior.log_prob(beta).sum())
@@ -135,7 +135,9 @@ def sample_posterior(
     from arviz_stats import ess, rhat  # type: ignore[attr-defined]
 
     kernel = NUTS(model, init_strategy=init_to_median(num_samples=10), dense_mass=True)
-    mcmc = MCMC(kernel, num_warmup=warmup, num_samples=draws, num_chains=chains, chain_method="vectorized", progress_bar=False)
+    # data as arguments: other data of the same shape find the compiled program in JAX's cache
+    settings: dict[str, Any] = {"chain_method": "vectorized", "progress_bar": False, "jit_model_args": True}
+    mcmc = MCMC(kernel, num_warmup=warmup, num_samples=draws, num_chains=chains, **settings)
     with jax.numpy_dtype_promotion("standard"):  # NumPyro mixes integers and floats
         mcmc.run(jax.random.key(seed), jax.tree.map(jnp.asarray, goals), jnp.asarray(kappa, float))
     tree = from_numpyro(mcmc, coords={"feature": list(features)}, dims={"beta": ["feature"]}, log_likelihood=False)
