@@ -153,8 +153,8 @@ def _answered(structure: Structure, records: RecordLayer, log: EventLog, events:
 
 @contextmanager
 def compiler(mutation: Mutation) -> Iterator[ModuleType]:
-    """The compiler's modules loaded anew from their source, with one mutation."""
-    names = {module: f"gnrs_ppl.audit.{module}" for module in MODULES}
+    """The compiler with one mutation: its module and those after it are loaded anew from their source, those before it stay."""
+    names = {module: f"gnrs_ppl.audit.{module}" for module in MODULES[MODULES.index(mutation.module) :]}
     kept = {name: sys.modules[name] for name in names.values() if name in sys.modules}
     try:
         for module, name in names.items():
