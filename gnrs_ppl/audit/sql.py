@@ -178,7 +178,7 @@ def _read_only(select: str) -> str:
     parsed = sqlglot.parse_one(select, dialect="duckdb")
     if not isinstance(parsed, exp.Query) or parsed.find(exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Into, exp.Command):
         raise ValueError("a part of a compiled check only reads")
-    return parsed.sql("duckdb", pretty=True, identify=True)
+    return parsed.sql("duckdb", pretty=True, identify=True, copy=False)
 
 
 def struct(fields: dict[str, str]) -> str:
