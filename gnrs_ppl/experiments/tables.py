@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gnrs_ppl.errors import one_line
+from gnrs_ppl.safe_text import to_csv
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,11 +89,8 @@ def markdown(table: Table, level: int = 2) -> str:
 
 def comma_separated(table: Table) -> str:
     """The table as CSV with all digits; an empty cell is what was not measured."""
-    table, text = table.ordered(), io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([column.heading for column in table.columns])
-    writer.writerows([["" if cell is None else cell for cell in row] for row in table.rows])
-    return text.getvalue()
+    table = table.ordered()
+    return to_csv([[column.heading for column in table.columns], *table.rows])
 
 
 def latex(table: Table) -> str:
@@ -135,16 +131,12 @@ def files(table: Table) -> list[tuple[str, bytes]]:
 
 def show(table: Table, console: Console) -> None:
     """The table on a terminal."""
-    from rich import box
-    from rich.table import Table as Drawn
-    from rich.text import Text
+    from gnrs_ppl import terminal
 
     table = table.ordered()
-    drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns:
-        drawn.add_column(column.heading, justify="right" if column.digits is not None else "left", overflow="fold")
+    drawn = terminal.table("", *(c.heading for c in table.columns), right=tuple(c.heading for c in table.columns if c.digits is not None))
     for row in _printed(table):
-        drawn.add_row(*map(Text, row))
-    console.print(Text(table.title, style="bold"))
-    console.print(Text(table.says, style="dim"))
+        terminal.row(drawn, *row)
+    console.print(terminal.shown(table.title, style="bold"))
+    console.print(terminal.shown(table.says, style="dim"))
     console.print(drawn)
