@@ -310,7 +310,12 @@ def audit(
     log: Log = None,
     limit: Annotated[int, typer.Option(min=0, help="Violations to show in text.")] = 3,
     as_json: Json = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print a line per instance and constraint.")] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print a line per instance and constraint; texts a spreadsheet would run begin with '.")
+    ] = False,
+    allow_unrecorded: Annotated[
+        bool, typer.Option("--allow-unrecorded", help="Audit though the rule states names that are neither declared nor in any row.")
+    ] = False,
 ) -> None:
     """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated."""
     from gnrs_ppl.audit.files import audit_files
@@ -320,7 +325,7 @@ def audit(
     if rule is None:
         raise InputError("--rule is missing", "name a rule file; gnrs draft CONTEXT --out DIR writes one", source="arguments")
     with _working("auditing"):
-        result = audit_files(rule, log, context)
+        result = audit_files(rule, log, context, allow_unrecorded)
     if as_json:
         typer.echo(result.to_json())
     elif as_csv:
