@@ -470,7 +470,7 @@ def page(config: Mapping[str, Any], report: Report, asks: str) -> bytes:
     parts.append(
         f"Split {config['split']}, {len(config['goals'])} goals, weights {config['weights']['origin']}, commit {config['commit']}."
     )
-    return ("\n\n".join(part.strip() for part in parts) + "\n").encode()
+    return (tables.on_page("\n\n".join(part.strip() for part in parts)) + "\n").encode()
 
 
 def _json(data: Any) -> bytes:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gnrs_ppl.errors import one_line
-from gnrs_ppl.safe_text import to_csv
+from gnrs_ppl.safe_text import to_csv, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Entry = str | float | int | None
 """A number keeps all its digits in CSV; None is what was not measured."""
-ABSENT = "–"
+ABSENT, BREAK = "–", "\n"
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "ρ": r"$\rho$", "ε": r"$\varepsilon$", "λ": r"$\lambda$", "τ": r"$\tau$",
@@ -32,7 +32,7 @@ class Column(NamedTuple):
     @property
     def heading(self) -> str:
         """The heading; the paper's columns say so."""
-        return f"paper: {self.name}" if self.paper else self.name
+        return one_line(f"paper: {self.name}" if self.paper else self.name)
 
 
 class Table(NamedTuple):
@@ -84,7 +84,12 @@ def markdown(table: Table, level: int = 2) -> str:
     rule = ["---:" if column.digits is not None else "---" for column in table.columns]
     rows = [[cell.replace("|", "\\|") for cell in row] for row in _printed(table)]
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
-    return f"{'#' * level} {table.title}\n\n{table.says}\n\n" + "\n".join(lines) + "\n"
+    return on_page(f"{'#' * level} {one_line(table.title)}\n\n{table.says}\n\n" + "\n".join(lines) + "\n")
+
+
+def on_page(text: str) -> str:
+    """Markdown without HTML, and as :func:`~gnrs_ppl.safe_text.visible` has it."""
+    return visible(text, keep=BREAK).replace("<", "&lt;")
 
 
 def comma_separated(table: Table) -> str:
@@ -120,7 +125,7 @@ def latex(table: Table) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(LATEX.get(character, character) for character in text)
+    return "".join(LATEX.get(character, character) for character in visible(text, keep=BREAK))
 
 
 def files(table: Table) -> list[tuple[str, bytes]]:
