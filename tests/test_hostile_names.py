@@ -135,6 +135,15 @@ def test_a_declared_name_without_rows_is_a_finding(
     assert says in json.loads(capsys.readouterr().out)["findings"]
 
 
+def test_scope_of_a_rule_that_starts_with_the_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No trigger row is filtered, and the text would name the place all the same."""
+    edits = (("rule.trigger", {}), ("rule.norm.bearer", {"role": "waiter"}), ("rule.scope", {"locations": ["cellar"]}))
+    small.write(tmp_path, log="\n".join(line.replace("location", "value", 1) for line in LOG.splitlines()))
+    (tmp_path / "rule.json").write_text(json.dumps(small.changed(small.RULE, *edits)))
+    assert run(["audit", "--log", str(tmp_path / "log.csv"), "--rule", str(tmp_path / "rule.json")]) == 3
+    assert "scope.locations: 0 of 5 rows carry location 'cellar'; no location is recorded or declared" in capsys.readouterr().err
+
+
 def test_a_declared_act_that_never_happened_is_violated_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edits = (("rule.norm.constraints.0.target", "SignIn"), ("rule.norm.constraints.0.unless", ...))
     assert audit(tmp_path, *edits, context=DECLARED, options=("--json",)) == 1

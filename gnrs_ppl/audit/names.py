@@ -32,8 +32,7 @@ class Stated(NamedTuple):
 def unrecorded(structure: Structure, records: RecordLayer, schema: Schema, log: EventLog, allow: bool) -> tuple[str, ...]:
     """What to tell of the names that a rule states and the rows in question lack.
 
-    Acts that no channel can record, and columns that none of the rows in question fill, are left to
-    :func:`gnrs_ppl.audit.checkable.check`.
+    Acts that no channel can record, and columns that no row of an act fills, are left to :func:`gnrs_ppl.audit.checkable.check`.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def unrecorded(structure: Structure, records: RecordLayer, schema: Schema, log: 
         here = _rows(log, stated)
         missing = [name for name in stated.names if name not in here]
         total, filled = _filled(log, stated) if missing else (0, 0)
-        if total and not filled:
+        if stated.activity is not None and total and not filled:
             continue
         anywhere = _rows(log, Stated(stated.place, stated.column, tuple(missing)))
         for name in missing:
