@@ -1,4 +1,4 @@
-"""The way out for text that people, logs and models wrote: nothing in it steers a terminal, a spreadsheet or a reader of JSON."""
+"""The way out for text of people, logs and models: nothing in it steers a terminal, a spreadsheet or JSON."""
 
 from __future__ import annotations
 
@@ -27,16 +27,20 @@ def visible(text: str, keep: str = "") -> str:
     Returns
     -------
     str
-        With ``\x1b``, ``\u202e`` and the like for control characters (C0, DEL, C1), directions, zero widths, line separators and all
-        else that shows nothing by itself; every letter, mark, sign and space of any script stays.
+        With ``\x1b``, ``\u202e`` and the like for control characters (C0, DEL, C1), directions, zero widths, line
+        separators and all else that shows nothing by itself; letters, marks, signs and spaces of any script stay.
     """
     return text if text.isprintable() else "".join(c if c in keep or _shows(c) else _escape(c) for c in text)
 
 
 def to_json(data: Any, indent: int | None = 2, *, allow_nan: bool = True) -> str:
-    r"""JSON in readable Unicode; what :func:`visible` escapes is a ``\u`` escape here too, so that it reads back as it was."""
+    r"""JSON in readable Unicode, with ``\u`` escapes for what :func:`visible` escapes; it reads back as it was."""
     text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=allow_nan)
-    return re.sub(r"[^ -~\n]", lambda found: found[0] if _shows(found[0]) else json.dumps(found[0])[1:-1], text)
+    return re.sub(r"[^ -~\n]", _json_escape, text)
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    return found[0] if _shows(found[0]) else json.dumps(found[0])[1:-1]
 
 
 def to_csv(rows: Iterable[Sequence[object]], line_end: str = "\n") -> str:
@@ -45,8 +49,9 @@ def to_csv(rows: Iterable[Sequence[object]], line_end: str = "\n") -> str:
     Parameters
     ----------
     rows : iterable of rows
-        A text that begins like a formula (=, +, -, @, tab or line end, full width too) and is no plain number gets an apostrophe
-        before it, and is as in :func:`visible` but for line feeds, which are quoted. Numbers stay as they are; None is an empty cell.
+        A text that begins like a formula (=, +, -, @, tab or line end, full width too) and is no plain number gets
+        an apostrophe before it. Texts are as in :func:`visible` but for line feeds, which are quoted. Numbers stay
+        as they are; None is an empty cell.
     line_end : str, optional
 
     Returns

@@ -24,7 +24,8 @@ def shown(text: object, style: str = "", keep: str = "") -> Text:
 
 def table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:
     """An empty table; columns in ``right`` are flush right."""
-    drawn = Table(title=shown(title) if title else None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn = Table(title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn.title = shown(title) if title else None
     for column in columns:
         drawn.add_column(shown(column), justify="right" if column in right else "left", overflow="fold")
     return drawn

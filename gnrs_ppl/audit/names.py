@@ -1,4 +1,4 @@
-"""Names a rule states that no row has: a likely slip of the pen is refused, a declared name without rows is a finding."""
+"""Names a rule states that no row has: likely slips of the pen are refused, declared names are findings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Column = Literal["activity", "role", "object", "location", "channel"]
 
 
 class Stated(NamedTuple):
-    """Names at one place of a rule, the column they are looked up in, and the rows they speak of (all rows, if nothing is said)."""
+    """Names at one place of a rule, the column to look them up in, and the rows they speak of (all, if left out)."""
 
     place: str
     column: Column
@@ -32,14 +32,15 @@ class Stated(NamedTuple):
 def unrecorded(structure: Structure, records: RecordLayer, schema: Schema, log: EventLog, allow: bool) -> tuple[str, ...]:
     """What to tell of the names that a rule states and the rows in question lack.
 
-    Acts that no channel can record, and columns that no row of an act fills, are left to :func:`gnrs_ppl.audit.checkable.check`.
+    Acts that no channel can record, and columns that no row of an act fills, are left to
+    :func:`gnrs_ppl.audit.checkable.check`.
 
     Parameters
     ----------
     structure : Structure
         The rule.
     records : RecordLayer
-        As :func:`~gnrs_ppl.audit.checkable.resolved` gives it; its channels and what they can record are declared names.
+        As :func:`~gnrs_ppl.audit.checkable.resolved` gives it; channels and what they can record are declared.
     schema : Schema
         Its names are declared.
     log : EventLog
@@ -55,7 +56,7 @@ def unrecorded(structure: Structure, records: RecordLayer, schema: Schema, log: 
     Raises
     ------
     Refused
-        For the first name that is neither declared nor in any row, with the nearest that is, unless these are allowed.
+        For the first name that is neither declared nor in any row, with the nearest that is; unless allowed.
     """
     found: dict[str, None] = {}
     declared = _declared(records, schema)
@@ -67,14 +68,15 @@ def unrecorded(structure: Structure, records: RecordLayer, schema: Schema, log: 
             continue
         anywhere = _rows(log, Stated(stated.place, stated.column, tuple(missing)))
         for name in missing:
+            said = name in declared[stated.column]
+            count, why = f"0 of {log.events} rows", "it is declared" if said else "nothing declares it"
             if name in anywhere:
                 count, why = f"0 of {total} {stated.whose}", f"{anywhere[name]} of all {log.events} rows do"
-            else:
-                count, why = f"0 of {log.events} rows", "it is declared" if name in declared[stated.column] else "nothing declares it"
-                if name not in declared[stated.column] and not allow:
-                    near = _nearest(log, stated.column, name, declared[stated.column])
-                    raise Refused(f"{stated.place}: {count} carry {stated.column} {name!r}", f"{near}; --allow-unrecorded insists")
-            found[f"{stated.place}: {count} carry {stated.column} {name!r}; {why}"] = None
+            problem = f"{stated.place}: {count} carry {stated.column} {name!r}"
+            if not (said or name in anywhere or allow):
+                near = _nearest(log, stated.column, name, declared[stated.column])
+                raise Refused(problem, f"{near}; --allow-unrecorded insists")
+            found[f"{problem}; {why}"] = None
     return tuple(found)
 
 
@@ -133,7 +135,8 @@ def _declared(records: RecordLayer, schema: Schema) -> dict[Column, set[str]]:
     }
 
 
-_WHERE = '($activity IS NULL OR "activity" = $activity) AND ($channels IS NULL OR list_contains($channels::VARCHAR[], "channel"))'
+_WHERE = """($activity IS NULL OR "activity" = $activity)
+    AND ($channels IS NULL OR list_contains($channels::VARCHAR[], "channel"))"""
 
 
 def _rows(log: EventLog, stated: Stated) -> dict[str, int]:
@@ -142,8 +145,8 @@ def _rows(log: EventLog, stated: Stated) -> dict[str, int]:
         return {}
     return dict(
         log.connection.execute(
-            f'SELECT "{stated.column}", count(*) FROM "events" WHERE {_WHERE} AND list_contains($names::VARCHAR[], "{stated.column}") '
-            "GROUP BY ALL",
+            f'SELECT "{stated.column}", count(*) FROM "events" WHERE {_WHERE} '
+            f'AND list_contains($names::VARCHAR[], "{stated.column}") GROUP BY ALL',
             _bound(stated) | {"names": list(stated.names)},
         ).fetchall()
     )
@@ -151,10 +154,8 @@ def _rows(log: EventLog, stated: Stated) -> dict[str, int]:
 
 def _filled(log: EventLog, stated: Stated) -> tuple[int, int]:
     """The rows in question, and how many of them fill the column."""
-    return log.connection.execute(f'SELECT count(*), count("{stated.column}") FROM "events" WHERE {_WHERE}', _bound(stated)).fetchone() or (
-        0,
-        0,
-    )
+    sql = f'SELECT count(*), count("{stated.column}") FROM "events" WHERE {_WHERE}'
+    return log.connection.execute(sql, _bound(stated)).fetchone() or (0, 0)
 
 
 def _bound(stated: Stated) -> dict[str, object]:
@@ -164,9 +165,12 @@ def _bound(stated: Stated) -> dict[str, object]:
 def _nearest(log: EventLog, column: Column, name: str, declared: set[str]) -> str:
     """The recorded or declared name with the fewest edits to this one, and its rows."""
     found = log.connection.execute(
-        f'WITH "known" AS (SELECT "{column}" AS "name", 1 AS "n" FROM "events" UNION ALL SELECT unnest($declared::VARCHAR[]), 0), '
-        '"counted" AS (SELECT "name", sum("n")::INTEGER AS "n" FROM "known" WHERE length("name") <= 200 GROUP BY "name") '
-        'SELECT "name", "n" FROM "counted" ORDER BY damerau_levenshtein("name", $name), "n" DESC, "name" LIMIT 1',
+        f"""WITH "known" AS (
+                SELECT "{column}" AS "name", 1 AS "n" FROM "events" UNION ALL SELECT unnest($declared::VARCHAR[]), 0),
+            "counted" AS (
+                SELECT "name", sum("n")::INTEGER AS "n" FROM "known" WHERE length("name") <= 200 GROUP BY "name")
+            SELECT "name", "n" FROM "counted"
+            ORDER BY damerau_levenshtein("name", $name), "n" DESC, "name" LIMIT 1""",
         {"declared": sorted(declared), "name": name},
     ).fetchone()
     return f"no {column} is recorded or declared" if found is None else f"nearest: {found[0]!r} ({found[1]} rows)"
