@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from gnrs_ppl.errors import GnrsError, InputError, one_line
+from gnrs_ppl.safe_text import to_json
 
 app = typer.Typer(
     name="gnrs",
@@ -154,7 +154,7 @@ def goals(
         with _working("scoring floors and ceilings"):
             found = summaries([g.id for g in chosen if reveal or g.split == "dev"], revealed=reveal)
         if as_json:
-            typer.echo(json.dumps([s.as_dict() for s in found], indent=2, ensure_ascii=False))
+            typer.echo(to_json([s.as_dict() for s in found]))
         else:
             print_labels(found)
         return
@@ -162,7 +162,7 @@ def goals(
         _audit_pools([g.id for g in chosen], pools, features, as_json)
         return
     if as_json:
-        typer.echo(json.dumps([g.model_dump(mode="json") for g in chosen], indent=2, ensure_ascii=False))
+        typer.echo(to_json([g.model_dump(mode="json") for g in chosen]))
         return
     from gnrs_ppl.report import print_goals
 
@@ -173,7 +173,7 @@ def _list_cards(as_json: bool) -> None:
     from gnrs_ppl.benchmarks.realcharter import cards
 
     if as_json:
-        typer.echo(json.dumps([card.model_dump(mode="json") for card in cards()], indent=2, ensure_ascii=False))
+        typer.echo(to_json([card.model_dump(mode="json") for card in cards()]))
         return
     from gnrs_ppl.report import print_cards
 
@@ -193,7 +193,7 @@ def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool
             found |= {"goals": [g._asdict() for g in counted.goals], "signatures": counted.signatures}
         if described:
             found |= {"features": [f._asdict() for f in described[0]], "flags": [f._asdict() for f in described[1]]}
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        typer.echo(to_json(found))
         return
     if counted:
         print_pools(counted)
@@ -261,7 +261,7 @@ def draft(
         )
         written = drafted.save(out) if out is not None else []
     if as_json:
-        typer.echo(json.dumps(drafted.as_dict(), indent=2, ensure_ascii=False))
+        typer.echo(to_json(drafted.as_dict()))
         return
     from gnrs_ppl.report import print_draft
 
@@ -294,7 +294,7 @@ def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> N
     rows = list(_counted("drafting and scoring", draft_goals(ids, revealed=reveal, **request), len(ids)))
     if as_json:
         found = {"goals": [row.as_dict() for row in rows], "means": [s._asdict() for s in summaries(rows)]}
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        typer.echo(to_json(found))
     else:
         print_rows(rows, summaries(rows))
 
@@ -310,7 +310,12 @@ def audit(
     log: Log = None,
     limit: Annotated[int, typer.Option(min=0, help="Violations to show in text.")] = 3,
     as_json: Json = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print a line per instance and constraint.")] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print a line per instance and constraint; texts a spreadsheet would run begin with '.")
+    ] = False,
+    allow_unrecorded: Annotated[
+        bool, typer.Option("--allow-unrecorded", help="Audit though the rule states names that are neither declared nor in any row.")
+    ] = False,
 ) -> None:
     """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated."""
     from gnrs_ppl.audit.files import audit_files
@@ -320,7 +325,7 @@ def audit(
     if rule is None:
         raise InputError("--rule is missing", "name a rule file; gnrs draft CONTEXT --out DIR writes one", source="arguments")
     with _working("auditing"):
-        result = audit_files(rule, log, context)
+        result = audit_files(rule, log, context, allow_unrecorded)
     if as_json:
         typer.echo(result.to_json())
     elif as_csv:
@@ -355,7 +360,7 @@ def sample(
         found = search(gnrs.load_context(context, log), chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         found.save_posterior(out)
     if as_json:
-        typer.echo(json.dumps(found.as_dict() | {"out": str(out)}, indent=2, ensure_ascii=False))
+        typer.echo(to_json(found.as_dict() | {"out": str(out)}))
         return
     from gnrs_ppl.report import print_search
 
@@ -381,7 +386,7 @@ def fit(
         written = found.save(out) if out is not None else []
     if as_json:
         extra = {"out": str(out) if out else None, "plots": [str(path) for path in drawn]}
-        typer.echo(json.dumps(found.as_dict() | extra, indent=2, ensure_ascii=False))
+        typer.echo(to_json(found.as_dict() | extra))
         return
     from gnrs_ppl.report import print_fit
 
@@ -407,7 +412,7 @@ def diagnose(
         found = diagnose(tree, exact)
         drawn = plot(tree, plots, exact) if plots is not None else []
     if as_json:
-        typer.echo(json.dumps(found.as_dict() | {"plots": [str(p) for p in drawn]}, indent=2, ensure_ascii=False))
+        typer.echo(to_json(found.as_dict() | {"plots": [str(p) for p in drawn]}))
     else:
         from gnrs_ppl.report import print_diagnosis
 
@@ -455,7 +460,7 @@ def experiment(
     if name in ("list", "compare"):
         tables = [command.listing()] if name == "list" else command.compared(runs or [])
         if as_json:
-            typer.echo(json.dumps(command.tables_json(tables), indent=2, ensure_ascii=False))
+            typer.echo(to_json(command.tables_json(tables)))
         else:
             command.show_tables(tables)
         return
@@ -484,7 +489,7 @@ def experiment(
     else:
         outcomes = command.run_named(name, request, folder)
     if as_json:
-        typer.echo(json.dumps(command.as_json(outcomes), indent=2, ensure_ascii=False))
+        typer.echo(to_json(command.as_json(outcomes)))
     else:
         command.show_outcomes(outcomes)
 

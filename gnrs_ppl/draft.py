@@ -9,7 +9,6 @@ HARD-OK, ρ, ε_S, ε_R     what is reported beside it  evaluate/, this page
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +19,7 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Goal, RecordLayer
 from gnrs_ppl.errors import InputError, NoFeasibleStructure
 from gnrs_ppl.rule.types import SLOTS, Structure
+from gnrs_ppl.safe_text import to_json, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -765,9 +765,9 @@ class Draft:
         return write_all(
             folder,
             [
-                ("rule.txt", f"{self.text}\n{note}".encode()),
+                ("rule.txt", (visible(self.text, keep="\n") + f"\n{note}").encode()),
                 ("rule.json", rule_json(self.structure, self.context.schema, self.records, self.goal.id + title).encode()),
-                ("draft.json", json.dumps(self.as_dict(), indent=2, ensure_ascii=False).encode()),
+                ("draft.json", to_json(self.as_dict()).encode()),
                 ("posterior.nc", to_bytes(self.posterior)),
             ],
         )

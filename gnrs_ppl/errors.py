@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gnrs_ppl.safe_text import visible
+
 
 class GnrsError(Exception):
     """Base of every error a user may see; ``str()`` of it is the one line shown."""
@@ -49,6 +51,6 @@ class NoFeasibleStructure(GnrsError):
 
 
 def one_line(text: str, limit: int = 400) -> str:
-    """Text without line breaks or control characters, cut at ``limit`` characters."""
-    clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    """Text without line breaks, what does not print as escapes, cut at ``limit`` characters."""
+    clean = visible(" ".join(text.split()))
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"

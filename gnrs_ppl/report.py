@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from gnrs_ppl.audit.result import AuditResult, due_text
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict
 from gnrs_ppl.errors import one_line
+from gnrs_ppl.terminal import console as _console
+from gnrs_ppl.terminal import row as _row
+from gnrs_ppl.terminal import shown
+from gnrs_ppl.terminal import table as _table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.console import Console
 
     from gnrs_ppl.benchmarks.gnrs_bench import BenchmarkGoal
     from gnrs_ppl.benchmarks.realcharter import Card
@@ -32,27 +33,12 @@ if TYPE_CHECKING:
     from gnrs_ppl.inference.diagnostics import Diagnosis
 
 
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else 110, highlight=False, soft_wrap=False)
-
-
-def _table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    return table
-
-
-def _row(table: Table, *cells: object) -> None:
-    table.add_row(*[Text(str(cell)) for cell in cells])
-
-
 def print_draft(draft: Draft, written: list[Path]) -> None:
     """Clause, slots, score by feature, grounding, certificate, chains, runner-ups and what was dropped."""
     console = _console()
-    console.print(Text(f"Rule for {draft.goal.id}", style="bold"))
-    console.print(Text(draft.goal.intent, style="dim"))
-    console.print(Padding(Text(draft.text), (1, 2)))
+    console.print(shown(f"Rule for {draft.goal.id}", style="bold"))
+    console.print(shown(" ".join(draft.goal.intent.split()), style="dim"))
+    console.print(Padding(shown(draft.text, keep="\n"), (1, 2)))
     _print_language_model(console, draft)
     if draft.context.records.prospective:
         _print_prospects(console, draft)
@@ -67,7 +53,7 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     for (name, value), weight in zip(draft.search.features().items(), weights.values, strict=True):
         _row(score, name.replace("_", " "), f"{value:.3f}", f"{weight:.2f}", f"{value * weight:.4f}")
     console.print(score)
-    console.print(Text(f"weights: {weights.origin}; all hard conditions hold", style="dim"))
+    console.print(shown(f"weights: {weights.origin}; all hard conditions hold", style="dim"))
 
     gate = draft.grounding.gate
     grounding = _table(
@@ -82,13 +68,13 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         _row(grounding, query.question, f"{query.count:,}", f"{query.of:,}" if query.of else "", query.support or "")
     console.print(grounding)
     for failure in gate.failures:
-        console.print(Text(f"HARD-OK: {failure}", style="yellow"))
+        console.print(shown(f"HARD-OK: {failure}", style="yellow"))
     for line in (*(() if draft.needs else draft.assumptions), *draft.findings):
-        console.print(Text(f"note: {line}", style="dim"))
+        console.print(shown(f"note: {line}", style="dim"))
 
-    console.print(Text("Certificate", style="bold"))
+    console.print(shown("Certificate", style="bold"))
     for line in draft.certificate.lines():
-        console.print(Padding(Text(line), (0, 2)))
+        console.print(Padding(shown(line), (0, 2)))
     console.print()
     _print_search_table(console, draft.search)
 
@@ -110,7 +96,7 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
             _row(dropped, *item)
         console.print(dropped)
     for path in written:
-        console.print(Text(f"wrote {path}", style="dim"))
+        console.print(shown(f"wrote {path}", style="dim"))
 
 
 def _print_language_model(console: Console, draft: Draft) -> None:
@@ -119,29 +105,29 @@ def _print_language_model(console: Console, draft: Draft) -> None:
     if found is None:
         return
     if found["scripted"]:
-        console.print(Text("scripted: a stand-in for a model answered; this is no result", style="yellow"))
+        console.print(shown("scripted: a stand-in for a model answered; this is no result", style="yellow"))
     said = found["proposals"]
     proposals = f"{said['kept']} proposals kept, {said['dropped']} dropped" + (f" ({said['problem']})" if said["problem"] else "")
     cost = "cost unknown" if found["cost"] is None else f"{found['cost']:.4f} US dollars"
     models = ", ".join(f"{role} {name or 'without an answer'}" for role, name in found["models"].items())
     asked = f"{found['calls']} calls, {found['cached']} from the cache, {cost}"
-    console.print(Text(f"language model: {models}; {proposals}; {asked}", style="dim"))
+    console.print(shown(f"language model: {models}; {proposals}; {asked}", style="dim"))
     if draft.polished:
         lost = "; ".join(draft.polished.lost)
-        console.print(Text(f"polish {draft.polished.version}: {draft.polished.outcome}{f' ({lost})' if lost else ''}", style="dim"))
+        console.print(shown(f"polish {draft.polished.version}: {draft.polished.outcome}{f' ({lost})' if lost else ''}", style="dim"))
     console.print()
 
 
 def _print_prospects(console: Console, draft: Draft) -> None:
     """What the audit can say of a rule for which there is no log yet."""
-    console.print(Text("Audit: compiled; prospective: no log yet, so nothing has been run. It needs", style="bold"))
+    console.print(shown("Audit: compiled; prospective: no log yet, so nothing has been run. It needs", style="bold"))
     for need in draft.needs:
-        console.print(Padding(Text(str(need)), (0, 2)))
+        console.print(Padding(shown(str(need)), (0, 2)))
     for line in draft.assumptions:
-        console.print(Padding(Text(f"note: {line}", style="dim"), (0, 2)))
+        console.print(Padding(shown(f"note: {line}", style="dim"), (0, 2)))
     if draft.structure.norm.force == "may":
-        console.print(Padding(Text("A permission is not checked against records; the rows would only show its use."), (0, 2)))
-    console.print(Text("Counts below are zero for want of a log; support is what the record layer declares.", style="dim"))
+        console.print(Padding(shown("A permission is not checked against records; the rows would only show its use."), (0, 2)))
+    console.print(shown("Counts below are zero for want of a log; support is what the record layer declares.", style="dim"))
     console.print()
 
 
@@ -154,14 +140,14 @@ def print_cards(cards: Sequence[Card]) -> None:
             if card.family == family:
                 _row(table, card.id, card.document.title, card.force, card.verified, len(card.stated_numbers), card.summary)
         console.print(table)
-    console.print(Text(f"{len(cards)} cards; a reconstruction in our own words, see docs/realcharter-bench.md", style="dim"))
+    console.print(shown(f"{len(cards)} cards; a reconstruction in our own words, see docs/realcharter-bench.md", style="dim"))
 
 
 def print_search(search: Search, out: Path) -> None:
     """How the chains did."""
     console = _console()
     _print_search_table(console, search)
-    console.print(Text(f"wrote {out}", style="dim"))
+    console.print(shown(f"wrote {out}", style="dim"))
 
 
 def _print_search_table(console: Console, search: Search) -> None:
@@ -174,38 +160,38 @@ def _print_search_table(console: Console, search: Search) -> None:
 def print_audit(result: AuditResult, limit: int) -> None:
     """Clause, verdict counts at both levels, and the first violations with their witnesses."""
     console = _console()
-    console.print(Text("Rule", style="bold"))
-    console.print(Padding(Text(result.text), (0, 2, 1, 2)))
+    console.print(shown("Rule", style="bold"))
+    console.print(Padding(shown(result.text, keep="\n"), (0, 2, 1, 2)))
     log = result.log
-    console.print(Text(f"Log: {log['events']:,} events in {log['cases']:,} cases, sha256 {log['fingerprint'][:16]}…", style="dim"))
+    console.print(shown(f"Log: {log['events']:,} events in {log['cases']:,} cases, sha256 {log['fingerprint'][:16]}…", style="dim"))
     counts = _table("Verdicts", "verdict", "instances", "cases", "reasons", right=("instances", "cases"))
     for verdict in VERDICTS:
         reasons = ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in result.reasons[verdict].items())
         _row(counts, verdict.replace("_", " "), f"{result.counts[verdict]:,}", f"{result.case_counts[verdict]:,}", reasons)
     console.print(counts)
     advisory = " (advisory: a should-rule never fails an audit)" if result.force == "should" else ""
-    console.print(Text(f"Violated, of those decided: {result.headline}{advisory}", style="bold"))
+    console.print(shown(f"Violated, of those decided: {result.headline}{advisory}", style="bold"))
     if result.force == "may":
-        console.print(Text("A permission is not checked against records."))
+        console.print(shown("A permission is not checked against records."))
     for line in (*result.assumptions, *result.findings):
-        console.print(Text(f"note: {line}", style="dim"))
+        console.print(shown(f"note: {line}", style="dim"))
     console.print()
     violated = result.of("violated")
     for found in one_of_each_reason_first(violated)[:limit]:
-        console.print(Text(f"Case {one_line(found.case_id)}", style="bold"))
-        console.print(Padding(Text(result.sentence(found)), (0, 2)))
+        console.print(shown(f"Case {one_line(found.case_id)}", style="bold"))
+        console.print(Padding(shown(result.sentence(found)), (0, 2)))
         facts = [
             ("witnesses", ", ".join(found.witnesses) or "none"),
             ("bearer", found.bearer or "unknown"),
             ("due", due_text(found.due) or "–"),
         ]
         facts += [("slack", _length(found.slack_seconds))] if found.slack_seconds is not None else []
-        console.print(Padding(Text("; ".join(f"{name} {value}" for name, value in facts), style="dim"), (0, 2)))
+        console.print(Padding(shown("; ".join(f"{name} {value}" for name, value in facts), style="dim"), (0, 2)))
     if len(violated) > limit:
-        console.print(Text(f"… and {len(violated) - limit:,} more; --limit {len(violated)} or --csv lists them", style="dim"))
+        console.print(shown(f"… and {len(violated) - limit:,} more; --limit {len(violated)} or --csv lists them", style="dim"))
     if result.procedure.verdicts or result.procedure.status == "prospective":
         _print_procedure(console, result)
-    console.print(Text("A violation means the record shows otherwise, not that a person did wrong.", style="italic"))
+    console.print(shown("A violation means the record shows otherwise, not that a person did wrong.", style="italic"))
 
 
 def one_of_each_reason_first(verdicts: list[InstanceVerdict]) -> list[InstanceVerdict]:
@@ -226,7 +212,7 @@ def _length(seconds: float) -> str:
 
 def _print_procedure(console: Console, result: AuditResult) -> None:
     if result.procedure.status == "prospective":
-        console.print(Text("Procedure: prospective; the records cannot show whether its steps are taken.", style="dim"))
+        console.print(shown("Procedure: prospective; the records cannot show whether its steps are taken.", style="dim"))
         return
     steps = _table(
         "Procedure after violations",
@@ -251,7 +237,7 @@ def print_goals(goals: Sequence[BenchmarkGoal]) -> None:
         for g in group:
             _row(table, g.id, g.category, g.split, " ".join(g.goal.required), " ".join(g.goal.forbidden), g.sentence)
         console.print(table)
-    console.print(Text(f"{len(goals)} goals; a reconstruction from the paper's tables, see docs/gnrs-bench.md", style="dim"))
+    console.print(shown(f"{len(goals)} goals; a reconstruction from the paper's tables, see docs/gnrs-bench.md", style="dim"))
 
 
 def print_labels(summaries: Sequence[GoalSummary]) -> None:
@@ -280,7 +266,7 @@ def print_labels(summaries: Sequence[GoalSummary]) -> None:
         _row(scores, "mean", *[_f1(mean_f1(column)) for column in columns])
     console.print(scores)
     told = sum(s.reference.expressible for s in summaries)
-    console.print(Text(f"* {len(summaries) - told} of {len(summaries)} hidden norms say something the five slots cannot", style="dim"))
+    console.print(shown(f"* {len(summaries) - told} of {len(summaries)} hidden norms say something the five slots cannot", style="dim"))
 
 
 def _f1(score: F1) -> str:
@@ -306,8 +292,8 @@ def print_rows(rows: Sequence[Row], means: Sequence[Summary]) -> None:
         _row(summary, s.name, f"{s.mean:.3f}", *[f"{low:.3f} to {high:.3f}" for low, high in (s.by_goal, s.by_family)])
     console.print(summary)
     paper = ", ".join(f"{name} {value:g}" for name, value in PAPER_NO_LLM.items())
-    console.print(Text(f"best in pool: best of the rules of the {BEST_OF} best-scoring (trigger, norm) pairs", style="dim"))
-    console.print(Text(f"paper, No LLM candidates (other pools, other records): {paper}", style="dim"))
+    console.print(shown(f"best in pool: best of the rules of the {BEST_OF} best-scoring (trigger, norm) pairs", style="dim"))
+    console.print(shown(f"paper, No LLM candidates (other pools, other records): {paper}", style="dim"))
 
 
 def print_pools(audit: PoolAudit) -> None:
@@ -358,7 +344,7 @@ def print_features(features: Sequence[FeatureAudit], flags: Sequence[FlagAudit])
 def print_diagnosis(found: Diagnosis, plots: Sequence[Path]) -> None:
     """The verdict in a sentence, the numbers behind it, and notes."""
     console = _console()
-    console.print(Text(found.sentence, style="bold"))
+    console.print(shown(found.sentence, style="bold"))
     table = _table("Diagnostics", "what", "value")
 
     def number(value: float | None) -> str:
@@ -379,18 +365,18 @@ def print_diagnosis(found: Diagnosis, plots: Sequence[Path]) -> None:
     _row(table, "chains that never left their start", "–" if found.never_moved is None else f"{found.never_moved:.0%}")
     console.print(table)
     for note in found.notes:
-        console.print(Text(f"note: {note}", style="dim"))
+        console.print(shown(f"note: {note}", style="dim"))
     for path in plots:
-        console.print(Text(f"wrote {path}", style="dim"))
+        console.print(shown(f"wrote {path}", style="dim"))
 
 
 def print_fit(fit: Fit, written: list[Path]) -> None:
     """Headline, weights with intervals and contraction, validation, references, lambda."""
     console = _console()
     found = fit.as_dict()
-    console.print(Text(found["headline"], style="bold"))
+    console.print(shown(found["headline"], style="bold"))
     console.print(
-        Text(
+        shown(
             f"τ_fit = {fit.temperature:.4f}, λ = {found['hard_penalty']:g}, objective {fit.fitted.objective:.4f} nats a goal, "
             f"{'converged' if fit.fitted.converged else 'NOT CONVERGED'} after {len(fit.fitted.history) - 1} steps of {fit.optimiser} "
             f"(gradient {fit.fitted.gradient_norm:.1e}), prior strength κ = {fit.kappa:g}, {fit.seconds:.0f} s"
@@ -403,7 +389,7 @@ def print_fit(fit: Fit, written: list[Path]) -> None:
              f"{contraction['value']:.2f}", contraction["verdict"])  # fmt: skip
     console.print(weights)
     if fit.dropped:
-        console.print(Text(f"dropped, as they vary within no goal: {', '.join(fit.dropped)}", style="yellow"))
+        console.print(shown(f"dropped, as they vary within no goal: {', '.join(fit.dropped)}", style="yellow"))
     held = _table(
         "Leave one goal out", "weights", "log score", "less uniform, 95 %", "mean rank", "median rank",
         right=("log score", "mean rank", "median rank"),
@@ -414,14 +400,14 @@ def print_fit(fit: Fit, written: list[Path]) -> None:
         rank, median = f"{row['mean_rank']:,.0f}", f"{row['median_rank']:,.0f}"
         _row(held, name, f"{row['log_score']:.3f}", f"{off:+.3f} [{low:+.3f}, {high:+.3f}]", rank, median)
     console.print(held)
-    console.print(Text("rank: of the best reference among the feasible structures of its goal; 1 is first", style="dim"))
+    console.print(shown("rank: of the best reference among the feasible structures of its goal; 1 is first", style="dim"))
     sets = _table("References", "goal", "feasible", "in the set", "mass of p0", *found["references"][0]["options"],
                   right=("feasible", "in the set", "mass of p0"))  # fmt: skip
     for d in fit.data:
         _row(sets, d.goal, f"{int(d.structures.sum()):,}", f"{d.references:,}", f"{d.uniform_mass:.4f}",
              *("/".join(map(str, counts)) for counts in d.verdicts.values()))  # fmt: skip
     console.print(sets)
-    console.print(Text("slots: options acceptable / neither / unacceptable", style="dim"))
+    console.print(shown("slots: options acceptable / neither / unacceptable", style="dim"))
     columns = ("λ", "infeasible mass", "optimum feasible")
     penalty = _table("Hard penalty, at search temperature", *columns, right=columns)
     for value, mass, share in fit.penalties:
@@ -435,6 +421,6 @@ def print_fit(fit: Fit, written: list[Path]) -> None:
         f"predictive check: of {check.observed} goals in their reference set, replicates have {check.expected:.1f} "
         f"[{check.interval[0]:.0f}, {check.interval[1]:.0f}]",
     ):
-        console.print(Text(line))
+        console.print(shown(line))
     for path in written:
-        console.print(Text(f"wrote {path}", style="dim"))
+        console.print(shown(f"wrote {path}", style="dim"))

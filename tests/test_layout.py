@@ -12,19 +12,20 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "gnrs_ppl"
 BELOW: dict[str, set[str]] = {
-    "errors": set(),
+    "safe_text": set(),
+    "errors": {"safe_text"},
     "versions": set(),
     "context": {"errors"},
     "benchmarks": {"errors", "context"},
     "rule": {"errors", "context"},
-    "audit": {"errors", "context", "benchmarks", "rule", "versions"},
+    "audit": {"errors", "safe_text", "context", "benchmarks", "rule", "versions"},
     "realize": {"errors", "context", "rule", "audit", "llm"},
     "candidates": {"errors", "context", "rule", "llm"},
     "models": {"errors", "context", "rule", "candidates"},
-    "inference": {"errors", "versions", "context", "models"},
+    "inference": {"errors", "safe_text", "versions", "context", "models"},
     "llm": {"errors", "context", "rule"},
     "calibration": {"errors", "versions", "context", "benchmarks", "rule", "candidates", "models", "inference"},
-    "evaluate": {"errors", "context", "benchmarks", "rule", "audit", "realize", "llm"},
+    "evaluate": {"errors", "safe_text", "context", "benchmarks", "rule", "audit", "realize", "llm"},
 }
 """What each part may import besides itself (DESIGN §6)."""
 ASSEMBLY = {PACKAGE / "audit" / "__init__.py": {"realize"}}

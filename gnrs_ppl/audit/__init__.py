@@ -18,7 +18,12 @@ __all__ = ["VERDICTS", "InstanceVerdict", "Reason", "Verdict", "audit"]
 
 
 def audit(
-    structure: Structure, log: EventLog | Context, *, records: RecordLayer | None = None, schema: Schema | None = None
+    structure: Structure,
+    log: EventLog | Context,
+    *,
+    records: RecordLayer | None = None,
+    schema: Schema | None = None,
+    allow_unrecorded: bool = False,
 ) -> AuditResult:
     """Verdicts of a rule on a log.
 
@@ -31,7 +36,9 @@ def audit(
     records : RecordLayer, optional
         The record layer the rule was compiled with; default: that of the log.
     schema : Schema, optional
-        Words for the sentences; default: the context's, else derived from the names.
+        Words for the sentences, and the names that may lack rows; default: the context's, else derived from the names.
+    allow_unrecorded : bool, optional
+        Take names that are neither declared nor in any row as findings.
 
     Returns
     -------
@@ -41,12 +48,14 @@ def audit(
     Raises
     ------
     Refused
-        The rule cannot be checked on these records; the line holds the count.
+        The rule cannot be checked on these records, or states a name that is neither declared nor in any row; the line holds the
+        count.
     InputError
         An unimplemented template or a malformed rule.
     """
     from gnrs_ppl.audit.checkable import check, resolved
     from gnrs_ppl.audit.compile import compile_procedure, compile_rule
+    from gnrs_ppl.audit.names import unrecorded
     from gnrs_ppl.audit.result import AuditResult, ProcedureAudit, roll_up
     from gnrs_ppl.audit.run import execute
     from gnrs_ppl.realize.lexicon import Lexicon
@@ -60,6 +69,7 @@ def audit(
         records, schema = records or log.records, schema or log.schema
         log = log.log
     filled = resolved(records or log.records, log)
+    lacking = unrecorded(structure, filled, schema or Schema(), log, allow_unrecorded)
     plan = check(structure, filled, log)
     query = compile_rule(plan)
     verdicts = tuple(execute(query, log))
@@ -77,7 +87,7 @@ def audit(
         parameters=query.parameters,
         capability={c.name: list(c.activities or ()) for c in filled.channels if c.durable},
         assumptions=plan.assumptions,
-        findings=log.findings + plan.findings,
+        findings=log.findings + plan.findings + lacking,
         procedure=procedure,
         log={"fingerprint": log.fingerprint, "events": log.events, "cases": log.cases},
         versions=versions(),

@@ -13,7 +13,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.files import read_rule
 
 
-def audit_files(rule: Path, log: Path | None = None, context: Path | None = None) -> AuditResult:
+def audit_files(rule: Path, log: Path | None = None, context: Path | None = None, allow_unrecorded: bool = False) -> AuditResult:
     """Audit a rule file on a log.
 
     Record layer and words are those of the context where one is named, else the rule file's own, as the rule was drafted with them, else
@@ -24,7 +24,7 @@ def audit_files(rule: Path, log: Path | None = None, context: Path | None = None
     InputError
         A file is missing or malformed, or no log is named.
     Refused
-        The rule cannot be checked on these records.
+        The rule cannot be checked on these records, or states a name that is neither declared nor in any row, unless allowed.
     """
     read = read_rule(rule)
     given = load_context(context) if context is not None else None
@@ -37,4 +37,5 @@ def audit_files(rule: Path, log: Path | None = None, context: Path | None = None
         path = rule.parent / read.records.log
     else:
         raise InputError("no log to audit", "pass --log, or a context that names one", source="arguments")
-    return audit(read.rule, read_log(path, records), records=records, schema=given.schema if given else read.institution)
+    schema = given.schema if given else read.institution
+    return audit(read.rule, read_log(path, records), records=records, schema=schema, allow_unrecorded=allow_unrecorded)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +11,7 @@ from typing import Any, NamedTuple
 from gnrs_ppl.audit.types import ROLL_UP, VERDICTS, Due, InstanceVerdict, Verdict
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.rule.types import Force, Structure
+from gnrs_ppl.safe_text import to_csv, to_json
 
 CASE_FIELDS = ("case_id", "verdict", "reason", "witnesses", "bearer", "due", "slack_seconds", "sentence")
 
@@ -151,15 +149,12 @@ class AuditResult:
 
     def to_json(self) -> str:
         """``as_dict`` as JSON text."""
-        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
+        return to_json(self.as_dict())
 
     def to_csv(self) -> str:
-        """One line per instance × constraint, with a header; cells that a spreadsheet would run start with an apostrophe."""
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(["case_id", "instance", "constraint", *CASE_FIELDS[1:]])
-        for v in self.verdicts:
-            cells = [
+        """One line per instance × constraint, with a header; texts as in :func:`gnrs_ppl.safe_text.to_csv`."""
+        rows = [
+            (
                 v.case_id,
                 v.instance,
                 v.constraint,
@@ -169,9 +164,11 @@ class AuditResult:
                 v.bearer,
                 due_text(v.due),
                 v.slack_seconds,
-            ]
-            writer.writerow([_inert(cell) for cell in [*cells, self.sentence(v)]])
-        return buffer.getvalue()
+                self.sentence(v),
+            )
+            for v in self.verdicts
+        ]
+        return to_csv([("case_id", "instance", "constraint", *CASE_FIELDS[1:]), *rows])
 
 
 def _plain(value: Any) -> Any:
@@ -181,10 +178,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value.isoformat() if isinstance(value, datetime) else value
-
-
-def _inert(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t") else cell
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:

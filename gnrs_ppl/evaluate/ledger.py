@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,6 +9,7 @@ from pathlib import Path
 
 from gnrs_ppl.context.files import write_all
 from gnrs_ppl.errors import InputError, one_line
+from gnrs_ppl.safe_text import to_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = ROOT / "docs" / "reveals.csv"
@@ -30,8 +29,6 @@ def enter(command: Sequence[str], ledger: Path = LEDGER) -> None:
         raise InputError(
             "--reveal needs a git checkout, where the ledger is kept", "clone the repository and run it there", source="arguments"
         )
-    text = io.StringIO()
     line = (done.stdout.strip(), datetime.now(UTC).date().isoformat(), one_line(" ".join(["gnrs", *command[1:]])))
-    csv.writer(text, lineterminator="\n").writerow(line)
     old = ledger.read_bytes() if ledger.exists() else (",".join(HEADER) + "\n").encode()
-    write_all(ledger.parent, [(ledger.name, old + text.getvalue().encode())])
+    write_all(ledger.parent, [(ledger.name, old + to_csv([line]).encode())])

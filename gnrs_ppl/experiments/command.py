@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,24 +86,23 @@ def listing() -> Table:
 
 def show_tables(tables: Sequence[Table]) -> None:
     """Tables on standard output."""
-    from rich.console import Console
+    from gnrs_ppl.terminal import console
 
-    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    out = console(200)
     for table in tables:
-        show(table, console)
+        show(table, out)
 
 
 def show_outcomes(outcomes: Sequence[Outcome]) -> None:
     """Tables, notes, and where everything lies."""
-    from rich.console import Console
-    from rich.text import Text
+    from gnrs_ppl.terminal import console, shown
 
-    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    out = console(200)
     for outcome in outcomes:
         show_tables(outcome.report.tables)
         for note in outcome.summary["notes"]:
-            console.print(Text(f"note: {note}"))
-        console.print(Text(f"wrote {outcome.folder}", style="dim"))
+            out.print(shown(f"note: {note}"))
+        out.print(shown(f"wrote {outcome.folder}", style="dim"))
 
 
 def as_json(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:

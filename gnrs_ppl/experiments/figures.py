@@ -23,8 +23,11 @@ def blank(width: float, height: float) -> Figure:
 def files(name: str, figure: Figure) -> list[tuple[str, bytes]]:
     """The figure as PNG for screens and SVG for print."""
     import matplotlib
+    from matplotlib.text import Text
 
     found = []
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)  # a dollar sign in a name is a dollar sign
     with matplotlib.rc_context({"svg.hashsalt": name}):
         for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
             content = io.BytesIO()

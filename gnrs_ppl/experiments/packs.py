@@ -26,13 +26,12 @@ from gnrs_ppl.experiments.runner import Cell, Request, Row, cell_of, of
 from gnrs_ppl.experiments.writers import WRITERS
 from gnrs_ppl.llm.material import material
 from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.safe_text import to_csv, to_json
 
 KEY, ROWS, INSTRUCTIONS, FILLED = "key.json", "rows.csv", "instructions.md", "filled"
 DRAWN = 0
 """Seed of the sample and of the order."""
 BLANK = "(nothing was written)"
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet would compute."""
 SCRIPTED = "**Scripted, no result: a scripted server played the model. Do not hand this pack out.**"
 
 
@@ -127,21 +126,14 @@ def write_pack(folder: Path, items: Sequence[Item], questions: Sequence[Question
     order = list(items)
     random.Random(DRAWN).shuffle(order)
     names = [f"item-{number:03d}" for number in range(1, len(order) + 1)]
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\r\n")
-    writer.writerow(["item", *(order[0].shown if order else ()), *(question.column for question in questions), "remarks"])
-    for name, item in zip(names, order, strict=True):
-        writer.writerow([name, *map(_cell, item.shown.values()), *[""] * (len(questions) + 1)])
+    head = ["item", *(order[0].shown if order else ()), *(question.column for question in questions), "remarks"]
+    table = [[name, *item.shown.values(), *[""] * (len(questions) + 1)] for name, item in zip(names, order, strict=True)]
     page = instructions.replace("# ", f"# {'(scripted, no result) ' if scripted else ''}", 1) + (f"\n{SCRIPTED}\n" if scripted else "")
     # spreadsheets read UTF-8 only behind a mark
     rows = ROWS.replace(".", "_scripted.") if scripted else ROWS
-    write_all(folder / "pack", [(rows, table.getvalue().encode("utf-8-sig")), (INSTRUCTIONS, page.encode())])
+    write_all(folder / "pack", [(rows, to_csv([head, *table], "\r\n").encode("utf-8-sig")), (INSTRUCTIONS, page.encode())])
     key = {name: item.key for name, item in zip(names, order, strict=True)}
-    write_all(folder, [(KEY, (json.dumps(key, indent=2, ensure_ascii=False) + "\n").encode())])
-
-
-def _cell(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA) else text
+    write_all(folder, [(KEY, (to_json(key) + "\n").encode())])
 
 
 def read_key(folder: Path, known: Mapping[Cell, Row]) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
@@ -29,6 +28,7 @@ from gnrs_ppl.models.features import DEFINITIONS, FEATURES
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.rule.canonical import dumps
 from gnrs_ppl.rule.types import SLOTS
+from gnrs_ppl.safe_text import to_json
 
 PAPER_SLOTS = dict(zip(SLOTS, ("Scope", "Trigger", "NormBody", "EvidencePolicy", "Procedure"), strict=True))
 PAPER_SOURCES = {source: float(published("candidate-source-app")[0][source]) for source in ("template", "schema", "record")}
@@ -225,7 +225,7 @@ def main(
         typer.echo(f"gnrs: {error}", err=True)
         raise typer.Exit(error.exit_code) from None
     if as_json:
-        typer.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+        typer.echo(to_json(found.as_dict()))
         return
     for counts in found.goals:
         told = f" ({counts.problem})" if counts.problem else ""

@@ -39,6 +39,7 @@ from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import render as clause_of
 from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS
+from gnrs_ppl.safe_text import to_json
 
 SAMPLES = 4000
 """Bootstrap samples of an interval."""
@@ -319,7 +320,7 @@ def _report(rows: Sequence[Row], marks: Sequence[rubrics.Row], pages: Path | Non
         return
     found = {"rows": [row.as_dict() for row in rows], "table": [line.as_dict() for line in table(rows)]}
     found |= {"marks": [row.as_dict() for row in marks], "rubrics": [line._asdict() for line in rubrics.result_table(marks)]}
-    typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    typer.echo(to_json(found))
 
 
 if __name__ == "__main__":

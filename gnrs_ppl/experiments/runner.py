@@ -34,6 +34,7 @@ from gnrs_ppl.context.files import read_data, write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import tables
 from gnrs_ppl.experiments.tables import Table
+from gnrs_ppl.safe_text import to_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -273,7 +274,7 @@ def _begin_worker() -> None:
 
 def append(file: BinaryIO, rows: Iterable[Row]) -> None:
     """Write rows so that they are on disk, a line each."""
-    file.write("".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode())
+    file.write("".join(to_json(row, None, allow_nan=False) + "\n" for row in rows).encode())
     file.flush()
     os.fsync(file.fileno())
 
@@ -469,11 +470,11 @@ def page(config: Mapping[str, Any], report: Report, asks: str) -> bytes:
     parts.append(
         f"Split {config['split']}, {len(config['goals'])} goals, weights {config['weights']['origin']}, commit {config['commit']}."
     )
-    return ("\n\n".join(part.strip() for part in parts) + "\n").encode()
+    return (tables.on_page("\n\n".join(part.strip() for part in parts)) + "\n").encode()
 
 
 def _json(data: Any) -> bytes:
-    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
+    return (to_json(data) + "\n").encode()
 
 
 class Rows(NamedTuple):

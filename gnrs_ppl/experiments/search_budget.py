@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -18,7 +17,6 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from gnrs_ppl.benchmarks import load_context
@@ -34,6 +32,7 @@ from gnrs_ppl.inference.result import Chains, best_visited
 from gnrs_ppl.inference.starts import draw_prior
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
+from gnrs_ppl.terminal import console as terminal
 
 STEPS = 200
 """The paper's steps; a start is scored too, so a chain of n steps makes n + 1 energy evaluations."""
@@ -261,7 +260,7 @@ def mean_found(rows: Sequence[Row]) -> tuple[Found, ...]:
 
 def print_rows(rows: Sequence[Row]) -> None:
     """One table of the spaces, and one for each budget."""
-    console = Console(width=None if sys.stdout.isatty() else 110, highlight=False)
+    console = terminal()
     names = ("states", "feasible", "optimal", "their mass", "local optima", "of them feasible", "plateaus", "of them open")
     spaces = _table(f"Spaces; mass at τ = {SEARCH_TEMPERATURE}", names)
     for r in rows:

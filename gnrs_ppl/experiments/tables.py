@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gnrs_ppl.errors import one_line
+from gnrs_ppl.safe_text import to_csv, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Entry = str | float | int | None
 """A number keeps all its digits in CSV; None is what was not measured."""
-ABSENT = "–"
+ABSENT, BREAK = "–", "\n"
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "ρ": r"$\rho$", "ε": r"$\varepsilon$", "λ": r"$\lambda$", "τ": r"$\tau$",
@@ -33,7 +32,7 @@ class Column(NamedTuple):
     @property
     def heading(self) -> str:
         """The heading; the paper's columns say so."""
-        return f"paper: {self.name}" if self.paper else self.name
+        return one_line(f"paper: {self.name}" if self.paper else self.name)
 
 
 class Table(NamedTuple):
@@ -85,16 +84,18 @@ def markdown(table: Table, level: int = 2) -> str:
     rule = ["---:" if column.digits is not None else "---" for column in table.columns]
     rows = [[cell.replace("|", "\\|") for cell in row] for row in _printed(table)]
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
-    return f"{'#' * level} {table.title}\n\n{table.says}\n\n" + "\n".join(lines) + "\n"
+    return on_page(f"{'#' * level} {one_line(table.title)}\n\n{table.says}\n\n" + "\n".join(lines) + "\n")
+
+
+def on_page(text: str) -> str:
+    """Markdown without HTML, and as :func:`~gnrs_ppl.safe_text.visible` has it."""
+    return visible(text, keep=BREAK).replace("<", "&lt;")
 
 
 def comma_separated(table: Table) -> str:
     """The table as CSV with all digits; an empty cell is what was not measured."""
-    table, text = table.ordered(), io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([column.heading for column in table.columns])
-    writer.writerows([["" if cell is None else cell for cell in row] for row in table.rows])
-    return text.getvalue()
+    table = table.ordered()
+    return to_csv([[column.heading for column in table.columns], *table.rows])
 
 
 def latex(table: Table) -> str:
@@ -124,7 +125,7 @@ def latex(table: Table) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(LATEX.get(character, character) for character in text)
+    return "".join(LATEX.get(character, character) for character in visible(text, keep=BREAK))
 
 
 def files(table: Table) -> list[tuple[str, bytes]]:
@@ -135,16 +136,12 @@ def files(table: Table) -> list[tuple[str, bytes]]:
 
 def show(table: Table, console: Console) -> None:
     """The table on a terminal."""
-    from rich import box
-    from rich.table import Table as Drawn
-    from rich.text import Text
+    from gnrs_ppl import terminal
 
     table = table.ordered()
-    drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns:
-        drawn.add_column(column.heading, justify="right" if column.digits is not None else "left", overflow="fold")
+    drawn = terminal.table("", *(c.heading for c in table.columns), right=tuple(c.heading for c in table.columns if c.digits is not None))
     for row in _printed(table):
-        drawn.add_row(*map(Text, row))
-    console.print(Text(table.title, style="bold"))
-    console.print(Text(table.says, style="dim"))
+        terminal.row(drawn, *row)
+    console.print(terminal.shown(table.title, style="bold"))
+    console.print(terminal.shown(table.says, style="dim"))
     console.print(drawn)

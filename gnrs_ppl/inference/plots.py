@@ -23,6 +23,7 @@ from gnrs_ppl.inference.result import SAME_SCORE
 from gnrs_ppl.inference.spectral import relaxation_time, spectral_gap
 from gnrs_ppl.inference.trace import SCORE, Marginals, Run, read_run, require_marginals
 from gnrs_ppl.models.energy import Tables
+from gnrs_ppl.safe_text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,11 +140,11 @@ def _plot_marginals(run: Run, figure: Figure, exact: Marginals | None) -> None:
         axes.bar(place, drawn_marginal(run, slot), color=BLUE, label="draws")
         if exact is not None:
             axes.plot(place, exact.slots[v], "_", color="black", markersize=8, markeredgewidth=2, label="exact")
-        axes.set_title(slot, parse_math=False)
+        axes.set_title(visible(slot), parse_math=False)
         axes.set(ylabel="share of draws")
         if len(labels) <= LABELLED_OPTIONS:
             # parse_math: a dollar sign in a label is a dollar sign
-            axes.set_xticks(place, labels, rotation=90, fontsize=7, parse_math=False)
+            axes.set_xticks(place, [*map(visible, labels)], rotation=90, fontsize=7, parse_math=False)
         axes.set(xlabel="option" if len(labels) <= LABELLED_OPTIONS else f"number of the option (of {len(labels)})")
     panels[0].legend()
 
@@ -158,7 +159,8 @@ def _plot_hitting_time(run: Run, figure: Figure) -> None:
 
 def _plot_acceptance(run: Run, figure: Figure) -> None:
     axes, found = figure.subplots(), acceptance(run)
-    axes.barh([*found], [*found.values()], color=BLUE)
+    axes.barh(range(len(found)), [*found.values()], color=BLUE)
+    axes.set_yticks(range(len(found)), [*map(visible, found)], parse_math=False)
     axes.invert_yaxis()
     axes.set(xlabel="share of proposals accepted (staying counts)", xlim=(0, 1), ylabel="move" if found else "")
     axes.set(title="Acceptance by move" if found else "No move was tried")
