@@ -28,10 +28,10 @@ SHOWN = 12
 _LAYERS = 4
 """Escapes within escapes that are undone; the backslashes and percent signs of one layer may be doubled at will."""
 _SPECIAL = re.compile(
-    r"\\+(?:u00(?P<u>[0-9a-f]{2})|u\{0*(?P<brace>[0-9a-f]{1,2})\}|x(?P<x>[0-9a-f]{2})|(?P<octal>[01][0-7]{2})|(?P<itself>[/\"]))"
-    r"|%(?:25)*(?P<percent>[0-9a-f]{2})|&(?:amp;)*#(?:x0*(?P<hex>[0-9a-f]{1,2})|0*(?P<decimal>[0-9]{1,3}));?"
-    r"|\\+u(?:200[b-f]|202[89a-e]|206[0-9a-f]|feff)|\\+[nrtfbv]"
-    r"|[\\\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
+    r"\\+(?:u(?P<u>[0-9a-f]{4})|u\{0*(?P<brace>[0-9a-f]{1,5})\}|x(?P<x>[0-9a-f]{2})|(?P<octal>[01][0-7]{2})|(?P<itself>[/\"]))"
+    r"|%(?:25)*(?P<percent>[0-9a-f]{2})|&(?:amp;)*#(?:x0*(?P<hex>[0-9a-f]{1,5})|0*(?P<decimal>[0-9]{1,5}));?"
+    r"|\\+[nrtfbv]|\\+"
+    r"|[\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
 )
 _LETTERS = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)} | {0xFF01 + n: ord(chr(0x21 + n).lower()) for n in range(94)}
 """Capitals and full-width letters -> the small letters they are compared as; one for one, so that places stay."""
