@@ -1,4 +1,4 @@
-"""Servers that echo keys, never end, inflate, redirect or lie about tokens, against the real openai client on loopback."""
+"""Servers that echo keys, never end, inflate, redirect or lie about tokens, and the real openai client."""
 
 from __future__ import annotations
 
@@ -84,7 +84,14 @@ WAYS: Mapping[str, str] = {name: "".join(map(way, KEY)).removesuffix("\\n").stri
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_BASE_URL", "GNRS_STRUCTURED", "GNRS_MODEL_GENERATOR", "GNRS_MODEL_POLISHER", "NO_PROXY", "no_proxy"):
+    for name in (
+        "OPENAI_BASE_URL",
+        "GNRS_STRUCTURED",
+        "GNRS_MODEL_GENERATOR",
+        "GNRS_MODEL_POLISHER",
+        "NO_PROXY",
+        "no_proxy",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_ORG_ID", ORGANIZATION)
@@ -95,7 +102,7 @@ Reply = Callable[[dict[str, str], bytes, BinaryIO], None]
 
 
 class Hostile(socketserver.ThreadingTCPServer):
-    """A server that answers with bytes; a context manager. ``asked`` holds the first line and the headers of each request."""
+    """A server that answers with bytes; a context manager. ``asked``: first line and headers of each request."""
 
     daemon_threads = True
     block_on_close = False
@@ -179,8 +186,11 @@ def test_a_key_is_found_in_every_coding(way: str) -> None:
     plain = redacted(f"Rule: {WAYS[way]}. End.")
     assert LABEL in plain
     assert not shows_the_key(plain)
-    assert len(plain) <= len("Rule: . End.") + 2 * len(LABEL) + 10  # the letters a coding shares with what stands beside the key
-    for text in (json.dumps({"a": WAYS[way], WAYS[way]: [WAYS[way]]}), json.dumps(json.dumps({"a": [WAYS[way]]}))):
+    assert len(plain) <= len("Rule: . End.") + 2 * len(LABEL) + 10  # what a coding mixes with its neighbours
+    for text in (
+        json.dumps({"a": WAYS[way], WAYS[way]: [WAYS[way]]}),
+        json.dumps(json.dumps({"a": [WAYS[way]]})),
+    ):
         cleaned = redacted(text)
         assert not shows_the_key(cleaned)
         json.loads(cleaned)  # still JSON
@@ -197,7 +207,7 @@ def test_codings_may_change_from_letter_to_letter(ways: list[str], before: str, 
     cleaned = redacted(f"{before}{mixed}{after}")
     assert cleaned.startswith(before + LABEL)
     assert cleaned.endswith(after)
-    assert len(cleaned) <= len(before + LABEL + after) + 2  # a blank or an escape behind the last letter may stay
+    assert len(cleaned) <= len(before + LABEL + after) + 2  # what separates letters may stay behind the last
 
 
 @QUICK
@@ -247,18 +257,46 @@ def echoing(headers: dict[str, str], body: bytes, out: BinaryIO) -> None:
     }  # fmt: skip
     usage = {"prompt_tokens": 20, "completion_tokens": 20, KEY: KEY}
     content = json.dumps(echo | {"choices": [choice], "model": f"model {KEY} {coded()} of {ORGANIZATION}", "usage": usage}).encode()
-    echoed = [f"X-Echo: {headers['authorization']}", f"Set-Cookie: key={KEY}", f"X-Request-Id: {KEY}", f"OpenAI-Organization: {KEY}"]
-    out.write(http(content, *echoed, f"Retry-After: {KEY}", f"Content-Type: {KEY}; charset=utf-16", status=f"200 {KEY}"))
+    echoed = [
+        f"X-Echo: {headers['authorization']}",
+        f"Set-Cookie: key={KEY}",
+        f"X-Request-Id: {KEY}",
+        f"OpenAI-Organization: {KEY}",
+    ]
+    out.write(
+        http(
+            content,
+            *echoed,
+            f"Retry-After: {KEY}",
+            f"Content-Type: {KEY}; charset=utf-16",
+            status=f"200 {KEY}",
+        )
+    )
 
 
 def test_a_marked_key_stays_out_of_every_artefact(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("GNRS_CACHE_DIR", str(tmp_path / "cache"))
     with Hostile(echoing) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.address}/v1")
-        arguments = ["draft", "GNRS-005", "--llm", "--chains", "4", "--steps", "5", "--kernel", "exact", "--out", str(tmp_path / "out")]
+        arguments = [
+            "draft",
+            "GNRS-005",
+            "--llm",
+            "--chains",
+            "4",
+            "--steps",
+            "5",
+            "--kernel",
+            "exact",
+            "--out",
+            str(tmp_path / "out"),
+        ]
         assert run(arguments) == 0
         assert run([*arguments[:-1], str(tmp_path / "again"), "--json"]) == 0  # from the cache
         assert KEY in server.asked[0][1]["authorization"]
@@ -277,7 +315,10 @@ def test_no_error_quotes_the_key(status: int, tmp_path: Path, caplog: pytest.Log
     body = json.dumps({"error": {"message": " ".join(WAYS.values()), "type": KEY, "code": KEY, "param": [ORGANIZATION]}})
     for content in (body, body.replace(KEY, WAYS["json"]), KEY, "<p>" + WAYS["decimal entity"]):
         headers = (f"Location: https://{KEY}.example/", f"WWW-Authenticate: {KEY}", f"Content-Type: {KEY}")
-        with Hostile(says(content.encode(), *headers, status=f"{status} {KEY}")) as server, Cache(tmp_path / "c") as cache:
+        with (
+            Hostile(says(content.encode(), *headers, status=f"{status} {KEY}")) as server,
+            Cache(tmp_path / "c") as cache,
+        ):
             try:
                 seen = repr(ask(server.model(cache), [request()]))
             except InputError as error:
@@ -353,7 +394,11 @@ def test_an_answer_that_never_ends_is_given_up(part: str) -> None:
     start, unit, end = {
         "headers": (b"HTTP/1.1 200 OK\r\nX-Wait: ", b"x", b"\r\n" + http(good).partition(b"\r\n")[2]),
         "body": (http(b" " * 100 + good)[: -100 - len(good)], b" ", good),
-        "chunks": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n", b"%x\r\n%b\r\n0\r\n\r\n" % (len(good), good)),
+        "chunks": (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            b"1\r\n \r\n",
+            b"%x\r\n%b\r\n0\r\n\r\n" % (len(good), good),
+        ),
     }[part]
     with trickling(start, unit, end) as server:
         answer = one(server, timeout=0.3, retries=1)
@@ -450,7 +495,11 @@ ABSURD: Mapping[str, Any] = {
     "nothing": {"prompt_tokens": 0, "completion_tokens": 0},
     "nothing sent": {"prompt_tokens": 0, "completion_tokens": 50},
     "nothing said": {"prompt_tokens": 20, "completion_tokens": 1},
-    "all seen before": {"prompt_tokens": 20, "completion_tokens": 50, "prompt_tokens_details": {"cached_tokens": 10**9}},
+    "all seen before": {
+        "prompt_tokens": 20,
+        "completion_tokens": 50,
+        "prompt_tokens_details": {"cached_tokens": 10**9},
+    },
 }
 
 
@@ -464,7 +513,7 @@ def test_absurd_counts_are_not_believed_and_the_limit_holds(stated: str, tmp_pat
         assert {(answer.text, answer.usage, answer.cost) for answer in good} == {(TEXT, None, None)}
         assert {answer.error.kind for answer in answers if answer.error} == {"max_cost"}
         assert len(server.asked) == len(good) == costs.unpriced
-        # each call is counted at what we count ourselves: a token for each byte sent, and all the answer may have
+        # each call counts for what we count ourselves: a token for each byte sent, and all the answer may have
         bound = costs.possible / len(good)
         assert PRICES["gpt-4o-mini"].cost(Usage(40, 100)) < bound < PRICES["gpt-4o-mini"].cost(Usage(200, 250))
         assert costs.known == 0
@@ -488,7 +537,25 @@ def test_an_answer_longer_than_asked_for_counts_by_its_length() -> None:
 
 # the guard of the polish
 
-FILLERS = (",", ", ", ":", " : ", ";", ". ", "-", " - ", " — ", " and", " and,", " but also", ", and", ", also", " (a)", " (a) (b)", "'")
+FILLERS = (
+    ",",
+    ", ",
+    ":",
+    " : ",
+    ";",
+    ". ",
+    "-",
+    " - ",
+    " — ",
+    " and",
+    " and,",
+    " but also",
+    ", and",
+    ", also",
+    " (a)",
+    " (a) (b)",
+    "'",
+)
 
 
 def test_the_guard_refuses_marks_that_join_nothing() -> None:

@@ -81,7 +81,7 @@ class Cache:
         return redacted(str(row[0])) if row else None  # what an earlier version stored may hold a key
 
     def put(self, request: str, reply: str, seconds: float) -> None:
-        """Store a reply and how long it took, at once and whole and without keys; nothing where the mode does not write.
+        """Store a reply without keys and how long it took, at once and whole; nothing where the mode does not write.
 
         Raises
         ------
@@ -90,7 +90,8 @@ class Cache:
         """
         if self._connection is None or self.mode == "read-only":
             return
-        row = (key_of(request), redacted(request), redacted(reply), datetime.now(UTC).isoformat(timespec="seconds"), seconds)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        row = (key_of(request), redacted(request), redacted(reply), now, seconds)
         self._run(self._connection, "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
 
     def close(self) -> None:

@@ -37,11 +37,12 @@ def credible(usage: Usage, sent: str, input_bytes: int, text: str, max_tokens: i
     text : str
         Of the answer.
     max_tokens : int
-        Most tokens the answer may have; one that is longer all the same may have a token for each of its bytes.
+        Most tokens the answer may have; a longer one may have a token for each of its bytes.
     """
     least = [len(" ".join(words.split())) // LETTERS_PER_TOKEN for words in (sent, text)]
     most_output = max(max_tokens, len(text.encode()))
-    return least[0] <= usage.input <= input_bytes and least[1] <= usage.output <= most_output and usage.cached <= usage.input
+    input_fits = least[0] <= usage.input <= input_bytes and usage.cached <= usage.input
+    return input_fits and least[1] <= usage.output <= most_output
 
 
 class Price(NamedTuple):

@@ -1,12 +1,12 @@
 r"""Keys out of what comes back: a server may echo what it was sent, plainly or coded.
 
-Found are the values of the variables below, and any 12 characters in a row of one: plain, backwards, as
-hexadecimal digits or as base64 (either alphabet, wherever it begins), in capitals or not; also where letters of
-these are escaped (``\u0073``, ``\x73``, ``\163``, ``%73``, ``&#115;``, full width; one inside another, too), and
-where blanks, characters that are not seen and backslashes stand between them.
+Found are the values of the variables below, and any 12 characters in a row of one: plain, backwards, as hex
+digits or as base64 (either alphabet, wherever it begins), in capitals or not; also where letters of these are
+escaped (``\u0073``, ``\x73``, ``\163``, ``%73``, ``&#115;``, full width; one inside another, too), and where
+blanks, characters that are not seen and backslashes stand between them.
 
-Not found is what a server enciphers otherwise, shortens below 12 characters or spreads over several fields: it
-knows the key, and no filter keeps it from telling. This is for servers that echo.
+Not found is what a server enciphers otherwise, shortens below 12 characters or spreads over several fields:
+it knows the key, and no filter keeps it from telling. This is for servers that echo.
 """
 
 from __future__ import annotations
@@ -20,35 +20,42 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 KEY = "OPENAI_API_KEY"
-SECRETS = (KEY, "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID", "OPENAI_WEBHOOK_SECRET")
+SECRETS = (
+    KEY, "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID",
+    "OPENAI_WEBHOOK_SECRET",
+)  # fmt: skip
 """Variables the SDK reads whose values are no one else's business; passwords of proxies are another."""
 PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 
 SHOWN = 12
 """Characters of a key in a row that are too many to show."""
 _LAYERS = 4
-"""Escapes within escapes that are undone; the backslashes and percent signs of one layer may be doubled at will."""
+"""Escapes within escapes that are undone; backslashes and percent signs of a layer may be doubled at will."""
 _SPECIAL = re.compile(
-    r"\\+(?:u(?P<u>[0-9a-f]{4})|u\{0*(?P<brace>[0-9a-f]{1,5})\}|x(?P<x>[0-9a-f]{2})|(?P<octal>[01][0-7]{2})|(?P<itself>[/\"]))"
+    r"\\+(?:u(?P<u>[0-9a-f]{4})|u\{0*(?P<brace>[0-9a-f]{1,5})\}|x(?P<x>[0-9a-f]{2})|(?P<octal>[01][0-7]{2})"
+    r"|(?P<itself>[/\"]))"
     r"|%(?:25)*(?P<percent>[0-9a-f]{2})|&(?:amp;)*#(?:x0*(?P<hex>[0-9a-f]{1,5})|0*(?P<decimal>[0-9]{1,5}));?"
     r"|\\+[nrtfbv]|\\+"
-    r"|[\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
+    r"|[\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ufe00-\ufe0f\ufeff]+"
 )
-_LETTERS = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)} | {0xFF01 + n: ord(chr(0x21 + n).lower()) for n in range(94)}
-"""Capitals and full-width letters -> the small letters they are compared as; one for one, so that places stay."""
+_WIDE = {0xFF01 + n: ord(chr(0x21 + n).lower()) for n in range(94)}
+_LETTERS = _WIDE | {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+"""Capitals and full-width letters -> the small letters they are compared as; one for one: places stay."""
 
 
 def redacted(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """``text`` with each secret of the environment replaced by its variable's name in brackets; JSON stays JSON.
+    """``text`` with each secret of the environment replaced by its variable's name; JSON stays JSON.
 
-    Words too short to be a secret (fewer than 16 characters, or than 8 where there is a digit) are left alone.
+    Words too short to be a secret (below 16 characters, or 8 where there is a digit) are left alone.
     """
     secrets = list(_secrets(environment))
     if not secrets:
         return text
     undone = _undone(text)
     parts, at = [], 0
-    for start, end, name in sorted((*place, name) for name, secret in secrets for place in _places(undone, secret)):
+    places = sorted((*place, name) for name, secret in secrets for place in _places(undone, secret))
+    for start, end, name in places:
         if start >= at:
             parts += [text[at:start], f"[{name}]"]
         at = max(at, end)
@@ -93,7 +100,7 @@ def _forms(secret: str) -> set[tuple[str, int]]:
 
 
 class _Undone(NamedTuple):
-    """A text in small letters without escapes, blanks and what is not seen, and where each of its characters began and ended."""
+    """A text in small letters without escapes, blanks and the unseen, and where its characters stood."""
 
     plain: str
     starts: Sequence[int]
@@ -101,7 +108,8 @@ class _Undone(NamedTuple):
 
 
 def _undone(text: str) -> _Undone:
-    plain, starts, ends = text.translate(_LETTERS), array("q", range(len(text))), array("q", range(1, len(text) + 1))
+    plain = text.translate(_LETTERS)
+    starts, ends = array("q", range(len(text))), array("q", range(1, len(text) + 1))
     for _ in range(_LAYERS):
         parts: list[str] = []
         begins, stops, at, escaped = array("q"), array("q"), 0, False
@@ -112,8 +120,9 @@ def _undone(text: str) -> _Undone:
             stops += ends[at:start]
             if kind := found.lastgroup:
                 escaped = True
-                code = found[kind] if kind == "itself" else chr(int(found[kind], {"decimal": 10, "octal": 8}.get(kind, 16)))
-                parts.append(code.translate(_LETTERS))
+                base = {"decimal": 10, "octal": 8}.get(kind, 16)
+                letter = found[kind] if kind == "itself" else chr(int(found[kind], base))
+                parts.append(letter.translate(_LETTERS))
                 begins.append(starts[start])
                 stops.append(ends[end - 1])
             at = end

@@ -1,9 +1,9 @@
-"""The way to the server, with what bounds and cleans its answers: nothing above this module sees what it really sent.
+"""The way to the server, which bounds and cleans its answers: nothing above this module sees what was sent.
 
 An answer has to be whole within a time, may have so many bytes, and is read as it stands: a compressed one is
-refused, so there is nothing to unpack. Keys in it are replaced; of its headers only those are kept that say when
-to try again. Redirects are not followed, since the key would go with them. A proxy that the environment names is
-used for https, where it sees neither key nor prompt, and not for http.
+refused, so there is nothing to unpack. Keys in it are replaced; of its headers only those are kept that say
+when to try again. Redirects are not followed, since the key would go with them. A proxy that the environment
+names is used for https, where it sees neither key nor prompt, and not for http.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ class Transport(httpx2.AsyncBaseTransport):
     def __init__(self, base_url: str, timeout: float, longest: int) -> None:
         self.timeout, self.longest = timeout, longest
         try:
-            self._inner = httpx2.AsyncHTTPTransport(limits=openai.DEFAULT_CONNECTION_LIMITS, proxy=_proxy(base_url))
+            proxy = _proxy(base_url)
+            self._inner = httpx2.AsyncHTTPTransport(limits=openai.DEFAULT_CONNECTION_LIMITS, proxy=proxy)
         except (ValueError, ImportError, httpx2.InvalidURL):
             # not shown: its address may hold a password
             remedy = "name one like http://host:8080, or unset it"
-            raise InputError("is no proxy that can be used", remedy, source="environment", field="HTTPS_PROXY") from None
+            problem = "is no proxy that can be used"
+            raise InputError(problem, remedy, source="environment", field="HTTPS_PROXY") from None
         # its lines for debugging quote headers as they came
         logging.getLogger("httpcore2").setLevel(logging.INFO)
 
@@ -76,9 +78,11 @@ class Transport(httpx2.AsyncBaseTransport):
             raise type(error)(redacted(str(error)), request=request) from None
         # whatever cannot be read as text stays as it is
         text = redacted(content.decode("utf-8", "surrogateescape"))
-        headers = {name: redacted(response.headers[name]) for name in KEPT_HEADERS if name in response.headers}
+        kept = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
+        headers = {name: redacted(value) for name, value in kept.items()}
         headers["content-type"] = "application/json"
-        return httpx2.Response(response.status_code, headers=headers, content=text.encode("utf-8", "surrogateescape"))
+        content = text.encode("utf-8", "surrogateescape")
+        return httpx2.Response(response.status_code, headers=headers, content=content)
 
     async def aclose(self) -> None:
         """Close connections."""
@@ -96,7 +100,7 @@ class Transport(httpx2.AsyncBaseTransport):
 
 
 def _proxy(base_url: str) -> str | None:
-    """The proxy for an https server, where the environment (or the system) names one and does not except the server."""
+    """The proxy for an https server, where environment or system name one and do not except the server."""
     url, named = urlsplit(base_url), getproxies()
     address = named.get("https") or named.get("all")
     if url.scheme != "https" or not address or proxy_bypass(url.netloc):

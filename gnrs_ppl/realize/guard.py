@@ -34,7 +34,7 @@ _STUTTER = re.compile(
     r"(?:\A|(?<= )[,;:.] )[,;:.] |\b(?:and|or|but) (?:[.;] |\Z)|\b(\w+(?: \w+)?) (?:[,:] )?\1 |\) \( "
     r"|(?:(?:[,:]|and|but|also|in addition|\( [a-h] \)) ){6,}"
 )
-"""Marks and joining words that join nothing, of a marked text: readers pass over one, and would over a thousand."""
+"""Marks and words of a marked text that join nothing: readers pass over one, and would over a thousand."""
 _OPENING_ACT = ("it", "its start", "from then")
 """Words the renderer has for the opening act; behind a second duty they may mean the first, unless that was said to follow them too."""
 
