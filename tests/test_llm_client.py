@@ -335,14 +335,14 @@ def test_concurrency_changes_nothing() -> None:
 
 def test_concurrency_is_bounded() -> None:
     most = running = 0
-    lock = threading.Lock()
+    lock, five = threading.Lock(), threading.Barrier(5)
 
     def script(*_: Any) -> str:
         nonlocal most, running
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.01)
+        five.wait(60)  # nobody is answered before five have asked
         with lock:
             running -= 1
         return CARD

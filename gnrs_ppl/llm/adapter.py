@@ -17,9 +17,10 @@ from pydantic import BaseModel, ValidationError
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.llm.cache import Cache, Mode, canonical, default_path
 from gnrs_ppl.llm.client import Answer, CallError, Message, Request, T, Way
-from gnrs_ppl.llm.costs import PRICES, Costs, parse_price
+from gnrs_ppl.llm.costs import PRICES, Costs, credible, parse_price
+from gnrs_ppl.llm.redaction import KEY
 from gnrs_ppl.llm.reply import THOUGHTS, Completion, Reply, first_problem, json_object
-from gnrs_ppl.llm.roles import KEY, Settings, require_key, settings_from_environment, without_key
+from gnrs_ppl.llm.roles import Settings, require_key, settings_from_environment
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +125,7 @@ class OpenAIModel:
 
     async def _ask(self, call: _Call[T]) -> Answer[T]:
         self._connect()
-        bound = self.costs.bound(call.model, len(canonical(call.body)), call.request.max_tokens)
+        bound = self.costs.bound(call.model, call.size, call.request.max_tokens)
         reserved = bound * (1 + self.settings.retries)
         if not await self.costs.reserve(reserved):
             return Answer(
@@ -136,8 +137,11 @@ class OpenAIModel:
         finally:
             cost = answer.cost if answer else None
             # attempts that were not answered, and good answers without a known cost, may have been billed
-            unknown = tries.sent - tries.answered + tries.good - (cost is not None)
-            self.costs.settle(reserved, cost or 0.0, bound * unknown)
+            possible = bound * (tries.sent - tries.answered)
+            if tries.good and cost is None:
+                # all we can count ourselves; a server may also not have stopped where it was told to
+                possible += self.costs.bound(call.model, call.size, max(call.request.max_tokens, tries.written))
+            self.costs.settle(reserved, cost or 0.0, possible)
         outcome = answer.error.kind if answer.error else "refused" if answer.refusal else "answered"
         logger.info("%s: %s, %s, %s in %.2f s, %d tries", call.request.role, call.model, call.way, outcome, tries.seconds, tries.sent)
         return replace(answer, tries=tries.sent)
@@ -160,6 +164,7 @@ class OpenAIModel:
         except ValidationError as error:
             self.costs.count(None, None)
             return Answer(way=call.way, error=CallError("malformed", f"no chat completion: {first_problem(error)}"))
+        tries.written = len((reply.text + reply.refusal).encode())
         answer = self._answer(call, reply)
         self.costs.count(answer.usage, answer.cost)
         if answer.error is None and self.cache:
@@ -167,14 +172,16 @@ class OpenAIModel:
         return answer
 
     def _answer(self, call: _Call[T], reply: Reply) -> Answer[T]:
-        text = THOUGHTS.sub("", reply.text)
+        text, usage = THOUGHTS.sub("", reply.text), reply.usage
+        if usage and not credible(usage, call.words, call.size, reply.text + reply.refusal, call.request.max_tokens):
+            usage = None
         answer: Answer[T] = Answer(
             text=text,
             finish_reason=reply.finish_reason,
             refusal=reply.refusal,
             way=call.way,
-            usage=reply.usage,
-            cost=self.costs.cost(call.model, reply.usage),
+            usage=usage,
+            cost=self.costs.cost(call.model, usage),
             model=reply.model,
             scripted=reply.scripted,
         )
@@ -195,7 +202,7 @@ class OpenAIModel:
 
     def _failure(self, call: _Call[T], error: Exception) -> CallError | InputError:
         openai = _openai()
-        message = one_line(without_key(str(error)))
+        message = one_line(str(error))
         server = f"the server at {self.settings.base_url}"
         match error:
             case openai.AuthenticationError():
@@ -208,11 +215,16 @@ class OpenAIModel:
             case openai.APITimeoutError():
                 return CallError("timeout", f"no answer within {self.settings.timeout:g} s")
             case openai.APIConnectionError():
-                return CallError("connection", one_line(f"{server} cannot be reached ({without_key(repr(error.__cause__))})"))
+                return CallError("connection", one_line(f"{server} cannot be reached ({error.__cause__!r})"))
+            case openai.APIStatusError() if 300 <= error.status_code < 400:
+                problem = f"{server} redirects ({error.status_code}), which is not followed: the key would go with it"
+                return InputError(problem, "give the address it redirects to", source="environment", field="OPENAI_BASE_URL")
             case openai.APIStatusError() if error.status_code < 500:
                 return CallError("rejected", message)
-            case _:
+            case openai.APIError():
                 return CallError("server", message)
+            case _:
+                return CallError("malformed", message)
 
     def _connect(self) -> None:
         if self._client is not None:
@@ -220,10 +232,15 @@ class OpenAIModel:
         require_key()
         openai = _openai()
         hooks = {"request": [_count_sent], "response": [_count_answered]}
-        transport = openai.DefaultAsyncHttpxClient(event_hooks=hooks)
+        # not before it is clear that there is an SDK
+        from gnrs_ppl.llm.transport import Transport
+
+        settings = self.settings
+        transport = Transport(settings.base_url, settings.timeout, settings.longest)
+        sender = openai.DefaultAsyncHttpxClient(event_hooks=hooks, transport=transport, follow_redirects=False)
         # the SDK reads the key from the environment itself
         self._client = openai.AsyncOpenAI(
-            base_url=self.settings.base_url, timeout=self.settings.timeout, max_retries=self.settings.retries, http_client=transport
+            base_url=settings.base_url, timeout=settings.timeout, max_retries=settings.retries, http_client=sender
         )
 
 
@@ -263,6 +280,16 @@ class _Call(Generic[T]):
         return str(self.body["model"])
 
     @property
+    def size(self) -> int:
+        """Bytes of what is sent."""
+        return len(canonical(self.body))
+
+    @property
+    def words(self) -> str:
+        """What the messages say."""
+        return " ".join(message["content"] for message in self.body["messages"])
+
+    @property
     def kind(self) -> _Kind:
         """What a server takes or rejects."""
         return self.model, self.way, self.request.response
@@ -272,7 +299,7 @@ class _Tries:
     """What was sent and came back for one call."""
 
     def __init__(self) -> None:
-        self.sent = self.answered = self.good = 0
+        self.sent = self.answered = self.good = self.written = 0
         self.started = time.monotonic()
 
     @property

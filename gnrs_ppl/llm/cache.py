@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, get_args
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.llm.redaction import redacted
 
 Mode = Literal["off", "rw", "read-only", "refresh"]
 """``read-only``: a miss is an error and no server is needed; ``refresh``: ask anew and overwrite."""
@@ -77,10 +78,10 @@ class Cache:
         if self._connection is None or self.mode == "refresh":
             return None
         row = self._run(self._connection, "SELECT reply FROM answers WHERE key = ?", (key_of(request),)).fetchone()
-        return str(row[0]) if row else None
+        return redacted(str(row[0])) if row else None  # what an earlier version stored may hold a key
 
     def put(self, request: str, reply: str, seconds: float) -> None:
-        """Store a reply and how long it took, at once and whole; nothing where the mode does not write.
+        """Store a reply without keys and how long it took, at once and whole; nothing where the mode does not write.
 
         Raises
         ------
@@ -89,7 +90,8 @@ class Cache:
         """
         if self._connection is None or self.mode == "read-only":
             return
-        row = (key_of(request), request, reply, datetime.now(UTC).isoformat(timespec="seconds"), seconds)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        row = (key_of(request), redacted(request), redacted(reply), now, seconds)
         self._run(self._connection, "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
 
     def close(self) -> None:

@@ -87,6 +87,7 @@ class Answer(Generic[T]):
         What the model said when it declined: an answer, so cached, lest asking again until it complies passes for compliance.
     way : Way
     usage : Usage or None
+        As the server counts; None where it does not, or not credibly.
     cost : float or None
         US dollars when it was made (also of a cached answer); None if unknown.
     cached : bool

@@ -20,6 +20,31 @@ class Usage(NamedTuple):
     cached: int = 0
 
 
+LETTERS_PER_TOKEN = 16
+"""More than any tokenizer gets out of a text; prose and JSON have four or five."""
+
+
+def credible(usage: Usage, sent: str, input_bytes: int, text: str, max_tokens: int) -> bool:
+    """Whether a server's count can be true of what was sent and what came back.
+
+    Parameters
+    ----------
+    usage : Usage
+    sent : str
+        Words of the messages.
+    input_bytes : int
+        Of the whole request; a token is at least a byte.
+    text : str
+        Of the answer.
+    max_tokens : int
+        Most tokens the answer may have; a longer one may have a token for each of its bytes.
+    """
+    least = [len(" ".join(words.split())) // LETTERS_PER_TOKEN for words in (sent, text)]
+    most_output = max(max_tokens, len(text.encode()))
+    input_fits = least[0] <= usage.input <= input_bytes and usage.cached <= usage.input
+    return input_fits and least[1] <= usage.output <= most_output
+
+
 class Price(NamedTuple):
     """US dollars for a million tokens, the month in which they were looked up, and where.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
 from gnrs_ppl.errors import one_line
 from gnrs_ppl.llm.costs import Usage
-from gnrs_ppl.llm.roles import without_key
 
 SCRIPTED = "gnrs-scripted"
 """The system fingerprint by which the scripted server marks all it says."""
@@ -31,8 +31,8 @@ class _Details(BaseModel):
 
 
 class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: int
+    completion_tokens: int
     prompt_tokens_details: _Details | None = None
 
 
@@ -52,14 +52,14 @@ class Completion(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
     model: str | None = None
     system_fingerprint: str | None = None
-    usage: _Usage | None = None
+    usage: Any = None
 
     def reply(self) -> Reply:
-        """The first choice, with the key taken out where a server echoed it."""
+        """The first choice."""
         choice, model = self.choices[0], self.model or ""
         return Reply(
-            text=without_key(choice.message.content or ""),
-            refusal=without_key(choice.message.refusal or ""),
+            text=choice.message.content or "",
+            refusal=choice.message.refusal or "",
             finish_reason=choice.finish_reason or "",
             model=model,
             scripted=self.system_fingerprint == SCRIPTED or model.startswith("scripted/"),
@@ -67,11 +67,14 @@ class Completion(BaseModel):
         )
 
 
-def _usage(usage: _Usage | None) -> Usage | None:
-    if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
+def _usage(stated: Any) -> Usage | None:
+    """Tokens as the server states them, None where it does not: an answer is good without."""
+    try:
+        usage = _Usage.model_validate(stated)
+    except ValidationError:
         return None
-    cached = usage.prompt_tokens_details.cached_tokens if usage.prompt_tokens_details else None
-    counted = Usage(usage.prompt_tokens, usage.completion_tokens, cached or 0)
+    details = usage.prompt_tokens_details
+    counted = Usage(usage.prompt_tokens, usage.completion_tokens, (details.cached_tokens if details else 0) or 0)
     return counted if min(counted) >= 0 else None
 
 

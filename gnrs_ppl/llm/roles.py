@@ -12,6 +12,7 @@ from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.llm.redaction import KEY
 
 Role = Literal["generator", "polisher", "parser", "judge", "second_judge"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -22,7 +23,6 @@ DEFAULT_MODELS: Mapping[Role, str] = {"generator": "gpt-4o-mini", "polisher": "g
 Of its second judge only the family, Gemini, is given."""
 
 OPENAI = "https://api.openai.com/v1"
-KEY = "OPENAI_API_KEY"
 
 Structured = Literal["json_schema", "json_object", "prompt"]
 """How JSON is asked for: a schema the server enforces, any JSON object, or words alone."""
@@ -40,7 +40,9 @@ class Settings:
     structured : tuple of Structured
         Ways to ask for JSON, best first; the next is taken where the server rejects one.
     timeout : float
-        Seconds without a byte before an attempt is given up.
+        Seconds after which an attempt is given up, whether nothing came or a little at a time.
+    longest : int
+        Most bytes of an answer, as it travels and as it is read: compressed ones are refused.
     retries : int
         Further attempts of the SDK at a call that was limited, failed or not answered.
 
@@ -54,6 +56,7 @@ class Settings:
     models: Mapping[Role, str] = field(default_factory=lambda: dict(DEFAULT_MODELS))
     structured: tuple[Structured, ...] = get_args(Structured)
     timeout: float = 120.0
+    longest: int = 2**20
     retries: int = 4
 
     def __post_init__(self) -> None:
@@ -112,12 +115,6 @@ def require_key(environment: Mapping[str, str] = os.environ) -> None:
         raise InputError(f"a language model is needed and {KEY} is not set", remedy)
     if not all("!" <= character <= "~" for character in environment[KEY]):
         raise InputError("holds blanks, line breaks or other characters no key has", "set it again", source="environment", field=KEY)
-
-
-def without_key(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """``text`` with the key, where a server echoed it, replaced; words too short to be a secret are left alone."""
-    key = environment.get(KEY, "")
-    return text.replace(key, f"[{KEY}]") if len(key) >= 16 else text
 
 
 def _check_url(url: str) -> None:

@@ -30,6 +30,11 @@ from gnrs_ppl.rule.types import Act, Constraint, Norm, Office, Structure
 LONGEST = 4000
 """Most characters of a text that is read."""
 _DATES = "dates are compared"
+_STUTTER = re.compile(
+    r"(?:\A|(?<= )[,;:.] )[,;:.] |\b(?:and|or|but) (?:[.;] |\Z)|\b(\w+(?: \w+)?) (?:[,:] )?\1 |\) \( "
+    r"|(?:(?:[,:]|and|but|also|in addition|\( [a-h] \)) ){6,}"
+)
+"""Marks and words of a marked text that join nothing: readers pass over one, and would over a thousand."""
 _OPENING_ACT = ("it", "its start", "from then")
 """Words the renderer has for the opening act; behind a second duty they may mean the first, unless that was said to follow them too."""
 
@@ -99,6 +104,8 @@ class _RuleReader(NormReader, EvidenceReader):
 
 
 def _read(marked: Marked, rule: Structure) -> Said:
+    if stutter := _STUTTER.search(marked.text):
+        raise Unread(marked.text[stutter.start() :])
     said = Said()
     reader, steps = _RuleReader(marked, said), StepReader(marked, said, rule.procedure)
     for sentence in re.split(r"(?<= )\. ", marked.text):

@@ -136,7 +136,7 @@ def mark(text: str, lexicon: Lexicon, named: Iterable[tuple[Kind, str]] = ()) ->
         elif word := _WORD.match(plain, at):
             tokens.append(word[0])
             at = word.end()
-        elif plain[at] == "-":
+        elif plain[at] == "-" and plain[at + 1] != "-":
             at += 1
         elif plain.startswith("'s ", at) or plain.startswith("' ", at):
             tokens.append("'s")
