@@ -21,17 +21,17 @@ COMMANDS: list[tuple[list[str], set[int], str]] = [
     (["--version"], {0}, "gnrs-ppl"),
     (["goals"], {0}, "GNRS-001"),
     (["goals", "--bench", "realcharter"], {0}, "card"),
-    (["draft", "GNRS-001", *SEARCH, "--out", "drafted"], {0}, ""),
-    (["draft", "context.yaml", *SEARCH, "--out", "own"], {0}, ""),
+    (["draft", "GNRS-001", *SEARCH, "--out", "drafted"], {0}, "Rule for GNRS-001"),
+    (["draft", "context.yaml", *SEARCH, "--out", "own"], {0}, "Rule for"),
     (["draft", "GNRS-001", "--kernel", "cpsat"], {2}, "OR-Tools"),
-    (["audit", "GNRS-001", "--rule", "drafted/rule.json"], {0, 1}, ""),
+    (["audit", "GNRS-001", "--rule", "drafted/rule.json"], {0, 1}, "Verdicts"),
     (["audit", "--rule", "own/rule.json", "--log", "events.csv", "--json"], {0, 1}, "verdict"),
     (["sample", "GNRS-001", *SEARCH, "--out", "run.nc"], {0}, "run.nc"),
-    (["diagnose", "run.nc"], {0, 1}, ""),
-    (["diagnose", "drafted/posterior.nc", "--json"], {0, 1}, ""),
+    (["diagnose", "run.nc"], {0, 1}, "mixed"),
+    (["diagnose", "drafted/posterior.nc", "--json"], {0, 1}, "verdict"),
     (["fit", "--goal", "GNRS-005", "--goal", "GNRS-052", "--out", "weights.json"], {0}, "weights.json"),
     (["experiment", "list"], {0}, "ablations"),
-    (["experiment", "aog", "--out", "experiments"], {0}, ""),
+    (["experiment", "aog", "--out", "experiments"], {0}, "wrote experiments"),
 ]
 """What is typed, the exit codes that are right, and a word of the answer."""
 
