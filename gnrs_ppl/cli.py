@@ -106,16 +106,19 @@ WeightsOption = Annotated[str, typer.Option(help="Weights of the score: fitted, 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
-@app.callback()
-def root(
-    version: Annotated[bool, typer.Option("--version", help="Print versions and exit.", is_eager=True)] = False,
-) -> None:
-    """Options of every verb."""
-    if version:
+def _print_versions(asked: bool) -> None:
+    if asked:
         from gnrs_ppl.versions import versions
 
         typer.echo("\n".join(f"{name} {number}" for name, number in versions().items()))
         raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print versions and exit.", is_eager=True, callback=_print_versions)] = False,
+) -> None:
+    """Options of every verb."""
 
 
 @app.command()

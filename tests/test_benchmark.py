@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -161,19 +160,6 @@ def same(first: Path, second: Path) -> None:
         tables = [connection.execute("SELECT * FROM read_parquet(?) ORDER BY event_id", [str(p)]).fetchall() for p in (first, second)]
     assert tables[0] == tables[1]
     assert len(tables[0]) > 500
-
-
-def test_a_context_loads_fast() -> None:
-    """Within 0.2 s with its log; the fastest of sixteen, so that a busy machine alone does not fail it."""
-    seconds = []
-    for family in [*FAMILIES, *FAMILIES]:
-        goal = next(g.id for g in goals() if g.family == family)
-        gnrs_bench._scene.cache_clear()
-        begun = time.perf_counter()
-        context = gnrs.load_context(goal)
-        assert context.log.events > 1000
-        seconds.append(time.perf_counter() - begun)
-    assert min(seconds) <= 0.2, seconds
 
 
 def test_goals_of_a_family_share_one_log() -> None:

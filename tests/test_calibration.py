@@ -21,6 +21,7 @@ from gnrs_ppl.calibration import references as references_module
 from gnrs_ppl.calibration import weights as weights_module
 from gnrs_ppl.calibration.averaging import average
 from gnrs_ppl.calibration.chain_gradient import chain_expectation
+from gnrs_ppl.calibration.fit import fit
 from gnrs_ppl.calibration.objective import cross_entropies, fisher, minimise, objective, prior_centre, problem_of
 from gnrs_ppl.calibration.posterior import NOISE_PRIOR, log_likelihood, observed, predictive_check, prior_variance, sample_posterior
 from gnrs_ppl.calibration.problem import GoalData, data_hash, dev_data, dev_goals
@@ -296,6 +297,11 @@ def test_references_no_pool_or_no_feasible_structure_meets(monkeypatch: pytest.M
         dev_data(["GNRS-005"])
     with pytest.raises(InputError, match=r"GNRS-001: has no annotated reference"):
         dev_data(["GNRS-001"])
+
+
+def test_one_goal_leaves_none_to_validate_on():
+    with pytest.raises(InputError, match=r"--goal: 1 goal named, and none is left to validate on; name two or more"):
+        fit(["GNRS-005"])
 
 
 def test_predicates():

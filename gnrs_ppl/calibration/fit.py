@@ -20,6 +20,7 @@ from gnrs_ppl.calibration.problem import GoalData, data_hash, dev_data
 from gnrs_ppl.calibration.validation import Held, chosen_kappa, leave_one_out
 from gnrs_ppl.calibration.weights import FROZEN, POSTERIOR, feature_hash
 from gnrs_ppl.context.files import write_all
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.exact import enumerate_space, exact_posterior
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract, hard_penalty
 from gnrs_ppl.models.features import FEATURES
@@ -207,11 +208,13 @@ def fit(
     Raises
     ------
     InputError
-        For a goal that is not dev, and references that cannot be met.
+        For a goal that is not dev, fewer than two goals, and references that cannot be met.
     """
     began = time.perf_counter()
     report("reading the references")
     data = dev_data(goal_ids)
+    if len(data) < 2:
+        raise InputError(f"{len(data)} goal named, and none is left to validate on", "name two or more", source="arguments", field="--goal")
     problem, share = problem_of(data), np.ones(len(data))
     report("choosing the prior's strength, goal by goal left out")
     kappa, kappas = chosen_kappa(data)

@@ -111,7 +111,7 @@ def _accepted(proposal: Float[Floats, "n n"], log_density: Float[Floats, "R n"])
     return np.asarray(np.exp(np.minimum(log_proposal, log_proposal.T + ratio)))
 
 
-Entry = tuple[tuple[int, ...], Float[Floats, "n n"]]
+Entry = tuple[tuple[int, ...], "Float[Floats, 'n n']"]  # in quotes: from NumPy 2.5 on, NDArray is no class to jaxtyping
 
 
 def _shared(allowed: NDArray[np.bool_]) -> Floats:

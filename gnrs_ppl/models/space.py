@@ -403,8 +403,8 @@ def _flags(name: str, table: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bo
 def _check_range(unary: list[NDArray[np.float64]], pairwise: NDArray[np.float64], pairs: list[tuple[int, int]], sizes: list[int]) -> None:
     """Each feature stays in [0, 1] for every structure: the tables' least and greatest entries bound it."""
     real = [pairwise[p, : sizes[left], : sizes[right]] for p, (left, right) in enumerate(pairs)]
-    least = sum(table.min(axis=0) for table in unary) + sum(table.min(axis=(0, 1)) for table in real)
-    greatest = sum(table.max(axis=0) for table in unary) + sum(table.max(axis=(0, 1)) for table in real)
+    entries = [table.reshape(-1, pairwise.shape[-1]) for table in (*unary, *real)]
+    least, greatest = np.sum([table.min(0) for table in entries], 0), np.sum([table.max(0) for table in entries], 0)
     for f, (low, high) in enumerate(zip(least, greatest, strict=True)):
         if low < -SUM_TOLERANCE or high > 1 + SUM_TOLERANCE:
             raise ValueError(f"feature {f}: the tables add up to between {low:.6g} and {high:.6g}, outside [0, 1]")

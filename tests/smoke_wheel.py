@@ -1,0 +1,86 @@
+"""Every verb from the built wheel, as a user installs it: a fresh environment, today's newest dependencies, an empty folder.
+
+Run as ``python tests/smoke_wheel.py`` with the Python to install for; it needs pip and a package index. Warnings are errors. Prints a
+line per command; exits 1 if one does not end as it should.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SEARCH = ["--chains", "8", "--steps", "50"]
+COMMANDS: list[tuple[list[str], set[int], str]] = [
+    (["--version"], {0}, "gnrs-ppl"),
+    (["goals"], {0}, "GNRS-001"),
+    (["goals", "--bench", "realcharter"], {0}, "card"),
+    (["draft", "GNRS-001", *SEARCH, "--out", "drafted"], {0}, "Rule for GNRS-001"),
+    (["draft", "context.yaml", *SEARCH, "--out", "own"], {0}, "Rule for"),
+    (["draft", "GNRS-001", "--kernel", "cpsat"], {2}, "OR-Tools"),
+    (["audit", "GNRS-001", "--rule", "drafted/rule.json"], {0, 1}, "Verdicts"),
+    (["audit", "--rule", "own/rule.json", "--log", "events.csv", "--json"], {0, 1}, "verdict"),
+    (["sample", "GNRS-001", *SEARCH, "--out", "run.nc"], {0}, "run.nc"),
+    (["diagnose", "run.nc"], {0, 1}, "mixed"),
+    (["diagnose", "drafted/posterior.nc", "--json"], {0, 1}, "verdict"),
+    (["fit", "--goal", "GNRS-005", "--goal", "GNRS-052", "--out", "weights.json"], {0}, "weights.json"),
+    (["experiment", "list"], {0}, "ablations"),
+    (["experiment", "aog", "--out", "experiments"], {0}, "wrote experiments"),
+]
+"""What is typed, the exit codes that are right, and a word of the answer."""
+
+
+def tracked() -> list[str]:
+    """The files of the checkout that are under version control and still there."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+def copy_sources(folder: Path) -> None:
+    """What a wheel is built from: the tracked files alone, so that nothing left lying in the checkout gets into it."""
+    for name in tracked():
+        if name.split("/")[0] in ("gnrs_ppl", "pyproject.toml", "README.md", "LICENSE"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+
+
+def unpack(wheel: Path, folder: Path) -> set[str]:
+    """The names of the package's files in a wheel, unpacked into a folder."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+        return {name for name in archive.namelist() if name.startswith("gnrs_ppl/")}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        sources, environment, empty = (Path(folder) / name for name in ("sources", "environment", "empty"))
+        copy_sources(sources)
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+        subprocess.run([*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, str(sources)], check=True)
+        (wheel,) = Path(folder).glob("*.whl")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+        subprocess.run([*pip, "--python", str(environment / "bin" / "python"), "install", "--quiet", str(wheel)], check=True)
+        empty.mkdir()
+        for name in ("context.yaml", "events.csv"):
+            shutil.copy(ROOT / "examples" / "invoices" / name, empty)
+        own = {"HOME": folder, "GNRS_CACHE_DIR": f"{folder}/cache", "PYTHONWARNINGS": "error", "PATH": os.defpath}
+        failed = 0
+        for arguments, codes, word in COMMANDS:
+            begun = time.perf_counter()
+            gnrs = environment / "bin" / "gnrs"
+            done = subprocess.run([gnrs, *arguments], cwd=empty, env=own, capture_output=True, text=True, check=False)
+            right = done.returncode in codes and word in done.stdout + done.stderr and "Traceback" not in done.stderr
+            line = f"gnrs {' '.join(arguments):<70} exit {done.returncode}  {time.perf_counter() - begun:5.1f} s"
+            print(line if right else f"{line}: {sorted(codes)} and {word!r} were expected\n{done.stdout}\n{done.stderr}", flush=True)
+            failed += not right
+    sys.exit(f"{failed} of {len(COMMANDS)} commands did not end as they should" if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
