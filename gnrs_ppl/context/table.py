@@ -46,15 +46,16 @@ class Table(Protocol):
         Their DuckDB types.
     rows, blank : int
         Rows of the file, counted without DuckDB, and how many of them are blank lines; known after ``scan``.
-    said : list of str
-        What a reader should know of how the file was read.
     """
 
     header: list[str]
     types: list[str]
     rows: int
     blank: int
-    said: list[str]
+
+    @property
+    def said(self) -> list[str]:
+        """What a reader should know of how the file was read; known after ``scan``."""
 
     def scan(self, positions: Sequence[int]) -> tuple[str, dict[str, str]]:
         """SQL for the rows with columns ``row`` (from 1) and ``c0``, ``c1``, … as ``positions`` say; its parameters."""
@@ -232,13 +233,11 @@ class _Csv:
 class _Parquet:
     """A Parquet file; its row count is the one its own footer states."""
 
-    blank = 0
-
     def __init__(self, stream: _Hashed, copy: Path, source: str, connection: duckdb.DuckDBPyConnection) -> None:
         import duckdb
 
+        self.blank, self.said = 0, list[str]()
         self.stream, self.copy = stream, copy
-        self.said = list[str]()
         with copy.open("wb") as target:
             shutil.copyfileobj(io.BufferedReader(stream, _CHUNK), target, _CHUNK)
 
