@@ -161,7 +161,7 @@ class TestPaths:
         assert column(read(tmp_path, HEADER + ROW, name)) == ["A"]
 
     def test_a_role_out_of_a_folder_name_changes_no_verdict(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        context = small.write(tmp_path)
+        context = small.write(tmp_path, rule=small.changed(small.RULE, ("rule.scope", {"roles": ["waiter"]})))
         told = []
         for folder in ("plain", "role=admin"):
             (tmp_path / folder).mkdir()
