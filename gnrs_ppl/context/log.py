@@ -188,8 +188,9 @@ class _Import:
             self.connection.execute(
                 f"CREATE TABLE staged AS SELECT row, {', '.join(texts)}, {' + '.join(uneven)} AS uneven FROM {relation}", parameters
             )
-        except duckdb.Error as error:
-            raise self._error(f"is not readable ({one_line(str(error), 120)})", "write the file again") from None
+        except (duckdb.Error, UnicodeDecodeError) as error:
+            problem = one_line(str(error).replace(parameters["path"], "the file"), 120)
+            raise self._error(f"is not readable ({problem})", "write the file again") from None
         rows, uneven_cells = self._one("SELECT count(*), sum(uneven) FROM staged")
         if rows == 0:
             raise self._error("has no rows", "give a log with events in it")
@@ -392,10 +393,10 @@ class _Import:
         self.connection.execute("DROP TABLE timed")
         kept = self._one("SELECT count(*) FROM events")[0]
         aside = {"blank lines": table.blank, "without a case id": caseless, "in channels that are not evidence": elsewhere}
-        parts = [f"{kept} events", *(f"{rows} {reason}" for reason, rows in aside.items() if rows)]
+        parts = [f"{kept:,} events", *(f"{rows:,} {reason}" for reason, rows in aside.items() if rows)]
         if table.rows != kept + sum(aside.values()):
-            raise self._error(f"its {table.rows} rows are not the {', '.join(parts)} that were read", "write the file again")
-        self.findings.insert(0, "; ".join([f"the file's {table.rows} rows: {', '.join(parts)}", *table.said]))
+            raise self._error(f"its {table.rows:,} rows are not the {', '.join(parts)} that were read", "write the file again")
+        self.findings.insert(0, "; ".join([f"the file's {table.rows:,} rows: {', '.join(parts)}", *table.said]))
         if not kept:
             raise self._error("holds no row with a case id in a declared durable channel", "check records.columns and records.channels")
 

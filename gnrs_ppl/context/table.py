@@ -249,7 +249,7 @@ class _Parquet:
             size = sum(row[0] for row in rows_of("SELECT total_uncompressed_size FROM parquet_metadata($path)"))
             tree = iter(rows_of("SELECT name, num_children FROM parquet_schema($path)"))
             self.types = [row[1] for row in rows_of("DESCRIBE SELECT * FROM read_parquet($path, hive_partitioning = false)")]
-        except duckdb.Error as error:
+        except (duckdb.Error, UnicodeDecodeError) as error:
             problem = one_line(str(error).replace(str(copy), "the file"), 120)
             raise InputError(f"is not readable Parquet ({problem})", "give a Parquet file", source=source) from None
         if self.rows > MAX_ROWS or size > MAX_BYTES:
