@@ -12,7 +12,7 @@ DEMO := examples/invoices
 PYTHON_NEWEST ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null)
 NEWEST := .venv-newest
 
-.PHONY: demo test test-newest lint format perf clean
+.PHONY: demo test test-newest fuzz lint format perf clean
 
 # pip of the system installs into the environment, so that neither ensurepip nor a second pip is needed
 $(INSTALLED): pyproject.toml $(CONSTRAINTS)
@@ -35,6 +35,9 @@ test-newest:
 	$(PYTHON_NEWEST) -m pip --python $(NEWEST)/bin/python install --quiet --disable-pip-version-check -e '.[dev]'
 	$(NEWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 	$(PYTHON_NEWEST) tests/smoke_wheel.py
+
+fuzz: $(INSTALLED)
+	GNRS_FUZZ=1 $(BIN)/python -m pytest -m fuzz -n $(WORKERS) --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check gnrs_ppl tests perf examples

@@ -54,7 +54,7 @@ def test_a_clock_is_inferred_only_from_enough_rows(tmp_path: Path, suffix: str, 
     line = "a,A,2024-01-01T10:{:02d}{}Z,x\n"
     many = read(tmp_path, HEADER + "".join(line.format(m, suffix) for m in range(40)))
     assert {r[4] for r in rows(many)} == {grain}
-    assert bool(many.findings) == (grain == "minute")
+    assert ("every time in 'x' is a whole minute; its clock is taken to show minutes" in many.findings) == (grain == "minute")
     few = read(tmp_path, HEADER + "".join(line.format(m, suffix) for m in range(5)))
     assert {r[4] for r in rows(few)} == {"second"}
 
@@ -67,6 +67,7 @@ def test_rows_that_are_not_evidence_are_counted(tmp_path: Path) -> None:
     )
     assert [r[5] for r in rows(log)] == ["x", None]
     assert log.findings == (
+        "the file's 5 rows: 2 events, 1 without a case id, 2 in channels that are not evidence; its cells are parted by commas, its text is UTF-8",
         "1 rows have no case id and are not used",
         "1 rows stand in 'position', which nothing keeps; they are not evidence",
         "1 rows stand in 'rumour', which is not declared; they are not evidence",

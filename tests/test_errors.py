@@ -91,7 +91,7 @@ CASES = [
     Case("impossible date", "gnrs: {}/log.csv: timestamp: row 2: timestamp '2024-02-30T08:05:00+01:00' is not ISO 8601; write times as 2024-05-31, or 2024-05-31T09:15:00+02:00", log=LOG.replace("2024-03-04T08:05", "2024-02-30T08:05", 1)),
     Case("time without offset", "gnrs: {}/log.csv: timestamp: 1 rows carry a time without offset (first: row 1); state records.offset, such as +01:00", log=LOG.replace("08:00:00+01:00", "08:00:00", 1), context=edited(("records.offset", ...))),
     Case("empty log", "gnrs: {}/log.csv: has no rows; give a log with events in it", log=LOG.splitlines()[0] + "\n"),
-    Case("binary log", "gnrs: {}/log.csv: is not readable CSV", log=b"\x00\x01\x02\xff" * 64),
+    Case("binary log", "gnrs: {}/log.csv: is not UTF-8 text (byte 3); save it as CSV in UTF-8 with a header line, plain or gzipped, or as Parquet", log=b"\x00\x01\x02\xff" * 64),
     Case("missing log", "gnrs: {}/none.csv: no such file; check records.log or --log", context=edited(("records.log", "none.csv"))),
     Case("no log named", "gnrs: {}/context.json: records.log: names no log; state records.log or pass --log", context=edited(("records.log", ...))),
     Case("0 chains", "gnrs: arguments: chains: 0 asked for; ask for at least 1", arguments="draft {}/context.json --chains 0"),

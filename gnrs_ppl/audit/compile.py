@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from gnrs_ppl.audit.checkable import CheckPlan, ConstraintPlan, RolePlan
 from gnrs_ppl.audit.evidence import Nearest, Rows, Search, act_rows, closing_rows, count, earliest, evidence
 from gnrs_ppl.audit.sql import Query, Statement
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import Interval, Moment
+from gnrs_ppl.context.types import Interval, span
 from gnrs_ppl.rule.types import NEGATIVE, POSITIVE, TWO_SIDED
 
 __all__ = ["Query", "compile_procedure", "compile_rule"]
@@ -103,7 +103,7 @@ class _Compiler:
             "Line 4: the end of observation, as declared"
             if declared
             else "Line 4: the end of observation, the last end-of-grain of any row",
-            f"SELECT CAST({st.bind('end_of_observation', _span(declared, records.offset)[1])} AS TIMESTAMP) AS ends"
+            f"SELECT CAST({st.bind('end_of_observation', span(declared, records.offset)[1])} AS TIMESTAMP) AS ends"
             if declared
             else f'SELECT max({end}) AS ends FROM events WHERE "timestamp" IS NOT NULL',
         )
@@ -505,22 +505,10 @@ def _concatenated(lists: list[str]) -> str:
     return joined
 
 
-def _span(moment: Moment, offset: int | None) -> tuple[datetime, datetime]:
-    """First and last microsecond of a declared instant or local day, in naive UTC (G6, E7)."""
-    ahead = timedelta(minutes=offset or 0)
-    if isinstance(moment, datetime):
-        utc = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment - ahead
-        return utc, utc
-    start = datetime(moment.year, moment.month, moment.day) - ahead
-    return start, start + timedelta(days=1) - _MICROSECOND
-
-
 def _merged(intervals: tuple[Interval, ...], offset: int | None) -> list[tuple[datetime, datetime]]:
     """Declared coverage with overlapping or adjacent intervals merged (line 4)."""
     merged: list[tuple[datetime, datetime]] = []
-    for begins, ends in sorted((_span(i.start, offset)[0], _span(i.end, offset)[1]) for i in intervals):
-        if ends < begins:
-            continue
+    for begins, ends in sorted((span(i.start, offset)[0], span(i.end, offset)[1]) for i in intervals):
         if merged and begins <= merged[-1][1] + _MICROSECOND:
             merged[-1] = (merged[-1][0], max(merged[-1][1], ends))
         else:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gnrs_ppl.context.table import Table, opened
 from gnrs_ppl.context.time import GRAINS, Grain
-from gnrs_ppl.context.types import COLUMNS, RecordLayer
+from gnrs_ppl.context.types import COLUMNS, Column, RecordLayer, span
 from gnrs_ppl.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -99,23 +100,36 @@ def open_connection() -> duckdb.DuckDBPyConnection:
 def read_log(path: Path, records: RecordLayer) -> EventLog:
     """The event table of a CSV (plain or gzipped) or Parquet file, mapped and cleaned as ``records`` says.
 
+    Every row of the file becomes an event or is set aside for a reason that the findings count.
+
     Raises
     ------
     InputError
-        No such file, unreadable, no rows, a mapped column the file lacks, a timestamp that is not ISO 8601, a time
-        without offset and none declared, a doubled event id.
+        No such file, unreadable, damaged, ragged, no rows, a mapped column the file lacks, a column that nearly has the
+        name of one, a timestamp that is not ISO 8601, a time without offset and none declared, two offsets that differ,
+        a doubled event id, an end of observation before the first event.
     """
     return _Import(path, records).run()
 
 
 # A local timestamp, its offset and its own resolution, from ISO 8601 text.
 _ISO = r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$"
-_OFFSET = (
+_OFFSET = r"Z|[+-](?:(?:0\d|1[0-3]):?[0-5]\d|14:?00)"
+_MINUTES = (
     "CASE WHEN {0} = 'Z' THEN 0 WHEN {0} <> '' THEN "
-    "(CASE WHEN {0}[1] = '-' THEN -1 ELSE 1 END) * (60 * CAST({0}[2:3] AS INTEGER) + CAST(right({0}, 2) AS INTEGER)) END"
+    "(CASE WHEN {0}[1] = '-' THEN -1 ELSE 1 END) * (60 * TRY_CAST({0}[2:3] AS INTEGER) + TRY_CAST(right({0}, 2) AS INTEGER)) END"
 )
 # Below this many dated rows a clock that only ever shows whole minutes (or midnights) may be chance.
 ENOUGH_TO_INFER_A_GRAIN = 30
+REQUIRED = ("case_id", "activity", "timestamp", "channel")
+# Columns whose cells name something that rules speak of.
+NAMING: tuple[Column, ...] = ("activity", "resource", "role", "object", "location", "channel")
+WHITE_SPACE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+UNSEEN = r"[\pC\p{Zl}\p{Zp}]"
+UNSEEN_OR_SPACE = r"[\s\pC\pZ]+"
+LISTED = 10
+CLOSE = 0.85
+"""Likeness from which a column's name is taken for a misspelt one."""
 
 
 class _Import:
@@ -123,49 +137,124 @@ class _Import:
 
     def __init__(self, path: Path, records: RecordLayer) -> None:
         self.path, self.records, self.findings = path, records, list[str]()
+        self.constants: dict[str, str] = {}
         self.connection = open_connection()
 
     def run(self) -> EventLog:
         """Read, clean, lock."""
-        self._stage()
+        with opened(self.path, self.connection) as table:
+            self._stage(table)
+            fingerprint = table.fingerprint()
+        self._check_ids()
+        self._note_names()
         self._parse_times()
         self._set_grains()
-        self._keep_rows_of_d()
-        with self.path.open("rb") as stream:
-            fingerprint = hashlib.file_digest(stream, "sha256").hexdigest()
-        self.connection.execute("DROP TABLE staged")
+        self._keep_rows_of_d(table)
+        self._check_end_of_observation()
         return EventLog.sealed(self.connection, fingerprint, self.records, tuple(self.findings))
 
     def _error(self, problem: str, remedy: str, field: str = "") -> InputError:
         return InputError(problem, remedy, source=str(self.path), field=field)
 
-    def _one(self, sql: str, parameters: list[object] | None = None) -> tuple[object, ...]:
-        return self.connection.execute(sql, parameters or []).fetchone() or ()
+    def _one(self, sql: str, parameters: dict[str, object] | None = None) -> tuple[Any, ...]:
+        return self.connection.execute(sql, parameters or {}).fetchone() or ()
 
-    def _stage(self) -> None:
-        """The file's columns under the event table's names, all as text."""
+    def _stage(self, table: Table) -> None:
+        """The file's columns under the event table's names, all as text without white space around it."""
         import duckdb
 
-        if not self.path.is_file():
-            raise self._error("no such file" if not self.path.exists() else "is not a file", "check records.log or --log")
-        if any(c in self.path.name for c in "*?[]"):
-            raise self._error("its name holds one of * ? [ ]", "rename the file")
-        parquet = self.path.suffix == ".parquet"
-        scan = "read_parquet($path)" if parquet else "read_csv($path, all_varchar = true, header = true, sample_size = -1)"
+        doubled = next((name for i, name in enumerate(table.header) if name and name in table.header[:i]), None)
+        if doubled is not None:
+            raise self._error(f"two columns are named {doubled!r}", "rename one of them")
+        sources = {column: self._source(column, table.header) for column in COLUMNS}
+        positions = sorted({i for i in sources.values() if i is not None})
+        unread = [name or "(unnamed)" for i, name in enumerate(table.header) if i not in positions]
+        if unread:
+            self.findings.append(f"{len(unread)} columns are not read: {one_line(', '.join(unread), 160)}")
+        texts, uneven = [], ["0"]
+        for column, position in sources.items():
+            if position is None:
+                texts.append(f'$constant_{column}::VARCHAR AS "{column}"' if column in self.constants else f'NULL::VARCHAR AS "{column}"')
+                continue
+            cell = f"c{positions.index(position)}"
+            text = self._text(column, cell, table.types[position])
+            # asked first, because trim is ten times slower
+            ends = f"({text} <> '' AND (contains($white_space, left({text}, 1)) OR contains($white_space, right({text}, 1))))"
+            texts.append(f"nullif(CASE WHEN {ends} THEN trim({text}, $white_space) ELSE {text} END, '') AS \"{column}\"")
+            uneven.append(f"coalesce({ends}, false)::INTEGER")
+        relation, parameters = table.scan(positions)
+        parameters |= {"white_space": WHITE_SPACE} | {f"constant_{column}": text for column, text in self.constants.items()}
         try:
-            self.connection.execute(f"CREATE TABLE file AS SELECT * FROM {scan}", {"path": str(self.path)})
+            self.connection.execute(
+                f"CREATE TABLE staged AS SELECT row, {', '.join(texts)}, {' + '.join(uneven)} AS uneven FROM {relation}", parameters
+            )
         except (duckdb.Error, UnicodeDecodeError) as error:
-            kind = "Parquet" if parquet else "CSV"
-            raise self._error(f"is not readable {kind} ({one_line(str(error), 120)})", f"give a {kind} file with a header line") from None
-        types: dict[str, str] = {row[0]: row[1] for row in self.connection.execute("DESCRIBE file").fetchall()}
-        selected = []
-        for column in COLUMNS:
-            text = self._column_text(column, types)
-            selected.append(f"nullif(trim({text}), '') AS \"{column}\"")
-        self.connection.execute(f"CREATE TABLE staged AS SELECT row_number() OVER () AS row, {', '.join(selected)} FROM file", self.values)
-        self.connection.execute("DROP TABLE file")
-        if self._one("SELECT count(*) FROM staged") == (0,):
+            problem = one_line(str(error).replace(parameters["path"], "the file"), 120)
+            raise self._error(f"is not readable ({problem})", "write the file again") from None
+        rows, uneven_cells = self._one("SELECT count(*), sum(uneven) FROM staged")
+        if rows == 0:
             raise self._error("has no rows", "give a log with events in it")
+        if uneven_cells:
+            self.findings.append(f"white space around {uneven_cells} cells was taken off")
+
+    def _source(self, column: Column, header: list[str]) -> int | None:
+        """Position of the file's column for ``column``; None where there is none, or a constant for all rows."""
+        mapped = self.records.columns.get(column)
+        constant = self.records.constants.get(column)
+        if mapped is not None and constant is not None:
+            raise self._error("is both a column and a constant", "keep one of the two", f"records.columns.{column}")
+        if mapped is not None:
+            if mapped not in header:
+                near = get_close_matches(mapped, header, 1)
+                raise self._error(
+                    f"no column {mapped!r} in the log",
+                    f"did you mean {near[0]!r}?" if near else f"it has {', '.join(header[:12])}",
+                    f"records.columns.{column}",
+                )
+            return header.index(mapped)
+        if constant is None:
+            self._refuse_near_names(column, header)
+            if column in header:
+                return header.index(column)
+            if column == "channel" and len(self.records.channels) == 1:
+                constant = self.records.channels[0].name
+                self.findings.append(f"the log names no channel; all rows are taken as recorded in {constant!r}")
+        if constant is not None:
+            self.constants[column] = constant
+        elif column in REQUIRED:
+            remedy = f"map one under records.columns.{column}" + (f" or state records.constants.{column}" if column == "channel" else "")
+            raise self._error(f"has no column {column!r}", remedy + f" (columns: {', '.join(header[:12])})")
+        return None
+
+    def _refuse_near_names(self, column: Column, header: list[str]) -> None:
+        """Refuse a column that may be meant for ``column``: spelt alike but for case and signs, or misspelt where there is none."""
+        others = {_letters(name): name for name in header if name not in {*COLUMNS, *self.records.columns.values()}}
+        near = others.get(_letters(column))
+        if column in header:
+            if near is not None:
+                remedy = f"rename one, or map the one meant under records.columns.{column}"
+                raise self._error(f"columns {column!r} and {near!r} are hardly told apart", remedy)
+        else:
+            alike = get_close_matches(_letters(column), [name for name in others if name[:1] == column[0]], 1, CLOSE)
+            if alike:
+                remedy = f"map it under records.columns.{column}, or rename it"
+                raise self._error(f"has no column {column!r} but {others[alike[0]]!r}", remedy)
+
+    def _text(self, column: str, cell: str, kind: str) -> str:
+        """SQL for a cell as text."""
+        if kind == "VARCHAR":
+            return cell
+        if kind.startswith("TIMESTAMP"):  # casts of one with zone depend on the connection's zone, epoch does not
+            zoned = kind == "TIMESTAMP WITH TIME ZONE"
+            instant = f"make_timestamp(epoch_us({cell}))" if zoned else f"{cell}::TIMESTAMP"
+            written = f"strftime({instant}, '%Y-%m-%dT%H:%M:%S.%f{'Z' if zoned else ''}')"
+            return f"CASE WHEN isfinite({cell}) THEN {written} ELSE {cell}::VARCHAR END"
+        if kind.startswith(("BLOB", "STRUCT", "MAP", "UNION")) or kind.endswith("]"):
+            raise self._error(f"holds {kind} where text is needed", "write it as text, a number, a date or a timestamp", column)
+        return f"{cell}::VARCHAR"
+
+    def _check_ids(self) -> None:
+        """Number the rows where the file does not; refuse doubled and missing ids."""
         if self._one("SELECT count(event_id) FROM staged") == (0,):
             self.connection.execute("UPDATE staged SET event_id = format('{:09d}', row)")
         doubled = self._one(
@@ -175,57 +264,49 @@ class _Import:
             problem = "some rows have no event id" if doubled[0] is None else f"event id {doubled[0]!r} stands on {doubled[1]} rows"
             raise self._error(problem, "make event ids unique, or leave the column out to number the rows", "event_id")
 
-    values: dict[str, str]
-
-    def _column_text(self, column: str, types: dict[str, str]) -> str:
-        if column == COLUMNS[0]:
-            self.values = {}
-        mapped = self.records.columns.get(column)  # type: ignore[call-overload]
-        constant = self.records.constants.get(column)  # type: ignore[call-overload]
-        if mapped is not None and constant is not None:
-            raise self._error("is both a column and a constant", "keep one of the two", f"records.columns.{column}")
-        if constant is None and column == "channel" and mapped is None and column not in types and len(self.records.channels) == 1:
-            constant = self.records.channels[0].name
-            self.findings.append(f"the log names no channel; all rows are taken as recorded in {constant!r}")
-        if constant is not None:
-            self.values[f"constant_{column}"] = constant
-            return f"$constant_{column}::VARCHAR"
-        name = mapped or column
-        if name not in types:
-            near = get_close_matches(name, types, 1)
-            if mapped is not None:
-                raise self._error(
-                    f"no column {name!r} in the log",
-                    f"did you mean {near[0]!r}?" if near else f"it has {', '.join(list(types)[:12])}",
-                    f"records.columns.{column}",
-                )
-            if column in ("case_id", "activity", "timestamp", "channel"):
-                remedy = f"map one under records.columns.{column}" + (
-                    f" or state records.constants.{column}" if column == "channel" else ""
-                )
-                raise self._error(f"has no column {column!r}", remedy + f" (columns: {', '.join(list(types)[:12])})")
-            return "NULL::VARCHAR"
-        quoted = '"' + name.replace('"', '""') + '"'
-        kind = types[name]
-        if kind == "TIMESTAMP WITH TIME ZONE":  # casts of it depend on the connection's zone, epoch does not
-            return f"strftime(make_timestamp(epoch_us({quoted})), '%Y-%m-%dT%H:%M:%S.%fZ')"
-        if kind.startswith("TIMESTAMP"):
-            return f"strftime({quoted}::TIMESTAMP, '%Y-%m-%dT%H:%M:%S.%f')"
-        return f"{quoted}::VARCHAR"
+    def _note_names(self) -> None:
+        """Say which names hold what nobody sees, and which differ in nothing that anybody sees."""
+        self.connection.execute(
+            "CREATE TABLE names AS "
+            + " UNION ALL ".join(
+                f"""SELECT '{column}' AS kind, "{column}" AS name, min(row) AS first, count(*) AS cells
+                    FROM staged WHERE "{column}" IS NOT NULL GROUP BY ALL"""
+                for column in ("case_id", *NAMING)
+            )
+        )
+        for kind, cells, row, name in self.connection.execute(
+            """SELECT kind, sum(cells), min(first), min_by(name, first) FROM names
+               WHERE regexp_matches(name, $unseen) GROUP BY kind ORDER BY kind""",
+            {"unseen": UNSEEN},
+        ).fetchall():
+            self.findings.append(
+                f"{kind}: {cells} cells hold control or invisible characters (first: row {row}, {one_line(ascii(name), 60)})"
+            )
+        twins = self.connection.execute(
+            """SELECT kind, list(name ORDER BY name), list(cells ORDER BY name) FROM names WHERE kind <> 'case_id'
+               GROUP BY kind, lower(regexp_replace(nfc_normalize(name), $unseen_or_space, '', 'g')) HAVING count(*) > 1 ORDER BY ALL""",
+            {"unseen_or_space": UNSEEN_OR_SPACE},
+        ).fetchall()
+        for kind, names, cells in twins[:LISTED]:
+            listed = " and ".join(f"{one_line(ascii(name), 60)} ({count} rows)" for name, count in zip(names[:4], cells, strict=False))
+            self.findings.append(f"{kind}: {listed} differ only in case, white space or signs nobody sees; they count as different")
+        if len(twins) > LISTED:
+            self.findings.append(f"{len(twins) - LISTED} more groups of names differ only so")
+        self.connection.execute("DROP TABLE names")
 
     def _parse_times(self) -> None:
         """Local wall time, offset and whether only a date was written; refuses what is not ISO 8601."""
-        parts = ", ".join(
-            f'regexp_extract("timestamp", $iso, {i}) AS {name}' for i, name in enumerate(("date_text", "time_text", "suffix"), 1)
-        )
         self.connection.execute(
-            f"""CREATE TABLE parsed AS SELECT *, date_text <> '' AND time_text = '' AS date_only,
-                   try_cast(date_text || ' ' || CASE WHEN time_text = '' THEN '00:00' ELSE replace(time_text, ',', '.') END
+            f"""CREATE TABLE parsed AS SELECT * EXCLUDE (parts, uneven), parts.date AS date_text, parts.suffix AS suffix,
+                   date_text <> '' AND parts.time = '' AS date_only,
+                   try_cast(date_text || ' ' || CASE WHEN parts.time = '' THEN '00:00' ELSE replace(parts.time, ',', '.') END
                             AS TIMESTAMP) AS local,
-                   coalesce({_OFFSET.format("suffix")}, {_OFFSET.format('"offset"')}, $declared::INTEGER) AS minutes
-            FROM (SELECT *, {parts} FROM staged)""",
+                   {_MINUTES.format("suffix")} AS written, {_MINUTES.format('"offset"')} AS stated,
+                   coalesce(written, stated, $declared::INTEGER) AS minutes
+            FROM (SELECT *, regexp_extract("timestamp", $iso, ['date', 'time', 'suffix']) AS parts FROM staged)""",
             {"iso": _ISO, "declared": self.records.offset},
         )
+        self.connection.execute("DROP TABLE staged")
         bad = self._one(
             "SELECT row, timestamp FROM parsed WHERE timestamp IS NOT NULL "
             "AND (local IS NULL OR year(local) NOT BETWEEN 1000 AND 9000) ORDER BY row LIMIT 1"
@@ -236,14 +317,20 @@ class _Import:
                 "write times as 2024-05-31, or 2024-05-31T09:15:00+02:00",
                 "timestamp",
             )
-        bad = self._one(
-            """SELECT row, "offset" FROM parsed WHERE "offset" IS NOT NULL
-               AND NOT regexp_full_match("offset", '(Z|[+-]\\d{2}:?\\d{2})') ORDER BY row LIMIT 1"""
-        )
-        if bad:
-            raise self._error(
-                f"row {bad[0]}: offset {one_line(str(bad[1]), 40)!r} is not like +01:00", "write offsets as +01:00 or Z", "offset"
+        for offset in ("suffix", '"offset"'):
+            bad = self._one(
+                f"SELECT row, {offset} FROM parsed WHERE {offset} <> '' AND NOT regexp_full_match({offset}, $pattern) ORDER BY row LIMIT 1",
+                {"pattern": _OFFSET},
             )
+            if bad:
+                raise self._error(
+                    f"row {bad[0]}: offset {one_line(str(bad[1]), 40)!r} is not like +01:00",
+                    "write offsets as +01:00 or Z, at most 14 hours",
+                    "offset",
+                )
+        bad = self._one('SELECT row, "offset", "timestamp" FROM parsed WHERE written <> stated ORDER BY row LIMIT 1')
+        if bad:
+            raise self._error(f"row {bad[0]}: offset {bad[1]!r} contradicts timestamp {bad[2]!r}", "correct one of the two", "offset")
         naked = self._one("SELECT count(*), min(row) FROM parsed WHERE local IS NOT NULL AND NOT date_only AND minutes IS NULL")
         if naked[0]:
             raise self._error(
@@ -270,28 +357,31 @@ class _Import:
                 self.findings.append(f"every time in {channel!r} is a whole {clock}; its clock is taken to show {clock}s")
             self.connection.execute("INSERT INTO clocks VALUES (?, ?)", [channel, clock])
         self.connection.execute(
-            """CREATE TABLE timed AS SELECT parsed.* EXCLUDE (timestamp, "offset", grain),
+            """CREATE TABLE timed AS SELECT parsed.* EXCLUDE (timestamp, "offset", grain, date_text, suffix, written, stated),
                    CASE WHEN local IS NULL THEN NULL WHEN date_only THEN 'day' ELSE coalesce(parsed.grain, clock) END AS grain
             FROM parsed LEFT JOIN clocks ON clocks.channel IS NOT DISTINCT FROM parsed.channel"""
         )
+        self.connection.execute("DROP TABLE parsed; DROP TABLE clocks")
 
-    def _keep_rows_of_d(self) -> None:
-        """Rows with a case, in declared durable channels or in none that is known."""
+    def _keep_rows_of_d(self, table: Table) -> None:
+        """Rows with a case, in declared durable channels or in none that is known; every row of the file is accounted for."""
         caseless = self._one("SELECT count(*) FROM timed WHERE case_id IS NULL")[0]
         if caseless:
             self.findings.append(f"{caseless} rows have no case id and are not used")
         durable = [c.name for c in self.records.channels if c.durable]
         where = ["case_id IS NOT NULL"]
+        elsewhere = 0
         if self.records.channels:
             where.append("(channel IS NULL OR list_contains($durable, channel))")
             for channel, rows in self.connection.execute(
-                "SELECT channel, count(*) FROM timed WHERE channel IS NOT NULL AND NOT list_contains($durable, channel) "
-                "GROUP BY channel ORDER BY channel",
+                "SELECT channel, count(*) FROM timed WHERE case_id IS NOT NULL AND channel IS NOT NULL "
+                "AND NOT list_contains($durable, channel) GROUP BY channel ORDER BY channel",
                 {"durable": durable},
             ).fetchall():
                 known = self.records.channel(channel) is not None or any(o.name == channel for o in self.records.observables)
                 why = "which nothing keeps" if known else "which is not declared"
                 self.findings.append(f"{rows} rows stand in {channel!r}, {why}; they are not evidence")
+                elsewhere += rows
         cut = " ".join(f"WHEN '{grain}' THEN date_trunc('{grain}', local)" for grain in GRAINS)
         self.connection.execute(
             f"""INSERT INTO events
@@ -300,6 +390,33 @@ class _Import:
                 FROM timed WHERE {" AND ".join(where)} ORDER BY row""",
             {"durable": durable} if self.records.channels else {},
         )
-        self.connection.execute("DROP TABLE parsed; DROP TABLE timed; DROP TABLE clocks")
-        if self._one("SELECT count(*) FROM events") == (0,):
+        self.connection.execute("DROP TABLE timed")
+        kept = self._one("SELECT count(*) FROM events")[0]
+        aside = {"blank lines": table.blank, "without a case id": caseless, "in channels that are not evidence": elsewhere}
+        parts = [f"{kept:,} events", *(f"{rows:,} {reason}" for reason, rows in aside.items() if rows)]
+        if table.rows != kept + sum(aside.values()):
+            raise self._error(f"its {table.rows:,} rows are not the {', '.join(parts)} that were read", "write the file again")
+        self.findings.insert(0, "; ".join([f"the file's {table.rows:,} rows: {', '.join(parts)}", *table.said]))
+        if not kept:
             raise self._error("holds no row with a case id in a declared durable channel", "check records.columns and records.channels")
+
+    def _check_end_of_observation(self) -> None:
+        """Refuse an end of observation before all events; count the events after it."""
+        declared = self.records.end_of_observation
+        if declared is None:
+            return
+        end = span(declared, self.records.offset)[1]
+        first, after = self._one(
+            'SELECT min("timestamp"), count(*) FILTER ("timestamp" > $end) FROM events WHERE "timestamp" IS NOT NULL', {"end": end}
+        )
+        if first is not None and first > end:
+            raise self._error(
+                f"{declared} lies before the first event, at {first} UTC", "state when the log was extracted", "records.end_of_observation"
+            )
+        if after:
+            self.findings.append(f"{after} events stand after the end of observation, {declared}")
+
+
+def _letters(name: str) -> str:
+    """A name without case, spaces and signs."""
+    return "".join(c for c in name.casefold() if c.isalnum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -69,8 +69,24 @@ def _unset(value: Any) -> bool:
     return not value
 
 
-Moment = Annotated[datetime | date, BeforeValidator(_instant)]
+def _in_range(value: datetime | date) -> datetime | date:
+    if not 1000 <= value.year <= 9000:
+        raise ValueError(f"{value} is not between the years 1000 and 9000")
+    return value
+
+
+Moment = Annotated[datetime | date, BeforeValidator(_instant), AfterValidator(_in_range)]
 """An instant (with offset, or local at the log's declared offset) or a whole local day."""
+
+
+def span(moment: datetime | date, offset: int | None) -> tuple[datetime, datetime]:
+    """First and last microsecond of a declared instant or local day, in naive UTC (G6, E7)."""
+    ahead = timedelta(minutes=offset or 0)
+    if isinstance(moment, datetime):
+        utc = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment - ahead
+        return utc, utc
+    start = datetime(moment.year, moment.month, moment.day) - ahead
+    return start, start + timedelta(days=1) - timedelta(microseconds=1)
 
 
 def _offset_minutes(value: Any) -> Any:
@@ -296,6 +312,14 @@ class RecordLayer(Frozen):
     def _declared_where_there_is_no_log(self) -> RecordLayer:
         if self.prospective and (self.log is not None or not self.channels or any(c.activities is None for c in self.channels)):
             raise ValueError("a prospective record layer names no log, and says of every channel which activities it records")
+        return self
+
+    @model_validator(mode="after")
+    def _coverage_runs_forward(self) -> RecordLayer:
+        for channel in self.channels:
+            for interval in channel.coverage or ():
+                if span(interval.end, self.offset)[1] < span(interval.start, self.offset)[0]:
+                    raise ValueError(f"channel {channel.name!r}: coverage ends, {interval.end}, before it starts, {interval.start}")
         return self
 
     @property
