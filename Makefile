@@ -6,7 +6,7 @@ WORKERS ?= 2
 INSTALLED := $(VENV)/.installed
 DEMO := examples/invoices
 
-.PHONY: demo test lint format perf clean
+.PHONY: demo test fuzz lint format perf clean
 
 # pip of the system installs into the environment, so that neither ensurepip nor a second pip is needed
 $(INSTALLED): pyproject.toml constraints.txt
@@ -21,6 +21,9 @@ demo: $(INSTALLED)
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+fuzz: $(INSTALLED)
+	GNRS_FUZZ=1 $(BIN)/python -m pytest -m fuzz -n $(WORKERS) --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check gnrs_ppl tests perf examples

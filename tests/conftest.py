@@ -13,10 +13,12 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 import pytest
+from fuzz import SCALE, examples
 from hypothesis import settings
 
 settings.register_profile("suite", derandomize=True, deadline=None, print_blob=True)
-settings.load_profile("suite")
+settings.register_profile("fuzz", settings.get_profile("suite"), max_examples=examples(100))
+settings.load_profile("suite" if SCALE == 1 else "fuzz")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
