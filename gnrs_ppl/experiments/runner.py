@@ -342,7 +342,7 @@ def read_rows(folder: Path) -> list[Row]:
     for number, line in enumerate(lines[:-1], 1):
         source = f"{path}, line {number}"
         row = parse_json(line, source, remedy)
-        cell = [row.get(name) for name in Cell._fields] if isinstance(row, dict) else []
+        cell = [row.get(name, ...) for name in Cell._fields] if isinstance(row, dict) else []
         if [type(value) for value in cell] not in ([str, int, str, int], [str, NoneType, str, int]):
             raise InputError("is no row", remedy, source=source)
         for name, kind in ((name, _kind(value)) for name, value in row.items() if value is not None):
