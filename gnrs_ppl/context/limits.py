@@ -1,11 +1,11 @@
-"""What is taken at most, in one place; each is checked before anything is read, allocated or enumerated (docs/limitations.md)."""
+"""What is taken at most, each checked before anything is read or allocated (docs/limitations.md)."""
 
 from __future__ import annotations
 
 from typing import Final
 
 TEXT_BYTES: Final = 5_000_000
-"""Bytes of a context, rule, weights or configuration file; the largest that ships has 60,000."""
+"""Bytes of a context, rule, weights or configuration file."""
 ROWS_BYTES: Final = 500_000_000
 """Bytes of a file of rows or marks."""
 UAI_BYTES: Final = 200_000_000
