@@ -26,7 +26,7 @@ COMPARED: Final = 2_000
 """Names that are compared letter by letter with one that is unknown."""
 OPTIONS: Final = 600
 """Options of a slot, candidates times levels: tables of pairs are padded to the square of it."""
-PAIRS_OF_OPTIONS: Final = 250_000
+PAIRS_OF_OPTIONS: Final = 120_000
 """Pairs of options of two slots, over all pairs of slots: each is scored by every feature and condition."""
 GROUPS: Final = 100
 """Groups in a netCDF file; ours have 3."""
