@@ -283,6 +283,8 @@ def _blocked(graph: AndOrGraph, tables: Tables) -> str:
     near = fewest_flags(tables).position
     broken = graph.raised(near)
     chosen = ", ".join(graph.labels()[slot][int(o)] for slot, o in zip(SLOTS, near, strict=True))
+    if not broken:
+        return f"there is one ({chosen}); try more --steps or --chains, or --kernel exact"
     names = " and ".join(flag.name for flag in broken)
     return f"no feasible structure: the nearest ({chosen}) still breaks {names}; {'; '.join(flag.remedy for flag in broken)}"
 

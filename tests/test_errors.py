@@ -42,7 +42,7 @@ CASES = [
     Case("yaml bomb", "gnrs: {}/c.yaml: is not readable YAML: line 2: aliases are not read; write the value out; mend the syntax there", context=BOMB, arguments="draft {}/c.yaml"),
     Case(
         "yaml tag",
-        "gnrs: {}/c.yaml: is not readable YAML: line 1, column 7: could not determine a constructor for the tag 'tag:yaml.org,2002:python/object/apply:os.system'; mend the syntax there",
+        "gnrs: {}/c.yaml: is not readable YAML: line 1: tags such as 'tag:yaml.org,2002:python/object/apply:os.system' are not read; write the value plainly; mend the syntax there",
         context="goal: !!python/object/apply:os.system ['true']\n",
         arguments="draft {}/c.yaml",
     ),
@@ -52,7 +52,7 @@ CASES = [
     Case("json NaN", "gnrs: {}/context.json: is not readable JSON: NaN is not a number JSON allows; mend the syntax there", context='{"goal": NaN}'),
     Case("not a mapping", "gnrs: {}/context.json: holds a list, not a mapping; start with keys such as goal:", context="[1, 2]"),
     Case("missing file", "gnrs: {}/none.yaml: no such file; check the path", arguments="draft {}/none.yaml"),
-    Case("folder for a file", "gnrs: {}: is a folder; name the context or rule file itself", arguments="draft {}"),
+    Case("folder for a file", "gnrs: {}: is a folder; name the file itself", arguments="draft {}"),
     Case("missing goal", "gnrs: {}/context.json: goal: is missing; add it", context=edited(("goal", ...))),
     Case("unknown field", "gnrs: {}/context.json: goal.intend: unknown field; remove it or check its spelling", context=edited(("goal.intend", "x"))),
     Case("wrong type", "gnrs: {}/context.json: goal.intent: Input should be a valid string, got 7; write text (put it in quotes)", context=edited(("goal.intent", 7))),

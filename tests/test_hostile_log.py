@@ -302,7 +302,7 @@ class TestValues:
 
     @pytest.mark.parametrize("year", ["0001", "9999"])
     def test_moments_at_the_ends_of_time(self, year: str) -> None:
-        with pytest.raises(ValueError, match="is not between the years 1000 and 9000"):
+        with pytest.raises(ValueError, match="outside 1000 to 9000"):
             RecordLayer.model_validate({"end_of_observation": f"{year}-01-01", "offset": "+14:00"})
 
     def test_the_end_of_observation(self, tmp_path: Path) -> None:

@@ -235,7 +235,7 @@ def test_names_may_be_left_out(run: Chains):
 
 
 def test_what_cannot_be_read_or_written_is_said(tree: xr.DataTree, tmp_path: Path):
-    with pytest.raises(InputError, match="is no readable netCDF file"):
+    with pytest.raises(InputError, match="no such file"):
         load(tmp_path / "absent.nc")
     (tmp_path / "text.nc").write_text("not netCDF")
     with pytest.raises(InputError, match=r"text\.nc: is no readable netCDF file"):

@@ -10,14 +10,18 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
+from pydantic import BeforeValidator, ConfigDict, Field
 
 import gnrs_ppl.models.features as features_module
 import gnrs_ppl.models.flags as flags_module
+from gnrs_ppl.context.files import parse_json, read_text, validated
+from gnrs_ppl.context.limits import TEMPERATURE
+from gnrs_ppl.context.types import Frozen, _listed
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.features import FEATURES
 
@@ -25,6 +29,21 @@ FROZEN = Path(__file__).parent / "weights.json"
 POSTERIOR = Path(__file__).parent / "posterior.json"
 NAMES = ("fitted", "uniform", "default", "posterior")
 """Weights that go by name; anything else is a file."""
+
+
+REMEDY = "write it with gnrs fit --out"
+SHARE_TOLERANCE = 1e-9
+
+
+class _File(Frozen):
+    """What is used of a weights file; the rest says where it comes from."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    weights: dict[str, float]
+    beta: dict[str, float]
+    temperature: Annotated[float, Field(ge=TEMPERATURE[0], le=TEMPERATURE[1])]
+    goals: Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
 
 class Weights(NamedTuple):
@@ -85,7 +104,7 @@ def weights_named(name: str | Path) -> Weights:
         return DEFAULT_WEIGHTS
     if name == "posterior":
         fitted = frozen_weights()
-        draws = tuple(tuple(map(float, beta)) for beta in _read(POSTERIOR)["beta"])
+        draws = tuple(tuple(map(float, beta)) for beta in json.loads(POSTERIOR.read_text(encoding="utf-8"))["beta"])
         mean = np.mean([np.array(beta) / sum(beta) for beta in draws], axis=0)
         return fitted._replace(values=tuple((mean / mean.sum()).tolist()), origin=f"mean of {len(draws)} posterior draws", draws=draws)
     return read_weights(Path(name))
@@ -99,30 +118,26 @@ def read_weights(path: Path) -> Weights:
     InputError
         Not readable, not such a file, off the simplex, or fitted with other features; the line says to refit.
     """
-    data = _read(path)
-    values, beta = data.get("weights"), data.get("beta")
-    if not isinstance(values, dict) or not isinstance(beta, dict) or tuple(values) != FEATURES:
-        raise InputError("holds no weights of these features", "write it with gnrs fit --out", source=str(path), field="weights")
+    data = parse_json(read_text(path, form="JSON"), str(path), REMEDY)
+    if not isinstance(data, dict):
+        raise InputError("holds no mapping", REMEDY, source=str(path))
+    values = data.get("weights")
+    if not isinstance(values, dict) or tuple(values) != FEATURES:
+        raise InputError("holds no weights of these features", REMEDY, source=str(path), field="weights")
     if data.get("feature_hash") != feature_hash():
         raise InputError("was fitted with other feature definitions", "run gnrs fit again", source=str(path), field="feature_hash")
-    found = Weights(tuple(map(float, values.values())), f"fitted on {len(data['goals'])} dev goals", float(data["temperature"]))
+    file = validated(_File, data, source=str(path))
+    found = Weights(tuple(file.weights.values()), f"fitted on {len(file.goals)} dev goals", file.temperature)
     try:
         found.array()
     except ValueError as error:
-        raise InputError(str(error), "write it with gnrs fit --out", source=str(path), field="weights") from None
+        raise InputError(str(error), REMEDY, source=str(path), field="weights") from None
+    if file.beta.keys() != file.weights.keys():
+        raise InputError("names other features than weights", REMEDY, source=str(path), field="beta")
+    off = (name for name, weight in file.weights.items() if abs(file.beta[name] * file.temperature - weight) > SHARE_TOLERANCE)
+    if (name := next(off, None)) is not None:
+        raise InputError("is not its beta times the temperature", REMEDY, source=str(path), field=f"weights.{name}")
     return found
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", "check the path; gnrs fit writes such files", source=str(path)) from None
-    except ValueError as error:
-        raise InputError(f"is not JSON: {error}", "write it with gnrs fit --out", source=str(path)) from None
-    if not isinstance(data, dict):
-        raise InputError("holds no mapping", "write it with gnrs fit --out", source=str(path))
-    return data
 
 
 @cache

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from difflib import get_close_matches
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from gnrs_ppl.context.files import validated
-from gnrs_ppl.context.load import Context, require_known
+from gnrs_ppl.context.load import Context, nearest, require_known
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.pools import Candidate, Pools
@@ -31,28 +30,31 @@ def read_pools(context: Context) -> Pools:
         A missing pool, a malformed candidate, an unknown name, an unimplemented template.
     """
     pools = validated(Pools, dict(context.pools or {}), source=context.source, field="pools")
+    known = known_names(context)
     for slot in SLOTS:
         for candidate in getattr(pools, slot):
-            _check_names(context, candidate, f"pools.{slot}.{candidate.id}")
+            _check_names(context, known, candidate, f"pools.{slot}.{candidate.id}")
     return pools
 
 
-def known_names(context: Context) -> Mapping[str, tuple[list[str], str]]:
+Known = Mapping[str, tuple[Collection[str], str]]
+
+
+def known_names(context: Context) -> Known:
     """Kind -> the names that schema and record layer have, and what to call that list."""
     schema = context.schema
     channels = [c.name for c in context.records.channels] or sorted({c for c, _ in context.profile.pairs})
     return {
-        "role": ([t.name for t in schema.roles], "the schema's roles"),
-        "location": ([t.name for t in schema.locations], "the schema's locations"),
-        "object": ([t.name for t in schema.objects], "the schema's objects"),
-        "action": ([a.name for a in schema.actions], "the schema's actions"),
-        "step": ([t.name for t in schema.steps], "the schema's steps"),
-        "channel": (channels, "the record layer's channels"),
+        "role": (dict.fromkeys(t.name for t in schema.roles), "the schema's roles"),
+        "location": (dict.fromkeys(t.name for t in schema.locations), "the schema's locations"),
+        "object": (dict.fromkeys(t.name for t in schema.objects), "the schema's objects"),
+        "action": (dict.fromkeys(a.name for a in schema.actions), "the schema's actions"),
+        "step": (dict.fromkeys(t.name for t in schema.steps), "the schema's steps"),
+        "channel": (dict.fromkeys(channels), "the record layer's channels"),
     }
 
 
-def _check_names(context: Context, candidate: Candidate[Any], field: str) -> None:
-    known = known_names(context)
+def _check_names(context: Context, known: Known, candidate: Candidate[Any], field: str) -> None:
     content = candidate.content
     for kind, name in names_of(content):
         names, what = known[kind]
@@ -148,10 +150,10 @@ def unrecorded(content: SlotContent, context: Context) -> str:
     for kind, name in load_bearing(content):
         if not profile.counts.get((kind, name)):
             grounded = sorted(n for k, n in profile.counts if k == kind)
-            near = get_close_matches(name, grounded, 1, 0.0)
+            near = nearest(name, grounded, 0.0)
             if context.records.prospective:
-                return f"no channel is declared to show {kind} {name!r}" + (f"; nearest declared: {near[0]!r}" if near else "")
-            return f"0 of {profile.events:,} rows carry {kind} {name!r}" + (f"; nearest recorded: {near[0]!r}" if near else "")
+                return f"no channel is declared to show {kind} {name!r}" + (f"; nearest declared: {near!r}" if near else "")
+            return f"0 of {profile.events:,} rows carry {kind} {name!r}" + (f"; nearest recorded: {near!r}" if near else "")
     return ""
 
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from gnrs_ppl.candidates.build import filtered, pools_of
 from gnrs_ppl.candidates.grounding import Dropped, known_names, names_of
 from gnrs_ppl.candidates.source import Proposal
 from gnrs_ppl.candidates.templates import DEFAULT_STEPS
-from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.load import Context, nearest
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.llm import Answer, Model, ask
@@ -150,8 +149,8 @@ def _unknown(content: SlotContent, context: Context) -> str:
     known["step"] = known["step"] or list(DEFAULT_STEPS.values())
     for kind, name in names_of(content):
         if name not in known[kind]:
-            near = get_close_matches(name, known[kind], 1)
-            return f"{kind} {name!r} is in neither schema nor records" + (f"; nearest: {near[0]!r}" if near else "")
+            near = nearest(name, known[kind])
+            return f"{kind} {name!r} is in neither schema nor records" + (f"; nearest: {near!r}" if near else "")
     profile = context.profile
     for role in content.roles if isinstance(content, Scope) else ():
         if not profile.counts.get(("role", role)):

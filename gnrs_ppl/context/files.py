@@ -1,10 +1,12 @@
-"""Reading and writing files safely: YAML and JSON in with one clear line on error, text out all or nothing."""
+"""Reading and writing files safely: regular files of bounded size, YAML and JSON as plain data, text out all or nothing."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,40 +15,108 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from gnrs_ppl.context.limits import DIGITS, NESTED, TEXT_BYTES, VALUES
 from gnrs_ppl.errors import InputError, one_line
 
-MAX_BYTES = 5_000_000
 Model = TypeVar("Model", bound=BaseModel)
+
+
+def require_regular(path: Path, limit: int, remedy: str = "check the path") -> None:
+    """Refuse a path before it is opened: devices and pipes would block or never end, and large files fill the memory.
+
+    Raises
+    ------
+    InputError
+        Missing, not to be looked at, a folder, a device, pipe or socket, or of more than ``limit`` bytes; the line says which.
+    """
+    source = str(path)
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise InputError("no such file", remedy, source=source) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", remedy, source=source) from None
+    except ValueError:  # a zero byte, or what no file system can spell
+        raise InputError("is no path", remedy, source=source) from None
+    if stat.S_ISDIR(found.st_mode):
+        raise InputError("is a folder", "name the file itself", source=source)
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError("is no regular file but a device, pipe or socket", "name a file on disk", source=source)
+    if found.st_size > limit:
+        raise InputError(f"is larger than {limit:,} bytes", "is this the right file?", source=source)
+
+
+def read_bytes(path: Path, limit: int = TEXT_BYTES, remedy: str = "check the path") -> bytes:
+    """The bytes of a regular file, never more than ``limit`` of them.
+
+    Raises
+    ------
+    InputError
+        As :func:`require_regular`, or not readable.
+    """
+    require_regular(path, limit, remedy)
+    try:
+        with path.open("rb") as file:
+            content = file.read(limit + 1)
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", "check its permissions", source=str(path)) from None
+    if len(content) > limit:  # it grew, or it stands in a file system that knows no sizes
+        raise InputError(f"is larger than {limit:,} bytes", "is this the right file?", source=str(path))
+    return content
+
+
+def read_text(path: Path, limit: int = TEXT_BYTES, form: str = "text") -> str:
+    """The UTF-8 text of a regular file.
+
+    Raises
+    ------
+    InputError
+        As :func:`read_bytes`, or not UTF-8; ``form`` says what it should be saved as.
+    """
+    try:
+        return read_bytes(path, limit).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 text (byte {error.start})", f"save it as UTF-8 {form}", source=str(path)) from None
 
 
 class _Loader(yaml.SafeLoader):
     """YAML as plain data: no tags, no aliases (bombs), no doubled keys, only true/false, null and decimal numbers are typed."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, Any]]] = {}  # noqa: RUF012 (so PyYAML declares it)
-    depth = 0
+    depth = count = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            event: Any = self.peek_event()  # type: ignore[no-untyped-call]
-            raise yaml.YAMLError(f"line {event.start_mark.line + 1}: aliases are not read; write the value out")
-        if self.depth > 40:
-            raise yaml.YAMLError("nested deeper than 40 levels")
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        line = f"line {event.start_mark.line + 1}"
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.YAMLError(f"{line}: aliases are not read; write the value out")
+        if getattr(event, "tag", None) is not None:
+            raise yaml.YAMLError(f"{line}: tags such as {one_line(event.tag, 60)!r} are not read; write the value plainly")
+        if self.depth > NESTED:
+            raise yaml.YAMLError(f"nested deeper than {NESTED} levels")
+        self.count += 1
+        if self.count > VALUES:
+            raise yaml.YAMLError(f"{line}: more than {VALUES:,} keys and values")
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        for position, key in enumerate(keys):
-            if key in keys[:position]:
-                raise yaml.YAMLError(f"line {node.value[position][0].start_mark.line + 1}: {key!r} stands there twice")
+        seen = set[str]()
+        for key, _ in node.value:
+            line = f"line {key.start_mark.line + 1}"
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.YAMLError(f"{line}: a key is a name, not a mapping or a list")
+            if key.value in seen:
+                raise yaml.YAMLError(f"{line}: {one_line(repr(key.value), 60)} stands there twice")
+            seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
 
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
 _Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|)$"), ["~", "n", ""])
-_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^-?(?:0|[1-9][0-9]{0,17})$"), list("-0123456789"))
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(rf"^-?(?:0|[1-9][0-9]{{0,{DIGITS - 1}}})$"), list("-0123456789"))
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"^(?:-?(?:0|[1-9][0-9]*)\.[0-9]+(?:e[-+]?[0-9]+)?|-?\.inf|\.nan)$"),
@@ -54,33 +124,17 @@ _Loader.add_implicit_resolver(
 )
 
 
-def read_data(path: Path) -> dict[str, Any]:
+def read_data(path: Path, limit: int = TEXT_BYTES) -> dict[str, Any]:
     """The mapping a YAML or JSON file holds.
 
     Raises
     ------
     InputError
-        Missing, unreadable, binary, too large, malformed or not a mapping; the line says which.
+        Missing, unreadable, no regular file, binary, too large, malformed or not a mapping; the line says which.
     """
     source = str(path)
-    try:
-        if path.is_dir():
-            raise InputError("is a folder", "name the context or rule file itself", source=source)
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"is larger than {MAX_BYTES:,} bytes", "context and rule files are small; is this the log?", source=source)
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("no such file", "check the path", source=source) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 text (byte {error.start})", "save it as UTF-8 YAML or JSON", source=source) from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", "check its permissions", source=source) from None
-    try:
-        data = json.loads(text, parse_constant=_no_constant) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)
-    except (json.JSONDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"is not readable {'JSON' if path.suffix == '.json' else 'YAML'}: {_mark(error)}", "mend the syntax there", source=source
-        ) from None
+    text = read_text(path, limit, "YAML or JSON")
+    data = parse_json(text, source) if path.suffix == ".json" else _parse_yaml(text, source)
     if not isinstance(data, dict):
         raise InputError(
             "is empty" if data is None else f"holds a {type(data).__name__}, not a mapping", "start with keys such as goal:", source=source
@@ -88,8 +142,114 @@ def read_data(path: Path) -> dict[str, Any]:
     return data
 
 
+def _parse_yaml(text: str, source: str) -> Any:
+    try:
+        data = yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise InputError(f"is not readable YAML: {_mark(error)}", "mend the syntax there", source=source) from None
+    return _plain(data, source)
+
+
+class _Doubled(dict[str, Any]):
+    """A JSON object in which a key stands twice."""
+
+    key = ""
+
+
+def parse_json(text: str | bytes, source: str, remedy: str = "mend the syntax there") -> Any:
+    """JSON as plain data, for everything that people or other programs write: no doubled keys, no numbers that are none.
+
+    Parameters
+    ----------
+    text : str or bytes
+        Bytes are UTF-8.
+    source : str
+        File, or file and line, for the error.
+
+    Raises
+    ------
+    InputError
+        Malformed; a key that stands twice in an object; NaN, Infinity, a number beyond double precision or of more than
+        ``DIGITS`` digits; half of a surrogate pair; nested or filled beyond the limits. The line names the place.
+    """
+    try:
+        data = json.loads(
+            text if isinstance(text, str) else text.decode("utf-8-sig"),
+            parse_constant=_no_constant,
+            parse_int=_whole,
+            object_pairs_hook=_object,
+        )
+    except (ValueError, RecursionError) as error:
+        problem = "it is nested too deep" if isinstance(error, RecursionError) else _mark(error)
+        raise InputError(f"is not readable JSON: {problem}", remedy, source=source) from None
+    return _plain(data, source)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    seen = set[str]()
+    doubled = _Doubled(found)
+    doubled.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return doubled
+
+
+def _whole(digits: str) -> int:
+    if len(digits.lstrip("-")) > DIGITS:
+        raise ValueError(f"{digits[:12]}… has {len(digits.lstrip('-')):,} digits, more than the {DIGITS} of a whole number")
+    return int(digits)
+
+
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number JSON allows")
+
+
+Place = tuple["Place", str | int] | None
+"""Where a value stands: the place of what holds it, and its key or number there."""
+
+
+def _plain(data: Any, source: str) -> Any:
+    """The same data, walked once and without recursion: what is no plain data is refused with its place."""
+    left: list[tuple[Any, Place, int]] = [(data, None, 0)]
+    count = 1
+    while left:
+        value, place, depth = left.pop()
+        problem = remedy = ""
+        if depth > NESTED:
+            problem, remedy = f"nested deeper than {NESTED} levels", "flatten it"
+        elif isinstance(value, _Doubled):
+            problem, remedy = f"{one_line(repr(value.key), 60)} stands there twice", "keep one of the two"
+        elif isinstance(value, str) and not _spelt(value):
+            problem, remedy = "half of a surrogate pair is no character", "write the character itself"
+        elif isinstance(value, float) and not math.isfinite(value):
+            problem, remedy = f"{value} is no number", "write a finite number"
+        elif isinstance(value, dict):
+            if (stray := next((key for key in value if not isinstance(key, str) or not _spelt(key)), None)) is not None:
+                problem, remedy = f"the key {one_line(repr(stray), 60)} is no text", "write it as text, in quotes"
+            count += 2 * len(value)
+            left += [(value[key], (place, key), depth + 1) for key in reversed(value)]
+        elif isinstance(value, list):
+            count += len(value)
+            left += [(value[number], (place, number), depth + 1) for number in range(len(value) - 1, -1, -1)]
+        if problem:
+            raise InputError(problem, remedy, source=source, field=_dotted(place))
+        if count > VALUES:
+            raise InputError(f"holds more than {VALUES:,} keys and values", "is this the right file?", source=source)
+    return data
+
+
+def _spelt(text: str) -> bool:
+    """Whether UTF-8 can write it."""
+    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def _dotted(place: Place) -> str:
+    parts = []
+    while place is not None:
+        place, key = place
+        parts.append(one_line(str(key), 60))
+    return one_line(".".join(reversed(parts)), 160)
 
 
 def _mark(error: Exception) -> str:

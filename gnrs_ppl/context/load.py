@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from gnrs_ppl.context.files import read_data, validated
+from gnrs_ppl.context.limits import COMPARED
 from gnrs_ppl.context.log import EventLog, read_log
 from gnrs_ppl.context.profile import Profile, declared_profile, profile
 from gnrs_ppl.context.traces import Traces
@@ -121,15 +122,16 @@ def context_of(scene: Context, goal: Goal, source: str) -> Context:
 def check_names(context: Context) -> None:
     """Raise InputError where goal, record layer or prescribed procedure use a name that the schema or the record layer lacks."""
     schema, goal, records = context.schema, context.goal, context.records
-    actions = [a.name for a in schema.actions]
-    expected: list[tuple[str, Iterable[str], list[str], str]] = [
+    actions = dict.fromkeys(a.name for a in schema.actions)
+    channels = dict.fromkeys(c.name for c in records.channels)
+    expected: list[tuple[str, Iterable[str], Collection[str], str]] = [
         ("goal.required", goal.required, actions, "actions"),
         ("goal.forbidden", goal.forbidden, actions, "actions"),
         ("goal.permitted", goal.permitted, actions, "actions"),
         ("goal.triggers", goal.triggers, actions, "actions"),
-        ("goal.roles", goal.roles, [t.name for t in schema.roles], "roles"),
-        ("goal.locations", goal.locations, [t.name for t in schema.locations], "locations"),
-        ("goal.objects", goal.objects, [t.name for t in schema.objects], "objects"),
+        ("goal.roles", goal.roles, dict.fromkeys(t.name for t in schema.roles), "roles"),
+        ("goal.locations", goal.locations, dict.fromkeys(t.name for t in schema.locations), "locations"),
+        ("goal.objects", goal.objects, dict.fromkeys(t.name for t in schema.objects), "objects"),
         ("records.case_start", records.case_start, actions, "actions"),
         ("records.case_end", records.case_end, actions, "actions"),
     ]
@@ -139,11 +141,11 @@ def check_names(context: Context) -> None:
             require_known(name, known, f"the schema's {part}", source=context.source, field=where)
     for step in schema.procedure:
         if step.inspects is not None:
-            channels = [c.name for c in records.channels]
             require_known(step.inspects, channels, "the record layer's channels", source=context.source, field="schema.procedure")
     if goal.required and records.channels and all(c.activities is not None for c in records.channels):
+        recordable = {name for c in records.channels if c.durable for name in c.activities or ()}
         for name in goal.required:
-            if not any(c.durable and name in (c.activities or ()) for c in records.channels):
+            if name not in recordable:
                 raise InputError(
                     f"no durable channel can record {name!r}",
                     "add it to a channel's activities, or take it out of the goal",
@@ -152,17 +154,22 @@ def check_names(context: Context) -> None:
                 )
 
 
-def require_known(name: str, known: Iterable[str], what: str, *, source: str, field: str) -> None:
+def require_known(name: str, known: Collection[str], what: str, *, source: str, field: str) -> None:
     """Raise InputError when ``name`` is not among ``known``, with the nearest that is."""
-    names = list(known)
-    if name not in names:
-        near = get_close_matches(name, names, 1)
+    if name not in known:
+        near = nearest(name, known)
         raise InputError(
             f"{name!r} is not in {what}",
-            f"did you mean {near[0]!r}?" if near else "add it there, or correct it",
+            f"did you mean {near!r}?" if near else "add it there, or correct it",
             source=source,
             field=field,
         )
+
+
+def nearest(name: str, known: Collection[str], cutoff: float = 0.6) -> str | None:
+    """The known name most like ``name``, None where none is; of very many, only those of most similar length are compared."""
+    some = known if len(known) <= COMPARED else sorted(known, key=lambda other: abs(len(other) - len(name)))[:COMPARED]
+    return next(iter(get_close_matches(name, some, 1, cutoff)), None)
 
 
 def to_json(context: Context) -> str:

@@ -121,6 +121,11 @@ def _extreme_seconds(duration: Duration) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def _fits(inner: Duration, outer: Duration) -> bool:
+    if inner.months == outer.months:  # the same months lead to the same day
+        return timedelta(days=inner.days, seconds=inner.seconds) <= timedelta(days=outer.days, seconds=outer.seconds)
+    (shortest, longest), (least, most) = _extreme_seconds(inner), _extreme_seconds(outer)
+    if longest <= least or shortest > most:
+        return longest <= least
     return all(inner.after(start) <= outer.after(start) for start in _CYCLE)
 
 

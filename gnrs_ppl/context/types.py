@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from gnrs_ppl.context.limits import GOAL_NAMES, NAMES, YEARS
 from gnrs_ppl.context.time import Duration, Grain
 
 Kind = Literal["role", "location", "object", "action", "observable", "channel", "step"]
@@ -48,15 +50,23 @@ def _listed(value: Any) -> Any:
 
 
 def _distinct(value: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(value) > NAMES:
+        raise ValueError(f"holds {len(value):,} names, more than the {NAMES:,} that are taken")
     names = [getattr(v, "name", v) for v in value]
-    doubled = next((n for i, n in enumerate(names) if n in names[:i]), None)
-    if doubled is not None:
-        raise ValueError(f"{doubled!r} stands there twice")
+    if len({*names}) < len(names):
+        raise ValueError(f"{next(name for name, count in Counter(names).items() if count > 1)!r} stands there twice")
+    return value
+
+
+def _few(value: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(value) > GOAL_NAMES:
+        raise ValueError(f"holds {len(value):,} names, more than the {GOAL_NAMES} of a goal")
     return value
 
 
 Name = Annotated[str, AfterValidator(_name)]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_listed), AfterValidator(_distinct)]
+GoalNames = Annotated[Names, AfterValidator(_few)]
 
 
 def _instant(value: Any) -> Any:
@@ -69,14 +79,14 @@ def _unset(value: Any) -> bool:
     return not value
 
 
-def _in_range(value: datetime | date) -> datetime | date:
-    if not 1000 <= value.year <= 9000:
-        raise ValueError(f"{value} is not between the years 1000 and 9000")
+def _within_years(value: datetime | date) -> datetime | date:
+    if not YEARS[0] <= value.year <= YEARS[1]:
+        raise ValueError(f"year {value.year} lies outside {YEARS[0]} to {YEARS[1]}")
     return value
 
 
-Moment = Annotated[datetime | date, BeforeValidator(_instant), AfterValidator(_in_range)]
-"""An instant (with offset, or local at the log's declared offset) or a whole local day."""
+Moment = Annotated[datetime | date, BeforeValidator(_instant), AfterValidator(_within_years)]
+"""An instant (with offset, or local at the log's declared offset) or a whole local day, of a year in ``YEARS``."""
 
 
 def span(moment: datetime | date, offset: int | None) -> tuple[datetime, datetime]:
@@ -123,18 +133,18 @@ class Goal(Frozen):
 
     id: Name
     intent: Annotated[str, Field(min_length=1, max_length=2000)]
-    required: Names = ()
-    forbidden: Names = ()
-    roles: Names = ()
-    locations: Names = ()
-    objects: Names = ()
+    required: GoalNames = ()
+    forbidden: GoalNames = ()
+    roles: GoalNames = ()
+    locations: GoalNames = ()
+    objects: GoalNames = ()
     values: Annotated[tuple[ValueTag, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
     within: Duration | None = None
     # left out of dumps where unset, so that the record of what weights were fitted on holds for goals that have none of them
     force: Annotated[Literal["must", "should", "may"] | None, Field(exclude_if=_unset)] = None
-    permitted: Annotated[Names, Field(exclude_if=_unset)] = ()
-    triggers: Annotated[Names, Field(exclude_if=_unset)] = ()
-    timed: Annotated[Names, Field(exclude_if=_unset)] = ()
+    permitted: Annotated[GoalNames, Field(exclude_if=_unset)] = ()
+    triggers: Annotated[GoalNames, Field(exclude_if=_unset)] = ()
+    timed: Annotated[GoalNames, Field(exclude_if=_unset)] = ()
 
     @model_validator(mode="after")
     def _no_contradiction(self) -> Goal:
@@ -211,15 +221,16 @@ class Schema(Frozen):
 
     @model_validator(mode="after")
     def _known_names(self) -> Schema:
+        parts = ("roles", "locations", "objects", "steps")
+        known = {part: {term.name for term in getattr(self, part)} for part in parts}
         for step in self.procedure:
             for field, name in (("roles", step.role), ("steps", step.name)):
-                if name not in {term.name for term in getattr(self, field)}:
+                if name not in known[field]:
                     raise ValueError(f"procedure step {step.name!r}: {name!r} is not in the schema's {field}")
         for action in self.actions:
-            for field, terms in (("roles", self.roles), ("locations", self.locations), ("objects", self.objects)):
-                known = {t.name for t in terms}
+            for field in parts[:3]:
                 for name in getattr(action, field):
-                    if name not in known:
+                    if name not in known[field]:
                         raise ValueError(f"action {action.name!r}: {field}: {name!r} is not in the schema's {field}")
         return self
 

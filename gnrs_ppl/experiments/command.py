@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.files import read_data, write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.compare import compare
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, STUDIES, experiment, experiments, labels_of, studies, study
@@ -66,7 +65,7 @@ def _report(outcomes: Sequence[Outcome]) -> bytes:
     """All pages as one, figures found from the folder above."""
     parts = []
     for outcome in outcomes:
-        config = json.loads((outcome.folder / "config.json").read_text(encoding="utf-8"))
+        config = read_data(outcome.folder / "config.json")
         text = page(config, outcome.report, experiment(outcome.folder.name).asks).decode()
         parts.append(text.replace("](figures/", f"]({outcome.folder.name}/figures/").replace("\n## ", "\n### ").replace("# ", "## ", 1))
     needed = ", ".join(NEEDS_MODEL)

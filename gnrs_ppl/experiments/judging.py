@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.context.files import parse_json, read_bytes
+from gnrs_ppl.context.limits import ROWS_BYTES
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import (
     DIMENSIONS,
@@ -148,9 +150,9 @@ def read_marks(folder: Path) -> list[Line]:
         A line that holds no marks.
     """
     path, found = folder / MARKS, []
-    for number, text in enumerate(path.read_bytes().split(b"\n")[:-1] if path.is_file() else [], 1):
+    for number, text in enumerate(read_bytes(path, ROWS_BYTES).split(b"\n")[:-1] if path.exists() else [], 1):
+        line = parse_json(text, f"{path}, line {number}", "delete that line; it will be asked again")
         try:
-            line = json.loads(text)
             if line["scores"] is not None and [type(mark) for mark in line["scores"]] != [int] * len(DIMENSIONS):
                 raise ValueError
             found.append({name: line[name] for name in ("text", "rubric", "role", "sample", "model", "scores", "scripted", "call")})

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.context.files import read_data, write_all
+from gnrs_ppl.context.files import read_data, read_text, write_all
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import InputError
@@ -171,10 +171,7 @@ def read_filled(folder: Path, key: Mapping[str, Any], questions: Sequence[Questi
 
 
 def _answers(path: Path, key: Mapping[str, Any], questions: Sequence[Question]) -> Answers:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 text (byte {error.start})", "save it as CSV UTF-8", source=str(path)) from None
+    text = read_text(path, form="CSV")
     head = text.split("\n", 1)[0]
     # spreadsheets of some countries write semicolons
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if head.count(";") > head.count(",") else ",")

@@ -27,10 +27,12 @@ from importlib.util import find_spec
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from gnrs_ppl.benchmarks.gnrs_bench import goals
-from gnrs_ppl.context.files import read_data, write_all
+from gnrs_ppl.context.files import parse_json, read_bytes, read_data, write_all
+from gnrs_ppl.context.limits import ROWS_BYTES
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import tables
 from gnrs_ppl.experiments.tables import Table
@@ -335,15 +337,27 @@ def read_rows(folder: Path) -> list[Row]:
     InputError
         A line that is no row.
     """
-    path, rows = folder / ROWS, []
-    lines = path.read_bytes().split(b"\n") if path.is_file() else []
+    path, rows, remedy = folder / ROWS, [], "delete that line; it will be made again"
+    kinds: dict[str, str] = {}
+    lines = read_bytes(path, ROWS_BYTES).split(b"\n") if path.exists() else []
     for number, line in enumerate(lines[:-1], 1):
-        try:
-            row = json.loads(line)
-            rows.append((cell_of(row), row))
-        except (ValueError, KeyError, TypeError):
-            raise InputError("is no row", "delete that line; it will be made again", source=f"{path}, line {number}") from None
+        source = f"{path}, line {number}"
+        row = parse_json(line, source, remedy)
+        cell = [row.get(name, ...) for name in Cell._fields] if isinstance(row, dict) else []
+        if [type(value) for value in cell] not in ([str, int, str, int], [str, NoneType, str, int]):
+            raise InputError("is no row", remedy, source=source)
+        for name, kind in ((name, _kind(value)) for name, value in row.items() if value is not None):
+            if kinds.setdefault(name, kind) != kind:
+                raise InputError(f"is {kind} here and {kinds[name]} in rows before", remedy, source=source, field=name)
+        rows.append((cell_of(row), row))
     return [row for _, row in sorted(rows, key=lambda pair: (pair[0].method, pair[0].chains or 0, pair[0].goal, pair[0].seed))]
+
+
+def _kind(value: Any) -> str:
+    """What a measure is; truth values are averaged as numbers."""
+    if isinstance(value, int | float):
+        return "a number"
+    return "text" if isinstance(value, str) else f"a {type(value).__name__}"
 
 
 def configuration(name: str, request: Request) -> dict[str, Any]:
@@ -487,6 +501,9 @@ class Rows(NamedTuple):
         found: dict[str, list[float]] = {}
         for row in self.rows:
             if row.get(measure) is not None:
+                if _kind(row[measure]) != "a number":
+                    remedy = f"delete the lines of {row['goal']}; they will be made again"
+                    raise InputError(f"is {_kind(row[measure])}, no number", remedy, source=ROWS, field=measure)
                 found.setdefault(row["goal"], []).append(float(row[measure]))
         return {goal: sum(values) / len(values) for goal, values in found.items()}
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 import h5py  # type: ignore[import-untyped]
 import numpy as np
@@ -15,16 +17,26 @@ from arviz_base import from_dict
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
-from gnrs_ppl.context.files import write_all
-from gnrs_ppl.errors import InputError
+from gnrs_ppl.context.files import require_regular, write_all
+from gnrs_ppl.context.limits import DRAWS_BYTES, GROUPS, TEXT_BYTES, VARIABLES
+from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.inference.moves import MOVES
-from gnrs_ppl.inference.result import Chains, Exchange
+from gnrs_ppl.inference.result import NO_MOVE, SAME_SCORE, Chains, Exchange
+from gnrs_ppl.models.energy import hard_penalty
+from gnrs_ppl.models.features import FEATURES
 from gnrs_ppl.models.space import SUM_TOLERANCE
 from gnrs_ppl.versions import versions
 
 ENGINE: Final = "h5netcdf"
 REMEDY: Final = "name a file that gnrs sample wrote"
 SCORE: Final = "s_search"
+PARTS: Final = ("_option", "_start", "_candidate")
+"""What constant_data holds of every variable of the posterior."""
+STARTED: Final = ("metropolis", "gibbs", "informed", "tempering")
+"""Kernels whose chains go step by step from a start that their superchain shares."""
+JOINT: Final = [*MOVES].index("trigger-evidence edit")
+SCORE_TOLERANCE: Final = 1e-4
+"""How far float32 sums of features may be from [0, 1]."""
 LARGEST_PAIR: Final = 4096
 """Most cells of an exact pair marginal that a tree keeps."""
 
@@ -59,6 +71,7 @@ class Run(NamedTuple):
     move: Int[NDArray[np.int64], "C n"]
     accepted: Bool[NDArray[np.bool_], "C n"]
     superchain: Int[NDArray[np.int64], " C"]
+    weights: Float[NDArray[np.float64], " F"]
     step: Int[NDArray[np.int64], " n"]
     moves: list[str]
     kernel: str
@@ -169,12 +182,12 @@ def _known(slots: list[str], exact: Marginals | None, exchange: Exchange | None)
 
 
 def exact_marginals(tree: xr.DataTree) -> Marginals | None:
-    """The exact marginals of slots and pairs, in the order of the slots; None where the tree keeps not every slot's.
+    """The exact marginals of slots and pairs, in the order of the slots; None where the tree keeps none.
 
     Raises
     ------
     InputError
-        When they are over something else than options.
+        When they are over something else than options, or only of some slots.
     """
     constant = tree["constant_data"].to_dataset()
 
@@ -185,8 +198,11 @@ def exact_marginals(tree: xr.DataTree) -> Marginals | None:
         return constant[name].transpose(*dims).to_numpy()
 
     slots = _slots(tree)
-    if not slots or not all(f"{slot}_exact" in constant for slot in slots):
+    known = [slot for slot in slots if f"{slot}_exact" in constant]
+    if not known:
         return None
+    if lost := [slot for slot in slots if slot not in known]:
+        raise InputError(f"holds no constant_data/{lost[0]}_exact", REMEDY, source=_source(tree))
     pairs = itertools.combinations(enumerate(slots), 2)
     return Marginals(
         tuple(table(slot) for slot in slots),
@@ -226,40 +242,131 @@ def read_run(tree: xr.DataTree) -> Run:
         except TypeError:
             raise InputError(f"{group}/{name} holds {variable.dtype}", REMEDY, source=source) from None
 
+    def truth(name: str) -> NDArray[np.bool_]:
+        values = take("sample_stats", name, np.int64, "chain", "draw")
+        if not np.isin(values, (0, 1)).all():
+            raise InputError("holds other numbers than 0 and 1", REMEDY, source=source, field=f"sample_stats/{name}")
+        return np.asarray(values.astype(bool))
+
     source, sizes = _source(tree), dict[str, int]()
     score = take("posterior", SCORE, np.float64, "chain", "draw")
     sizes |= {"chain": score.shape[0], "draw": score.shape[1]}
-    slots = _slots(tree)
+    slots, constant = _slots(tree), tree["constant_data"].to_dataset().variables
     if not slots or not score.size:
         raise InputError("holds no draws", REMEDY, source=source)
+    named = {str(name).removesuffix(part) for part in PARTS for name in constant if str(name).endswith(part)}
+    if lost := sorted(named.difference(slots)):
+        raise InputError(f"holds no posterior/{lost[0]}", REMEDY, source=source)
+    kernel = str(tree.attrs.get("kernel", ""))
     run = Run(
         source=source,
         options={slot: [str(name) for name in take("constant_data", f"{slot}_option", object, f"{slot}_option")] for slot in slots},
         drawn={slot: take("posterior", slot, np.int64, "chain", "draw") for slot in slots},
         starts={slot: take("constant_data", f"{slot}_start", np.int64, "chain") for slot in slots},
         score=score,
-        feasible=take("sample_stats", "feasible", np.int64, "chain", "draw").astype(bool),
+        feasible=truth("feasible"),
         move=take("sample_stats", "move", np.int64, "chain", "draw"),
-        accepted=take("sample_stats", "accepted", np.int64, "chain", "draw").astype(bool),
+        accepted=truth("accepted"),
         superchain=take("constant_data", "superchain", np.int64, "chain"),
+        weights=take("constant_data", "weights", np.float64, "feature"),
         step=take("posterior", "draw", np.int64, "draw") + 1,
         moves=_moves(tree, source),
-        kernel=str(tree.attrs.get("kernel", "")),
+        kernel=kernel,
         exchange=Exchange(
             take("constant_data", "temperature_ladder", np.float64, "rung"),
             take("constant_data", "swap_rate", np.float64, "pair"),
             take("constant_data", "round_trips", np.int64, "chain"),
         )
-        if "temperature_ladder" in tree["constant_data"]
+        if kernel == "tempering" or {"temperature_ladder", "swap_rate", "round_trips"} & {*constant}
         else None,
     )
     if not np.isfinite(score).all():
         share = 1 - float(np.isfinite(score).mean())
         raise InputError(f"{100 * share:.3g} % are no finite numbers", "sample again with finite weights", source=source, field=SCORE)
-    for slot, drawn in run.drawn.items():
-        if drawn.min() < 0 or drawn.max() >= len(run.options[slot]):
-            raise InputError(f"an option outside its pool of {len(run.options[slot])}", REMEDY, source=source, field=slot)
+    for values, part in ((run.drawn, ""), (run.starts, "_start")):
+        for slot, drawn in values.items():
+            if drawn.min() < 0 or drawn.max() >= len(run.options[slot]):
+                raise InputError(f"an option outside its pool of {len(run.options[slot])}", REMEDY, source=source, field=slot + part)
+    _require_sense(run, tree.attrs)
     return run
+
+
+def _require_sense(run: Run, attributes: Mapping[Any, Any]) -> None:
+    """Refuse numbers that no run has."""
+
+    def refuse(field: str, problem: str) -> NoReturn:
+        raise InputError(problem, REMEDY, source=run.source, field=field)
+
+    chains = len(run.score)
+    known = len(run.moves) or len(MOVES)
+    if run.move.min() < NO_MOVE or run.move.max() >= known:
+        refuse("move", f"a number other than {NO_MOVE} to {known - 1}")
+    if run.step[0] < 1 or (np.diff(run.step) < 1).any():
+        refuse("draw", "draws that are not numbered upwards from 0")
+    for name, least in (("chains", chains), ("steps", int(run.step[-1]))):
+        given = attributes.get(name, least)
+        if not isinstance(given, int | np.integer) or given < least:
+            refuse(f"attribute {name}", f"is {one_line(repr(given), 40)}, but there are {least}")
+    temperature = attributes.get("temperature", 1.0)
+    if not (isinstance(temperature, float | np.floating) and math.isfinite(temperature) and temperature > 0):
+        refuse("attribute temperature", f"{one_line(repr(temperature), 40)} is no temperature")
+    if (exchange := run.exchange) is not None:
+        ladder, rates = exchange.ladder, exchange.swap_rates
+        if not (len(ladder) == len(rates) + 1 and ladder[0] > 0 and (ladder[1:] > ladder[:-1]).all()):
+            refuse("temperature_ladder", "temperatures that do not rise, or not one more than swap rates")
+        if ((rates < 0) | (rates > 1)).any() or (exchange.round_trips < 0).any():
+            refuse("swap_rate", "shares outside 0 to 1, or fewer round trips than none")
+
+
+def _require_steps(run: Run) -> None:
+    """Refuse steps that the kernel does not take."""
+
+    def refuse(field: str, problem: str) -> NoReturn:
+        raise InputError(problem, REMEDY, source=run.source, field=field)
+
+    if run.kernel not in STARTED:
+        return
+    if (run.kernel == "metropolis") != bool((run.move != NO_MOVE).all()):
+        refuse("move", f"no kernel {run.kernel} makes such moves")
+    drawn, starts = np.stack([*run.drawn.values()], -1), np.stack([*run.starts.values()], -1)
+    firsts = np.unique(run.superchain, return_index=True, return_inverse=True)[1:]
+    if (starts != starts[firsts[0][firsts[1]]]).any():
+        refuse("superchain", "chains of one superchain that start apart")
+    if run.kernel == "tempering":  # swaps move the cold chain too
+        return
+    before = np.concatenate([starts[:, None], drawn[:, :-1]], 1)
+    changed = (before != drawn).sum(-1)[:, np.diff(run.step, prepend=0) == 1]
+    accepted, move = (values[:, np.diff(run.step, prepend=0) == 1] for values in (run.accepted, run.move))
+    if changed[~accepted].any():
+        refuse("accepted", "a step that was refused leads elsewhere")
+    if (changed > np.where(move == JOINT, 2, drawn.shape[-1] if run.kernel == "gibbs" else 1)).any():
+        refuse("move", "a step changes more variables than its move")
+
+
+def _require_scores(run: Run, features: tuple[str, ...]) -> None:
+    """Refuse weights off the simplex, two scores of one structure, and scores that the weights cannot give."""
+    weights = run.weights
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and abs(weights.sum() - 1) < SUM_TOLERANCE):
+        raise InputError("are not numbers of at least 0 that sum to one", REMEDY, source=run.source, field="weights")
+    if {*features} & {*FEATURES} and features != FEATURES:
+        raise InputError("are of other features", "sample again", source=run.source, field="weights")
+    structure = np.zeros(run.score.size, np.int64)
+    for slot, labels in run.options.items():
+        structure = np.unique(structure * len(labels) + run.drawn[slot].ravel(), return_inverse=True)[1]
+    order = np.argsort(structure, kind="stable")
+    same = np.diff(structure[order]) == 0
+    for field, values in ((SCORE, run.score), ("feasible", run.feasible)):
+        if (np.abs(np.diff(values.ravel()[order].astype(np.float64)))[same] > SAME_SCORE).any():
+            raise InputError("differs between draws of one structure", REMEDY, source=run.source, field=field)
+    plain = run.score + np.where(run.feasible, 0, hard_penalty(weights))
+    if features == FEATURES and (plain.min() < -SCORE_TOLERANCE or plain.max() > 1 + SCORE_TOLERANCE):
+        raise InputError("is no score that these weights can give", REMEDY, source=run.source, field=SCORE)
+
+
+def _features(tree: xr.DataTree) -> tuple[str, ...]:
+    """What the weights are called, empty where nobody says."""
+    named = tree["constant_data"].to_dataset().variables.get("feature")
+    return () if named is None else tuple(map(str, named.to_numpy().ravel()))
 
 
 def require_marginals(run: Run, exact: Marginals) -> None:
@@ -285,9 +392,12 @@ def require_marginals(run: Run, exact: Marginals) -> None:
 def _moves(tree: xr.DataTree, source: str) -> list[str]:
     """Names of the moves by their numbers; none where the tree does not say."""
     try:
-        return [str(name) for name in json.loads(tree.attrs.get("moves", "[]"))]
-    except (TypeError, ValueError):
-        raise InputError("attribute moves is no JSON list", REMEDY, source=source) from None
+        named = json.loads(tree.attrs.get("moves", "[]"))
+    except (TypeError, ValueError, RecursionError):
+        named = None
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+        raise InputError("attribute moves is no JSON list", REMEDY, source=source)
+    return named
 
 
 def to_bytes(tree: xr.DataTree) -> bytes:
@@ -306,15 +416,47 @@ def save(tree: xr.DataTree, path: Path) -> None:
     write_all(path.parent, [(path.name, to_bytes(tree))])
 
 
-def _read_headers(path: Path) -> None:
-    """Fail here where one is damaged: h5netcdf would print a traceback of its own besides."""
+def _inspect(path: Path) -> None:
+    """Walk the file before anything is read: what it declares may not fit, and what it links to may be itself, or another file.
 
-    def visit(name: str, item: Any) -> None:
-        dict(item.attrs)
+    A damaged one fails here, where h5netcdf would print a traceback of its own besides.
+    """
 
-    with h5py.File(path) as file:
-        visit("/", file)
-        file.visititems(visit)
+    def refuse(problem: str) -> NoReturn:
+        raise InputError(one_line(problem), REMEDY, source=str(path))
+
+    def place(item: Any) -> tuple[int, int]:
+        found = h5py.h5o.get_info(item.id)
+        return found.fileno, found.addr
+
+    with h5py.File(path, "r") as file:
+        seen, left, groups, declared, text = {place(file)}, [file], 0, 0, 0
+        while left:
+            group = left.pop()
+            groups += 1
+            dict(group.attrs)
+            for name in group:
+                if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                    refuse(f"{name!r} is a link to elsewhere")
+                item = group[name]
+                if place(item) in seen:
+                    refuse(f"{name!r} is a second link to the same thing")
+                seen.add(place(item))
+                dict(item.attrs)
+                if len(seen) > VARIABLES or groups + len(left) > GROUPS:
+                    refuse(f"holds more than {GROUPS} groups or {VARIABLES:,} variables")
+                if isinstance(item, h5py.Group):
+                    left.append(item)
+                elif isinstance(item, h5py.Dataset):
+                    if item.external or item.is_virtual:
+                        refuse(f"{name!r} stands in another file")
+                    declared += item.size * item.dtype.itemsize
+                    if declared > DRAWS_BYTES:
+                        refuse(f"declares more than {DRAWS_BYTES:,} bytes")
+                    for index in np.ndindex(item.shape) if item.dtype.kind == "O" else ():
+                        text += len(item[index])
+                        if text > TEXT_BYTES:
+                            refuse(f"holds more than {TEXT_BYTES:,} bytes of text")
 
 
 def load(path: Path) -> xr.DataTree:
@@ -323,14 +465,23 @@ def load(path: Path) -> xr.DataTree:
     Raises
     ------
     InputError
-        When the file is missing or holds no draws.
+        When the file is missing, is no regular file, is too large, links to elsewhere or holds no draws, and when what it
+        holds is no run: steps that the kernel does not take, scores that the weights do not give.
     """
+    require_regular(path, DRAWS_BYTES, REMEDY)
     try:
-        _read_headers(path)
-        with xr.open_datatree(path, engine=ENGINE) as stored:
-            tree: xr.DataTree = stored.load()
+        _inspect(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of strange attributes
+            with xr.open_datatree(path, engine=ENGINE, decode_times=False) as stored:
+                tree: xr.DataTree = stored.load()
+    except InputError:
+        raise
     except Exception as error:  # whatever the libraries stumble over in a damaged file
         raise InputError(f"is no readable netCDF file ({type(error).__name__})", REMEDY, source=str(path)) from None
     if missing := [group for group in ("posterior", "sample_stats", "constant_data") if group not in tree.children]:
         raise InputError(f"holds no group {missing[0]}", REMEDY, source=str(path))
+    run = read_run(tree)
+    _require_steps(run)
+    _require_scores(run, _features(tree))
     return tree

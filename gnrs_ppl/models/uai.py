@@ -45,6 +45,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gnrs_ppl.context.files import read_text
+from gnrs_ppl.context.limits import UAI_BYTES
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.energy import Tables, contract
 from gnrs_ppl.models.space import LARGEST_VARIABLE, build_space
@@ -150,13 +152,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.source = str(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot be read ({error.strerror})", "check the path", source=self.source) from None
-        except UnicodeDecodeError:
-            raise InputError("is not text", "name a network in the UAI text format", source=self.source) from None
-        self._tokens = text.split()
+        self._tokens = read_text(path, UAI_BYTES).split()
         self._next = 0
 
     @property

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import product
+import math
+from collections import Counter
+from itertools import combinations, product
 from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from gnrs_ppl.context.limits import OPTIONS, PAIRS_OF_OPTIONS
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Frozen, Name, Names, _listed
 from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
@@ -86,6 +89,13 @@ def _fill(constraint: dict[str, Any], levels: dict[str, Any], takes_deadline: bo
     return constraint
 
 
+def _combinations(candidate: Any) -> int:
+    """How many combinations of levels a candidate has, as data or as a :class:`Candidate`."""
+    vary = candidate.get("vary") if isinstance(candidate, dict) else getattr(candidate, "vary", None)
+    levels = vary if isinstance(vary, dict) else dict(vary) if isinstance(vary, Levelled) else {}
+    return math.prod(len(values) for values in levels.values() if isinstance(values, list | tuple))
+
+
 class Pools(Frozen):
     """Candidate repositories C_k, one per slot."""
 
@@ -98,11 +108,24 @@ class Pools(Frozen):
     @model_validator(mode="after")
     def _distinct_ids(self) -> Pools:
         for slot in SLOTS:
-            ids = [candidate.id for candidate in getattr(self, slot)]
-            doubled = next((i for n, i in enumerate(ids) if i in ids[:n]), None)
-            if doubled is not None:
-                raise ValueError(f"{slot}: candidate id {doubled!r} stands there twice")
+            name, times = Counter(candidate.id for candidate in getattr(self, slot)).most_common(1)[0]
+            if times > 1:
+                raise ValueError(f"{slot}: candidate id {name!r} stands there twice")
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_enough(cls, data: Any) -> Any:
+        """Count what is given, before any level is filled in."""
+        pools = [data.get(slot) for slot in SLOTS] if isinstance(data, dict) else []
+        counts = [sum(map(_combinations, pool)) if isinstance(pool, list | tuple) else 0 for pool in pools]
+        most = max(counts, default=0)
+        if most > OPTIONS:
+            raise ValueError(f"{SLOTS[counts.index(most)]}: {most:,} options (candidates times levels), more than the {OPTIONS} of a slot")
+        pairs = sum(left * right for left, right in combinations(counts, 2))
+        if pairs > PAIRS_OF_OPTIONS:
+            raise ValueError(f"{pairs:,} pairs of options of two slots, more than the {PAIRS_OF_OPTIONS:,} that are scored")
+        return data
 
 
 class Option(NamedTuple):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes logs/*.csv from the logs in /work/shared/eventlogs. Standard library only; run it in its own
+"""Writes logs/*.csv from the logs in a folder of event logs. Standard library only; run it in its own
 folder.
 
 XES logs: one line per event, in file order; event attributes that no rule needs are left out; the string
@@ -27,7 +27,7 @@ import xml.etree.ElementTree as ET
 from collections import defaultdict
 from pathlib import Path
 
-SOURCE = Path(sys.argv[1] if len(sys.argv) > 1 else "/work/shared/eventlogs")
+SOURCE = Path(sys.argv[1] if len(sys.argv) > 1 else "../shared/eventlogs")
 LOGS = Path(__file__).resolve().parent / "logs"
 
 
