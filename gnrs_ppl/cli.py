@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from typer.exceptions import Abort, Exit, TyperException
+from typer.exceptions import Abort, TyperException
 
+from gnrs_ppl import stops
+from gnrs_ppl.context.output import FULL, check_apart, check_file, check_folder
 from gnrs_ppl.errors import GnrsError, InputError, one_line
+
+if TYPE_CHECKING:
+    from gnrs_ppl.context import Context
+
+NOBODY_READS = 141
+"""Exit code of a command whose reader has gone, as the shell has it for SIGPIPE."""
 
 app = typer.Typer(
     name="gnrs",
@@ -21,7 +32,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    epilog="Exit codes: 0; 1 the answer is no (violations, no feasible rule); 2 bad input; 3 not checkable on these records.",
+    epilog="Exit codes: 0; 1 the answer is no (violations, no feasible rule); 2 bad input, or a place that cannot be written; "
+    "3 not checkable on these records; 70 an unexpected error, with a report; 130 interrupted; 141 nobody read on; 143 terminated.",
 )
 
 
@@ -234,6 +246,7 @@ def draft(
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the drafts of a split."""
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
+    from gnrs_ppl.draft import FILES
 
     if (context is None) == (split is None):
         raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
@@ -246,10 +259,15 @@ def draft(
         chosen = weights_named(weights)
         _draft_split(split, reveal, as_json, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         return
+    if out is not None:
+        check_folder(out, FILES)
 
     with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+        loaded = gnrs.load_context(str(context), log)
+        if out is not None:
+            check_apart([out / name for name in FILES], _inputs(loaded, str(context), weights))
         drafted = gnrs.draft(
-            gnrs.load_context(str(context), log),
+            loaded,
             chains=chains,
             steps=steps,
             seed=seed,
@@ -266,6 +284,12 @@ def draft(
     from gnrs_ppl.report import print_draft
 
     print_draft(drafted, written)
+
+
+def _inputs(context: Context, *named: str) -> list[Path]:
+    """The files that a verb reads, the context's log among them."""
+    log = context.records.log
+    return [*map(Path, named), *([context.folder / log] if log is not None else [])]
 
 
 @contextmanager
@@ -350,9 +374,12 @@ def sample(
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.draft import search
 
+    check_file(out)
     with _working("sampling"):
         chosen = weights_named(weights)
-        found = search(gnrs.load_context(context, log), chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
+        loaded = gnrs.load_context(context, log)
+        check_apart([out], _inputs(loaded, str(context), weights))
+        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         found.save_posterior(out)
     if as_json:
         typer.echo(json.dumps(found.as_dict() | {"out": str(out)}, indent=2, ensure_ascii=False))
@@ -373,7 +400,17 @@ def fit(
 ) -> None:
     """Fit the weights of s_search on the annotated dev goals, and say whether that helped."""
     from gnrs_ppl.calibration.fit import fit
+    from gnrs_ppl.calibration.pictures import PICTURES
     from gnrs_ppl.calibration.pictures import plots as plot
+    from gnrs_ppl.calibration.weights import POSTERIOR
+
+    if out is not None:
+        check_file(out)
+        check_file(out.with_name(POSTERIOR.name))
+        if out.name == POSTERIOR.name:
+            raise InputError("is the name of the draws that go beside the weights", "choose another", source=str(out))
+    if plots is not None:
+        check_folder(plots, PICTURES)
 
     with _working("fitting") as report:
         found = fit(goal or None, optimiser=optimiser.value, seed=seed, report=report)
@@ -398,9 +435,12 @@ def diagnose(
 ) -> None:
     """Say whether the chains mixed, and why; exit 1 when they did not."""
     from gnrs_ppl.inference.diagnostics import diagnose
+    from gnrs_ppl.inference.plots import PICTURES
     from gnrs_ppl.inference.plots import plots as plot
     from gnrs_ppl.inference.trace import exact_marginals, load
 
+    if plots is not None:
+        check_folder(plots, PICTURES)
     with _working("diagnosing"):
         tree = load(file)
         exact = exact_marginals(tree)
@@ -470,6 +510,8 @@ def experiment(
         raise InputError("contradicts --no-llm", "give one of the two", source="arguments", field="--llm")
     if generator and name != "cross_model":
         raise InputError("goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator")
+    folder = out or command.default_folder(split.value, llm)
+    check_folder(folder)
     request = Request(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
     if name != "all":
         study(name) if llm else named(name)  # a name that is none enters no ledger
@@ -477,7 +519,6 @@ def experiment(
         from gnrs_ppl.evaluate.ledger import enter
 
         enter(sys.argv)
-    folder = out or command.default_folder(split.value, llm)
     if llm:
         with _model(True, max_cost, price or [], cache or CacheMode.rw) as model:
             outcomes = command.run_with_model(name, request, folder, model, generator or (), repeats or 1)
@@ -513,33 +554,57 @@ def _working(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point: every expected error is one line on standard error and an exit code."""
-    sys.exit(run(arguments))
+    """Entry point: every error is one line on standard error and an exit code."""
+    stops.begin()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        codecs.register_error("escaped", lambda error: (json.dumps(str(error.object)[error.start : error.end])[1:-1], error.end))  # type: ignore[attr-defined]
+        sys.stdout.reconfigure(errors="escaped")  # what the terminal cannot show, in words as in JSON
+    code = run(arguments) if sys.stdout is not None else _complain("standard output: is closed; direct it to a file or /dev/null", 2)
+    try:
+        print(end="", file=sys.__stdout__, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # it was said; Python would try once more as it ends
+    stops.finish()
+    sys.exit(code)
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        return app(args=arguments, standalone_mode=False) or 0
+        code = app(args=arguments, standalone_mode=False) or 0
+        sys.stdout.flush()  # a full disk shows here at the latest
+        return int(code)
     except GnrsError as error:
         return _complain(str(error), error.exit_code)
     except TyperException as error:
         return _complain(one_line(f"arguments: {error.format_message()}"), 2) if error.format_message() else 2
-    except Exit as stop:
-        return stop.exit_code
-    except (KeyboardInterrupt, Abort):
+    except KeyboardInterrupt:
         return _complain("interrupted", 130)
+    except SystemExit as stop:  # what Typer and Rich make of a reader that went away
+        return NOBODY_READS if isinstance(stop.__context__, BrokenPipeError) else int(stop.code or 0)
     except BrokenPipeError:
-        sys.stderr.close()
-        return 0
-    except RuntimeError as error:
+        return NOBODY_READS
+    except Abort as stop:  # what Typer makes of EOFError
+        return _unexpected(stop.__cause__ or stop)
+    except Exception as error:
         if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
             return _complain("interrupted", 130)
-        raise
+        if isinstance(error, OSError) and error.errno in FULL:
+            return _complain(
+                one_line(f"{error.filename or 'output'}: cannot be written ({error.strerror}); make room, then run it again"), 2
+            )
+        return _unexpected(error)
+
+
+def _unexpected(error: BaseException) -> int:
+    from gnrs_ppl.crash import complaint
+
+    return _complain(complaint(error), 70)
 
 
 def _complain(line: str, code: int) -> int:
-    print(f"gnrs: {line}", file=sys.stderr)
+    with suppress(OSError):  # nowhere to say it; the code says it still
+        print(f"gnrs: {line}", file=sys.stderr)
     return code
 
 

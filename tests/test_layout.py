@@ -13,8 +13,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "gnrs_ppl"
 BELOW: dict[str, set[str]] = {
     "errors": set(),
+    "stops": set(),
     "versions": set(),
-    "context": {"errors"},
+    "context": {"errors", "stops"},
     "benchmarks": {"errors", "context"},
     "rule": {"errors", "context"},
     "audit": {"errors", "context", "benchmarks", "rule", "versions"},

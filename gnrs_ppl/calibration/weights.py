@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import gnrs_ppl.models.features as features_module
 import gnrs_ppl.models.flags as flags_module
+from gnrs_ppl.context.output import as_written
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.features import FEATURES
 
@@ -97,8 +98,9 @@ def read_weights(path: Path) -> Weights:
     Raises
     ------
     InputError
-        Not readable, not such a file, off the simplex, or fitted with other features; the line says to refit.
+        Not readable, not such a file, half written, off the simplex, or fitted with other features; the line says to refit.
     """
+    as_written(path)
     data = _read(path)
     values, beta = data.get("weights"), data.get("beta")
     if not isinstance(values, dict) or not isinstance(beta, dict) or tuple(values) != FEATURES:

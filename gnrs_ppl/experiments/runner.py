@@ -15,12 +15,13 @@ import atexit
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -30,7 +31,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from gnrs_ppl.benchmarks.gnrs_bench import goals
-from gnrs_ppl.context.files import read_data, write_all
+from gnrs_ppl.context.files import read_data
+from gnrs_ppl.context.output import STAGING, locked, write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import tables
 from gnrs_ppl.experiments.tables import Table
@@ -164,18 +166,35 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Reque
     Raises
     ------
     InputError
-        A folder holds rows of another configuration; a split that was not revealed.
+        A folder holds rows of another configuration; another process is running there; a split that was not revealed.
     """
     request = on_split(request, experiment.split)
-    folders = {one.name: out / one.name for one in _closure(experiment, others) if one.cells is not None}
-    for name, folder in folders.items():
-        generate(others[name] if name != experiment.name else experiment, request, folder)
-    config = configuration(experiment.name, request)
-    # results of others that lie there are read, never made
-    folders |= {name: out / name for name, one in others.items() if name not in folders and _comparable(out / name, one, config)}
-    folder = out / experiment.name
-    report = drawable(experiment.report(Run(request, folders, config)))
-    return Outcome(folder, report, write(folder, config, report, experiment.asks))
+    wanted = _closure(experiment, others)
+    folders = {one.name: out / one.name for one in wanted if one.cells is not None}
+    with all_locked(out / one.name for one in wanted):
+        for name, folder in folders.items():
+            generate(others[name] if name != experiment.name else experiment, request, folder)
+        config = configuration(experiment.name, request)
+        # results of others that lie there are read, never made
+        folders |= {name: out / name for name, one in others.items() if name not in folders and _comparable(out / name, one, config)}
+        folder = out / experiment.name
+        report = drawable(experiment.report(Run(request, folders, config)))
+        return Outcome(folder, report, write(folder, config, report, experiment.asks))
+
+
+@contextmanager
+def all_locked(folders: Iterable[Path]) -> Iterator[None]:
+    """No other process runs an experiment in these folders meanwhile.
+
+    Raises
+    ------
+    InputError
+        Another does.
+    """
+    with ExitStack() as stack:
+        for folder in folders:
+            stack.enter_context(locked(folder))
+        yield
 
 
 def on_split(request: Request, only: str | None) -> Request:
@@ -247,12 +266,23 @@ def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request
         return
     pool = ProcessPoolExecutor(min(request.workers, len(missing)), get_context("spawn"), initializer=_begin_worker)
     try:
-        # a function with its module goes to the other process by name
-        jobs = [pool.submit(_unit, experiment, unit, cells, request) for unit, cells in missing.items()]
+        with _interruptions_held():  # workers inherit that: Ctrl-C is for their parent, with whom they end
+            # a function with its module goes to the other process by name
+            jobs = [pool.submit(_unit, experiment, unit, cells, request) for unit, cells in missing.items()]
         for job in as_completed(jobs):
             yield job.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _interruptions_held() -> Iterator[None]:
+    """SIGINT waits, here and for ever in the processes begun here."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _unit(experiment: Experiment, unit: str, cells: Sequence[Cell], request: Request) -> list[Row]:
@@ -290,6 +320,10 @@ def settle(folder: Path, config: Mapping[str, Any], *, whole: bool) -> None:
     """
     path, rows = folder / CONFIG, folder / ROWS
     if not rows.is_file() or not rows.stat().st_size:
+        if folder.is_dir() and not path.is_file():
+            standing = sorted(entry.name for entry in folder.iterdir() if entry != rows and not entry.name.startswith(STAGING))
+            if standing:
+                raise InputError(f"holds {standing[0]!r}, which no experiment wrote", "name a new folder with --out", source=str(folder))
         write_all(folder, [(CONFIG, _json(config))])
         return
     free = ("cache", *(MADE_WITH if whole else ()))

@@ -15,7 +15,7 @@ from arviz_base import from_dict
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.output import as_written, write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.inference.result import Chains, Exchange
@@ -323,8 +323,9 @@ def load(path: Path) -> xr.DataTree:
     Raises
     ------
     InputError
-        When the file is missing or holds no draws.
+        When the file is missing, holds no draws, or is of a half-written folder.
     """
+    as_written(path)
     try:
         _read_headers(path)
         with xr.open_datatree(path, engine=ENGINE) as stored:
