@@ -126,7 +126,7 @@ def root(
     if version:
         from gnrs_ppl.versions import versions
 
-        typer.echo("\n".join(f"{name} {number}" for name, number in versions().items()))
+        print("\n".join(f"{name} {number}" for name, number in versions().items()))
         raise typer.Exit
 
 
@@ -166,7 +166,7 @@ def goals(
         with _working("scoring floors and ceilings"):
             found = summaries([g.id for g in chosen if reveal or g.split == "dev"], revealed=reveal)
         if as_json:
-            typer.echo(json.dumps([s.as_dict() for s in found], indent=2, ensure_ascii=False))
+            print(json.dumps([s.as_dict() for s in found], indent=2, ensure_ascii=False))
         else:
             print_labels(found)
         return
@@ -174,7 +174,7 @@ def goals(
         _audit_pools([g.id for g in chosen], pools, features, as_json)
         return
     if as_json:
-        typer.echo(json.dumps([g.model_dump(mode="json") for g in chosen], indent=2, ensure_ascii=False))
+        print(json.dumps([g.model_dump(mode="json") for g in chosen], indent=2, ensure_ascii=False))
         return
     from gnrs_ppl.report import print_goals
 
@@ -185,7 +185,7 @@ def _list_cards(as_json: bool) -> None:
     from gnrs_ppl.benchmarks.realcharter import cards
 
     if as_json:
-        typer.echo(json.dumps([card.model_dump(mode="json") for card in cards()], indent=2, ensure_ascii=False))
+        print(json.dumps([card.model_dump(mode="json") for card in cards()], indent=2, ensure_ascii=False))
         return
     from gnrs_ppl.report import print_cards
 
@@ -205,7 +205,7 @@ def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool
             found |= {"goals": [g._asdict() for g in counted.goals], "signatures": counted.signatures}
         if described:
             found |= {"features": [f._asdict() for f in described[0]], "flags": [f._asdict() for f in described[1]]}
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        print(json.dumps(found, indent=2, ensure_ascii=False))
         return
     if counted:
         print_pools(counted)
@@ -279,7 +279,7 @@ def draft(
         )
         written = drafted.save(out) if out is not None else []
     if as_json:
-        typer.echo(json.dumps(drafted.as_dict(), indent=2, ensure_ascii=False))
+        print(json.dumps(drafted.as_dict(), indent=2, ensure_ascii=False))
         return
     from gnrs_ppl.report import print_draft
 
@@ -318,7 +318,7 @@ def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> N
     rows = list(_counted("drafting and scoring", draft_goals(ids, revealed=reveal, **request), len(ids)))
     if as_json:
         found = {"goals": [row.as_dict() for row in rows], "means": [s._asdict() for s in summaries(rows)]}
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        print(json.dumps(found, indent=2, ensure_ascii=False))
     else:
         print_rows(rows, summaries(rows))
 
@@ -346,9 +346,9 @@ def audit(
     with _working("auditing"):
         result = audit_files(rule, log, context)
     if as_json:
-        typer.echo(result.to_json())
+        print(result.to_json())
     elif as_csv:
-        typer.echo(result.to_csv(), nl=False)
+        print(result.to_csv(), end="")
     else:
         from gnrs_ppl.report import print_audit
 
@@ -382,7 +382,7 @@ def sample(
         found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         found.save_posterior(out)
     if as_json:
-        typer.echo(json.dumps(found.as_dict() | {"out": str(out)}, indent=2, ensure_ascii=False))
+        print(json.dumps(found.as_dict() | {"out": str(out)}, indent=2, ensure_ascii=False))
         return
     from gnrs_ppl.report import print_search
 
@@ -418,7 +418,7 @@ def fit(
         written = found.save(out) if out is not None else []
     if as_json:
         extra = {"out": str(out) if out else None, "plots": [str(path) for path in drawn]}
-        typer.echo(json.dumps(found.as_dict() | extra, indent=2, ensure_ascii=False))
+        print(json.dumps(found.as_dict() | extra, indent=2, ensure_ascii=False))
         return
     from gnrs_ppl.report import print_fit
 
@@ -447,7 +447,7 @@ def diagnose(
         found = diagnose(tree, exact)
         drawn = plot(tree, plots, exact) if plots is not None else []
     if as_json:
-        typer.echo(json.dumps(found.as_dict() | {"plots": [str(p) for p in drawn]}, indent=2, ensure_ascii=False))
+        print(json.dumps(found.as_dict() | {"plots": [str(p) for p in drawn]}, indent=2, ensure_ascii=False))
     else:
         from gnrs_ppl.report import print_diagnosis
 
@@ -495,7 +495,7 @@ def experiment(
     if name in ("list", "compare"):
         tables = [command.listing()] if name == "list" else command.compared(runs or [])
         if as_json:
-            typer.echo(json.dumps(command.tables_json(tables), indent=2, ensure_ascii=False))
+            print(json.dumps(command.tables_json(tables), indent=2, ensure_ascii=False))
         else:
             command.show_tables(tables)
         return
@@ -525,7 +525,7 @@ def experiment(
     else:
         outcomes = command.run_named(name, request, folder)
     if as_json:
-        typer.echo(json.dumps(command.as_json(outcomes), indent=2, ensure_ascii=False))
+        print(json.dumps(command.as_json(outcomes), indent=2, ensure_ascii=False))
     else:
         command.show_outcomes(outcomes)
 
@@ -559,13 +559,25 @@ def main(arguments: list[str] | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error("escaped", lambda error: (json.dumps(str(error.object)[error.start : error.end])[1:-1], error.end))  # type: ignore[attr-defined]
         sys.stdout.reconfigure(errors="escaped")  # what the terminal cannot show, in words as in JSON
-    code = run(arguments) if sys.stdout is not None else _complain("standard output: is closed; direct it to a file or /dev/null", 2)
+    lacking = _lacking()
+    code = _complain(lacking, 2) if lacking else run(arguments)
     try:
         print(end="", file=sys.__stdout__, flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # it was said; Python would try once more as it ends
     stops.finish()
     sys.exit(code)
+
+
+def _lacking() -> str | None:
+    """What every verb needs around it and does not find."""
+    if sys.stdout is None:
+        return "standard output: is closed; direct it to a file or /dev/null"
+    try:
+        os.getcwd()
+    except OSError as error:
+        return f"the current folder: cannot be found ({error.strerror}); change to one that exists"
+    return None
 
 
 def run(arguments: list[str] | None = None) -> int:
