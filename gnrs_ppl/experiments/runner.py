@@ -25,7 +25,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -264,11 +264,11 @@ def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request
         for unit, cells in missing.items():
             yield _unit(experiment, unit, cells, request)
         return
-    pool = ProcessPoolExecutor(min(request.workers, len(missing)), get_context("spawn"), initializer=_begin_worker)
+    with _quiet_children():
+        pool = ProcessPoolExecutor(min(request.workers, len(missing)), get_context("spawn"), initializer=_begin_worker)
+        # a function with its module goes to the other process by name
+        jobs = [pool.submit(_unit, experiment, unit, cells, request) for unit, cells in missing.items()]
     try:
-        with _interruptions_held():  # workers inherit that: Ctrl-C is for their parent, with whom they end
-            # a function with its module goes to the other process by name
-            jobs = [pool.submit(_unit, experiment, unit, cells, request) for unit, cells in missing.items()]
         for job in as_completed(jobs):
             yield job.result()
     finally:
@@ -276,8 +276,11 @@ def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request
 
 
 @contextmanager
-def _interruptions_held() -> Iterator[None]:
-    """SIGINT waits, here and for ever in the processes begun here."""
+def _quiet_children() -> Iterator[None]:
+    """For processes begun here: Ctrl-C is for their parent, with whom they end, and who tidies up after it does not talk of it."""
+    sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
+    resource_tracker.ensure_running()  # begun later it would let the signal through again
+    sys.warnoptions.pop()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
