@@ -230,7 +230,7 @@ def draft(
     kernel: KernelOption = Kernel.metropolis,
     weights: WeightsOption = "fitted",
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
-    out: Annotated[Path | None, _written("Folder for rule.txt, rule.json, draft.json and posterior.nc; all or nothing.")] = None,
+    out: Annotated[Path | None, _written("New folder, or that of a draft, for its files; all or nothing.")] = None,
     llm: Annotated[bool, typer.Option("--llm", help="Let a language model propose candidates and polish the text.")] = False,
     polish: Annotated[Polish | None, typer.Option(help="With --llm: prompt that polishes; v1 unless given.", show_default=False)] = None,
     max_cost: Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)] = None,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-@contextmanager
+@contextlib.contextmanager
 def started(*command: str, cwd: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
     """A command in a process group of its own, as a shell starts it."""
     process = subprocess.Popen(
@@ -92,6 +93,23 @@ def test_a_draft_stops_at_any_moment(moment: float, tmp_path: Path) -> None:
     left = {path.name for path in tmp_path.iterdir()}
     assert left in ({"context.json", "log.csv", "rule.json"}, {"context.json", "log.csv", "rule.json", "out"})
     assert not [*tmp_path.glob("out/.gnrs-*")]
+
+
+def test_a_terminal_gets_its_cursor_back(tmp_path: Path) -> None:
+    small.write(tmp_path)
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-m", "gnrs_ppl", *DRAFT], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    while b"drafting" not in said:
+        said += os.read(ours, 1000)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    with contextlib.suppress(OSError):  # how a terminal ends
+        while more := os.read(ours, 1000):
+            said += more
+    os.close(ours)
+    assert said.endswith(b"\x1b[?25hgnrs: interrupted\r\n")
 
 
 def test_the_console_script_is_known_too(tmp_path: Path) -> None:
