@@ -3,6 +3,11 @@
 ``gnrs.load_context``, ``gnrs.draft`` and ``gnrs.audit`` are the whole path; importing this package does not import jax.
 """
 
+from gnrs_ppl import stops
+
+if stops.is_command():  # before all else is loaded, so that Ctrl-C then is no traceback either
+    stops.begin()
+
 from gnrs_ppl.audit import audit
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context import Context, EventLog, read_log

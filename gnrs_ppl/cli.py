@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import json
+import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from typer.exceptions import Abort, Exit, TyperException
+from typer.exceptions import Abort, TyperException
 
+from gnrs_ppl import stops
+from gnrs_ppl.context.output import FULL, check_apart, check_file, check_folder
 from gnrs_ppl.errors import GnrsError, InputError, one_line
 from gnrs_ppl.safe_text import to_json
+
+if TYPE_CHECKING:
+    from gnrs_ppl.context import Context
+
+NOBODY_READS = 141
+"""Exit code of a command whose reader has gone, as the shell has it for SIGPIPE."""
 
 app = typer.Typer(
     name="gnrs",
@@ -21,7 +33,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    epilog="Exit codes: 0; 1 the answer is no (violations, no feasible rule); 2 bad input; 3 not checkable on these records.",
+    epilog="Exit codes: 0; 1 the answer is no (violations, no feasible rule); 2 bad input, or a place that cannot be written; "
+    "3 not checkable on these records; 70 an unexpected error, with a report; 130 interrupted; 141 nobody read on; 143 terminated.",
 )
 
 
@@ -110,7 +123,7 @@ def _print_versions(asked: bool) -> None:
     if asked:
         from gnrs_ppl.versions import versions
 
-        typer.echo("\n".join(f"{name} {number}" for name, number in versions().items()))
+        print("\n".join(f"{name} {number}" for name, number in versions().items()))
         raise typer.Exit
 
 
@@ -157,7 +170,7 @@ def goals(
         with _working("scoring floors and ceilings"):
             found = summaries([g.id for g in chosen if reveal or g.split == "dev"], revealed=reveal)
         if as_json:
-            typer.echo(to_json([s.as_dict() for s in found]))
+            print(to_json([s.as_dict() for s in found]))
         else:
             print_labels(found)
         return
@@ -165,7 +178,7 @@ def goals(
         _audit_pools([g.id for g in chosen], pools, features, as_json)
         return
     if as_json:
-        typer.echo(to_json([g.model_dump(mode="json") for g in chosen]))
+        print(to_json([g.model_dump(mode="json") for g in chosen]))
         return
     from gnrs_ppl.report import print_goals
 
@@ -176,7 +189,7 @@ def _list_cards(as_json: bool) -> None:
     from gnrs_ppl.benchmarks.realcharter import cards
 
     if as_json:
-        typer.echo(to_json([card.model_dump(mode="json") for card in cards()]))
+        print(to_json([card.model_dump(mode="json") for card in cards()]))
         return
     from gnrs_ppl.report import print_cards
 
@@ -196,7 +209,7 @@ def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool
             found |= {"goals": [g._asdict() for g in counted.goals], "signatures": counted.signatures}
         if described:
             found |= {"features": [f._asdict() for f in described[0]], "flags": [f._asdict() for f in described[1]]}
-        typer.echo(to_json(found))
+        print(to_json(found))
         return
     if counted:
         print_pools(counted)
@@ -221,7 +234,7 @@ def draft(
     kernel: KernelOption = Kernel.metropolis,
     weights: WeightsOption = "fitted",
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
-    out: Annotated[Path | None, _written("Folder for rule.txt, rule.json, draft.json and posterior.nc; all or nothing.")] = None,
+    out: Annotated[Path | None, _written("New folder, or that of a draft, for its files; all or nothing.")] = None,
     llm: Annotated[bool, typer.Option("--llm", help="Let a language model propose candidates and polish the text.")] = False,
     polish: Annotated[Polish | None, typer.Option(help="With --llm: prompt that polishes; v1 unless given.", show_default=False)] = None,
     max_cost: Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)] = None,
@@ -237,6 +250,7 @@ def draft(
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the drafts of a split."""
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
+    from gnrs_ppl.draft import FILES
 
     if (context is None) == (split is None):
         raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
@@ -249,10 +263,15 @@ def draft(
         chosen = weights_named(weights)
         _draft_split(split, reveal, as_json, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         return
+    if out is not None:
+        check_folder(out, FILES)
 
     with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+        loaded = gnrs.load_context(str(context), log)
+        if out is not None:
+            check_apart([out / name for name in FILES], _inputs(loaded, str(context), weights))
         drafted = gnrs.draft(
-            gnrs.load_context(str(context), log),
+            loaded,
             chains=chains,
             steps=steps,
             seed=seed,
@@ -264,11 +283,17 @@ def draft(
         )
         written = drafted.save(out) if out is not None else []
     if as_json:
-        typer.echo(to_json(drafted.as_dict()))
+        print(to_json(drafted.as_dict()))
         return
     from gnrs_ppl.report import print_draft
 
     print_draft(drafted, written)
+
+
+def _inputs(context: Context, *named: str) -> list[Path]:
+    """The files that a verb reads, the context's log among them."""
+    log = context.records.log
+    return [*map(Path, named), *([context.folder / log] if log is not None else [])]
 
 
 @contextmanager
@@ -297,7 +322,7 @@ def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> N
     rows = list(_counted("drafting and scoring", draft_goals(ids, revealed=reveal, **request), len(ids)))
     if as_json:
         found = {"goals": [row.as_dict() for row in rows], "means": [s._asdict() for s in summaries(rows)]}
-        typer.echo(to_json(found))
+        print(to_json(found))
     else:
         print_rows(rows, summaries(rows))
 
@@ -330,9 +355,9 @@ def audit(
     with _working("auditing"):
         result = audit_files(rule, log, context, allow_unrecorded)
     if as_json:
-        typer.echo(result.to_json())
+        print(result.to_json())
     elif as_csv:
-        typer.echo(result.to_csv(), nl=False)
+        print(result.to_csv(), end="")
     else:
         from gnrs_ppl.report import print_audit
 
@@ -358,12 +383,15 @@ def sample(
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.draft import search
 
+    check_file(out)
     with _working("sampling"):
         chosen = weights_named(weights)
-        found = search(gnrs.load_context(context, log), chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
+        loaded = gnrs.load_context(context, log)
+        check_apart([out], _inputs(loaded, str(context), weights))
+        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         found.save_posterior(out)
     if as_json:
-        typer.echo(to_json(found.as_dict() | {"out": str(out)}))
+        print(to_json(found.as_dict() | {"out": str(out)}))
         return
     from gnrs_ppl.report import print_search
 
@@ -381,7 +409,17 @@ def fit(
 ) -> None:
     """Fit the weights of s_search on the annotated dev goals, and say whether that helped."""
     from gnrs_ppl.calibration.fit import fit
+    from gnrs_ppl.calibration.pictures import PICTURES
     from gnrs_ppl.calibration.pictures import plots as plot
+    from gnrs_ppl.calibration.weights import POSTERIOR
+
+    if out is not None:
+        check_file(out)
+        check_file(out.with_name(POSTERIOR.name))
+        if out.name == POSTERIOR.name:
+            raise InputError("is the name of the draws that go beside the weights", "choose another", source=str(out))
+    if plots is not None:
+        check_folder(plots, PICTURES)
 
     with _working("fitting") as report:
         found = fit(goal or None, optimiser=optimiser.value, seed=seed, report=report)
@@ -389,7 +427,7 @@ def fit(
         written = found.save(out) if out is not None else []
     if as_json:
         extra = {"out": str(out) if out else None, "plots": [str(path) for path in drawn]}
-        typer.echo(to_json(found.as_dict() | extra))
+        print(to_json(found.as_dict() | extra))
         return
     from gnrs_ppl.report import print_fit
 
@@ -406,16 +444,19 @@ def diagnose(
 ) -> None:
     """Say whether the chains mixed, and why; exit 1 when they did not."""
     from gnrs_ppl.inference.diagnostics import diagnose
+    from gnrs_ppl.inference.plots import PICTURES
     from gnrs_ppl.inference.plots import plots as plot
     from gnrs_ppl.inference.trace import exact_marginals, load
 
+    if plots is not None:
+        check_folder(plots, PICTURES)
     with _working("diagnosing"):
         tree = load(file)
         exact = exact_marginals(tree)
         found = diagnose(tree, exact)
         drawn = plot(tree, plots, exact) if plots is not None else []
     if as_json:
-        typer.echo(to_json(found.as_dict() | {"plots": [str(p) for p in drawn]}))
+        print(to_json(found.as_dict() | {"plots": [str(p) for p in drawn]}))
     else:
         from gnrs_ppl.report import print_diagnosis
 
@@ -463,7 +504,7 @@ def experiment(
     if name in ("list", "compare"):
         tables = [command.listing()] if name == "list" else command.compared(runs or [])
         if as_json:
-            typer.echo(to_json(command.tables_json(tables)))
+            print(to_json(command.tables_json(tables)))
         else:
             command.show_tables(tables)
         return
@@ -478,6 +519,8 @@ def experiment(
         raise InputError("contradicts --no-llm", "give one of the two", source="arguments", field="--llm")
     if generator and name != "cross_model":
         raise InputError("goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator")
+    folder = out or command.default_folder(split.value, llm)
+    check_folder(folder)
     request = Request(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
     if name != "all":
         study(name) if llm else named(name)  # a name that is none enters no ledger
@@ -485,14 +528,13 @@ def experiment(
         from gnrs_ppl.evaluate.ledger import enter
 
         enter(sys.argv)
-    folder = out or command.default_folder(split.value, llm)
     if llm:
         with _model(True, max_cost, price or [], cache or CacheMode.rw) as model:
             outcomes = command.run_with_model(name, request, folder, model, generator or (), repeats or 1)
     else:
         outcomes = command.run_named(name, request, folder)
     if as_json:
-        typer.echo(to_json(command.as_json(outcomes)))
+        print(to_json(command.as_json(outcomes)))
     else:
         command.show_outcomes(outcomes)
 
@@ -521,33 +563,69 @@ def _working(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point: every expected error is one line on standard error and an exit code."""
-    sys.exit(run(arguments))
+    """Entry point: every error is one line on standard error and an exit code."""
+    stops.begin()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        codecs.register_error("escaped", lambda error: (json.dumps(str(error.object)[error.start : error.end])[1:-1], error.end))  # type: ignore[attr-defined]
+        sys.stdout.reconfigure(errors="escaped")  # what the terminal cannot show, in words as in JSON
+    lacking = _lacking()
+    code = _complain(lacking, 2) if lacking else run(arguments)
+    try:
+        print(end="", file=sys.__stdout__, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # it was said; Python would try once more as it ends
+    stops.finish()
+    sys.exit(code)
+
+
+def _lacking() -> str | None:
+    """What every verb needs around it and does not find."""
+    if sys.stdout is None:
+        return "standard output: is closed; direct it to a file or /dev/null"
+    try:
+        os.getcwd()
+    except OSError as error:
+        return f"the current folder: cannot be found ({error.strerror}); change to one that exists"
+    return None
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        return app(args=arguments, standalone_mode=False) or 0
+        code = app(args=arguments, standalone_mode=False) or 0
+        sys.stdout.flush()  # a full disk shows here at the latest
+        return int(code)
     except GnrsError as error:
         return _complain(str(error), error.exit_code)
     except TyperException as error:
         return _complain(one_line(f"arguments: {error.format_message()}"), 2) if error.format_message() else 2
-    except Exit as stop:
-        return stop.exit_code
-    except (KeyboardInterrupt, Abort):
+    except KeyboardInterrupt:
         return _complain("interrupted", 130)
+    except SystemExit as stop:  # what Typer and Rich make of a reader that went away
+        return NOBODY_READS if isinstance(stop.__context__, BrokenPipeError) else int(stop.code or 0)
     except BrokenPipeError:
-        sys.stderr.close()
-        return 0
-    except RuntimeError as error:
+        return NOBODY_READS
+    except Abort as stop:  # what Typer makes of EOFError
+        return _unexpected(stop.__cause__ or stop)
+    except Exception as error:
         if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
             return _complain("interrupted", 130)
-        raise
+        if isinstance(error, OSError) and error.errno in FULL:
+            return _complain(
+                one_line(f"{error.filename or 'output'}: cannot be written ({error.strerror}); make room, then run it again"), 2
+            )
+        return _unexpected(error)
+
+
+def _unexpected(error: BaseException) -> int:
+    from gnrs_ppl.crash import complaint
+
+    return _complain(complaint(error), 70)
 
 
 def _complain(line: str, code: int) -> int:
-    print(f"gnrs: {line}", file=sys.stderr)
+    with suppress(OSError):  # nowhere to say it; the code says it still
+        print(f"gnrs: {line}", file=sys.stderr)
     return code
 
 

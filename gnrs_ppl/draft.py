@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from gnrs_ppl.realize.polish import Polished, Version
 
 
+FILES = ("rule.txt", "rule.json", "draft.json", "posterior.nc")
+"""What a draft is saved as."""
 TOP = 10
 """Structures of greatest s_search that the JSON lists."""
 
@@ -758,8 +760,8 @@ class Draft:
         }
 
     def save(self, folder: Path) -> list[Path]:
-        """Write rule.txt, rule.json, draft.json and posterior.nc, all or nothing; gives their paths."""
-        from gnrs_ppl.context.files import write_all
+        """Write ``FILES`` and a manifest, all or nothing; gives the files' paths."""
+        from gnrs_ppl.context.output import write_all
         from gnrs_ppl.inference.trace import to_bytes
         from gnrs_ppl.rule.files import rule_json
 
@@ -772,6 +774,7 @@ class Draft:
                 ("draft.json", to_json(self.as_dict()).encode()),
                 ("posterior.nc", to_bytes(self.posterior)),
             ],
+            manifest=True,
         )
 
 

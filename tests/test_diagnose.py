@@ -64,7 +64,7 @@ def test_sample_then_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert found["sentence"][:60] in printed
     assert "note: replica exchange: swaps accepted between neighbouring rungs" in printed
     written = sorted(path.stem for path in (tmp_path / "plots").iterdir())
-    assert written == ["acceptance", "exchange", "hitting_time", "marginals", "rank", "trace"]
+    assert written == ["acceptance", "exchange", "gnrs-manifest", "hitting_time", "marginals", "rank", "trace"]
 
 
 # ---- another version's file

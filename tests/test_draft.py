@@ -89,7 +89,7 @@ def test_out_writes_everything_and_the_rule_audits(folder: Path, tmp_path: Path,
     out = tmp_path / "new" / "folder"
     assert run(["draft", str(folder / "context.json"), "--out", str(out), "--chains", "16"]) == 0
     said = capsys.readouterr().out
-    assert sorted(p.name for p in out.iterdir()) == ["draft.json", "posterior.nc", "rule.json", "rule.txt"]
+    assert sorted(p.name for p in out.iterdir()) == ["draft.json", "gnrs-manifest.json", "posterior.nc", "rule.json", "rule.txt"]
     assert (out / "rule.txt").read_text().strip() in " ".join(said.split()).replace("  ", " ")
     tree = load(out / "posterior.nc")
     assert tree["posterior"]["s_search"].shape == (16, 200)

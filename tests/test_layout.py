@@ -13,9 +13,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "gnrs_ppl"
 BELOW: dict[str, set[str]] = {
     "safe_text": set(),
+    "stops": set(),
     "errors": {"safe_text"},
     "versions": set(),
-    "context": {"errors"},
+    "context": {"errors", "stops"},
     "benchmarks": {"errors", "context"},
     "rule": {"errors", "context"},
     "audit": {"errors", "safe_text", "context", "benchmarks", "rule", "versions"},

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from gnrs_ppl.audit import audit
 from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.log import read_log
+from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.files import read_rule
@@ -17,15 +19,17 @@ def audit_files(rule: Path, log: Path | None = None, context: Path | None = None
     """Audit a rule file on a log.
 
     Record layer and words are those of the context where one is named, else the rule file's own, as the rule was drafted with them, else
-    the log's standard columns. ``log`` goes before the context's log, and that before the rule file's.
+    the log's standard columns. ``log`` goes before the context's log, and that before the rule file's. A rule that was edited since it was
+    drafted is a finding.
 
     Raises
     ------
     InputError
-        A file is missing or malformed, or no log is named.
+        A file is missing or malformed, the rule's folder is half written, or no log is named.
     Refused
         The rule cannot be checked on these records, or states a name that is neither declared nor in any row, unless allowed.
     """
+    unchanged = as_written(rule)
     read = read_rule(rule)
     given = load_context(context) if context is not None else None
     records = given.records if given else read.records or RecordLayer()
@@ -38,4 +42,7 @@ def audit_files(rule: Path, log: Path | None = None, context: Path | None = None
     else:
         raise InputError("no log to audit", "pass --log, or a context that names one", source="arguments")
     schema = given.schema if given else read.institution
-    return audit(read.rule, read_log(path, records), records=records, schema=schema, allow_unrecorded=allow_unrecorded)
+    result = audit(read.rule, read_log(path, records), records=records, schema=schema, allow_unrecorded=allow_unrecorded)
+    if unchanged is False:
+        result = replace(result, findings=(f"{rule.name} was changed after it was drafted", *result.findings))
+    return result

@@ -19,7 +19,7 @@ from gnrs_ppl.calibration.posterior import WEAK, PosteriorFit, Predictive, obser
 from gnrs_ppl.calibration.problem import GoalData, data_hash, dev_data
 from gnrs_ppl.calibration.validation import Held, chosen_kappa, leave_one_out
 from gnrs_ppl.calibration.weights import FROZEN, POSTERIOR, feature_hash
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.exact import enumerate_space, exact_posterior
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract, hard_penalty
@@ -180,7 +180,7 @@ class Fit:
         kept = np.linspace(0, len(self.posterior.beta) - 1, KEPT_DRAWS).astype(int)
         draws = {"features": [*FEATURES], "feature_hash": feature_hash(), "beta": self.posterior.beta[kept].round(6).tolist()}
         files = [(path.name, json.dumps(self.frozen(), indent=2) + "\n"), (POSTERIOR.name, json.dumps(draws) + "\n")]
-        return write_all(path.parent, [(name, text.encode()) for name, text in files])
+        return write_all(path.parent, [(name, text.encode()) for name, text in files], manifest=True)
 
 
 def fit(

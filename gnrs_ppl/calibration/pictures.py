@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gnrs_ppl.calibration.objective import prior_centre
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.features import FEATURES
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's, told apart by most eyes."""
+
+PICTURES = ("fit.png", "posterior.png")
 
 
 def plots(fit: Fit, folder: Path) -> list[Path]:
@@ -35,12 +37,12 @@ def plots(fit: Fit, folder: Path) -> list[Path]:
     except ImportError:
         raise InputError("plots need matplotlib, which is not installed", "pip install 'gnrs-ppl[plots]'") from None
     files = []
-    for name, size, draw in (("fit.png", (9, 3.6), _steps), ("posterior.png", (9, 5), _posterior)):
+    for name, size, draw in zip(PICTURES, ((9, 3.6), (9, 5)), (_steps, _posterior), strict=True):
         figure, content = Figure(figsize=size, layout="constrained"), io.BytesIO()
         draw(fit, figure)
         figure.savefig(content, format="png", dpi=120)
         files.append((name, content.getvalue()))
-    return write_all(folder, files)
+    return write_all(folder, files, manifest=True)
 
 
 def _steps(fit: Fit, figure: Figure) -> None:

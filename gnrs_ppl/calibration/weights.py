@@ -21,6 +21,7 @@ import gnrs_ppl.models.features as features_module
 import gnrs_ppl.models.flags as flags_module
 from gnrs_ppl.context.files import parse_json, read_text, validated
 from gnrs_ppl.context.limits import TEMPERATURE
+from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.types import Frozen, _listed
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.features import FEATURES
@@ -116,8 +117,9 @@ def read_weights(path: Path) -> Weights:
     Raises
     ------
     InputError
-        Not readable, not such a file, off the simplex, or fitted with other features; the line says to refit.
+        Not readable, not such a file, half written, off the simplex, or fitted with other features; the line says to refit.
     """
+    as_written(path)
     data = parse_json(read_text(path, form="JSON"), str(path), REMEDY)
     if not isinstance(data, dict):
         raise InputError("holds no mapping", REMEDY, source=str(path))

@@ -1,14 +1,11 @@
-"""Reading and writing files safely: regular files of bounded size, YAML and JSON as plain data, text out all or nothing."""
+"""Reading files safely: regular files of bounded size, YAML and JSON as plain data, with one clear line on error."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import stat
-import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -293,28 +290,3 @@ def _remedy(error: Any) -> str:
     if kind in ("value_error", "literal_error"):
         return "correct it"
     return "correct its type or range"
-
-
-def write_all(folder: Path, files: Sequence[tuple[str, bytes]]) -> list[Path]:
-    """Write every file into ``folder`` or none: into a temporary folder beside them first, then renames.
-
-    Raises
-    ------
-    InputError
-        When the folder cannot be made or written, or a folder stands where a file should go.
-    """
-    targets = [folder / name for name, _ in files]
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file, not a folder", "name a folder you may write to", source=str(folder))
-    if standing := next((target for target in targets if target.is_dir()), None):
-        raise InputError("is a folder, not a file", "name another place to write to", source=str(standing))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".gnrs-") as staging:
-            for name, content in files:
-                (Path(staging) / name).write_bytes(content)
-            for target in targets:
-                os.replace(Path(staging) / target.name, target)
-    except OSError as error:
-        raise InputError(f"cannot be written ({error.strerror})", "name a folder you may write to", source=str(folder)) from None
-    return targets

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.safe_text import to_csv
 

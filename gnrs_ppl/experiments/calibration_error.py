@@ -19,7 +19,7 @@ from gnrs_ppl.calibration.problem import dev_data, dev_goals
 from gnrs_ppl.calibration.validation import chosen_kappa
 from gnrs_ppl.calibration.weights import feature_hash
 from gnrs_ppl.candidates.build import pools_of
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.output import write_all
 from gnrs_ppl.evaluate.audit_f1 import audit_score
 from gnrs_ppl.evaluate.calibration_error import FILE, CalibrationError, Scored, as_json, measure
 from gnrs_ppl.inference.exact import enumerate_space

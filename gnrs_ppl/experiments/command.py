@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnrs_ppl.context.files import read_data, write_all
+from gnrs_ppl.context.files import read_data
+from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.compare import compare
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, STUDIES, experiment, experiments, labels_of, studies, study

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gnrs_ppl.context.files import read_data, write_all
+from gnrs_ppl.context.files import read_data
+from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import overall
 from gnrs_ppl.experiments.published import published

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.context.files import read_data, read_text, write_all
+from gnrs_ppl.context.files import read_data, read_text
 from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.output import write_all
 from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.judging import text_id

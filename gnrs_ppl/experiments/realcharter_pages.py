@@ -10,7 +10,7 @@ import numpy as np
 from gnrs_ppl.benchmarks.realcharter import Card, Number, card
 from gnrs_ppl.benchmarks.realcharter.adapter import length
 from gnrs_ppl.calibration.weights import frozen_weights
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.output import write_all
 from gnrs_ppl.draft import Draft, draft
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate import rubrics

@@ -15,24 +15,26 @@ import atexit
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from gnrs_ppl.benchmarks.gnrs_bench import goals
-from gnrs_ppl.context.files import parse_json, read_bytes, read_data, write_all
+from gnrs_ppl.context.files import parse_json, read_bytes, read_data
 from gnrs_ppl.context.limits import ROWS_BYTES
+from gnrs_ppl.context.output import STAGING, locked, write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import tables
 from gnrs_ppl.experiments.tables import Table
@@ -167,18 +169,35 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Reque
     Raises
     ------
     InputError
-        A folder holds rows of another configuration; a split that was not revealed.
+        A folder holds rows of another configuration; another process is running there; a split that was not revealed.
     """
     request = on_split(request, experiment.split)
-    folders = {one.name: out / one.name for one in _closure(experiment, others) if one.cells is not None}
-    for name, folder in folders.items():
-        generate(others[name] if name != experiment.name else experiment, request, folder)
-    config = configuration(experiment.name, request)
-    # results of others that lie there are read, never made
-    folders |= {name: out / name for name, one in others.items() if name not in folders and _comparable(out / name, one, config)}
-    folder = out / experiment.name
-    report = drawable(experiment.report(Run(request, folders, config)))
-    return Outcome(folder, report, write(folder, config, report, experiment.asks))
+    wanted = _closure(experiment, others)
+    folders = {one.name: out / one.name for one in wanted if one.cells is not None}
+    with all_locked(out / one.name for one in wanted):
+        for name, folder in folders.items():
+            generate(others[name] if name != experiment.name else experiment, request, folder)
+        config = configuration(experiment.name, request)
+        # results of others that lie there are read, never made
+        folders |= {name: out / name for name, one in others.items() if name not in folders and _comparable(out / name, one, config)}
+        folder = out / experiment.name
+        report = drawable(experiment.report(Run(request, folders, config)))
+        return Outcome(folder, report, write(folder, config, report, experiment.asks))
+
+
+@contextmanager
+def all_locked(folders: Iterable[Path]) -> Iterator[None]:
+    """No other process runs an experiment in these folders meanwhile.
+
+    Raises
+    ------
+    InputError
+        Another does.
+    """
+    with ExitStack() as stack:
+        for folder in folders:
+            stack.enter_context(locked(folder))
+        yield
 
 
 def on_split(request: Request, only: str | None) -> Request:
@@ -248,14 +267,28 @@ def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request
         for unit, cells in missing.items():
             yield _unit(experiment, unit, cells, request)
         return
-    pool = ProcessPoolExecutor(min(request.workers, len(missing)), get_context("spawn"), initializer=_begin_worker)
-    try:
+    with _quiet_children():
+        pool = ProcessPoolExecutor(min(request.workers, len(missing)), get_context("spawn"), initializer=_begin_worker)
         # a function with its module goes to the other process by name
         jobs = [pool.submit(_unit, experiment, unit, cells, request) for unit, cells in missing.items()]
+    try:
         for job in as_completed(jobs):
             yield job.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _quiet_children() -> Iterator[None]:
+    """For processes begun here: Ctrl-C is for their parent, with whom they end, and who tidies up after it does not talk of it."""
+    sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
+    resource_tracker.ensure_running()  # begun later it would let the signal through again
+    sys.warnoptions.pop()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _unit(experiment: Experiment, unit: str, cells: Sequence[Cell], request: Request) -> list[Row]:
@@ -293,6 +326,10 @@ def settle(folder: Path, config: Mapping[str, Any], *, whole: bool) -> None:
     """
     path, rows = folder / CONFIG, folder / ROWS
     if not rows.is_file() or not rows.stat().st_size:
+        if folder.is_dir() and not path.is_file():
+            standing = sorted(entry.name for entry in folder.iterdir() if entry != rows and not entry.name.startswith(STAGING))
+            if standing:
+                raise InputError(f"holds {standing[0]!r}, which no experiment wrote", "name a new folder with --out", source=str(folder))
         write_all(folder, [(CONFIG, _json(config))])
         return
     free = ("cache", *(MADE_WITH if whole else ()))

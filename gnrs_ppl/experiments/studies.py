@@ -20,6 +20,7 @@ from gnrs_ppl.experiments.runner import (
     Report,
     Request,
     Row,
+    all_locked,
     append,
     cell_of,
     configuration,
@@ -138,15 +139,16 @@ def run(study: Study, others: Mapping[str, Study], order: Order, out: Path) -> O
     wanted = [*(others[name] for name in study.needs), study]
     for role in dict.fromkeys(role for one in wanted if one.make for role in one.roles):
         order.model.settings.model(role)
-    notes = [note for one in wanted if one.make for note in one.make(order, out / one.name)]
-    made = Made(request, out)
-    report = study.report(made)
-    report = report._replace(notes=[*report.notes, *notes])
-    if made.scripted:
-        report = marked(report)
-    report = drawable(report)
-    folder = out / study.name
-    return Outcome(folder, report, write(folder, settings(study.name, order, study.roles), report, study.asks))
+    with all_locked(out / one.name for one in wanted):
+        notes = [note for one in wanted if one.make for note in one.make(order, out / one.name)]
+        made = Made(request, out)
+        report = study.report(made)
+        report = report._replace(notes=[*report.notes, *notes])
+        if made.scripted:
+            report = marked(report)
+        report = drawable(report)
+        folder = out / study.name
+        return Outcome(folder, report, write(folder, settings(study.name, order, study.roles), report, study.asks))
 
 
 def marked(report: Report) -> Report:

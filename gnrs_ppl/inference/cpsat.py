@@ -166,6 +166,7 @@ def solve(tables: Tables, *, seconds: float = 10.0, workers: int = 2, seed: int 
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = workers
     solver.parameters.random_seed = seed
+    solver.parameters.catch_sigint_signal = False  # it would take Ctrl-C for a time limit, and the handler away
     solver.parameters.linearization_level = 2  # what max_lp has, for a single worker, which runs no subsolvers
     solver.parameters.subsolvers.extend(SUBSOLVERS)
     code = solver.solve(model.model, watch)

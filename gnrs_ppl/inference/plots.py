@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import xarray as xr
 
-from gnrs_ppl.context.files import write_all
+from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.diagnostics import acceptance, drawn_marginal, hitting_time, score_ranks
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLOTTED_CHAINS, RANK_BINS, PLOT_COLUMNS, LABELLED_OPTIONS = 32, 20, 4, 12
+PICTURES = ("trace.png", "rank.png", "marginals.png", "hitting_time.png", "acceptance.png", "exchange.png")
+"""The last only where replicas were exchanged."""
 BLUE, VERMILION = "#0072B2", "#D55E00"
 """Of Okabe and Ito."""
 TEMPERATURE: Final = "temperature τ (in units of s_search)"
@@ -58,7 +60,7 @@ def plots(tree: xr.DataTree, folder: Path, exact: Marginals | None = None) -> li
     }
     if run.exchange is not None:
         pictures["exchange.png"] = ((9, 4), _plot_exchange)
-    return write_all(folder, [(name, _png(size, partial(draw, run))) for name, (size, draw) in pictures.items()])
+    return write_all(folder, [(name, _png(size, partial(draw, run))) for name, (size, draw) in pictures.items()], manifest=True)
 
 
 def gap_plot(

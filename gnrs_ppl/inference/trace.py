@@ -17,8 +17,9 @@ from arviz_base import from_dict
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
-from gnrs_ppl.context.files import require_regular, write_all
+from gnrs_ppl.context.files import require_regular
 from gnrs_ppl.context.limits import DRAWS_BYTES, GROUPS, TEXT_BYTES, VARIABLES
+from gnrs_ppl.context.output import as_written, write_all
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.inference.result import NO_MOVE, SAME_SCORE, Chains, Exchange
@@ -465,10 +466,11 @@ def load(path: Path) -> xr.DataTree:
     Raises
     ------
     InputError
-        When the file is missing, is no regular file, is too large, links to elsewhere or holds no draws, and when what it
-        holds is no run: steps that the kernel does not take, scores that the weights do not give.
+        When the file is missing, is no regular file, is too large, links to elsewhere, is of a half-written folder or holds no
+        draws, and when what it holds is no run: steps that the kernel does not take, scores that the weights do not give.
     """
     require_regular(path, DRAWS_BYTES, REMEDY)
+    as_written(path)
     try:
         _inspect(path)
         with warnings.catch_warnings():
