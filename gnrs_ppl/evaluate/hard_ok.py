@@ -5,6 +5,7 @@ Shares neither code nor ρ with the search's hard predicate (gnrs_ppl/models/fla
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -39,7 +40,7 @@ class HardOk(NamedTuple):
 def rho(supports: Iterable[Support]) -> float:
     """Mean support weight over distinct payloads; 0 where there are none."""
     weights = [SUPPORT_WEIGHTS[s] for s in supports]
-    return sum(weights) / len(weights) if weights else 0.0
+    return math.fsum(weights) / len(weights) if weights else 0.0  # sum() rounds otherwise from Python 3.12 on, and a gate hangs on it
 
 
 def support_of(payload: Payload, structure: Structure, context: Context) -> tuple[Support, int]:
