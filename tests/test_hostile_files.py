@@ -461,6 +461,18 @@ def test_hdf5_that_leads_elsewhere_or_nowhere(change: Callable[[h5py.File], None
     assert line in refused(lambda: load(path))
 
 
+def test_a_heap_that_hdf5_would_walk_for_ever(tree: xr.DataTree, tmp_path: Path):
+    """The last entry of a heap is its free space; with no size it leads nowhere."""
+    save(tree, tmp_path / "x.nc")
+    content = bytearray((tmp_path / "x.nc").read_bytes())
+    at = content.index(b"GCOL") + 16
+    while int.from_bytes(content[at : at + 2], "little"):
+        at += 16 + -(-int.from_bytes(content[at + 8 : at + 16], "little") // 8) * 8
+    content[at + 8 : at + 16] = bytes(8)
+    (tmp_path / "x.nc").write_bytes(content)
+    assert "a heap that does not end" in refused(lambda: load(tmp_path / "x.nc"))
+
+
 # ---- chains that reach nothing
 
 

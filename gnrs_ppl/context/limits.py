@@ -32,6 +32,8 @@ GROUPS: Final = 100
 """Groups in a netCDF file; ours have 3."""
 VARIABLES: Final = 10_000
 """Variables and attributes in a netCDF file."""
+HEAP_ENTRIES: Final = 1_000_000
+"""Texts in the heaps of a netCDF file."""
 TEMPERATURE: Final = (1e-6, 1e6)
 """Least and greatest temperature of fitted weights."""
 YEARS: Final = (1000, 9000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import mmap
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
 from gnrs_ppl.context.files import require_regular
-from gnrs_ppl.context.limits import DRAWS_BYTES, GROUPS, TEXT_BYTES, VARIABLES
+from gnrs_ppl.context.limits import DRAWS_BYTES, GROUPS, HEAP_ENTRIES, TEXT_BYTES, VARIABLES
 from gnrs_ppl.context.output import as_written, write_all
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.inference.moves import MOVES
@@ -31,6 +32,8 @@ from gnrs_ppl.versions import versions
 ENGINE: Final = "h5netcdf"
 REMEDY: Final = "name a file that gnrs sample wrote"
 SCORE: Final = "s_search"
+HEAP: Final = b"GCOL\x01\0\0\0"
+"""How a global heap of HDF5 begins: text of any length stands in it."""
 PARTS: Final = ("_option", "_start", "_candidate")
 """What constant_data holds of every variable of the posterior."""
 STARTED: Final = ("metropolis", "gibbs", "informed", "tempering")
@@ -417,6 +420,21 @@ def save(tree: xr.DataTree, path: Path) -> None:
     write_all(path.parent, [(path.name, to_bytes(tree))])
 
 
+def _require_heaps_that_end(path: Path) -> None:
+    """Refuse a global heap with free space of no size, through which HDF5 2.0 walks for ever (and Python cannot stop it)."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        heap, entries = content.find(HEAP), 0
+        while heap >= 0:
+            at, end = heap + 16, min(heap + int.from_bytes(content[heap + 8 : heap + 16], "little"), len(content))
+            while at + 16 <= end:
+                number, size = int.from_bytes(content[at : at + 2], "little"), int.from_bytes(content[at + 8 : at + 16], "little")
+                entries += 1
+                if number == size == 0 or entries > HEAP_ENTRIES:
+                    raise InputError("is no readable netCDF file (a heap that does not end)", REMEDY, source=str(path))
+                at += size if number == 0 else 16 + -(-size // 8) * 8
+            heap = content.find(HEAP, heap + 1)
+
+
 def _inspect(path: Path) -> None:
     """Walk the file before anything is read: what it declares may not fit, and what it links to may be itself, or another file.
 
@@ -472,6 +490,7 @@ def load(path: Path) -> xr.DataTree:
     require_regular(path, DRAWS_BYTES, REMEDY)
     as_written(path)
     try:
+        _require_heaps_that_end(path)
         _inspect(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of strange attributes
