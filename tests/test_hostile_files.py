@@ -476,10 +476,11 @@ def test_a_heap_that_hdf5_would_walk_for_ever(tree: xr.DataTree, tmp_path: Path)
 # ---- chains that reach nothing
 
 
-def test_chains_that_miss_the_feasible_structures_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize("kernel", ["gibbs", "informed"])
+def test_chains_that_miss_the_feasible_structures_say_so(kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """One chain of one step, from seeds of which one misses."""
     request = ["sample", str(small.write(tmp_path)), "--out", str(tmp_path / "x.nc"), "--chains", "1", "--steps", "1"]
-    codes = (run([*request, "--kernel", "informed", "--seed", str(seed)]) for seed in range(12))
+    codes = (run([*request, "--kernel", kernel, "--seed", str(seed)]) for seed in range(12))
     assert 1 in codes
     line = capsys.readouterr().err
     assert "no chain reached a structure that passes every hard condition; there is one (S" in line
