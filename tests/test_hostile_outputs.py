@@ -252,12 +252,23 @@ def test_a_rule_edited_by_hand_is_audited_with_a_finding(drafted: Path, capsys: 
     assert json.loads(audited(drafted / "rule.json", capsys)[1]) == plain
 
 
-@pytest.mark.parametrize("said", [b"", b"{", b"[]", b'{"files": 1}', b"\xff", b"[" * 100_000])
+DOUBLED = b'{"files": {}, "writing": ["rule.json"], "writing": []}'
+
+
+@pytest.mark.parametrize("said", [b"", b"{", b"[]", b'{"files": 1}', b"\xff", b"[" * 100_000, DOUBLED])
 def test_a_manifest_that_is_none_is_refused(said: bytes, drafted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (drafted / MANIFEST).write_bytes(said)
     code, out, error = audited(drafted / "rule.json", capsys)
     assert (code, out) == (2, "")
     assert error == f"gnrs: {drafted / MANIFEST}: is no manifest of files written here; delete it, or name another folder\n"
+
+
+def test_a_pipe_in_the_place_of_a_rule_is_not_opened(drafted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (drafted / "rule.json").unlink()
+    os.mkfifo(drafted / "rule.json")
+    code, out, error = audited(drafted / "rule.json", capsys)
+    assert (code, out) == (2, "")
+    assert error.startswith(f"gnrs: {drafted / 'rule.json'}: is no regular file but a device, pipe or socket")
 
 
 @pytest.mark.parametrize("name", ["rule.json", "x.nc", "weights.json"])
