@@ -165,20 +165,17 @@ def resolved(records: RecordLayer, log: EventLog) -> RecordLayer:
     Returns
     -------
     RecordLayer
-        Channels with ``activities`` as declared, else the activities seen, and ``grain`` as declared, else the coarsest seen.
+        Channels with ``activities`` as declared, else the activities seen, and ``grain`` as declared, else the one seen; a channel
+        that shows several keeps none, since a declared grain is that of every row.
     """
-    seen = _seen(log)
-    grains: dict[str, set[Grain]] = {}
-    for channel, grain in log.connection.execute(
-        'SELECT DISTINCT "channel", "grain" FROM "events" WHERE "channel" IS NOT NULL AND "timestamp" IS NOT NULL'
-    ).fetchall():
-        grains.setdefault(channel, set()).add(grain)
+    seen, clocks = _seen(log), _clocks(log)
+    grains = {name: {g for (channel, _), seen_here in clocks.items() if channel == name for g in seen_here} for name, _ in clocks}
     declared = records.channels or tuple(Channel.model_construct(name=name) for name in sorted({c for c, _ in seen}))
     channels = tuple(
         c.model_copy(
             update={
                 "activities": tuple(sorted(a for ch, a in seen if ch == c.name)) if c.activities is None else c.activities,
-                "grain": c.grain or (coarsest(grains[c.name]) if c.name in grains else None),
+                "grain": c.grain or (next(iter(grains[c.name])) if len(grains.get(c.name, ())) == 1 else None),
             }
         )
         for c in declared
@@ -222,6 +219,16 @@ def _seen(log: EventLog) -> dict[tuple[str, str], int]:
     }
 
 
+def _clocks(log: EventLog) -> dict[tuple[str, str | None], set[Grain]]:
+    """Grains of the dated rows by channel and activity."""
+    found: dict[tuple[str, str | None], set[Grain]] = {}
+    for channel, activity, grain in log.connection.execute(
+        'SELECT DISTINCT "channel", "activity", "grain" FROM "events" WHERE "channel" IS NOT NULL AND "timestamp" IS NOT NULL'
+    ).fetchall():
+        found.setdefault((channel, activity), set()).add(grain)
+    return found
+
+
 def _tie(constraint: Constraint) -> Tie:
     """What a row is that ties with the activation, at the bound of the interval that is strict (I3, T1)."""
     template = constraint.template
@@ -238,6 +245,7 @@ class _Checker:
         self.structure, self.declared, self.log = structure, records, log
         self.records = resolved(records, log)
         self.seen = _seen(log)
+        self.clocks = _clocks(log)
         self.durable = {c.name: c for c in self.records.channels if c.durable}
         self.assumptions: dict[str, None] = {}
         self.findings: dict[str, None] = {}
@@ -340,8 +348,10 @@ class _Checker:
         if key is not None and trigger.act is not None and trigger.channel is not None:
             self._correlates(place, key, (trigger.act, (trigger.channel,)), (target.act, target.rel))
         if constraint.deadline is not None:
-            activation = (constraint.after.channel,) if constraint.after else (trigger.channel,) if trigger.channel else ()
-            self._fine_enough(place, constraint.deadline, {*activation, *target.rel})
+            activation = (constraint.after.act, constraint.after.channel) if constraint.after else (trigger.act, trigger.channel)
+            pairs = {(name, activity) for name in target.rel for activity in target.act.activities}
+            pairs |= {(activation[1], activity) for activity in activation[0].activities} if activation[0] and activation[1] else set()
+            self._fine_enough(place, constraint.deadline, pairs)
         if constraint.positive and len(target.closed_world) < target.silent:
             self._assume(
                 f"'violated' cannot occur for {place} ({constraint.template} {target.act.activity!r}): "
@@ -446,7 +456,7 @@ class _Checker:
         for channel in channels:
             if channel.coverage is None:
                 self._assume(f"channel {channel.name!r} is taken as complete from its first to its last event")
-        grains = {c.grain for c in channels if c.grain is not None}
+        grains = {grain for c in channels for grain in self._grains(c)}
         return RolePlan(
             act,
             rel,
@@ -523,15 +533,21 @@ class _Checker:
                 f"{place}: {key} is {example!r} in all {rows} rows of {cases} cases, so same_{key} correlates nothing", "use same_case"
             )
 
-    def _fine_enough(self, place: str, deadline: Duration, channels: Iterable[str]) -> None:
-        for name in sorted(channels):
-            grain = self.durable[name].grain
-            if grain is not None and GRAIN_LENGTH[grain].total_seconds() > deadline.shortest_seconds() / 2:
-                rows = sum(n for (channel, _), n in self.seen.items() if channel == name)
-                raise Refused(
-                    f"{place}: channel {name!r} records to the {grain} ({rows} rows), coarser than half of {deadline}",
-                    "state a longer deadline",
-                )
+    def _grains(self, channel: Channel, activity: str | None = None) -> set[Grain]:
+        """Grains of a channel's rows, as declared, else as seen, of one activity where it is named."""
+        if channel.grain is not None:
+            return {channel.grain}
+        return {g for (name, a), seen in self.clocks.items() if name == channel.name and activity in (None, a) for g in seen}
+
+    def _fine_enough(self, place: str, deadline: Duration, pairs: Iterable[tuple[str, str]]) -> None:
+        for name, activity in sorted(pairs):
+            channel = self.durable[name]
+            grain = coarsest(self._grains(channel, activity) | {"microsecond"})
+            if GRAIN_LENGTH[grain].total_seconds() > deadline.shortest_seconds() / 2:
+                whole = channel.grain is not None  # the channel's clock, and not that of one activity
+                rows = sum(n for (c, a), n in self.seen.items() if c == name and (whole or a == activity))
+                what = f"channel {name!r} records" + ("" if whole else f" {activity!r}")
+                raise Refused(f"{place}: {what} to the {grain} ({rows} rows), coarser than half of {deadline}", "state a longer deadline")
 
     def _count(self, what: str, activity: str, channels: tuple[str, ...]) -> tuple[int, int]:
         rows, carrying = self.log.connection.execute(
