@@ -217,6 +217,8 @@ def random_pair(seed: int, template: str, operator: str, cases: int = 16) -> tup
 def busier(rng: random.Random, template: str, rows: list[Event]) -> list[Event]:
     """The log with some visits and waivers as letters, and around neighbour templates with notes beside them."""
     changed = [row._replace(activity="Letter") if row.activity == "Visit" and rng.random() < 0.15 else row for row in rows]
+    if template in MUTUAL:  # rows that may open either half
+        return [row._replace(activity=None, channel=None) if rng.random() < 0.02 else row for row in changed]
     if template not in NEIGHBOURS:
         return changed
     notes = [row for row in changed if row.timestamp is not None and row.activity is not None and rng.random() < 0.12]
