@@ -18,7 +18,7 @@ from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Verdict
 from gnrs_ppl.context.log import Event, EventLog
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import Refused
-from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, Structure
+from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, MUTUAL, NEIGHBOURS, Structure
 
 HITS = 50
 """Hits each reachable cell must have."""
@@ -33,7 +33,12 @@ def reachable(template: str, operator: str) -> list[Verdict]:
     """Verdicts a template can have under an operator with n ≥ 2."""
     if template == "exactly" and operator == "all":
         return []  # k = n > 1: exactly asks for n + 1 acts and is refused by name (E2)
-    return [v for v in VERDICTS if not (v == "pending" and template in LOOK_BACK)]  # line 25
+    if (template in NEIGHBOURS and operator == "all") or (template in MUTUAL and operator != "any"):
+        return []  # neighbours ask for k = 1 (N1), mutual templates for one channel (P1)
+    never = {"pending"} if template in LOOK_BACK else set[str]()  # line 25
+    never |= {"excused"} if template == "init" else set()  # nothing is recorded before the first event
+    never |= {"not_activated"} if template in MUTUAL else set()  # no after (P1)
+    return [v for v in VERDICTS if v not in never]
 
 
 def differences(

@@ -1,6 +1,6 @@
 """What a rule means on a log, event by event: the plain-Python oracle of SEMANTICS line 25.
 
-It follows the 25 numbered lines and docs/semantics.md (G, M, E, I and V entries) and shares nothing with the SQL compiler but the
+It follows the 25 numbered lines and docs/semantics.md (G, M, E, I, V, A, T, L, N and P entries) and shares nothing with the SQL compiler but the
 types. Clear rather than fast: every constraint looks at every row of its case. A match is True, False or None (unknown; line 1).
 """
 
@@ -15,7 +15,20 @@ from gnrs_ppl.audit.types import Due, InstanceVerdict, Reason, Verdict
 from gnrs_ppl.context.log import Event
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, Grain, coarsest
 from gnrs_ppl.context.types import RecordLayer
-from gnrs_ppl.rule.types import LOOK_BACK, TWO_SIDED, Act, Constraint, Correlation, EvidencePolicy, Norm, Office, Structure
+from gnrs_ppl.rule.types import (
+    LOOK_BACK,
+    MUTUAL,
+    NEIGHBOURS,
+    TWO_SIDED,
+    Act,
+    Constraint,
+    Correlation,
+    EvidencePolicy,
+    Norm,
+    Office,
+    Structure,
+    Trigger,
+)
 
 MICROSECOND = timedelta(microseconds=1)
 DAY = timedelta(days=1)
@@ -92,12 +105,26 @@ def both(*parts: bool | None) -> bool | None:
     return None if any(p is None for p in parts) else True
 
 
+def either(*parts: bool | None) -> bool | None:
+    """Three-valued OR."""
+    return negated(both(*(negated(part) for part in parts)))
+
+
+def negated(part: bool | None) -> bool | None:
+    return None if part is None else not part
+
+
 def equal(value: str | None, *stated: str | None) -> bool | None:
     """Whether a field is one of the stated values; a null field is unknown."""
     return None if value is None else value in stated
 
 
 def matches(row: Event, act: Act) -> bool | None:
+    """Whether the row is the act, by any of its patterns (line 1, A1)."""
+    return either(*(matches_pattern(row, pattern) for pattern in act.patterns))
+
+
+def matches_pattern(row: Event, act: Act) -> bool | None:
     fields = [(row.activity, act.activity), (row.location, act.location), (row.object, act.object), (row.role, act.role)]
     return both(*(equal(value, stated) for value, stated in fields if stated is not None))
 
@@ -115,7 +142,7 @@ def key_of(row: Event | None, correlation: Correlation) -> str | None:
 
 
 class Span(NamedTuple):
-    """An interval; a bound of None is infinite; ``*_tie`` is what a tie at the bound is: True is in, None unknown (I3)."""
+    """An interval; a bound of None is infinite; ``*_tie`` is what a tie at it is: True is in, None unknown, False out (I3, T1)."""
 
     lower: At | None
     lower_tie: bool | None
@@ -188,9 +215,9 @@ class Log:
                 merged.append((start, end))
         return merged
 
-    def recorders(self, activity: str, among: Collection[str] | None = None) -> list[str]:
-        """rel: the durable channels (of the policy's, where given) that can record the activity (line 2, E1)."""
-        able = [c.name for c in self.records.channels if c.durable and activity in (c.activities or ())]
+    def recorders(self, act: Act, among: Collection[str] | None = None) -> list[str]:
+        """rel: the durable channels (of the policy's, where given) that can record one of its activities (line 2, E1, A2)."""
+        able = [c.name for c in self.records.channels if c.durable and set(act.activities) & set(c.activities or ())]
         return [name for name in able if among is None or name in among]
 
     def covers(self, channel: str, span: Span) -> bool:
@@ -295,7 +322,7 @@ class Sought(NamedTuple):
 
 def look(log: Log, policy: EvidencePolicy, sought: Sought, span: Span) -> Sight:
     """Gather the evidence of an act over an interval."""
-    rel = log.recorders(sought.act.activity, policy.channels)
+    rel = log.recorders(sought.act, policy.channels)
     k = policy.needed(len(rel))
     grain = log.common_grain(rel) if k > 1 else None
     stated, length = log.records.match_within, GRAIN_LENGTH[grain or "microsecond"]
@@ -370,9 +397,12 @@ class Opening(NamedTuple):
     bearer: str | None
     row: Event | None
     t0: At | None
+    opener: Trigger | None = None
+    of_target: bool = False
 
 
 def openings(structure: Structure, log: Log) -> Iterator[Opening]:
+    """The instances of a rule; case start may be borne by nobody (N6)."""
     trigger, bearer = structure.trigger, structure.norm.bearer
     office = bearer.role if isinstance(bearer, Office) else None
     for case_id, case in log.cases.items():
@@ -391,7 +421,7 @@ def openings(structure: Structure, log: Log) -> Iterator[Opening]:
                 if borne_by in opened:
                     continue
                 opened.add(borne_by)
-            yield Opening(case_id, case, row.event_id, office or row.resource, row, t0)
+            yield Opening(case_id, case, row.event_id, office or row.resource, row, t0, trigger)
 
 
 def triggers(row: Event, act: Act, channel: str, structure: Structure) -> bool | None:
@@ -418,11 +448,21 @@ class Finding(NamedTuple):
     instant: At | None = None
 
 
-def judge(log: Log, norm: Norm, policy: EvidencePolicy, constraint: Constraint, window: Duration | None, opening: Opening) -> Finding:
-    """One instance × constraint, in the order of V1."""
+def judge(
+    log: Log,
+    norm: Norm,
+    policy: EvidencePolicy,
+    constraint: Constraint,
+    window: Duration | None,
+    opening: Opening,
+    exceptions: EvidencePolicy | None = None,
+) -> Finding:
+    """One instance × constraint, in the order of V1; ``exceptions`` is the policy of ``unless`` where it is another (P1)."""
     if opening.t0 is None:
         return Finding("indeterminate", "scope")  # line 6
     by = norm.correlation(constraint)
+    if constraint.template in NEIGHBOURS:
+        return beside(log, norm, policy, constraint, window, opening)
     key = key_of(opening.row, by)
     own, activation = ([opening.row] if opening.row else []), opening.t0
     if constraint.after is not None:  # the second activation (line 10)
@@ -433,27 +473,44 @@ def judge(log: Log, norm: Norm, policy: EvidencePolicy, constraint: Constraint, 
             return found
         own, activation = [*own, found], at_of(found) or activation
     sought = Sought(norm.target(constraint), opening.case, key, by, {row.event_id for row in own})
-    span = span_of(log, constraint, opening, activation, window, log.recorders(sought.act.activity, policy.channels))
+    span = span_of(log, constraint, opening, activation, window, log.recorders(sought.act, policy.channels))
     over = constraint.template in LOOK_BACK or log.over(span)
     sight = look(log, policy, sought, span)
     verdict, reason, last = weigh(constraint, sight, over, activation)
-    seen = nearest(sight, constraint.template, activation)
+    seen = nearest(sight, "both" if constraint.template in TWO_SIDED or constraint.earlier_counts else constraint.template, activation)
     if verdict != "violated":
         return Finding(verdict, reason, named(seen), span.upper, slack(constraint, verdict, span.upper, sight, last))
     instant = moment(constraint, span, activation, own, last)
-    if constraint.unless is not None:  # no row is excluded and no office role asked (line 18, V4, M4)
-        start = case_start(log, opening.case, log.recorders(constraint.unless.activity, policy.channels), instant)
-        excuse = look(log, policy, Sought(constraint.unless, opening.case, key, by), Span(start, True, instant, None))
-        if proven(excuse, 1):
-            return Finding("excused", "exception", named(seen + [rows[0] for rows in excuse.definite.values() if rows]), span.upper)
-        if not refuted(excuse, 1):
-            return Finding("indeterminate", "exception_unknown", named(seen), span.upper)
+    pardon = excused(log, exceptions or policy, constraint, opening, key, by, instant, seen, span.upper)
+    if pardon is not None:
+        return pardon
     late = late_row(sought, sight, span.upper) if reason in ("absent", "too_few") else None
     late_at = at_of(late) if late else None  # at its own grain: k, and with it G, is not applied to the late row (V5)
     if late is None or late_at is None or span.upper is None:
         return Finding("violated", reason, named(seen), span.upper, None, instant)
     behind = difference(span.upper, late_at).total_seconds()
     return Finding("violated", "late" if reason == "absent" else reason, named([*seen, late]), span.upper, behind, instant)
+
+
+def excused(
+    log: Log,
+    policy: EvidencePolicy,
+    constraint: Constraint,
+    opening: Opening,
+    key: str | None,
+    by: Correlation,
+    instant: At,
+    seen: list[Event],
+    due: At | None,
+) -> Finding | None:
+    """What the exception makes of a violation, or None where it stays one; no row is excluded, no office asked (line 18, V4, M4)."""
+    if constraint.unless is None:
+        return None
+    start = case_start(log, opening.case, log.recorders(constraint.unless, policy.channels), instant)
+    excuse = look(log, policy, Sought(constraint.unless, opening.case, key, by), Span(start, True, instant, None))
+    if proven(excuse, 1):
+        return Finding("excused", "exception", named(seen + [rows[0] for rows in excuse.definite.values() if rows]), due)
+    return None if refuted(excuse, 1) else Finding("indeterminate", "exception_unknown", named(seen), due)
 
 
 def second_activation(sought: Sought, channel: str, episode: Span) -> Event | Finding:
@@ -471,13 +528,24 @@ def span_of(log: Log, constraint: Constraint, opening: Opening, activation: At, 
     template, deadline, case = constraint.template, constraint.deadline, opening.case
     if template in LOOK_BACK:
         lower = minus(activation, deadline) if deadline else case_start(log, case, rel, activation)
-        return Span(lower, True, activation, None)
+        return Span(lower, True, activation, tie_at_activation(constraint))
     # t0 + window is computed from t0 and keeps t0's offset and grain, also under `after` (I1). A two-sided constraint without
     # deadline ends where any other does: line 9's order, window first.
     end = plus(activation, deadline) if deadline else interval_end(log, case, opening.t0 or activation, activation, window)
     if template in TWO_SIDED:
         return Span(minus(activation, deadline) if deadline else case_start(log, case, rel, activation), True, end, True)
-    return Span(activation, None if template == "not_response" else True, end, True)
+    if constraint.earlier_counts:  # L1
+        return Span(case_start(log, case, rel, activation), True, end, True)
+    return Span(activation, tie_at_activation(constraint), end, True)
+
+
+def tie_at_activation(constraint: Constraint) -> bool | None:
+    """What a row at the activation's own instant is: in (True), unknown (None) or out (False) (I3's table, T1)."""
+    if constraint.ties is None:
+        return None if constraint.template in ("not_response", *LOOK_BACK) else True
+    if constraint.ties == "unknown":
+        return None
+    return (constraint.ties == "fulfil") == constraint.positive
 
 
 def weigh(constraint: Constraint, sight: Sight, over: bool, activation: At) -> tuple[Verdict, Reason, Event | None]:
@@ -502,7 +570,7 @@ def weigh(constraint: Constraint, sight: Sight, over: bool, activation: At) -> t
             return "satisfied", "proven", last
         return "indeterminate", unknown(sight, n + 1 if last else n), None
     if last:  # line 15, V1
-        tie = template == "response" and compare(sight.at(last), activation) == 0
+        tie = template == "response" and not constraint.earlier_counts and compare(sight.at(last), activation) == 0
         return "satisfied", "tie" if tie else "proven", last
     if not over:
         return "pending", "open", None
@@ -543,9 +611,9 @@ def nearest(sight: Sight, template: str, activation: At) -> list[Event]:
 
     def distance(row: Event) -> tuple[timedelta, datetime, str]:
         end, event_id = sight.order(row)
-        if template in LOOK_BACK:
+        if template in (*LOOK_BACK, "end"):
             return datetime.max - end, end, event_id
-        return (abs(end - end_of_grain(activation)) if template in TWO_SIDED else timedelta(0)), end, event_id
+        return (abs(end - end_of_grain(activation)) if template == "both" else timedelta(0)), end, event_id
 
     return [min(rows, key=distance) for rows in sight.definite.values() if rows]
 
@@ -554,21 +622,202 @@ def named(rows: Sequence[Event]) -> tuple[str, ...]:
     return tuple(sorted({row.event_id for row in rows}))
 
 
+# ---- neighbours (N1 to N6)
+
+
+@dataclass(frozen=True)
+class Others:
+    """Which rows of a case are another event than the target (N1): yes, no, or unknown."""
+
+    log: Log
+    policy: EvidencePolicy
+    sought: Sought
+    template: str
+    activation: Event | None
+    repeated: Act | None
+    """The activation's act, for the chains."""
+    here: str | None
+    """The channel it is recorded in."""
+
+    def is_other(self, row: Event) -> bool | None:
+        if self.template.startswith("chain") and self.activation is not None and row.event_id == self.activation.event_id:
+            return False
+        durable = [c.name for c in self.log.records.channels if c.durable and c.name in self.policy.channels]
+        key = equal(key_of(row, self.sought.by), self.sought.key) if self.sought.key is not None else None
+        parts = [negated(matches(row, self.sought.act)), key, equal(row.channel, *durable)]
+        if self.template == "end":
+            parts.append(negated(equal(row.activity, *self.log.records.case_end)) if self.log.records.case_end else True)
+        elif self.repeated is not None:
+            again = equal(row.activity, *self.repeated.activities)
+            elsewhere = negated(equal(row.channel, self.here or ""))
+            twin = both(again, elsewhere)  # perhaps the activation's second record, and perhaps not
+            parts.append(True if twin is False else None)
+        return both(*parts)
+
+    def definite(self, span: Span) -> list[Event]:
+        """The definite other events in an interval, in order (G3)."""
+        return in_order([row for row in self.sought.case if self.is_other(row) and span.holds(at_of(row))])
+
+    def last(self, span: Span) -> Event | None:
+        """The definite one with the greatest end-of-grain, then the smallest event_id (N3)."""
+        rows = self.definite(span)
+        return min(rows, key=last_first, default=None)
+
+    def between(self, lower: At, upper: At) -> bool:
+        """Whether any, definite or unknown, may lie in the closed interval."""
+        span = Span(lower, True, upper, True)
+        return any(both(self.is_other(row), span.holds(at_of(row))) is not False for row in self.sought.case)
+
+
+def last_first(row: Event) -> tuple[timedelta, str]:
+    at = at_of(row)
+    assert at is not None
+    return datetime.max - end_of_grain(at), row.event_id
+
+
+def first_row(log: Log, case: Sequence[Event], rel: Collection[str]) -> At | None:
+    """The instant of the case's first row, where it is known to be the first (N4)."""
+    rows = in_order(case)
+    first = at_of(rows[0])
+    assert first is not None
+    opening = in_order([row for row in case if row.activity in log.records.case_start])
+    opened = at_of(opening[0]) if opening else None
+    by_act = opened is not None and end_of_grain(opened) == end_of_grain(first)
+    by_coverage = all(log.coverage[c] and first.utc > log.coverage[c][0][0] for c in rel)
+    return first if by_act or by_coverage else None
+
+
+def beside(log: Log, norm: Norm, policy: EvidencePolicy, constraint: Constraint, window: Duration | None, opening: Opening) -> Finding:
+    """One instance of a neighbour template (N2 to N6)."""
+    template, case, by = constraint.template, opening.case, norm.correlation(constraint)
+    key, row, activation = key_of(opening.row, by), opening.row, opening.t0
+    assert activation is not None
+    own = [opening.row] if opening.row else []
+    if constraint.after is not None:
+        episode = Span(activation, True, plus(activation, window) if window else None, True)
+        ids = {r.event_id for r in own}
+        found = second_activation(Sought(constraint.after.act, case, key, by, ids), constraint.after.channel, episode)
+        if isinstance(found, Finding):
+            return found
+        row, activation, own = found, at_of(found) or activation, [*own, found]
+    sought = Sought(norm.target(constraint), case, key, by, {r.event_id for r in own})
+    rel = log.recorders(sought.act, policy.channels)
+    repeated, here = (None, None) if constraint.after is None else (constraint.after.act, constraint.after.channel)
+    if constraint.after is None and opening.opener is not None:
+        repeated, here = opening.opener.act, opening.opener.channel
+    others = Others(log, policy, sought, template, row, repeated if template.startswith("chain") else None, here)
+    span, bounding = bounded(log, others, constraint, opening, activation, window, rel)
+    over = template == "chain_precedence" or log.over(span)
+    sight = look(log, policy, sought, span)
+    seen = nearest(sight, template, activation)
+    proof = proven(sight, 1)
+    if template == "init" and span.lower is None:
+        return Finding("indeterminate", "unknown_key" if key is None else "uncovered", named(seen))
+    if template == "end" and not over:
+        return Finding("pending", "open", named(seen), span.upper)
+    if proof is not None:
+        last = min((r for rows in sight.definite.values() for r in rows), key=last_first)
+        first_side = {"chain_response": activation, "init": span.lower}.get(template) or at_of(last)
+        last_side = {"chain_precedence": activation, "end": span.upper}.get(template) or at_of(proof)
+        assert first_side is not None
+        assert last_side is not None
+        if others.between(first_side, last_side):
+            return Finding("indeterminate", "unknown_order", named(seen), span.upper)
+        tie = template == "chain_response" and compare(sight.at(proof), activation) == 0
+        return Finding("satisfied", "tie" if tie else "proven", named(seen), span.upper)
+    if not over:
+        return Finding("pending", "open", named(seen), span.upper)
+    if not refuted(sight, 1):
+        return Finding("indeterminate", unknown(sight, 1), named(seen), span.upper)
+    instant = activation if template == "chain_precedence" else span.upper
+    assert instant is not None
+    pardon = excused(log, policy, constraint, opening, key, by, instant, seen, span.upper)
+    if pardon is not None:
+        return pardon
+    instead = [bounding] if bounding else []
+    reason: Reason = "not_preceded" if template == "chain_precedence" else "absent"
+    return Finding("violated", reason, named([*seen, *instead]), span.upper, None, instant)
+
+
+def bounded(
+    log: Log, others: Others, constraint: Constraint, opening: Opening, activation: At, window: Duration | None, rel: Collection[str]
+) -> tuple[Span, Event | None]:
+    """The interval of a neighbour template, and the other event that bounds it, if one does (N2 to N5)."""
+    template, case = constraint.template, opening.case
+    if template == "init":
+        start = first_row(log, case, rel)
+        if start is None:
+            return Span(None, True, None, True), None
+        following = next(iter(others.definite(Span(start, True, None, True))), None)
+        return Span(start, True, at_of(following) if following else None, True), following
+    if template == "chain_response":
+        end = plus(activation, constraint.deadline) if constraint.deadline else None
+        if end is None:
+            end = interval_end(log, case, opening.t0 or activation, activation, window)
+        following = next(iter(others.definite(Span(activation, False, None, True))), None)
+        at = at_of(following) if following else None
+        if at is not None and (end is None or compare(at, end) < 0):
+            return Span(activation, True, at, True), following
+        return Span(activation, True, end, True), None
+    if template == "chain_precedence":
+        lower = minus(activation, constraint.deadline) if constraint.deadline else case_start(log, case, rel, activation)
+        preceding = others.last(Span(None, True, activation, False))
+        at = at_of(preceding) if preceding else None
+        if at is not None and (lower is None or compare(at, lower) > 0):
+            return Span(at, True, activation, None), preceding
+        return Span(lower, True, activation, None), None
+    closure = interval_end(log, case, activation, activation, None)
+    preceding = others.last(Span(None, True, closure, False)) if closure else None
+    at = at_of(preceding) if preceding else None
+    if at is not None and compare(at, activation) > 0:
+        return Span(at, True, closure, True), preceding
+    return Span(activation, True, closure, True), None
+
+
+# ---- mutual templates (P1)
+
+
+def second_half(structure: Structure, log: Log, constraint: Constraint, first: Collection[str]) -> Iterator[tuple[Opening, Finding]]:
+    """The instances that the target's rows open, and what becomes of them; ``first`` are the rows that open the first half."""
+    norm, trigger = structure.norm, structure.trigger
+    assert trigger.act is not None
+    assert trigger.channel is not None
+    template = "precedence" if constraint.template == "succession" else "responded_existence"
+    wanted = constraint.model_copy(update={"template": template, "target": trigger.act, "correlate": norm.correlation(constraint)})
+    (channel,) = log.recorders(constraint.target, structure.evidence.channels)
+    reversed_rule = structure.model_copy(
+        update={"scope": structure.scope.model_copy(update={"roles": (), "locations": (), "objects": ()})}
+        | {"trigger": Trigger(act=norm.target(constraint), channel=channel, window=trigger.window)}
+    )
+    anyone = norm.model_copy(update={"bearer": "trigger", "constraints": (wanted,)})  # the trigger's act is nobody's office
+    for opening in openings(reversed_rule, log):
+        if opening.instance not in first:
+            here = EvidencePolicy(channels=(trigger.channel,))
+            yield opening, judge(log, anyone, here, wanted, trigger.window, opening, structure.evidence)
+
+
 # ---- the two selections
 
 
 def judged(structure: Structure, log: Log) -> Iterator[tuple[Opening, int, Finding]]:
     if structure.norm.force == "may":  # line 12, V8
         return
-    for opening in openings(structure, log):
-        for index, constraint in enumerate(structure.norm.constraints):
-            yield opening, index, judge(log, structure.norm, structure.evidence, constraint, structure.trigger.window, opening)
+    opened = list(openings(structure, log))
+    halves = {"succession": "response", "coexistence": "responded_existence"}
+    for index, constraint in enumerate(structure.norm.constraints):
+        first = constraint.model_copy(update={"template": halves.get(constraint.template, constraint.template)})
+        for opening in opened:
+            yield opening, index, judge(log, structure.norm, structure.evidence, first, structure.trigger.window, opening)
+        if constraint.template in MUTUAL:
+            for opening, finding in second_half(structure, log, constraint, {o.instance for o in opened}):
+                yield opening._replace(of_target=True), index, finding
 
 
 def shown(opening: Opening, instance: str, index: int, finding: Finding) -> InstanceVerdict:
     due = Due(local(finding.due), finding.due.offset, finding.due.grain) if finding.due else None  # I5
     verdict, reason, witnesses = finding[:3]
-    return InstanceVerdict(opening.case_id, instance, index, verdict, reason, witnesses, opening.bearer, due, finding.slack)
+    half = opening.of_target
+    return InstanceVerdict(opening.case_id, instance, index, verdict, reason, witnesses, opening.bearer, due, finding.slack, half)
 
 
 def evaluate(structure: Structure, records: RecordLayer, events: Sequence[Event]) -> list[InstanceVerdict]:
@@ -588,7 +837,7 @@ def evaluate_procedure(
         if (opening.case_id, opening.instance, index) not in violated or finding.instant is None:
             continue
         for number, step in enumerate(structure.procedure.steps):
-            able = log.recorders(step.activity) if step.activity else []
+            able = log.recorders(Act(activity=step.activity)) if step.activity else []
             if not able or step.activity is None:
                 continue
             duty = Constraint(
@@ -596,7 +845,7 @@ def evaluate_procedure(
             )
             norm = Norm(bearer=Office(role=step.role), constraints=(duty,))
             policy = EvidencePolicy(channels=tuple(able), operator="any")
-            violation = opening._replace(row=None, t0=finding.instant, bearer=step.role)
+            violation = opening._replace(row=None, t0=finding.instant, bearer=step.role, of_target=False)
             done = judge(log, norm, policy, duty, None, violation)
             rows.append(shown(violation, f"{opening.instance}#{index}", number, done))
     return sorted(rows, key=lambda v: v[:3])

@@ -13,10 +13,11 @@ from typing import Any
 from gnrs_ppl.context.log import Event
 from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.context.types import RecordLayer
-from gnrs_ppl.rule.types import COUNTING, LOOK_BACK, TWO_SIDED, Structure
+from gnrs_ppl.rule.types import COUNTING, LOOK_BACK, MUTUAL, NEIGHBOURS, ORDERED, TWO_SIDED, Structure
 
 TRIGGER_LOG = "desk_log"
 EVIDENCE = ("site_log", "gate_log", "phone_log")
+ACTIVITIES = {"site_log": ["Visit", "Waive", "Letter"], "gate_log": ["Visit", "Waive"], "phone_log": ["Waive", "Visit", "Letter"]}
 OPERATORS = ("any", "all", "at_least")
 BASE = datetime(2024, 1, 29, 9, 0)
 
@@ -40,17 +41,21 @@ class Setting:
 def random_rule(rng: random.Random, template: str, operator: str, setting: Setting) -> Structure:
     """A rule of one template and operator that the compile-time checks accept on most logs."""
     count = rng.choice((1, 1, 2, 3)) if template in COUNTING and operator != "all" else 1
-    several = count > 1 or template == "exactly"  # counting goes with k = 1 only
+    several = count > 1 or template in ("exactly", *NEIGHBOURS, *MUTUAL)  # these go with k = 1 only
     channels = EVIDENCE if operator == "at_least" else rng.choice((EVIDENCE[:2], EVIDENCE))
+    if template in NEIGHBOURS:
+        channels = rng.choice((EVIDENCE[:1], EVIDENCE[:2], (*EVIDENCE[:2], TRIGGER_LOG)))
+    elif template in MUTUAL:
+        channels = EVIDENCE[:1]
     evidence: dict[str, Any] = {"channels": list(channels), "operator": operator}
     if operator == "at_least":
         evidence["k"] = 1 if several else rng.choice((1, 2, 2))
-    case_start = rng.random() < 0.12
-    office = case_start or rng.random() < 0.25
+    case_start = rng.random() < (0.4 if template in ("init", "end") else 0.0 if template in (*MUTUAL, *NEIGHBOURS) else 0.12)
+    office = (case_start and template not in NEIGHBOURS) or rng.random() < 0.25
     constraint: dict[str, Any] = {"template": template, "target": random_act(rng, "Visit"), "count": count}
-    if rng.random() < (0.55 if template in (*LOOK_BACK, *TWO_SIDED) else 0.8):
+    if template not in ("init", "end") and rng.random() < (0.55 if template in (*LOOK_BACK, *TWO_SIDED) else 0.8):
         constraint["deadline"] = setting.deadline
-    if not case_start and rng.random() < 0.2:
+    if not case_start and template not in MUTUAL and rng.random() < 0.2:
         constraint["after"] = {"act": {"activity": "Call"}, "channel": TRIGGER_LOG}
     if setting.excused or rng.random() < 0.4:
         constraint["unless"] = random_act(rng, "Waive")
@@ -66,14 +71,38 @@ def random_rule(rng: random.Random, template: str, operator: str, setting: Setti
     if not case_start and rng.random() < 0.2:
         trigger["once"] = "first"
     scope: dict[str, Any] = {}
-    if rng.random() < 0.2:
+    if template not in MUTUAL and rng.random() < 0.2:
         scope["roles"] = ["clerk", "guard"] if rng.random() < 0.5 else ["clerk"]
-    if rng.random() < 0.1:
+    if template not in MUTUAL and rng.random() < 0.1:
         scope["locations"] = ["north"]
     norm = {"constraints": [constraint], "bearer": {"role": "clerk"} if office else "trigger"}
     steps = [{"stage": "review", "name": "look", "role": "guard", "activity": "Review"}]
     procedure = {"steps": steps, "response_time": setting.deadline}
     return Structure.model_validate({"scope": scope, "trigger": trigger, "norm": norm, "evidence": evidence, "procedure": procedure})
+
+
+def widened(rng: random.Random, structure: Structure) -> Structure:
+    """The rule with ties declared, earlier acts counted and alternatives named, now and then (A, T and L entries)."""
+    rule = structure.model_dump()
+    (constraint,) = rule["norm"]["constraints"]
+    template, policy = constraint["template"], rule["evidence"]
+    if template == "response" and rng.random() < 0.2:
+        constraint["earlier_counts"] = True
+    elif template in ORDERED and rng.random() < 0.4:
+        constraint["ties"] = rng.choice(("unknown", "fulfil", "violate"))
+    agreed = policy["operator"] == "all" or (policy["k"] or 1) > 1
+    places = [{"activity": "Visit", "location": "north"}, {"activity": "Visit", "object": "bike"}]
+    if rng.random() < 0.2:
+        constraint["target"] = {
+            "any_of": places if agreed and template not in MUTUAL else ["Visit", {"activity": "Letter", "object": "car"}]
+        }
+    if constraint["unless"] is not None and not agreed and rng.random() < 0.2:
+        constraint["unless"] = {"any_of": ["Waive", {"activity": "Letter", "location": "south"}]}
+    if rule["trigger"]["act"] is not None and rng.random() < 0.15:
+        rule["trigger"]["act"] = {"any_of": [{"activity": "Open", "location": "north"}, {"activity": "Call", "object": "bike"}]}
+        if constraint["after"] is not None:
+            constraint["after"]["act"] = {"any_of": ["Call", "Review"]}
+    return Structure.model_validate(rule)
 
 
 def random_act(rng: random.Random, activity: str) -> dict[str, str]:
@@ -89,7 +118,7 @@ def random_records(rng: random.Random, setting: Setting) -> RecordLayer:
         {"name": TRIGGER_LOG, "activities": ["Open", "Call", "Start", "End", "Review"], "closed_world": rng.random() < 0.5}
     ]
     for name in EVIDENCE:
-        channel: dict[str, Any] = {"name": name, "activities": ["Visit", "Waive"], "closed_world": rng.random() < 0.85}
+        channel: dict[str, Any] = {"name": name, "activities": ACTIVITIES[name], "closed_world": rng.random() < 0.85}
         if rng.random() < 0.8:
             gap = start + (end - start) * rng.random()
             whole = [{"start": start.isoformat() + "Z", "end": end.isoformat() + "Z"}]
@@ -180,4 +209,17 @@ def random_pair(seed: int, template: str, operator: str, cases: int = 16) -> tup
     rng = random.Random(f"{seed} {template} {operator}")
     setting = Setting(rng, excused=seed % 2 == 1)
     structure = random_rule(rng, template, operator, setting)
-    return structure, random_records(rng, setting), random_log(rng, structure, setting, cases)
+    pair = structure, random_records(rng, setting), random_log(rng, structure, setting, cases)
+    more = random.Random(f"more {seed} {template} {operator}")
+    return widened(more, structure), pair[1], busier(more, template, pair[2])
+
+
+def busier(rng: random.Random, template: str, rows: list[Event]) -> list[Event]:
+    """The log with some visits and waivers as letters, and around neighbour templates with notes beside them."""
+    changed = [row._replace(activity="Letter") if row.activity == "Visit" and rng.random() < 0.15 else row for row in rows]
+    if template in MUTUAL:  # rows that may open either half
+        return [row._replace(activity=None, channel=None) if rng.random() < 0.02 else row for row in changed]
+    if template not in NEIGHBOURS:
+        return changed
+    notes = [row for row in changed if row.timestamp is not None and row.activity is not None and rng.random() < 0.12]
+    return changed + [row._replace(event_id=f"n{row.event_id}", activity="Note", channel=rng.choice(EVIDENCE)) for row in notes]

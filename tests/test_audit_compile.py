@@ -592,9 +592,10 @@ def test_refused_with_the_count(structure, layer, message):
     "structure, message",
     [
         (
-            rule({"template": "chain_response"}),
-            "norm.constraints[0].template: template 'chain_response' is not implemented; use one of existence, exactly, response, precedence, "
-            "responded_existence, absence, not_response, not_precedence, not_coexistence",
+            rule({"template": "chain_succession"}),
+            "norm.constraints[0].template: template 'chain_succession' is not implemented; use one of existence, exactly, response, "
+            "precedence, responded_existence, init, end, chain_response, chain_precedence, coexistence, succession, absence, not_response, "
+            "not_precedence, not_coexistence",
         ),
         (
             rule({"deadline": "PT15M"}, trigger={}),

@@ -427,10 +427,10 @@ def test_line_09_a_quiet_case_is_closed(evaluate: Evaluate) -> None:
 def test_line_09_a_case_without_closure_stays_pending(evaluate: Evaluate) -> None:
     structure = rule(duty("existence", "Pay"), duty("absence", "Appeal"))
     records = log(case_end=("Close",))
-    open_case = [v[3:6] + v[7:] for v in evaluate(structure, records, [FINE])]
+    open_case = [v[3:6] + v[7:9] for v in evaluate(structure, records, [FINE])]
     assert open_case == [("pending", "open", (), None, None), ("pending", "unseen", (), None, None)]
     both = [FINE, row("p1", "Pay", "2024-03-02 10:00"), row("a1", "Appeal", "2024-03-02 10:00")]
-    done = [v[3:6] + v[7:] for v in evaluate(structure, records, both)]
+    done = [v[3:6] + v[7:9] for v in evaluate(structure, records, both)]
     assert done == [("satisfied", "proven", ("p1",), None, None), ("violated", "seen_forbidden", ("a1",), None, None)]
 
 
@@ -872,8 +872,8 @@ def test_line_20_slack_is_in_seconds_to_the_nth_row(evaluate: Evaluate) -> None:
     events = [fine, row("p1", "Pay", "2024-03-01 10:03:20"), row("p2", "Pay", "2024-03-01 10:04:10")]
     end = due("2024-03-01 10:05:00")
     once, twice = evaluate(rule(duty("response", "Pay", "PT5M"), duty("existence", "Pay", "PT5M", count=2)), log(), events)
-    assert once[3:6] + once[7:] == ("satisfied", "proven", ("p1",), end, 100.0)
-    assert twice[3:6] + twice[7:] == ("satisfied", "proven", ("p1",), end, 50.0)
+    assert once[3:6] + once[7:9] == ("satisfied", "proven", ("p1",), end, 100.0)
+    assert twice[3:6] + twice[7:9] == ("satisfied", "proven", ("p1",), end, 50.0)
 
 
 def test_line_20_one_witness_per_channel_the_nearest(evaluate: Evaluate) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarsest
 from gnrs_ppl.context.types import Channel, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
-from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, TWO_SIDED, Act, Constraint, Structure
+from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, MUTUAL, NEGATIVE, NEIGHBOURS, TWO_SIDED, Act, Constraint, Structure
 
-Since = Literal["activation", "deadline", "case_start"]
-Until = Literal["activation", "deadline", "window", "closure"]
+Since = Literal["activation", "deadline", "case_start", "first"]
+Until = Literal["activation", "deadline", "window", "closure", "open"]
 Key = Literal["resource", "object"]
+Tie = Literal["in", "unknown", "out"]
+"""What a row is that ties with a bound: inside, an unknown match, or outside (I3, T1)."""
 
 _FIELDS = ("location", "object", "role")
 
@@ -37,7 +39,7 @@ class RolePlan:
     grain : Grain
         The coarsest grain of ``rel``, at which rows of several channels are compared (E4).
     capability : tuple of (channel, rows)
-        Rows of the activity in each channel of ``rel`` when the plan was made.
+        Rows of its activities in each channel of ``rel`` when the plan was made.
     """
 
     act: Act
@@ -73,9 +75,16 @@ class ConstraintPlan:
     key : "resource", "object" or None
         Column that must agree with the trigger row; None for same_case (line 13).
     since, until : str
-        Where its interval comes from: the activation, the deadline, the case's start, the window or closure (line 14).
+        Where its interval comes from: the activation, the deadline, the case's start, the window or closure (line 14); the first
+        event of the case, and no end but the next event (N2 and N4).
     bearer : str or None
         The role of the office; None where the trigger row's resource bears it (line 8).
+    tie : Tie
+        What a row that ties with the activation is, where the order matters (line 19, T1).
+    beside : tuple of str
+        The channels whose rows may come between, where nothing may (N1).
+    opener : RolePlan or None
+        The act whose rows open the instances where they are not the trigger's: the second half of a mutual template (P1).
     """
 
     index: int
@@ -89,6 +98,19 @@ class ConstraintPlan:
     since: Since
     until: Until
     bearer: str | None
+    tie: Tie = "in"
+    beside: tuple[str, ...] = ()
+    opener: RolePlan | None = None
+
+    @property
+    def both_ways(self) -> bool:
+        """Whether the interval holds the activation between its ends."""
+        return self.since in ("deadline", "case_start") and not self.look_back
+
+    @property
+    def marks_ties(self) -> bool:
+        """Whether a verdict says that its proof ties with the activation."""
+        return self.template in ("response", "chain_response") and self.since == "activation"
 
     @property
     def look_back(self) -> bool:
@@ -107,7 +129,7 @@ class CheckPlan:
     records : RecordLayer
         The record layer with capabilities and grains filled.
     constraints : tuple of ConstraintPlan
-        One per constraint of the norm.
+        One per constraint of the norm, two per mutual one.
     steps : tuple of ConstraintPlan
         One per step of the procedure; empty where the procedure is prospective (line 23).
     grains : tuple of Grain
@@ -143,20 +165,17 @@ def resolved(records: RecordLayer, log: EventLog) -> RecordLayer:
     Returns
     -------
     RecordLayer
-        Channels with ``activities`` as declared, else the activities seen, and ``grain`` as declared, else the coarsest seen.
+        Channels with ``activities`` as declared, else the activities seen, and ``grain`` as declared, else the one seen; a channel
+        that shows several keeps none, since a declared grain is that of every row.
     """
-    seen = _seen(log)
-    grains: dict[str, set[Grain]] = {}
-    for channel, grain in log.connection.execute(
-        'SELECT DISTINCT "channel", "grain" FROM "events" WHERE "channel" IS NOT NULL AND "timestamp" IS NOT NULL'
-    ).fetchall():
-        grains.setdefault(channel, set()).add(grain)
+    seen, clocks = _seen(log), _clocks(log)
+    grains = {name: {g for (channel, _), seen_here in clocks.items() if channel == name for g in seen_here} for name, _ in clocks}
     declared = records.channels or tuple(Channel.model_construct(name=name) for name in sorted({c for c, _ in seen}))
     channels = tuple(
         c.model_copy(
             update={
                 "activities": tuple(sorted(a for ch, a in seen if ch == c.name)) if c.activities is None else c.activities,
-                "grain": c.grain or (coarsest(grains[c.name]) if c.name in grains else None),
+                "grain": c.grain or (next(iter(grains[c.name])) if len(grains.get(c.name, ())) == 1 else None),
             }
         )
         for c in declared
@@ -200,11 +219,33 @@ def _seen(log: EventLog) -> dict[tuple[str, str], int]:
     }
 
 
+def _clocks(log: EventLog) -> dict[tuple[str, str | None], set[Grain]]:
+    """Grains of the dated rows by channel and activity."""
+    found: dict[tuple[str, str | None], set[Grain]] = {}
+    for channel, activity, grain in log.connection.execute(
+        'SELECT DISTINCT "channel", "activity", "grain" FROM "events" WHERE "channel" IS NOT NULL AND "timestamp" IS NOT NULL'
+    ).fetchall():
+        found.setdefault((channel, activity), set()).add(grain)
+    return found
+
+
+def _tie(constraint: Constraint) -> Tie:
+    """What a row is that ties with the activation, at the bound of the interval that is strict (I3, T1)."""
+    template = constraint.template
+    if constraint.ties is None:
+        return "unknown" if template in ("not_response", *LOOK_BACK) else "in"
+    counts: dict[str, Tie] = {"unknown": "unknown", "fulfil": "in", "violate": "out"}
+    if template in NEGATIVE:
+        counts |= {"fulfil": "out", "violate": "in"}
+    return counts[constraint.ties]
+
+
 class _Checker:
     def __init__(self, structure: Structure, records: RecordLayer, log: EventLog) -> None:
         self.structure, self.declared, self.log = structure, records, log
         self.records = resolved(records, log)
         self.seen = _seen(log)
+        self.clocks = _clocks(log)
         self.durable = {c.name: c for c in self.records.channels if c.durable}
         self.assumptions: dict[str, None] = {}
         self.findings: dict[str, None] = {}
@@ -217,7 +258,7 @@ class _Checker:
             self._named_channel("trigger", trigger.act, trigger.channel)
             self._fields("trigger act", trigger.act, (trigger.channel,))
             self._scope_recorded(trigger.act, trigger.channel)
-        constraints = tuple(self._constraint(i, c) for i, c in enumerate(norm.constraints))
+        constraints = tuple(plan for i, c in enumerate(norm.constraints) for plan in self._constraint(i, c))
         clocks = self.log.connection.execute(
             'SELECT DISTINCT "grain", coalesce("offset", 0) FROM "events" WHERE "timestamp" IS NOT NULL'
         ).fetchall()
@@ -241,10 +282,20 @@ class _Checker:
             raise InputError(
                 f"template {constraint.template!r} is not implemented", f"use one of {', '.join(IMPLEMENTED)}", field=f"{place}.template"
             )  # line 11
-        if trigger.act is None and norm.bearer == "trigger":
+        if trigger.act is None and norm.bearer == "trigger" and constraint.template not in ("init", "end"):
             raise InputError(
                 "case start has no resource that could bear the duty", "name an office: bearer: {role: ...}", field="norm.bearer"
-            )  # line 8
+            )  # line 8, N6
+        if trigger.act is None and constraint.after is None and constraint.template in ("chain_response", "chain_precedence", *MUTUAL):
+            raise InputError(
+                f"{constraint.template} joins two acts, and case start is none", "name the first act as the trigger", field="trigger.act"
+            )  # N2, P1
+        if constraint.template in MUTUAL and self._scoped():
+            raise InputError(
+                f"{constraint.template} binds the target's rows too, which a scope does not reach",
+                "leave the scope out, or state each direction as a rule of its own",
+                field=f"{place}.template",
+            )  # P1
         if trigger.window is not None and constraint.deadline is not None and not constraint.deadline.fits_within(trigger.window):
             raise InputError(
                 f"deadline {constraint.deadline} can end after the window {trigger.window}",
@@ -258,14 +309,19 @@ class _Checker:
             )  # line 13
         activations = [("trigger", trigger.act), ("after", constraint.after.act if constraint.after else None)]
         for name, act in activations:
-            if act is not None and act.activity == constraint.target.activity:
+            shared = [activity for activity in act.activities if activity in constraint.target.activities] if act is not None else []
+            if shared:
                 raise Refused(
-                    f"{place}: target and {name} are both {act.activity!r}, 1 activity instead of 2", "name another activity"
+                    f"{place}: target and {name} are both {shared[0]!r}, 1 activity instead of 2", "name another activity"
                 )  # line 10
+
+    def _scoped(self) -> bool:
+        scope = self.structure.scope
+        return bool(scope.locations or scope.objects or (scope.roles and self.structure.norm.bearer == "trigger"))
 
     # The records
 
-    def _constraint(self, index: int, constraint: Constraint) -> ConstraintPlan:
+    def _constraint(self, index: int, constraint: Constraint) -> tuple[ConstraintPlan, ...]:
         norm, trigger = self.structure.norm, self.structure.trigger
         place = f"norm.constraints[{index}]"
         target = self._role(f"{place}.target", norm.target(constraint))
@@ -276,6 +332,11 @@ class _Checker:
             self._fields(f"{place}.after", after.act, after.rel)
         if constraint.unless is not None:
             unless = self._role(f"{place}.unless", constraint.unless)
+        if target.k > 1 and constraint.template in NEIGHBOURS:
+            raise Refused(
+                f"{place}: {constraint.template} asks for 1 order of events, but {target.k} of {target.n} channels must agree",
+                "use operator any, or cite one channel",
+            )  # N1
         if target.k > 1 and (constraint.count > 1 or constraint.template == "exactly"):
             raise Refused(
                 f"{place}: {constraint.template} of {constraint.count} asks for more than 1 act, each in {target.k} of {target.n} channels",
@@ -285,10 +346,12 @@ class _Checker:
         key: Key | None = None if correlation == "same_case" else "resource" if correlation == "same_resource" else "object"
         since, until = self._interval(place, constraint)
         if key is not None and trigger.act is not None and trigger.channel is not None:
-            self._correlates(place, key, (trigger.act.activity, (trigger.channel,)), (target.act.activity, target.rel))
+            self._correlates(place, key, (trigger.act, (trigger.channel,)), (target.act, target.rel))
         if constraint.deadline is not None:
-            activation = (constraint.after.channel,) if constraint.after else (trigger.channel,) if trigger.channel else ()
-            self._fine_enough(place, constraint.deadline, {*activation, *target.rel})
+            activation = (constraint.after.act, constraint.after.channel) if constraint.after else (trigger.act, trigger.channel)
+            pairs = {(name, activity) for name in target.rel for activity in target.act.activities}
+            pairs |= {(activation[1], activity) for activity in activation[0].activities} if activation[0] and activation[1] else set()
+            self._fine_enough(place, constraint.deadline, pairs)
         if constraint.positive and len(target.closed_world) < target.silent:
             self._assume(
                 f"'violated' cannot occur for {place} ({constraint.template} {target.act.activity!r}): "
@@ -299,25 +362,66 @@ class _Checker:
                 f"{place} counts {target.act.activity!r} in each of {target.n} channels by itself, since rows of two channels may be "
                 "1 act or 2; where no channel alone decides, the verdict is indeterminate (split)"
             )  # V9
+        if constraint.ties is not None:
+            counts = {"unknown": "leaves the order open", "fulfil": "fulfils it", "violate": "breaks it"}[constraint.ties]
+            self._assume(f"{place}: a row at the same recorded instant {counts} (ties: {constraint.ties}, as the rule says)")  # T1
         bearer = None if norm.bearer == "trigger" else norm.bearer.role
-        return ConstraintPlan(
-            index, constraint.template, target, after, unless, key, constraint.deadline, constraint.count, since, until, bearer
+        beside = tuple(c for c in self.structure.evidence.channels if c in self.durable) if constraint.template in NEIGHBOURS else ()
+        plan = ConstraintPlan(
+            index,
+            constraint.template,
+            target,
+            after,
+            unless,
+            key,
+            constraint.deadline,
+            constraint.count,
+            since,
+            until,
+            bearer,
+            _tie(constraint),
+            beside,
         )
+        return self._halves(place, plan, constraint) if constraint.template in MUTUAL else (plan,)
+
+    def _halves(self, place: str, plan: ConstraintPlan, constraint: Constraint) -> tuple[ConstraintPlan, ...]:
+        """The two constraints of a mutual one: the trigger's rows ask for the target, the target's rows for the trigger's act (P1)."""
+        trigger = self.structure.trigger
+        assert trigger.act is not None
+        assert trigger.channel is not None
+        if plan.target.n > 1:
+            raise Refused(
+                f"{place}: {constraint.template} opens instances at the target's rows in 1 channel, but {plan.target.n} can record them",
+                "cite one of them",
+            )
+        there, back = ("response", "precedence") if constraint.template == "succession" else ("responded_existence", "responded_existence")
+        halves = constraint.model_copy(update={"template": there}), constraint.model_copy(update={"template": back})
+        first = replace(plan, template=there, tie=_tie(halves[0]))
+        since, until = self._interval(place, halves[1])
+        wanted = self._planned(trigger.act, (trigger.channel,), 1)
+        if len(wanted.closed_world) < 1:
+            self._assume(f"'violated' cannot occur for {place} ({back} {trigger.act.activity!r}): {trigger.channel!r} is not closed-world")
+        second = replace(plan, template=back, target=wanted, since=since, until=until, tie=_tie(halves[1]), opener=plan.target)
+        return first, second
 
     def _interval(self, place: str, constraint: Constraint) -> tuple[Since, Until]:
         stated = constraint.deadline is not None
-        back = constraint.template in (*LOOK_BACK, *TWO_SIDED)
-        since: Since = "activation" if not back else "deadline" if stated else "case_start"
+        if constraint.template == "init":
+            return "first", "open"  # N4
+        back = constraint.template in (*LOOK_BACK, *TWO_SIDED, "coexistence")
+        since: Since = "case_start" if constraint.earlier_counts else "activation" if not back else "deadline" if stated else "case_start"
         if constraint.template in LOOK_BACK:
             return since, "activation"
         if stated:
             return since, "deadline"
-        if self.structure.trigger.window is not None:
+        if self.structure.trigger.window is not None and constraint.template != "end":
             return since, "window"
+        if constraint.template == "chain_response" and not self.records.case_end and self.records.quiet_after is None:
+            return since, "open"  # N2
         if not self.records.case_end and self.records.quiet_after is None:
             raise Refused(
                 f"{place} ({constraint.template}) has no interval end: no deadline, no window, 0 end activities and no quiet_after",
-                "state a deadline",
+                "declare records.case_end or records.quiet_after" if constraint.template == "end" else "state a deadline",
             )  # line 9
         if self.records.quiet_after is not None:
             self._assume(f"a case is taken as closed when nothing happened in it for {self.records.quiet_after}")
@@ -328,14 +432,21 @@ class _Checker:
         for name in policy.channels:
             if name not in self.durable:
                 self._find(f"evidence channel {name!r} is not a durable channel of the record layer and is not counted")
-        rel = tuple(c for c in policy.channels if c in self.durable and act.activity in (self.durable[c].activities or ()))
+        by_activity = {activity: [c for c in policy.channels if self._records(c, activity)] for activity in act.activities}
+        rel = tuple(c for c in policy.channels if any(c in able for able in by_activity.values()))
         k = policy.needed(len(rel))
-        if not rel or len(rel) < k:
-            wanted = f", {k} needed" if rel else ""
+        for activity, able in by_activity.items():
+            if not able or len(rel) < k:
+                wanted = f", {k} needed" if able else ""
+                raise Refused(
+                    f"{place}: {len(able)} of {len(policy.channels)} evidence channels can record {activity!r}{wanted}",
+                    self._nearest(activity),
+                )  # lines 2 and 3, A2
+        if k > 1 and len(by_activity) > 1:
             raise Refused(
-                f"{place}: {len(rel)} of {len(policy.channels)} evidence channels can record {act.activity!r}{wanted}",
-                self._nearest(act.activity),
-            )  # lines 2 and 3
+                f"{place}: {k} of {len(rel)} channels must agree on 1 act, but {len(by_activity)} activities are alternatives",
+                "use operator any",
+            )  # A3
         planned = self._planned(act, rel, k)
         self._fields(place, act, rel)
         return planned
@@ -345,25 +456,29 @@ class _Checker:
         for channel in channels:
             if channel.coverage is None:
                 self._assume(f"channel {channel.name!r} is taken as complete from its first to its last event")
-        grains = {c.grain for c in channels if c.grain is not None}
+        grains = {grain for c in channels for grain in self._grains(c)}
         return RolePlan(
             act,
             rel,
             k,
             tuple(c.name for c in channels if c.closed_world),
             coarsest(grains or {"microsecond"}),
-            tuple((name, self.seen.get((name, act.activity), 0)) for name in rel),
+            tuple((name, sum(self.seen.get((name, activity), 0) for activity in act.activities)) for name in rel),
         )
+
+    def _records(self, channel: str, activity: str) -> bool:
+        return channel in self.durable and activity in (self.durable[channel].activities or ())
 
     def _named_channel(self, place: str, act: Act, name: str) -> None:
         channel = self.durable.get(name)
         if channel is None:
             near = difflib.get_close_matches(name, self.durable, 1)
             raise Refused(f"{place}: {name!r} is none of the {len(self.durable)} durable channels", f"nearest: {near[0]!r}" if near else "")
-        if act.activity not in (channel.activities or ()):
-            raise Refused(
-                f"{place}: channel {name!r} cannot record {act.activity!r}: 0 rows and not declared", self._nearest(act.activity)
-            )  # line 2
+        for activity in act.activities:
+            if not self._records(name, activity):
+                raise Refused(
+                    f"{place}: channel {name!r} cannot record {activity!r}: 0 rows and not declared", self._nearest(activity)
+                )  # line 2
 
     def _nearest(self, activity: str) -> str:
         known = {a: c for c in self.durable.values() for a in c.activities or ()}
@@ -376,9 +491,10 @@ class _Checker:
     # Line 24
 
     def _fields(self, place: str, act: Act, channels: tuple[str, ...]) -> None:
-        for field in _FIELDS:
-            if getattr(act, field) is not None:
-                self._recorded(place, field, act.activity, channels)
+        for one in act.patterns:
+            for field in _FIELDS:
+                if getattr(one, field) is not None:
+                    self._recorded(place, field, one.activity, tuple(c for c in channels if self._records(c, one.activity)))
 
     def _scope_recorded(self, act: Act, channel: str) -> None:
         scope = self.structure.scope
@@ -388,8 +504,8 @@ class _Checker:
             "object": scope.objects,
         }
         for field, names in stated.items():
-            if names:
-                self._recorded("scope", field, act.activity, (channel,))
+            for activity in act.activities if names else ():
+                self._recorded("scope", field, activity, (channel,))
 
     def _recorded(self, place: str, field: str, activity: str, channels: tuple[str, ...]) -> None:
         rows, carrying = self._count(f'count("{field}")', activity, channels)
@@ -399,7 +515,8 @@ class _Checker:
                 f"{place}: 0 of {rows} rows of {activity!r} in {', '.join(channels)} carry {article} {field}", "leave it out of the rule"
             )
 
-    def _correlates(self, place: str, key: Key, *acts: tuple[str, tuple[str, ...]]) -> None:
+    def _correlates(self, place: str, key: Key, *looked_for: tuple[Act, tuple[str, ...]]) -> None:
+        acts = [(activity, channels) for act, channels in looked_for for activity in act.activities]
         for activity, channels in acts:
             self._recorded(f"{place} (same_{key})", key, activity, channels)
         where = " OR ".join(f'("activity" = $a{i} AND list_contains($c{i}, "channel"))' for i in range(len(acts)))
@@ -416,15 +533,21 @@ class _Checker:
                 f"{place}: {key} is {example!r} in all {rows} rows of {cases} cases, so same_{key} correlates nothing", "use same_case"
             )
 
-    def _fine_enough(self, place: str, deadline: Duration, channels: Iterable[str]) -> None:
-        for name in sorted(channels):
-            grain = self.durable[name].grain
-            if grain is not None and GRAIN_LENGTH[grain].total_seconds() > deadline.shortest_seconds() / 2:
-                rows = sum(n for (channel, _), n in self.seen.items() if channel == name)
-                raise Refused(
-                    f"{place}: channel {name!r} records to the {grain} ({rows} rows), coarser than half of {deadline}",
-                    "state a longer deadline",
-                )
+    def _grains(self, channel: Channel, activity: str | None = None) -> set[Grain]:
+        """Grains of a channel's rows, as declared, else as seen, of one activity where it is named."""
+        if channel.grain is not None:
+            return {channel.grain}
+        return {g for (name, a), seen in self.clocks.items() if name == channel.name and activity in (None, a) for g in seen}
+
+    def _fine_enough(self, place: str, deadline: Duration, pairs: Iterable[tuple[str, str]]) -> None:
+        for name, activity in sorted(pairs):
+            channel = self.durable[name]
+            grain = coarsest(self._grains(channel, activity) | {"microsecond"})
+            if GRAIN_LENGTH[grain].total_seconds() > deadline.shortest_seconds() / 2:
+                whole = channel.grain is not None  # the channel's clock, and not that of one activity
+                rows = sum(n for (c, a), n in self.seen.items() if c == name and (whole or a == activity))
+                what = f"channel {name!r} records" + ("" if whole else f" {activity!r}")
+                raise Refused(f"{place}: {what} to the {grain} ({rows} rows), coarser than half of {deadline}", "state a longer deadline")
 
     def _count(self, what: str, activity: str, channels: tuple[str, ...]) -> tuple[int, int]:
         rows, carrying = self.log.connection.execute(

@@ -5,11 +5,23 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from gnrs_ppl.audit.checkable import CheckPlan, ConstraintPlan, RolePlan
-from gnrs_ppl.audit.evidence import Nearest, Rows, Search, act_rows, closing_rows, count, earliest, evidence
+from gnrs_ppl.audit.evidence import (
+    Nearest,
+    Rows,
+    Search,
+    act_rows,
+    closing_rows,
+    count,
+    earliest,
+    evidence,
+    latest,
+    matches,
+    other_rows,
+)
 from gnrs_ppl.audit.sql import Query, Statement
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Interval, span
-from gnrs_ppl.rule.types import NEGATIVE, POSITIVE, TWO_SIDED
+from gnrs_ppl.rule.types import NEGATIVE, NEIGHBOURS, POSITIVE
 
 __all__ = ["Query", "compile_procedure", "compile_rule"]
 
@@ -33,8 +45,9 @@ def compile_rule(plan: CheckPlan) -> Query:
     """
     compiler = _Compiler(plan)
     compiler.norm(with_breach=False)
+    columns = f"{_COLUMNS}, of_target" if compiler.mutual else _COLUMNS
     return compiler.st.query(
-        f"SELECT {_COLUMNS} FROM verdicts {'WHERE FALSE' if plan.structure.norm.force == 'may' else ''} "
+        f"SELECT {columns} FROM verdicts {'WHERE FALSE' if plan.structure.norm.force == 'may' else ''} "
         'ORDER BY case_id, instance, "constraint"'
     )
 
@@ -71,12 +84,16 @@ class _Compiler:
         self.st = Statement(grains, plan.offsets)
         self.rel = tuple(sorted({channel for role in roles for channel in role.rel}))
         self.closing: Rows | None = None
+        self.mutual = any(c.opener for c in plan.constraints)
 
     def norm(self, *, with_breach: bool) -> None:
         """Add ``verdicts``: the norm's row per instance and constraint."""
         self._records()
         self._instances()
-        names = [self._constraint(f"c{c.index}", c, "instances", with_breach=with_breach) for c in self.plan.constraints]
+        names = [
+            self._constraint(f"c{c.index}{'_back' if c.opener else ''}", c, self._openers(c), with_breach=with_breach)
+            for c in self.plan.constraints
+        ]
         self.st.add("verdicts", "Line 22: a row per instance and constraint", _union(names))
 
     def procedure(self) -> None:
@@ -145,7 +162,7 @@ class _Compiler:
 
     def _asks_for_cases(self) -> bool:
         return self.plan.structure.trigger.act is None or any(
-            c.since == "case_start" or c.until == "closure" or c.unless for c in self.plan.constraints
+            c.since in ("case_start", "first") or c.until == "closure" or c.unless for c in self.plan.constraints
         )
 
     def _instances(self) -> None:
@@ -155,19 +172,15 @@ class _Compiler:
             st.add(
                 "instances",
                 "Line 7: one instance per case, at its first dated row",
-                f"""SELECT row_number() OVER () AS inst, c.case_id, c.case_id AS instance, {st.bind("bearer", office or "")} AS bearer,
+                f"""SELECT row_number() OVER () AS inst, c.case_id, c.case_id AS instance,
+                           {st.bind("bearer", office) if office else "CAST(NULL AS VARCHAR)"} AS bearer,
                            f.first IS NOT NULL AS definite, CAST(NULL AS VARCHAR) AS event_id, f.first.ts AS ts, f.first.off AS off,
                            f.first.grain AS grain
                     FROM (SELECT DISTINCT case_id FROM events) AS c LEFT JOIN cases AS f ON f.case_id = c.case_id""",
                 keep=True,
             )
             return
-        terms = [f"channel = {st.bind('trigger_channel', trigger.channel)}"]
-        terms += [
-            f'"{field}" = {st.bind(f"trigger_{field}", value)}'
-            for field in ("activity", "location", "object", "role")
-            if (value := getattr(trigger.act, field)) is not None
-        ]
+        terms = [matches(st, "trigger", trigger.act), f"channel = {st.bind('trigger_channel', trigger.channel)}"]
         scope = {"role": () if office else structure.scope.roles, "location": structure.scope.locations, "object": structure.scope.objects}
         terms += [f'"{field}" IN ({st.bind_all(f"scope_{field}", names)})' for field, names in scope.items() if names]
         terms.append('("timestamp" IS NOT NULL OR NULL)')
@@ -175,9 +188,30 @@ class _Compiler:
         if trigger.once == "first":
             whom = "case_id, definite" if office else "case_id, bearer, definite"
             first = f"""QUALIFY NOT definite OR row_number() OVER (PARTITION BY {whom} ORDER BY {st.end_of("ts", "grain")}, event_id) = 1"""
-        st.add(
+        self._opened(
             "instances",
             "Lines 6 to 8: rows that open an instance, or may open one (not definite)" + (", the first of each bearer" if first else ""),
+            terms,
+            office,
+            first,
+        )
+
+    def _openers(self, c: ConstraintPlan) -> str:
+        """The instances of a constraint; those of a second half are the target's rows (P1)."""
+        if c.opener is None:
+            return "instances"
+        st, name = self.st, f"c{c.index}_openers"
+        terms = [matches(st, name, c.opener.act), f"channel = {st.bind(f'{name}_channel', c.opener.rel[0])}"]
+        terms += ['("timestamp" IS NOT NULL OR NULL)', "event_id NOT IN (SELECT event_id FROM instances)"]
+        self._opened(name, "P1: rows of the target, each opens an instance of the second half, or may open one", terms, c.bearer)
+        return name
+
+    def _opened(self, name: str, about: str, terms: list[str], office: str | None, first: str = "") -> None:
+        """Add a table of the rows that open instances, or may open one."""
+        st = self.st
+        st.add(
+            name,
+            about,
             f"""SELECT row_number() OVER () AS inst, t.*
                 FROM (
                     SELECT case_id, event_id AS instance, {st.bind("bearer", office) if office else '"resource"'} AS bearer,
@@ -197,10 +231,11 @@ class _Compiler:
         self._activation(p, c, instances)
         self._interval(p, c)
         wants_breach = with_breach or c.unless is not None
-        slack = c.template in POSITIVE and not c.look_back
-        timed = [c.count] if slack or (wants_breach and not c.look_back) else []
+        beside = c.template in NEIGHBOURS
+        slack = c.template in POSITIVE and not c.look_back and not beside
+        timed = [c.count] if slack or beside or (wants_breach and not c.look_back) else []
         timed += [c.count + 1] if c.template == "exactly" and wants_breach else []
-        nearest: Nearest = "last" if c.look_back else "closest" if c.template in TWO_SIDED else "first"
+        nearest: Nearest = "last" if c.look_back or c.template == "end" else "closest" if c.both_ways else "first"
         common = c.target.grain if c.target.k > 1 else None
         rows = act_rows(st, f"{p}_target", c.target.act, c.target.rel, c.key, common=common, back=nearest != "first")
         target = Search(
@@ -208,8 +243,8 @@ class _Compiler:
             rows,
             c.target.rel,
             f"{p}_interval",
-            lower_in=c.template != "not_response",
-            upper_in=not c.look_back,
+            lower=c.tie if c.since == "activation" else "in",
+            upper=c.tie if c.look_back else "in",
             nearest=nearest,
             from_start=c.since == "case_start",
         )
@@ -220,9 +255,11 @@ class _Compiler:
             number=c.count,
             timed=tuple(timed),
             more=c.template == "exactly",
-            marked=c.template == "response",
+            marked=c.marks_ties,
             match_within=self.records.match_within,
         )
+        if beside:
+            self._between(p, c)
         self._judged(p, c)
         if slack:
             native = rows
@@ -264,7 +301,7 @@ class _Compiler:
         )
         rows = act_rows(st, f"{p}_after", c.after.act, c.after.rel, c.key)
         trigger = self.plan.structure.trigger.act
-        own = trigger is not None and trigger.activity == c.after.act.activity
+        own = trigger is not None and any(activity in c.after.act.activities for activity in trigger.activities)
         count(st, Search(f"{p}_after", rows, c.after.rel, f"{p}_episode", own=own))
         unknown = ("e.key IS NULL OR " if c.key else "") + "f.most_possible > 0"
         st.add(
@@ -288,7 +325,7 @@ class _Compiler:
         """Add ``_interval``: the activated instances with both bounds, and whether the interval is over (lines 9 and 14)."""
         st = self.st
         joins = ""
-        if c.since == "case_start" or c.until == "closure":
+        if c.since in ("case_start", "first") or c.until == "closure":
             joins += " LEFT JOIN cases AS f ON f.case_id = a.case_id"
         match c.since:
             case "activation":
@@ -299,6 +336,9 @@ class _Compiler:
             case "case_start":
                 joins += self._horizon(f"{p}_target", c.target)
                 lower = self._case_start("a.at_")
+            case "first":
+                joins += self._horizon(f"{p}_target", c.target)
+                lower = self._first()
         match c.until:
             case "activation":
                 upper = ("a.at_ts", "a.at_off", "a.at_grain")
@@ -312,21 +352,78 @@ class _Compiler:
             case "closure":
                 joins += self._closure(p)
                 upper = self._closed()
+            case "open":
+                upper = ("CAST(NULL AS TIMESTAMP)", "0", "CAST(NULL AS VARCHAR)")
         columns = ", ".join(
             f"{value} AS {side}_{part}"
             for side, values in (("lower", lower), ("upper", upper))
             for value, part in zip(values, ("ts", "off", "grain"), strict=True)
         )
         over = "TRUE" if c.look_back else f"coalesce({st.end_of('b.upper_ts', 'b.upper_grain')} <= o.ends, FALSE)"
-        at_end = f", {st.end_of('b.at_ts', 'b.at_grain')} AS at_end" if c.template in TWO_SIDED else ""
+        at_end = f", {st.end_of('b.at_ts', 'b.at_grain')} AS at_end" if c.both_ways else ""
         empty = f", coalesce({st.earlier('b.upper_', 'b.lower_')}, FALSE) AS empty" if c.since == "case_start" else ""
+        bounded = f"SELECT a.*, {columns} FROM {p}_active AS a {joins}"
+        if c.template in NEIGHBOURS:
+            bounded = self._beside(p, c, bounded)
         st.add(
             f"{p}_interval",
             "Line 14: the interval of each instance, its end is due; over when the end of observation has passed it (line 15)",
             f"""SELECT b.*, {over} AS over{at_end}{empty}
-                FROM (SELECT a.*, {columns} FROM {p}_active AS a {joins}) AS b CROSS JOIN observation AS o""",
+                FROM ({bounded}) AS b CROSS JOIN observation AS o""",
             keep=True,
         )
+
+    def _beside(self, p: str, c: ConstraintPlan, bounded: str) -> str:
+        """Add ``_beside``, the other event that comes next, and give the intervals that end, or begin, with it (N2 to N5)."""
+        st = self.st
+        st.add(f"{p}_bounded", "Line 14: the interval of each instance, whatever else happens", bounded, keep=True)
+        forward = c.template in ("chain_response", "init")
+        rows = other_rows(st, f"{p}_other", c.target.act, c.beside, c.key, self._unlike(p, c), back=not forward)
+        name, about = f"{p}_beside", "N1: the other event that comes " + ("first" if forward else "last")
+        if c.template == "init":
+            earliest(st, name, rows, f"{p}_bounded", "lower", about, tie_in=True)
+        elif forward:
+            earliest(st, name, rows, f"{p}_bounded", "at", about, tie_in=False)
+        else:
+            latest(st, name, rows, f"{p}_bounded", "upper", about)
+        side, nearer = ("upper", st.earlier("n.", "a.upper_")) if forward else ("lower", st.earlier("a.lower_", "n."))
+        taken = f"n.inst IS NOT NULL AND (a.{side}_ts IS NULL OR {nearer})"
+        bound = ", ".join(f"CASE WHEN {taken} THEN n.{part} ELSE a.{side}_{part} END AS {side}_{part}" for part in ("ts", "off", "grain"))
+        return f"""SELECT a.* EXCLUDE ({side}_ts, {side}_off, {side}_grain), {bound}, CASE WHEN {taken} THEN n.event_id END AS beside_id
+                   FROM {p}_bounded AS a LEFT JOIN {name} AS n ON n.inst = a.inst"""
+
+    def _unlike(self, p: str, c: ConstraintPlan) -> list[str]:
+        """What else a row must be to come between: no closing row (N5), no second record of the activation (N1)."""
+        st, trigger = self.st, self.plan.structure.trigger
+        if c.template == "end" and self.records.case_end:
+            return [f"activity NOT IN ({st.bind_all(f'{p}_closing', self.records.case_end)})"]
+        act, channel = (c.after.act, c.after.rel[0]) if c.after else (trigger.act, trigger.channel)
+        if c.template in ("init", "end") or act is None or channel is None:
+            return []
+        here = f"channel = {st.bind(f'{p}_here', channel)}"
+        return [f"(activity NOT IN ({st.bind_all(f'{p}_again', act.activities)}) OR {here} OR NULL)"]
+
+    def _between(self, p: str, c: ConstraintPlan) -> None:
+        """Add ``_other_counted``: the other events that lie, or may lie, between the act and what it must be beside (N1)."""
+        st = self.st
+        sides = {
+            "chain_response": ("at", "proof"),
+            "init": ("lower", "proof"),
+            "chain_precedence": ("proof", "at"),
+            "end": ("proof", "upper"),
+        }
+        lower, upper = sides[c.template]
+        bounds = ", ".join(
+            f"e.{bound}_{part} AS {side}_{part}" for side, bound in (("lower", lower), ("upper", upper)) for part in ("ts", "off", "grain")
+        )
+        st.add(
+            f"{p}_between",
+            "N1: from the act to what it must be beside",
+            f"""SELECT e.inst, e.case_id, {"e.key," if c.key else ""} e.at_id AS event_id, {bounds}
+                FROM {p}_target_evidence AS e WHERE e.proven""",
+        )
+        rows = Rows(f"{p}_other", c.key is not None)
+        count(st, Search(f"{p}_other", rows, c.beside, f"{p}_between", own=c.template.startswith("chain")))
 
     def _horizon(self, p: str, role: RolePlan) -> str:
         st = self.st
@@ -351,6 +448,13 @@ class _Compiler:
         start = f"CASE WHEN {end} <= {self.st.end_of(f'{before}ts', f'{before}grain')} THEN {start} END"
         return f"({start}).ts", f"({start}).off", f"({start}).grain"
 
+    def _first(self) -> tuple[str, str, str]:
+        """The first row of the case where it is known to be the first: a start activity, or after the start of coverage (N4)."""
+        known = "f.first.ts > h.begins"
+        if self.records.case_start:
+            known += f" OR {self.st.end_of('f.opening.ts', 'f.opening.grain')} = {self.st.end_of('f.first.ts', 'f.first.grain')}"
+        return f"CASE WHEN {known} THEN f.first.ts END", "f.first.off", "f.first.grain"
+
     def _closure(self, p: str) -> str:
         if not self.records.case_end:
             return ""
@@ -374,8 +478,8 @@ class _Compiler:
 
     def _judged(self, p: str, c: ConstraintPlan) -> None:
         """Add ``_judged``: the verdict before any exception (V1 to V3)."""
-        absent = "not_preceded" if c.template == "precedence" else "absent"
-        proven = "CASE WHEN e.proof_tie THEN 'tie' ELSE 'proven' END" if c.template == "response" else "'proven'"
+        absent = "not_preceded" if c.look_back else "absent"
+        proven = "CASE WHEN e.proof_tie THEN 'tie' ELSE 'proven' END" if c.marks_ties else "'proven'"
         if c.template == "exactly":
             cases = [
                 ("e.proven_more", "violated", "'too_many'"),
@@ -396,13 +500,23 @@ class _Compiler:
             doubt = "e.doubt"
         if c.look_back:
             cases = [case for case in cases if case[1] != "pending"]
+        joins = ""
+        if c.template in NEIGHBOURS:
+            joins = f" LEFT JOIN {p}_other_counted AS b ON b.inst = e.inst"
+            between = "coalesce(b.most_possible, 0) > 0"
+            cases = [("e.proven AND " + between, "indeterminate", "'unknown_order'"), *cases]
+            if c.template == "end":
+                cases = [("NOT e.over", "pending", "'open'"), *cases]
+            if c.template == "init":
+                unkeyed = "CASE WHEN e.key IS NULL THEN 'unknown_key' ELSE 'uncovered' END" if c.key else "'uncovered'"
+                cases = [("e.lower_ts IS NULL", "indeterminate", unkeyed), *cases]
         verdict = " ".join(f"WHEN {condition} THEN '{verdict}'" for condition, verdict, _ in cases)
         reason = " ".join(f"WHEN {condition} THEN {reason}" for condition, _, reason in cases)
         self.st.add(
             f"{p}_judged",
             f"Line {'15' if c.template in POSITIVE else '17'}: the verdict of {c.template} before any exception",
             f"""SELECT e.*, CASE {verdict} ELSE 'indeterminate' END AS verdict, CASE {reason} ELSE {doubt} END AS reason
-                FROM {p}_target_evidence AS e""",
+                FROM {p}_target_evidence AS e{joins}""",
         )
 
     def _breach(self, p: str, c: ConstraintPlan, coarsened: bool) -> None:
@@ -446,7 +560,7 @@ class _Compiler:
         )
         evidence(
             st,
-            Search(f"{p}_unless", rows, unless.rel, f"{p}_unless_interval", upper_in=False, from_start=True),
+            Search(f"{p}_unless", rows, unless.rel, f"{p}_unless_interval", upper="unknown", from_start=True),
             unless,
             match_within=self.records.match_within,
         )
@@ -468,6 +582,8 @@ class _Compiler:
             reason += ["WHEN x.proven THEN 'exception'", "WHEN NOT x.refuted THEN 'exception_unknown'"]
             witnesses.append("CASE WHEN x.proven THEN x.witnesses ELSE [] END")
             violated += " AND x.refuted AND NOT x.proven"
+        if c.template in NEIGHBOURS:
+            witnesses.append(f"CASE WHEN {violated} AND j.beside_id IS NOT NULL THEN [j.beside_id] ELSE [] END")
         seconds = "CAST(NULL AS DOUBLE)"
         if slack:
             joins += f" LEFT JOIN {p}_late AS l ON l.inst = i.inst"
@@ -480,10 +596,12 @@ class _Compiler:
         if with_breach:
             joins += f" LEFT JOIN {p}_breach AS w ON w.inst = i.inst"
             breach = ", w.upper_ts AS breach_ts, w.upper_off AS breach_off, w.upper_grain AS breach_grain"
-        bearer = "i.bearer" if instances == "instances" else st.bind(f"{p}_bearer", c.bearer or "")
+        if self.mutual and instances != "violations":
+            breach += f", {'TRUE' if c.opener else 'FALSE'} AS of_target"
+        bearer = "i.bearer" if instances != "violations" else st.bind(f"{p}_bearer", c.bearer or "")
         return st.add(
             f"{p}_verdict",
-            f"Lines 18 to 20: {'step' if instances != 'instances' else 'constraint'} {c.index}, {c.template}: "
+            f"Lines 18 to 20: {'step' if instances == 'violations' else 'constraint'} {c.index}, {c.template}: "
             "the verdict with exceptions, and the row that is reported",
             f"""SELECT i.case_id, i.instance, {c.index} AS "constraint", CASE {" ".join(verdict)} ELSE j.verdict END AS verdict,
                        CASE {" ".join(reason)} ELSE j.reason END AS reason,

@@ -7,10 +7,11 @@ join on the running number fetches the i-th of them. Nothing here joins on a ran
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from gnrs_ppl.audit.checkable import Key, RolePlan
+from gnrs_ppl.audit.checkable import Key, RolePlan, Tie
 from gnrs_ppl.audit.corroboration import corroborate
 from gnrs_ppl.audit.sql import Statement, struct
 from gnrs_ppl.context.time import Duration, Grain
@@ -60,8 +61,8 @@ class Search:
     probes : str
         Rows (inst, case_id, key?, lower_*, upper_*); a null bound is open. With ``nearest`` closest also at_end, the
         end-of-grain of the activation; with ``from_start`` also empty; with ``own`` also event_id.
-    lower_in, upper_in : bool
-        Whether a tie at the bound is inside; else it is an unknown match (I3).
+    lower, upper : Tie
+        What a tie at the bound is (I3, T1).
     nearest : str
         Which row of a channel is its witness (V7).
     from_start : bool
@@ -74,8 +75,8 @@ class Search:
     rows: Rows
     channels: tuple[str, ...]
     probes: str
-    lower_in: bool = True
-    upper_in: bool = True
+    lower: Tie = "in"
+    upper: Tie = "in"
     nearest: Nearest = "first"
     from_start: bool = False
     own: bool = False
@@ -84,12 +85,44 @@ class Search:
 # Rows
 
 
+def matches(st: Statement, name: str, act: Act) -> str:
+    """Whether a row matches an act, three-valued: any of its patterns, each field of which is equal where stated (line 1, A1)."""
+    patterns = []
+    for i, one in enumerate(act.patterns, 1):
+        stated = {field: value for field in ("activity", "location", "object", "role") if (value := getattr(one, field)) is not None}
+        mark = f"_{i}" if i > 1 else ""
+        patterns.append(" AND ".join(f'"{field}" = {st.bind(f"{name}_{field}{mark}", value)}' for field, value in stated.items()))
+    return f"({' OR '.join(f'({pattern})' for pattern in patterns)})" if len(patterns) > 1 else patterns[0]
+
+
 def act_rows(
-    st: Statement, name: str, act: Act, channels: tuple[str, ...], key: Key | None, *, common: Grain | None = None, back: bool = False
+    st: Statement,
+    name: str,
+    act: Act,
+    channels: tuple[str, ...],
+    key: Key | None,
+    *,
+    common: Grain | None = None,
+    back: bool = False,
 ) -> Rows:
     """Sort the rows that match an act or may match it, with ``common`` all at that grain; ``back`` also from the end."""
-    stated = {field: value for field in ("activity", "location", "object", "role") if (value := getattr(act, field)) is not None}
-    terms = [f'"{field}" = {st.bind(f"{name}_{field}", value)}' for field, value in stated.items()]
+    about = (
+        f"Lines 1 and 13: rows that match the act, or may match it where a field is null{f'; all to the {common} (E4)' if common else ''}"
+    )
+    return _rows(st, name, about, [matches(st, name, act)], channels, key, common=common, back=back)
+
+
+def other_rows(
+    st: Statement, name: str, act: Act, channels: tuple[str, ...], key: Key | None, unlike: Sequence[str] = (), *, back: bool = False
+) -> Rows:
+    """Sort the rows that are, or may be, another event than an act; ``unlike`` are further conditions of it (N1)."""
+    about = "N1: rows that are another event than the act, or may be one where a field is null"
+    return _rows(st, name, about, [f"NOT ({matches(st, name, act)})", *unlike], channels, key, common=None, back=back)
+
+
+def _rows(
+    st: Statement, name: str, about: str, terms: list[str], channels: tuple[str, ...], key: Key | None, *, common: Grain | None, back: bool
+) -> Rows:
     terms.append(f"channel IN ({', '.join(_channels(st, name, channels))})")
     terms += [f'("{column}" IS NOT NULL OR NULL)' for column in ("timestamp", key) if column]
     ts, grain, own = "row_ts", "row_grain", ""
@@ -98,7 +131,7 @@ def act_rows(
         grain, own = f"CASE WHEN row_ts IS NOT NULL THEN '{common}' END", "row_ts, row_grain,"
     st.add(
         f"{name}_rows",
-        f"Lines 1 and 13: rows that match the act, or may match it where a field is null{f'; all to the {common} (E4)' if common else ''}",
+        about,
         f"""SELECT case_id, {"key," if key else ""} channel, event_id, coalesce({ts}, {_BEGIN}) AS ts, off, {grain} AS grain, {own}
                    coalesce(matched, FALSE) AS definite
             FROM (
@@ -206,6 +239,28 @@ def earliest(st: Statement, name: str, rows: Rows, probes: str, bound: str, abou
     )
 
 
+def latest(st: Statement, name: str, rows: Rows, probes: str, bound: str, about: str) -> None:
+    """Add ``name`` (inst and the columns of a row): the last definite row before a bound, of rows sorted from the end too."""
+    st.add(
+        f"{name}_edges",
+        f"{about}: the bound on the clock of each series",
+        f"SELECT p.inst, s.series, {st.tie(f'p.{bound}_', 's')} AS closes "
+        + _reachable(rows, probes, f"s.definite AND p.{bound}_ts IS NOT NULL"),
+    )
+    st.add(
+        name,
+        about,
+        f"""SELECT m.inst, {_row(rows)}
+            FROM (
+                SELECT e.inst, arg_min(r.nr, r.back_nr) AS nr
+                FROM {name}_edges AS e {_as_of(rows, "closes")}
+                JOIN {rows.name}_ranked AS r ON r.series = e.series AND r.back_place = at_closes.places
+                GROUP BY e.inst
+            ) AS m
+            JOIN {rows.name}_ranked AS t ON t.nr = m.nr""",
+    )
+
+
 # Counts
 
 
@@ -214,7 +269,7 @@ def count(st: Statement, search: Search) -> None:
     name, rows = search.name, search.rows
     _hits(st, search)
     columns = ["coalesce(sum(h.possible) FILTER (WHERE h.channel IS NULL), 0) AS blank"]
-    columns += ["min(a.nr) AS first"] if search.nearest != "last" else []
+    columns += ["arg_min(b.nr, b.back_nr) AS last"] if search.nearest == "last" else ["min(a.nr) AS first"]
     each = range(1, len(search.channels) + 1)
     for i, channel in zip(each, _channels(st, rows.name, search.channels), strict=True):
         where = f"FILTER (WHERE h.channel = {channel})"
@@ -268,10 +323,10 @@ def _hits(st: Statement, search: Search) -> None:
     def clock(bound: str, open_end: str, *, after: bool) -> str:
         return f"coalesce(CASE WHEN s.grain IS NOT NULL THEN {st.tie(f'p.{bound}_', 's', after=after)} END, {open_end})"
 
-    edges = {"opens": clock("lower", _BEGIN, after=not search.lower_in), "closes": clock("upper", _END, after=search.upper_in)}
-    if not search.lower_in:
+    edges = {"opens": clock("lower", _BEGIN, after=search.lower != "in"), "closes": clock("upper", _END, after=search.upper == "in")}
+    if search.lower == "unknown":
         edges["may_open"] = clock("lower", _BEGIN, after=False)
-    if not search.upper_in:
+    if search.upper == "unknown":
         edges["may_close"] = clock("upper", _END, after=True)
     carried = {}
     if search.nearest == "closest":
@@ -282,7 +337,7 @@ def _hits(st: Statement, search: Search) -> None:
     st.add(
         f"{name}_edges",
         "Line 19: the bounds on the clock of each series: rows from opens to just before closes are inside"
-        + ("" if search.lower_in and search.upper_in else ", rows between a bound and its may_ twin tie with it, perhaps inside"),
+        + ("" if "unknown" not in (search.lower, search.upper) else ", rows between a bound and its may_ twin tie with it, perhaps inside"),
         f"SELECT p.inst, s.series, s.channel, s.definite, {', '.join(f'{v} AS {c}' for c, v in (edges | carried).items())} "
         + _reachable(rows, search.probes, "NOT p.empty" if search.from_start else "TRUE"),
     )
@@ -290,7 +345,7 @@ def _hits(st: Statement, search: Search) -> None:
         "before": "coalesce(at_opens.places, 0)",
         "until": "greatest(coalesce(at_closes.places, 0), before)",
     }
-    low, high = ("opens" if search.lower_in else "may_open"), ("closes" if search.upper_in else "may_close")
+    low, high = (bound if bound in edges else edge for bound, edge in (("may_open", "opens"), ("may_close", "closes")))
     counts["possible"] = f"greatest(coalesce(at_{high}.places, 0) - coalesce(at_{low}.places, 0), 0)"
     held, first, own = "CASE WHEN g.definite THEN g.until - g.before ELSE 0 END", "g.before + 1", ""
     possible = "g.possible"
@@ -346,7 +401,8 @@ def evidence(
     number : int
         n of line 5.
     timed : tuple of int
-        The numbers, n or n + 1, whose proof is to be timed, in the columns proof_* and proof_more_* of its last row.
+        The numbers, n or n + 1, whose proof is to be timed, in the columns proof_* and proof_more_* of its last row; with
+        ``nearest`` last of the last row in the interval.
     more : bool
         Whether proven_more, refuted_more and doubt_more are to say the same of n + 1 (exactly).
     marked : bool
@@ -381,7 +437,7 @@ def evidence(
                      ELSE '{"uncovered" if refutable else "open_world"}' END AS doubt{suffix}""",
         ]
         if n in timed:
-            last = "f.nr" if role.k > 1 else "c.first"
+            last = "f.nr" if role.k > 1 else "c.last" if search.nearest == "last" else "c.first"
             if n > 1:
                 _nth(st, search, n, f"{name}_nth{suffix}", b)
                 joins += f" LEFT JOIN {name}_nth{suffix} AS n{suffix} ON n{suffix}.inst = p.inst"

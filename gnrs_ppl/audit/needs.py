@@ -52,14 +52,17 @@ def _trigger(plan: CheckPlan) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     bearer = norm.bearer == "trigger"
     filters = (("role", bearer and scope.roles), ("location", scope.locations), ("object", scope.objects), ("resource", bearer))
     keys = (constraint.key for constraint in plan.constraints if constraint.key)
-    yield trigger.channel, trigger.act.activity, (*_stated(trigger.act), *(field for field, asked in filters if asked), *keys)
+    fields = (*(field for field, asked in filters if asked), *keys)
+    yield from ((trigger.channel, one.activity, (*_stated(one), *fields)) for one in trigger.act.patterns)
 
 
 def _constraints(plan: CheckPlan) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for constraint in plan.constraints:
         key = (constraint.key,) if constraint.key else ()
         for role in filter(None, (constraint.target, constraint.after, constraint.unless)):
-            yield from ((channel, role.act.activity, (*_stated(role.act), *key)) for channel in role.rel)
+            for channel in (c for c in plan.records.channels if c.name in role.rel):
+                able = (one for one in role.act.patterns if one.activity in (channel.activities or ()))
+                yield from ((channel.name, one.activity, (*_stated(one), *key)) for one in able)
 
 
 def _stated(act: Act) -> Iterable[str]:

@@ -67,6 +67,7 @@ def execute(query: Query, log: EventLog) -> list[InstanceVerdict]:
     list of InstanceVerdict
         By (case_id, instance, constraint).
     """
+    rows = log.connection.execute(query.sql, query.parameters).fetchall()
     return [
         InstanceVerdict(
             case_id,
@@ -78,8 +79,7 @@ def execute(query: Query, log: EventLog) -> list[InstanceVerdict]:
             bearer,
             None if local is None else Due(local, offset, grain),
             slack,
+            *of_target,
         )
-        for case_id, instance, constraint, verdict, reason, witnesses, bearer, local, offset, grain, slack in log.connection.execute(
-            query.sql, query.parameters
-        ).fetchall()
+        for case_id, instance, constraint, verdict, reason, witnesses, bearer, local, offset, grain, slack, *of_target in rows
     ]

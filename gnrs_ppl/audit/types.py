@@ -21,7 +21,7 @@ Reason = Literal[
     "open", "seen", "unseen",
     # indeterminate
     "scope", "after_unknown", "unknown_key", "unknown_match", "open_world", "uncovered", "uncorroborated", "split",
-    "exception_unknown",
+    "unknown_order", "exception_unknown",
     # not activated, excused
     "no_after", "exception",
 ]  # fmt: skip
@@ -50,6 +50,8 @@ class InstanceVerdict(NamedTuple):
         The activation's resource, or the role of the office.
     slack_seconds : float or None
         due − completion, negative if late; whole days (multiples of 86400) if either side is a date.
+    of_target : bool
+        Whether a row of the target opened the instance, which then asks for the trigger's act (P1).
     """
 
     case_id: str
@@ -61,3 +63,4 @@ class InstanceVerdict(NamedTuple):
     bearer: str | None
     due: Due | None
     slack_seconds: float | None
+    of_target: bool = False

@@ -356,12 +356,30 @@ class _Import:
                 clock = "minute" if minute else "day"
                 self.findings.append(f"every time in {channel!r} is a whole {clock}; its clock is taken to show {clock}s")
             self.connection.execute("INSERT INTO clocks VALUES (?, ?)", [channel, clock])
+        self._find_dates()
         self.connection.execute(
             """CREATE TABLE timed AS SELECT parsed.* EXCLUDE (timestamp, "offset", grain, date_text, suffix, written, stated),
                    CASE WHEN local IS NULL THEN NULL WHEN date_only THEN 'day' ELSE coalesce(parsed.grain, clock) END AS grain
             FROM parsed LEFT JOIN clocks ON clocks.channel IS NOT DISTINCT FROM parsed.channel"""
         )
         self.connection.execute("DROP TABLE parsed; DROP TABLE clocks")
+
+    def _find_dates(self) -> None:
+        """Activities whose times are all midnight in a log whose other times are not: dates, written as times."""
+        stated = [channel.name for channel in self.records.channels if channel.grain is not None]
+        midnight = "hour(local) + minute(local) + second(local) + microsecond(local) % 1000000 = 0"
+        for channel, activity, rows in self.connection.execute(
+            f"""SELECT channel, activity, count(*) FROM parsed JOIN clocks USING (channel)
+                WHERE local IS NOT NULL AND NOT date_only AND grain IS NULL AND activity IS NOT NULL AND clock <> 'day'
+                  AND NOT list_contains($stated::VARCHAR[], channel)
+                GROUP BY channel, activity HAVING count(*) >= $enough AND bool_and({midnight}) ORDER BY channel, activity""",
+            {"stated": stated, "enough": ENOUGH_TO_INFER_A_GRAIN},
+        ).fetchall():
+            self.findings.append(f"all {rows} times of {activity!r} in {channel!r} are midnight; they are taken as dates")
+            self.connection.execute(
+                "UPDATE parsed SET grain = 'day' WHERE channel = $channel AND activity = $activity AND local IS NOT NULL AND grain IS NULL",
+                {"channel": channel, "activity": activity},
+            )
 
     def _keep_rows_of_d(self, table: Table) -> None:
         """Rows with a case, in declared durable channels or in none that is known; every row of the file is accounted for."""

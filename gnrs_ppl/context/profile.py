@@ -19,13 +19,15 @@ ATTRIBUTES: tuple[Column, ...] = ("resource", "role", "object", "location")
 class PairProfile:
     """Rows of one activity in one channel.
 
-    ``recorded`` counts non-null values per attribute, ``values`` rows per value of role, object and location (the 1,000 most frequent).
+    ``recorded`` counts non-null values per attribute, ``values`` rows per value of role, object and location (the 1,000 most frequent);
+    ``grain`` is the coarsest of the dated ones.
     """
 
     rows: int
     cases: int
     recorded: Mapping[str, int] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    grain: Grain | None = None
 
 
 @dataclass(frozen=True)
@@ -62,22 +64,26 @@ def profile(log: EventLog) -> Profile:
             f'QUALIFY row_number() OVER (PARTITION BY channel, activity ORDER BY n DESC, "{attribute}") <= 1000'
         ).fetchall():
             values.setdefault((channel, activity, attribute), {})[value] = n
+    clocks: dict[tuple[str, str | None], set[Grain]] = {}
+    for channel, activity, grain in connection.execute(
+        "SELECT DISTINCT channel, activity, grain FROM events WHERE channel IS NOT NULL AND timestamp IS NOT NULL"
+    ).fetchall():
+        if grain in get_args(Grain):
+            clocks.setdefault((channel, activity), set()).add(grain)
     for channel, activity, n, cases, *present in rows:
         pairs[channel, activity] = PairProfile(
             n,
             cases,
             dict(zip(ATTRIBUTES, present, strict=True)),
             {a: values.get((channel, activity, a), {}) for a in ("role", "object", "location")},
+            coarsest(clocks[channel, activity]) if (channel, activity) in clocks else None,
         )
     for kind, column in (("role", "role"), ("location", "location"), ("object", "object"), ("action", "activity"), ("channel", "channel")):
         for name, n in connection.execute(f'SELECT "{column}", count(*) FROM events WHERE "{column}" IS NOT NULL GROUP BY ALL').fetchall():
             counts[kind, name] = n
     grains: dict[str, set[Grain]] = {}
-    for channel, grain in connection.execute(
-        "SELECT DISTINCT channel, grain FROM events WHERE channel IS NOT NULL AND timestamp IS NOT NULL"
-    ).fetchall():
-        if grain in get_args(Grain):
-            grains.setdefault(channel, set()).add(grain)
+    for (channel, _), seen in clocks.items():
+        grains.setdefault(channel, set()).update(seen)
     return Profile(log.events, log.cases, pairs, {c: coarsest(g) for c, g in grains.items()}, counts)
 
 

@@ -31,6 +31,7 @@ _SENTENCES: dict[Reason, str] = {
     "uncovered": "the logs that could show {an_act} do not cover the whole time in question, so their silence settles nothing",
     "uncorroborated": "{an_act} is recorded, but in fewer logs than the rule asks for",
     "split": "records of {an_act} in {logs} do not add up: they lie too far apart, or are enough only when the logs are counted together",
+    "unknown_order": "the record shows {an_act} in {logs}, but not whether something else came in between",
     "exception_unknown": "the records do not meet the rule, nor do they settle whether {exception} came first, which would excuse it",
     "no_after": "no {second_noun} is recorded, so the rule asked for nothing",
     "exception": "{exception} is recorded beforehand, which the rule accepts as an exception",
