@@ -87,7 +87,7 @@ class _RuleReader(NormReader, EvidenceReader):
         self.said.front.clear()
         self.said.pending.clear()
         self.start = len(self.said.clauses)
-        phrases = (self.evidence, self.dates, self.scope, self.duty, self.free_time, self.adjunct, self.opener)
+        phrases = (self.evidence, self.dates, self.scope, self.excepted, self.duty, self.free_time, self.adjunct, self.opener)
         for unit in units:
             self.text, self.at = unit, 0
             while self.at < len(unit):
@@ -284,7 +284,9 @@ def _tell_opening(rule: Structure, said: Said, lines: list[str], problems: list[
     if said.case_start or (not said.trigger and "case" in said.per):
         lines.append("trigger: start of a case")
     lines += [f"trigger: act {name!r}" for name in dict.fromkeys(said.trigger)]
-    lines += [f"trigger: log {name!r}" for name in dict.fromkeys(said.logs)]
+    only = dict.fromkeys(name for names in said.evidence for name in names)
+    logs = said.logs or ([*only] if act and len(only) == 1 else [])  # where one log shows everything, it need not be said twice
+    lines += [f"trigger: log {name!r}" for name in dict.fromkeys(logs)]
     if act:
         lines += [f"trigger: {once}" for once in dict.fromkeys(said.once or ["each"])]
     personal = not isinstance(rule.norm.bearer, Office)

@@ -36,7 +36,7 @@ _IN_LOG = (
     rf"(?:, )?(?:as|and|that|which) {THE}(C\d+) {_RECORDS}(?: (?:it|this|that))?{_ASIDE}",
 )
 _OCCASION = (
-    r"(?:(?P<det>the|every|each|any|an?|that|this|their own|their|his or her|(?:a|each|every) person's"
+    r"(?:(?P<det>the case 's|the|every|each|any|an?|that|this|their own|their|his or her|(?:a|each|every) person's"
     r"|(?:the |an? |each |every |any )?(?P<own>R\d+) 's) )?(?P<first>(?:very )?first )?(?P<act>A\d+[nxg])"
 )
 _EVERY, _THEIR = ("every", "each", "any"), ("their", "their own", "his or her")
@@ -76,6 +76,8 @@ class OpeningReader(Cursor):
             self.said.locations.append(self.names(found[1]))
         elif (same := self.same()) is not None:
             self.said.correlations.append(same)
+        elif (self.said.clauses or self.text.startswith("this ")) and (found := self.take(r"for (D\d+)")):
+            self.said.windows.append(self.marked.durations[found[1]])
         else:
             return self.per(nominal=False)
         return True
@@ -173,7 +175,7 @@ class OpeningReader(Cursor):
             theirs = bool(found["own"]) or not det or det in _THEIR  # whose arriving it is, the duty says
             self.said.trigger_roles += [self.names(found["own"])] if found["own"] else []
             self.said.trigger.append(self.name(found["act"]))
-            self.said.per += ["person"] if "person" in det else []
+            self.said.per += ["person"] if "person" in det else ["case alone"] if "case" in det else []
             self.said.personal += [True] if theirs else []
             self.details(nominal=not theirs and "person" not in det)
             if first or found["first"]:
@@ -228,7 +230,7 @@ class OpeningReader(Cursor):
         first = r"(?:beforehand|first|earlier|before(?:hand)? (?:that|then)|before)"
         if found := self.take(rf"(?:an?|the|their) {NOUN}"):
             act, channel = self.second(found[1])
-            made = rf"(?:is|was|has been|had been) (?:{RECORDED}|made|done|completed) {first}|(?:comes|came|takes place|took place) {first}"
+            made = rf"(?:(?:is|was|has been|had been) )?(?:{RECORDED}|made|done|completed) {first}|(?:comes|came|takes place|took place) {first}"
             return act if self.take(made) and channel is None else None
         if found := self.take(rf"(?:{PERSON}|someone|somebody) (?:has |have )?(first )?(A\d+[vxp])"):
             act, channel = self.second(found[2])

@@ -64,7 +64,7 @@ _STAGE_NAMES: dict[str, tuple[str, ...]] = {
     "review": ("review", "reviews", "reviewed"),
     "decision": ("decides the matter", "decide the matter"),
     "remedy": ("puts the matter right", "put the matter right"),
-    "appeal": ("appeal to",),
+    "appeal": ("appeal to", "appeals go to"),
 }
 """How a step that goes by its stage's own name is said as a verb."""
 

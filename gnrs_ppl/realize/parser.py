@@ -21,7 +21,7 @@ Data = dict[str, Any]
 _SIDES: dict[str, Relation] = {"before or after": "around", "before": "before"}
 _BESIDE: dict[str, Relation] = {"as the next act after ": "next", "as the last act before ": "previous"}
 _EDGES: dict[str, Relation] = {"as the first act of ": "start", "as the last act of ": "close"}
-_SUFFIXES: dict[tuple[Relation, str], Relation] = {("around", ", and vice versa"): "both", ("after", ", and only then"): "only after"}
+_SUFFIXES: dict[tuple[Relation, str], Relation] = {("around", ", neither without the other"): "both", ("after", ", and only then"): "only after"}
 _CORRELATIONS = {text: key for key, text in WHOSE.items()}
 _TIES = {text: key for key, text in TIES.items()}
 _MODALS = {text: key for key, text in MODALS.items()}
@@ -64,7 +64,7 @@ class _Reader(Scanner):
         constraints = self.clauses()
         bearer = self.bearer(roles)
         for constraint in constraints:
-            constraint.setdefault("correlate", USUAL[bearer != "trigger"])
+            constraint.setdefault("correlate", USUAL[not self.personal])
         self.need(". ")
         self.exception(constraints)
         self.applies(bearer)
@@ -212,7 +212,7 @@ class _Reader(Scanner):
         else:
             found = self.measured() or self.placed() or self.beside(positive)
         for (relation, words), other in _SUFFIXES.items():
-            if found["relation"] == relation and not latest and self.take(words):
+            if found["relation"] == relation and not found.get("earlier_counts") and self.take(words):
                 found["relation"] = other
         return found
 
@@ -231,10 +231,6 @@ class _Reader(Scanner):
         if self.take("during the "):
             self.period()
             return {}
-        if self.take("between "):
-            after = self.occasion()
-            self.need(" and the close of the case")
-            return {"after": after}
         deadline = self.duration()
         self.need(" after ")
         return {"deadline": deadline, "after": self.occasion()}
@@ -263,7 +259,7 @@ class _Reader(Scanner):
                 if not self.opened and self.take("each case"):
                     self.opened = True
                     return {"relation": relation}
-                self.need("the case for ")
+                self.need("the case for " if relation == "start" else "the case after ")
                 return {"relation": relation, "after": self.occasion()}
         return None
 
@@ -271,7 +267,10 @@ class _Reader(Scanner):
         """A side without a length."""
         for words, relation in _SIDES.items():
             if self.take(f"{words} "):
-                return {"relation": relation, "after": self.occasion()}
+                after = self.occasion()
+                if relation == "around" and self.take(", at the latest by the close of the case"):
+                    return {"relation": "after", "after": after, "earlier_counts": True}
+                return {"relation": relation, "after": after}
         self.need("after ")
         after = self.occasion()
         if positive:

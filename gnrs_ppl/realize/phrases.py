@@ -53,7 +53,7 @@ WHOSE: dict[Correlation, str] = {
 """Whose act counts, where that is not what a reader would take for granted."""
 
 USUAL: dict[bool, Correlation] = {True: "same_case", False: "same_resource"}
-"""What a reader takes for granted: an office acts for the case (True), anybody else has to act in person."""
+"""What a reader takes for granted: whoever did the opening act has to act in person (False), an office or somebody for the case."""
 
 TIES: dict[Ties, str] = {
     "unknown": "the same recorded time leaves it open",
@@ -84,7 +84,7 @@ QUOTED: dict[tuple[Kind, Form], tuple[str, str]] = {
 
 FOLLOWING_WORDS = (
     "within", "during", "before", "after", "and", "or", "recorded", "is", "concerned", "must", "should", "may", "need", "exactly",
-    "both", "all", "goes",
+    "goes",
 )  # fmt: skip
 """Single words that may stand right after a name."""
 
@@ -96,7 +96,7 @@ FOLLOWING_RUNS = (
 
 RESERVED_WORDS = frozenset(FOLLOWING_WORDS) | frozenset({
     "shall", "might", "can", "cannot", "not", "no", "never", "none", "neither", "nor", "unless", "except", "if", "when", "then",
-    "every", "each", "any", "either", "once", "twice", "times", "matter", "until", "afterwards",
+    "every", "each", "any", "either", "once", "twice", "times", "matter", "until", "afterwards", "both", "all", "show", "shows",
 })  # fmt: skip
 """Words no phrase may use: they carry force, polarity, time or the joints of a sentence."""
 

@@ -232,7 +232,7 @@ class _Writer:
     def notes(self, constraint: Constraint) -> str:
         """Whose act counts and what a tie is, where that is not what a reader takes for granted."""
         correlation = self.rule.norm.correlation(constraint)
-        said = [WHOSE[correlation]] if correlation != USUAL[self.office] else []
+        said = [WHOSE[correlation]] if correlation != USUAL[self.office or not self.rule.trigger.act] else []
         said += [TIES[constraint.ties]] if constraint.ties else []
         return f" ({'; '.join(said)})" if said else ""
 
@@ -254,7 +254,7 @@ class _Writer:
         else:
             side = "before" if relation == "before" else "before or after"
             text = f"{f'within {duration(length)} ' if length else ''}{side} {self.occasion(constraint)}"
-        return text + {"both": ", and vice versa", "only after": ", and only then"}.get(relation, "")
+        return text + {"both": ", neither without the other", "only after": ", and only then"}.get(relation, "")
 
     def ahead(self, constraint: Constraint) -> str:
         """Time that follows: a deadline, the rule's own period, or the rest of the case."""
@@ -269,14 +269,15 @@ class _Writer:
             self.window_told = True
             return f"{latest}during the {duration(window)} after {occasion}"
         if latest:
-            return f"{latest}between {occasion} and the close of the case"
+            return f"before or after {occasion}, {latest}by the close of the case"
         end = "the time is up" if window else "the case closes"
         return f"after {occasion} and before {end}" if constraint.positive else f"after {occasion}"
 
     def edge(self, constraint: Constraint, which: str) -> str:
         """The first or the last place in a case."""
         if self.rule.trigger.act or constraint.after or self.mentioned:
-            return f"as the {which} act of the case for {self.occasion(constraint)}"
+            side = "for" if which == "first" else "after"
+            return f"as the {which} act of the case {side} {self.occasion(constraint)}"
         self.mentioned = True
         return f"as the {which} act of each case"
 
