@@ -113,7 +113,7 @@ class EvidenceReader(OpeningReader):
 
     def opening_log(self) -> bool:
         """Which log shows the opening act: ``for the arrival, the movement log``."""
-        found = self.take(r"for the (A\d+n(?: or A\d+n)*) , (?:the )?(C\d+)")
+        found = self.take(r"for the (A\d+[nx](?: or A\d+[nx])*) , (?:the )?(C\d+)")
         channel = self.single(found[2]) if found else None
         if not found or channel is None:
             return False

@@ -320,10 +320,13 @@ class NormReader(OpeningReader):
         self.take(",")
         if self.take(r"(?:(?:and|all|both|each) )?(?:with)?in (?:that|this|the) case"):
             return True
-        if self.take(r"\( anybody in the case counts \)"):
-            free = clause.correlate is None
-            clause.correlate = "same_case"
+        if self.take(rf"\( {'or' if clause.positive else 'nor'} anybody else in the case \)"):
+            free, clause.correlate = clause.correlate is None, "same_case"
             return free
+        earlier = self.said.clauses[self.start : self.said.clauses.index(clause)]
+        if earlier and earlier[-1].times and not clause.times and self.take("within that time"):
+            clause.times = earlier[-1].times
+            return True
         bracketed = self.take(r"\((?= (?:for )?(?:the )?same )") or self.take(r"and(?= (?:all |both )?(?:in|for|within) the same )")
         if (same := self.same()) is not None:
             clause.correlate = same

@@ -36,7 +36,7 @@ _IN_LOG = (
     rf"(?:, )?(?:as|and|that|which) {THE}(C\d+) {_RECORDS}(?: (?:it|this|that))?{_ASIDE}",
 )
 _OCCASION = (
-    r"(?:(?P<det>the case 's|the|every|each|any|an?|that|this|their own|their|his or her|(?:a|each|every) person's"
+    r"(?:(?P<det>the case's|the|every|each|any|an?|that|this|their own|their|his or her|(?:a|each|every) person's"
     r"|(?:the |an? |each |every |any )?(?P<own>R\d+) 's) )?(?P<first>(?:very )?first )?(?P<act>A\d+[nxg])"
 )
 _EVERY, _THEIR = ("every", "each", "any"), ("their", "their own", "his or her")
@@ -52,10 +52,18 @@ class OpeningReader(Cursor):
         if self.take(rf"{_RULE} {_COVERS}") or ((self.said.scope_roles or self.said.concerns) and self.take(_COVERS)):
             return self.covered(r"(?:matters of )?(?:the |all )?(?P<names>[RO]\d+)")
         if self.take(rf"{_RULE} (?:applies|holds)"):
-            return self.adjunct()
+            return self.lasting() or self.adjunct()
+        if re.match(rf"{_RULE} (?:applies|holds) ", self.text) and self.lasting():
+            return True
         if self.take(r"(?:in )?(?:a|this|the) rule(?= (?:on|about|concerning|for) [RO]\d)|the rule is(?: ,)? that"):
             return True
         return any(self.covered(pattern) for pattern in _COVERED)
+
+    def lasting(self) -> bool:
+        """``this rule applies for eight hours``."""
+        found = self.take(r"for (D\d+)")
+        self.said.windows += [self.marked.durations[found[1]]] if found else []
+        return found is not None
 
     def covered(self, pattern: str) -> bool:
         """Names of the scope behind or before what says so."""
@@ -76,8 +84,6 @@ class OpeningReader(Cursor):
             self.said.locations.append(self.names(found[1]))
         elif (same := self.same()) is not None:
             self.said.correlations.append(same)
-        elif (self.said.clauses or self.text.startswith("this ")) and (found := self.take(r"for (D\d+)")):
-            self.said.windows.append(self.marked.durations[found[1]])
         else:
             return self.per(nominal=False)
         return True
@@ -163,7 +169,7 @@ class OpeningReader(Cursor):
 
     def occasion(self, first: bool = False) -> bool:
         """The trigger as a noun: ``the first arrival recorded in the movement log``; or the start of a case."""
-        if self.take(r"(?:the )?(?:start|opening|beginning) of (?:the|an?|any|every|each) case|(?:every|each|any) case(?= (?:and|,|:))"):
+        if self.take(r"(?:the )?(?:start|opening|beginning) of (?:the|an?|any|every|each) case|(?:every|each|any) case(?= (?:and|,|:))|that start"):
             self.said.case_start.append(True)
             return True
 

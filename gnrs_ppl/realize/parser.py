@@ -22,7 +22,6 @@ _SIDES: dict[str, Relation] = {"before or after": "around", "before": "before"}
 _BESIDE: dict[str, Relation] = {"as the next act after ": "next", "as the last act before ": "previous"}
 _EDGES: dict[str, Relation] = {"as the first act of ": "start", "as the last act of ": "close"}
 _SUFFIXES: dict[tuple[Relation, str], Relation] = {("around", ", neither without the other"): "both", ("after", ", and only then"): "only after"}
-_CORRELATIONS = {text: key for key, text in WHOSE.items()}
 _TIES = {text: key for key, text in TIES.items()}
 _MODALS = {text: key for key, text in MODALS.items()}
 
@@ -303,6 +302,10 @@ class _Reader(Scanner):
         self.force = force
         found: Data = {"target": self.act("one")}
         counting, found["count"] = self.how_often(positive)
+        if self.take(" ("):
+            whose = {text: key for (key, polarity), text in WHOSE.items() if polarity == positive}
+            found["correlate"] = whose[self.need(*whose)]
+            self.need(")")
         self.need(" ")
         time = self.when(positive, before["time"] if before else None)
         relation = time["relation"]
@@ -311,22 +314,13 @@ class _Reader(Scanner):
             raise self.fail("another time")
         found["template"] = counting or fitting[0]
         if self.take(" ("):
-            self.notes(found)
+            found["ties"] = _TIES[self.need(*_TIES)]
+            self.need(")")
         if self.take(", unless "):
             self.need("an ", "a ")
             found["unless"] = self.act("noun")
             self.need(" is recorded beforehand")
         return found | {key: value for key, value in time.items() if key != "relation" and value} | {"time": time}
-
-    def notes(self, found: Data) -> None:
-        """Whose act counts, and what a tie counts as."""
-        if self.text.startswith(tuple(_CORRELATIONS), self.at) and not self.text.startswith(tuple(_TIES), self.at):
-            found["correlate"] = _CORRELATIONS[self.need(*_CORRELATIONS)]
-            if self.take(")"):
-                return
-            self.need("; ")
-        found["ties"] = _TIES[self.need(*_TIES)]
-        self.need(")")
 
     def how_often(self, positive: bool) -> tuple[Template | None, int]:
         if positive:

@@ -45,10 +45,13 @@ MODALS: dict[tuple[Force, bool], str] = {
 }
 """Force and polarity (True where the act is asked for) in words: six different ones."""
 
-WHOSE: dict[Correlation, str] = {
-    "same_resource": "the same person",
-    "same_object": "the same object",
-    "same_case": "anybody in the case counts",
+WHOSE: dict[tuple[Correlation, bool], str] = {
+    ("same_resource", True): "the same person",
+    ("same_resource", False): "the same person",
+    ("same_object", True): "the same object",
+    ("same_object", False): "the same object",
+    ("same_case", True): "or anybody else in the case",
+    ("same_case", False): "nor anybody else in the case",
 }
 """Whose act counts, where that is not what a reader would take for granted."""
 

@@ -222,19 +222,19 @@ class _Writer:
         texts, before = [], None
         for constraint in self.constraints:
             text = f"{MODALS[self.rule.norm.force, constraint.positive]} {conduct(constraint.target, self.lexicon)}"
-            text += f"{_how_often(constraint)} {self.when(constraint, before)}{self.notes(constraint)}"
+            text += f"{_how_often(constraint)}{self.whose(constraint)} {self.when(constraint, before)}"
+            text += f" ({TIES[constraint.ties]})" if constraint.ties else ""
             if constraint.unless and len(exceptions) > 1:
                 text += f", unless {self.an(constraint.unless)} is recorded beforehand"
             texts.append(text)
             before = constraint
         return texts
 
-    def notes(self, constraint: Constraint) -> str:
-        """Whose act counts and what a tie is, where that is not what a reader takes for granted."""
+    def whose(self, constraint: Constraint) -> str:
+        """Whose act counts, where that is not what a reader takes for granted."""
         correlation = self.rule.norm.correlation(constraint)
-        said = [WHOSE[correlation]] if correlation != USUAL[self.office or not self.rule.trigger.act] else []
-        said += [TIES[constraint.ties]] if constraint.ties else []
-        return f" ({'; '.join(said)})" if said else ""
+        usual = USUAL[self.office or not self.rule.trigger.act]
+        return f" ({WHOSE[correlation, constraint.positive]})" if correlation != usual else ""
 
     def when(self, constraint: Constraint, before: Constraint | None) -> str:
         """Where the constraint looks, behind the act."""
