@@ -396,7 +396,7 @@ def answering(*texts: Any) -> Any:
 
 
 def without_appeal(clause: str) -> str:
-    return re.sub(r"; those concerned.*", ".", clause)
+    return re.sub(r" (?:Appeals go|An? [\w -]+ goes) to [^.]*\.", "", clause)
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
@@ -527,7 +527,7 @@ def test_concurrency_changes_nothing(tmp_path: Path) -> None:
     many = rules(tuple(written()))
     for concurrency in (1, 32):
         with ScriptedServer({"429": 0.1, "truncated": 0.1, "refusal": 0.05}) as server:
-            found.append(polish(many, loopback.model(server, retries=8), "v2", concurrency=concurrency))
+            found.append(polish(many, loopback.model(server, retries=8), "v2", seed=1, concurrency=concurrency))
     assert [p._replace(answers=()) for p in found[0]] == [p._replace(answers=()) for p in found[1]]
     assert len({p.outcome for p in found[0]}) > 1
 

@@ -117,7 +117,7 @@ class EvidenceReader(OpeningReader):
         channel = self.single(found[2]) if found else None
         if not found or channel is None:
             return False
-        self.said.trigger += [self.name(key) for key in re.findall(r"A\d+n", found[1])]
+        self.said.trigger += [self.name(key) for key in re.findall(r"A\d+[nx]", found[1])]
         self.said.logs.append(channel)
         return True
 
