@@ -396,19 +396,20 @@ def test_phrases_that_break_the_grammar_are_bad_input(schema: Schema, told: tupl
 
 def test_bearers_without_a_role_do_not_borrow_one() -> None:
     people = Lexicon.of(Schema(roles=(Term(name="person"),)), RecordLayer())
-    free, named = small(), small(scope={"roles": ("person",)})
-    assert render(free, people).startswith("Anyone must")
+    own = Norm(constraints=(small().norm.constraints[0].model_copy(update={"correlate": "same_resource"}),))
+    free, named = small(norm=own), small(norm=own, scope={"roles": ("person",)})
+    assert render(free, people).startswith("Anyone must check in (“CheckIn”) within 15 minutes of carrying out the payment (“Payment”).")
     assert render(named, people).startswith("A person must")
     assert render(free, LEXICON).startswith("A person must")
-    case = Trigger()
-    assert render(small(trigger=case), LEXICON).startswith("Somebody must")
-    office = small(norm=Norm(bearer=Office(role="waiter"), constraints=small().norm.constraints))
-    assert "of each payment" in render(office, LEXICON)
-    assert "of doing the payment" not in render(office, LEXICON)
-    crew = small(scope={"roles": ("waiter",)})
-    assert render(office, LEXICON).startswith("A waiter must")
-    assert render(crew, LEXICON).startswith("A waiter must")
-    assert "of carrying out the payment" in render(crew, LEXICON)
+    # where anybody's act will do, or none opens the case, nobody in particular is bound
+    assert render(small(), LEXICON).startswith("Somebody must check in within 15 minutes of each payment.")
+    assert render(small(trigger=Trigger()), LEXICON).startswith("Somebody must")
+    office = render(small(norm=Norm(bearer=Office(role="waiter"), constraints=small().norm.constraints)), LEXICON)
+    assert office.startswith("A waiter must check in within 15 minutes of each payment.")
+    crew = render(small(norm=own, scope={"roles": ("waiter",)}), LEXICON)
+    assert crew.startswith("A waiter must check in within 15 minutes of carrying out the payment.")
+    helped = render(small(scope={"roles": ("waiter",)}), LEXICON)
+    assert helped.startswith("A waiter must check in (or anybody else in the case) within 15 minutes of carrying out the payment.")
 
 
 # Golden texts
@@ -435,7 +436,7 @@ def test_golden(name: str, golden_lexicon: Lexicon) -> None:
 def test_golden_is_a_spread() -> None:
     assert len(CASES) >= 18
     norms = [read_data(GOLDEN / f"{name}.yaml")["structure"]["norm"] for name in CASES]
-    assert len({c["template"] for norm in norms for c in norm["constraints"]}) == 9
+    assert len({c["template"] for norm in norms for c in norm["constraints"]}) == len(TEMPLATES)
     assert {norm.get("force", "must") for norm in norms} == {"must", "should", "may"}
 
 

@@ -60,7 +60,7 @@ class OpeningReader(Cursor):
         return any(self.covered(pattern) for pattern in _COVERED)
 
     def lasting(self) -> bool:
-        """``this rule applies for eight hours``."""
+        """How long the rule holds, behind ``this rule applies``: ``for eight hours``."""
         found = self.take(r"for (D\d+)")
         self.said.windows += [self.marked.durations[found[1]]] if found else []
         return found is not None
@@ -169,7 +169,8 @@ class OpeningReader(Cursor):
 
     def occasion(self, first: bool = False) -> bool:
         """The trigger as a noun: ``the first arrival recorded in the movement log``; or the start of a case."""
-        if self.take(r"(?:the )?(?:start|opening|beginning) of (?:the|an?|any|every|each) case|(?:every|each|any) case(?= (?:and|,|:))|that start"):
+        start = r"(?:the )?(?:start|opening|beginning) of (?:the|an?|any|every|each) case|that start"
+        if self.take(rf"{start}|(?:every|each|any) case(?= (?:and|,|:))"):
             self.said.case_start.append(True)
             return True
 
@@ -236,7 +237,8 @@ class OpeningReader(Cursor):
         first = r"(?:beforehand|first|earlier|before(?:hand)? (?:that|then)|before)"
         if found := self.take(rf"(?:an?|the|their) {NOUN}"):
             act, channel = self.second(found[1])
-            made = rf"(?:(?:is|was|has been|had been) )?(?:{RECORDED}|made|done|completed) {first}|(?:comes|came|takes place|took place) {first}"
+            was = r"(?:(?:is|was|has been|had been) )?"
+            made = rf"{was}(?:{RECORDED}|made|done|completed) {first}|(?:comes|came|takes place|took place) {first}"
             return act if self.take(made) and channel is None else None
         if found := self.take(rf"(?:{PERSON}|someone|somebody) (?:has |have )?(first )?(A\d+[vxp])"):
             act, channel = self.second(found[2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,7 +22,10 @@ Data = dict[str, Any]
 _SIDES: dict[str, Relation] = {"before or after": "around", "before": "before"}
 _BESIDE: dict[str, Relation] = {"as the next act after ": "next", "as the last act before ": "previous"}
 _EDGES: dict[str, Relation] = {"as the first act of ": "start", "as the last act of ": "close"}
-_SUFFIXES: dict[tuple[Relation, str], Relation] = {("around", ", neither without the other"): "both", ("after", ", and only then"): "only after"}
+_SUFFIXES: dict[tuple[Relation, str], Relation] = {
+    ("around", ", neither without the other"): "both",
+    ("after", ", and only then"): "only after",
+}
 _TIES = {text: key for key, text in TIES.items()}
 _MODALS = {text: key for key, text in MODALS.items()}
 
@@ -77,20 +81,20 @@ class _Reader(Scanner):
 
     def subject(self) -> list[str] | None:
         """Roles in front of the modal; None for nobody in particular. ``concerned`` marks those whose act opens nothing."""
-        self.somebody = self.take("somebody")
+        self.somebody, self.concerned = self.take("somebody"), False
         anyone = re.compile(rf"{re.escape(self.lexicon.anyone)}(?= (?:\(a\) )?(?:must|should|may|need) )", re.IGNORECASE)
         if self.somebody or (anyone.match(self.text, self.at) and self.take(self.lexicon.anyone)):
             return None
         self.need("an ", "a ")
         roles = self.listed(lambda: self.name("role"), "or")[0]
-        self.somebody = self.take(" concerned")
+        self.concerned = self.take(" concerned")
         return roles
 
     def bearer(self, roles: list[str] | None) -> Any:
         """Who bears the norm: an office where the opening act is somebody's, else whoever does that act."""
-        if self.somebody and self.personal is not None:
+        if (self.concerned and self.personal is not None) or (self.somebody and self.personal):
             raise self.fail("the start of a case")
-        if self.personal or self.somebody:
+        if self.personal or self.somebody or self.concerned:
             self.scope |= {"roles": tuple(roles)} if roles else {}
             return "trigger"
         if roles is None or len(roles) > 1:
@@ -185,7 +189,7 @@ class _Reader(Scanner):
             self.opened = True
             if self.take("the start of each case"):
                 return
-            which = next((words for words in ("each ", "the case's first ", "first ") if self.take(words)), "")
+            which = next((words for words in ("each ", "the case's first ", "the first ", "first ") if self.take(words)), "")
             self.personal = which in ("first ", "")
             self.opener = {"act": self.act("doing" if self.personal else "noun"), "once": "first" if "first" in which else "each"}
             return
@@ -431,7 +435,7 @@ class _Reader(Scanner):
             role = self.the("role")
             self.need(" ")
             found.append(self.step(role))
-            while more := self.attempt(lambda role=role: self.further(role)):
+            while more := self.attempt(partial(self.further, role)):
                 found.append(more)
             if not self.take(", then "):
                 return found

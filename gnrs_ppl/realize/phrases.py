@@ -92,7 +92,8 @@ FOLLOWING_WORDS = (
 """Single words that may stand right after a name."""
 
 FOLLOWING_RUNS = (
-    "as a", "as an", "as the", "by a", "by an", "at the", "at all", "at least", "in respect of", "in a", "in an", "more than", "on the last day", "on the basis of", "through a", "through an", "reviews the", "decides the",
+    "as a", "as an", "as the", "by a", "by an", "at the", "at all", "at least", "in respect of", "in a", "in an",
+    "more than", "on the last day", "on the basis of", "through a", "through an", "reviews the", "decides the",
     "puts the", "takes a", "takes an", "holds a", "holds an", "provides a", "provides an",
 )  # fmt: skip
 """Runs of words that may stand right after a name."""

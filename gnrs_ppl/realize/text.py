@@ -125,6 +125,9 @@ class _Writer:
         self.rule, self.lexicon = rule, lexicon
         self.constraints = sorted(rule.norm.constraints, key=_reading_order)
         self.office = isinstance(rule.norm.bearer, Office)
+        plain = all(c.positive and rule.norm.correlation(c) == "same_case" for c in self.constraints)
+        # where it does not matter who acts, nobody in particular is bound
+        self.impersonal = not self.office and not rule.scope.roles and (plain or rule.trigger.act is None)
         self.mentioned = self.window_told = False
 
     def text(self, dates_only: bool) -> str:
@@ -156,7 +159,7 @@ class _Writer:
         if isinstance(bearer, Office):
             return self.lexicon.a("role", bearer.role)
         if not roles:
-            return self.lexicon.anyone if self.rule.trigger.act else "somebody"
+            return "somebody" if self.impersonal else self.lexicon.anyone
         words = series([self.lexicon.form("role", name) for name in roles], "or")
         return f"{article(words)} {words}{'' if self.rule.trigger.act else ' concerned'}"
 
@@ -200,10 +203,11 @@ class _Writer:
             return self.activation
         if trigger.act is None:
             return "that start" if again else "the start of each case"
-        if not self.office:
+        if not self.office and not self.impersonal:
             first = "first " if trigger.once == "first" and not again else ""
             return first + conduct(trigger.act, self.lexicon, "doing")
-        which = "that" if again else "the case's first" if trigger.once == "first" else "each"
+        first = "the first" if self.impersonal else "the case's first"
+        which = "that" if again else first if trigger.once == "first" else "each"
         return f"{which} {occurrence(trigger.act, self.lexicon)}"
 
     # Norm
@@ -233,7 +237,7 @@ class _Writer:
     def whose(self, constraint: Constraint) -> str:
         """Whose act counts, where that is not what a reader takes for granted."""
         correlation = self.rule.norm.correlation(constraint)
-        usual = USUAL[self.office or not self.rule.trigger.act]
+        usual = USUAL[self.office or self.impersonal or not self.rule.trigger.act]
         return f" ({WHOSE[correlation, constraint.positive]})" if correlation != usual else ""
 
     def when(self, constraint: Constraint, before: Constraint | None) -> str:
@@ -323,7 +327,7 @@ class _Writer:
             if step.stage == "appeal" or not runs or runs[-1][-1].stage == "appeal":
                 runs.append([])
             runs[-1].append(step)
-        sentences = []
+        sentences: list[str] = []
         for run in runs:
             then = "then " if sentences and run[0].stage != "appeal" else ""
             sentences.append(then + (self.appeal(run[0]) if run[0].stage == "appeal" else self.steps(run)))
