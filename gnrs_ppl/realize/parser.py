@@ -466,7 +466,7 @@ class _Reader(Scanner):
             found |= {"stage": "review", "name": self.through("review", " in ")} | ({"inspects": inspects} if inspects else {})
             return found | self.basis(inspected=True)
         stage = "decision" if self.need(STAGE_VERBS["decision"][0], STAGE_VERBS["remedy"][0]).startswith("decides") else "remedy"
-        return found | {"stage": stage, "name": self.through(stage, " in " if stage == "decision" else " through ")} | self.basis()
+        return found | {"stage": stage, "name": self.through(stage, " through ")} | self.basis()
 
     def appeal(self) -> Data | None:
         """Who hears an appeal, if one is spoken of here."""

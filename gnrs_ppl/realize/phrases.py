@@ -67,7 +67,7 @@ TIES: dict[Ties, str] = {
 
 STAGE_VERBS: dict[Stage, tuple[str, str]] = {
     "review": ("reviews", "in"),
-    "decision": ("decides the matter", "in"),
+    "decision": ("decides the matter", "through"),
     "remedy": ("puts the matter right", "through"),
     "appeal": ("go to", "through"),
 }
