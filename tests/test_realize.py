@@ -473,6 +473,8 @@ def test_explanations_name_the_act_the_bearer_the_logs_and_the_time() -> None:
     )
     assert "by the same person" in explain(row("absent", bearer=None), rule, LEXICON)
     assert "by C\u00a0" not in explain(row("absent", bearer="C\n\tD"), rule, LEXICON)
+    # what leaves a record open may be a blank, or the same day as what called for it
+    assert "a missing entry or an equal recorded time leaves that open" in explain(row("unknown_match"), rule, LEXICON)
     exact = Due(datetime(2026, 3, 3, 9, 15, 2, 500), 0, "microsecond")
     assert "09:15:02.000500 on 3 March 2026" in explain(row("absent", due=exact), rule, LEXICON)
 
