@@ -85,14 +85,12 @@ QUOTED: dict[tuple[Kind, Form], tuple[str, str]] = {
 }
 """What stands around a quoted name so that the sentence stays one."""
 
-FOLLOWING_WORDS = (
-    "within", "during", "before", "after", "and", "or", "recorded", "is", "concerned", "must", "should", "may", "need", "exactly",
-    "goes",
-)  # fmt: skip
+FOLLOWING_WORDS = ("within", "before", "after", "and", "or", "recorded", "is", "concerned", "must", "should", "may", "need", "exactly")
 """Single words that may stand right after a name."""
 
 FOLLOWING_RUNS = (
-    "as a", "as an", "as the", "by a", "by an", "at the", "at all", "at least", "in respect of", "in a", "in an",
+    "as a", "as an", "as the", "during the", "during that", "goes to the", "by a", "by an", "at the",
+    "at all", "at least", "in respect of", "in a", "in an",
     "more than", "on the last day", "on the basis of", "through a", "through an", "reviews the", "decides the",
     "puts the", "takes a", "takes an", "holds a", "holds an", "provides a", "provides an",
 )  # fmt: skip
