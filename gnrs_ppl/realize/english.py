@@ -44,10 +44,12 @@ TRANSITIVE = frozenset({
 
 
 STEP_VERBS: dict[str, tuple[Stage, str]] = {
-    "approval": ("decision", "approve"), "cancellation": ("remedy", "cancel"), "check": ("review", "check"), "collection": ("remedy", "collect"),
+    "approval": ("decision", "approve"), "cancellation": ("remedy", "cancel"), "check": ("review", "check"),
+    "collection": ("remedy", "collect"),
     "comparison": ("review", "compare"), "confirmation": ("decision", "confirm"), "correction": ("remedy", "correct"),
     "examination": ("review", "examine"), "inspection": ("review", "inspect"), "notification": ("remedy", "notify"),
-    "publication": ("remedy", "publish"), "reading": ("review", "read"), "recovery": ("remedy", "recover"), "registration": ("remedy", "register"),
+    "publication": ("remedy", "publish"), "reading": ("review", "read"),
+    "recovery": ("remedy", "recover"), "registration": ("remedy", "register"),
     "removal": ("remedy", "remove"), "renewal": ("remedy", "renew"), "repair": ("remedy", "repair"),
     "replacement": ("remedy", "replace"), "return": ("remedy", "return"), "submission": ("remedy", "submit"),
     "verification": ("review", "verify"),
