@@ -7,6 +7,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from itertools import product
 from pathlib import Path
@@ -281,6 +282,31 @@ def test_every_changed_word_is_caught(mixed: list[Structure], capsys: pytest.Cap
     with capsys.disabled():
         print(f"\n{caught.total()} of {caught.total()} mutants caught: {dict(sorted(caught.items()))}")
     assert all(caught[f"{kind} another rule"] > 50 for kind in ("number", "log", "role", "unit"))
+
+
+OTHER_WORDS = (
+    ("as the first act", "as the last act"), ("as the last act", "as the first act"), ("as the next act after", "after"),
+    ("as the last act before", "before"), (", neither without the other", ""), (", and only then", ""), ("at the latest ", ""),
+    (", at the latest by the close of the case", ""), ("counts as kept", "counts as broken"), ("counts as broken", "leaves it open"),
+    (" (or anybody else in the case)", ""), (" (nor anybody else in the case)", ""), ("the same person", "the same object"),
+    (" (the same object)", ""), ("the case's first ", "each "), ("of first ", "of "), ("within that time", "during that period"),
+    ("during that period", "within that time"), ("at least ", "exactly "), (" at all", " more than once"), ("within the ", "during the "),
+    ("before or after ", "before "), ("both ", "all of "), (" of each ", " before each "), ("This applies at", "This applies to"),
+    ("Each step is due within", "Each step is due in"), ("goes to", "go to"), (" and before the case closes", ""), ("; for the ", ", or the "),
+)  # fmt: skip
+
+
+def test_every_other_phrase_is_caught(mixed: list[Structure]) -> None:
+    dice, met = random.Random(13), Counter[str]()
+    for structure in mixed[:400]:
+        rule = canonical(extended(structure, mixed, dice))
+        text = render(rule, LEXICON)
+        for plain, other in OTHER_WORDS:
+            if plain in text:
+                met[plain] += 1
+                with suppress(ParseError):
+                    assert parse(text.replace(plain, other, 1), LEXICON) != rule, f"{plain}:\n{text}"
+    assert min(met[plain] for plain, _ in OTHER_WORDS) > 0, met
 
 
 def test_an_error_says_where_and_what_was_expected() -> None:

@@ -160,6 +160,7 @@ def _opening(rule: Structure) -> list[str]:
     lines = [*_listed("place", dict.fromkeys(places)), *_listed("object", dict.fromkeys(things))]
     if act is None:
         return [*lines, "trigger: start of a case"]
+    lines += [f"trigger: or {_act(other)}" for other in act.alternatives]  # no phrase is read as that, so it is never found kept
     lines += [f"trigger: act {act.activity!r}", f"trigger: log {trigger.channel!r}", f"trigger: {trigger.once}"]
     return [*lines, *([f"trigger: by {act.role!r}"] if act.role else [])]
 
@@ -180,10 +181,12 @@ def _constraint(norm: Norm, constraint: Constraint, window: Duration | None) -> 
         length = window or "case"
     counted = {"existence": "at least", "exactly": "exactly", "absence": "fewer"}.get(constraint.template)
     after = (constraint.after.act, constraint.after.channel) if constraint.after else None
-    return _duty(
+    line = _duty(
         norm.force, constraint.positive, constraint.target, (counted, constraint.count) if counted else None, relation, length, after,
         constraint.unless, norm.correlation(constraint),
     )  # fmt: skip
+    line += f", ties {constraint.ties}" if constraint.ties else ""
+    return f"{line}, earlier acts count" if constraint.earlier_counts else line
 
 
 def _duty(
@@ -207,7 +210,7 @@ def _duty(
 
 def _act(act: Act) -> str:
     parts = [f"{field} {value!r}" for field in ("location", "object", "role") if (value := getattr(act, field))]
-    return " ".join([repr(act.activity), *parts])
+    return " or ".join([" ".join([repr(act.activity), *parts]), *map(_act, act.alternatives)])
 
 
 def _told(rule: Structure, said: Said) -> _Facts:
