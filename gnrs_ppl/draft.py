@@ -158,7 +158,8 @@ def _polished(drafts: Sequence[Draft], model: Model, version: Version, seed: int
     from gnrs_ppl.realize.lexicon import Lexicon
     from gnrs_ppl.realize.polish import Rule, polish
 
-    rules = [Rule(d.structure, d.text, Lexicon.of(d.context.schema, d.records), d.records.dates_only) for d in drafts]
+    words = [Lexicon.of(d.context.schema, d.records).including(d.structure) for d in drafts]
+    rules = [Rule(d.structure, d.text, known, d.records.dates_only) for d, known in zip(drafts, words, strict=True)]
     found = polish(rules, model, version, seed=seed)
     return [
         replace(draft, text=one.text, polished=one, certificate=draft.certificate._replace(polished=one.text != draft.text))
@@ -178,8 +179,9 @@ def _realized(found: Search, alternatives: int) -> Draft:
 
     context = found.graph.facts.context
     records = resolved(context.records, context.log)
-    lexicon = Lexicon.of(context.schema, records)
+    known = Lexicon.of(context.schema, records)
     structure = found.graph.structure(found.best)
+    lexicon = known.including(structure)  # the words an audit of the rule has too
     # paper, Realization: y = R(a*), read back by the parser
     text = render(structure, lexicon, dates_only=records.dates_only)
     lost = recovered(structure, text, lexicon)
@@ -194,13 +196,9 @@ def _realized(found: Search, alternatives: int) -> Draft:
         grounding=grounding(structure, context),
         certificate=found.certificate(len(lost)),
         alternatives=tuple(
-            Alternative(
-                r.probability,
-                r.score,
-                render(found.graph.structure(r.position), lexicon, dates_only=records.dates_only),
-                found.differs(r.position),
-            )
+            Alternative(r.probability, r.score, render(other, known.including(other), records.dates_only), found.differs(r.position))
             for r in found.runners_up(alternatives)
+            for other in [found.graph.structure(r.position)]
         ),
         assumptions=plan.assumptions,
         findings=context.log.findings + plan.findings,

@@ -189,3 +189,11 @@ def test_markup_and_formulas_in_a_log_stay_text(tmp_path: Path, capsys: pytest.C
     assert "Case =[red]cmd|' /C calc'!A0[/red]" in capsys.readouterr().out
     assert run(["audit", str(context), "--rule", str(tmp_path / "rule.json"), "--csv"]) == 1
     assert "\n'=[red]cmd" in capsys.readouterr().out
+
+
+def test_a_step_that_no_schema_lists_is_worded_as_in_an_audit(tmp_path: Path) -> None:
+    context = small.write(tmp_path, small.changed(small.CONTEXT, ("schema.steps", []), ("pools", ...)))
+    drafted = gnrs.draft(context, chains=4, steps=20, kernel="exact")
+    assert drafted.text == gnrs.audit(drafted.structure, drafted.context).text
+    assert "“" not in drafted.text
+    assert drafted.certificate.epsilon_realization == 0

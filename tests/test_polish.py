@@ -28,6 +28,7 @@ from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import goals
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.cli import run
+from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.trace import load as load_posterior
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Settings
@@ -167,8 +168,8 @@ def negated(text: str) -> Iterator[str]:
 def corroborated(text: str) -> Iterator[str]:
     """Texts that ask for more or fewer of the logs."""
     for plain, other in (
-        (r" or (?=the [\w -]+ (?:shows|must|should))", " and "), (r" and (?=the [\w -]+ (?:both|all))", " or "), (r" both show", " show one of"),
-        (r"at least two of", "at least one of"), (r"at least two of", "any of"), (r" must (?:both|all) show", " need not show"),
+        (r"(?<=[gmdy]) or (?=the [\w -]+[.;] )", " and "), (r" both (?=the )", " "), (r" both (?=the )", " one of "), (r" all of (?=the )", " any of "),
+        (r"at least two of", "at least one of"), (r"at least two of", "any of"),
     ):  # fmt: skip
         yield from (text[: match.start()] + other + text[match.end() :] for match in re.finditer(plain, text))
 
@@ -223,6 +224,27 @@ def test_most_reworded_rules_are_accepted(capsys: pytest.CaptureFixture[str]) ->
     with capsys.disabled():
         print(f"\n{kept} of 96 rules in lightly other words accepted")
     assert kept >= 72
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("renewed_at_the_latest", ("at the latest 30 days after", "within 30 days of")),
+    ("spoken_before_approval", (" (the same recorded time counts as broken)", "")),
+    ("spoken_before_approval", (" by a cashier or a clerk", " by a cashier")),
+    ("approval_closes_the_case", (" or excuse the absence", "")),
+    ("approval_closes_the_case", ("as the last act of the case after", "after")),
+    ("approval_next", ("as the next act after each refund request, within two days", "within two days of each refund request")),
+    ("fine_and_report", (", neither without the other", "")),
+    ("sent_only_then", (", and only then", "")),
+])  # fmt: skip
+def test_what_the_guard_cannot_read_is_not_kept(name: str, words: tuple[str, str]) -> None:
+    golden = HERE / "golden" / "realize"
+    told = yaml.safe_load((golden / "_context.yaml").read_text())
+    lexicon = Lexicon.of(Schema.model_validate(told["schema"]), RecordLayer.model_validate(told["records"]))
+    structure = Structure.model_validate(yaml.safe_load((golden / f"{name}.yaml").read_text())["structure"])
+    text = render(structure, lexicon)
+    assert words[0] in text
+    assert not_kept(structure, text, lexicon) == []
+    assert not_kept(structure, reworded(text.replace(*words)), lexicon)
 
 
 # What the guard reads
@@ -396,7 +418,7 @@ def answering(*texts: Any) -> Any:
 
 
 def without_appeal(clause: str) -> str:
-    return re.sub(r"; those concerned.*", ".", clause)
+    return re.sub(r" (?:Appeals go|An? [\w -]+ goes) to [^.]*\.", "", clause)
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
@@ -527,7 +549,7 @@ def test_concurrency_changes_nothing(tmp_path: Path) -> None:
     many = rules(tuple(written()))
     for concurrency in (1, 32):
         with ScriptedServer({"429": 0.1, "truncated": 0.1, "refusal": 0.05}) as server:
-            found.append(polish(many, loopback.model(server, retries=8), "v2", concurrency=concurrency))
+            found.append(polish(many, loopback.model(server, retries=8), "v2", seed=1, concurrency=concurrency))
     assert [p._replace(answers=()) for p in found[0]] == [p._replace(answers=()) for p in found[1]]
     assert len({p.outcome for p in found[0]}) > 1
 

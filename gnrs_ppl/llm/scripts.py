@@ -144,17 +144,17 @@ def polisher(messages: Messages, schema: Data | None, rng: random.Random) -> str
 
 
 _REWORDED = (
-    (r"carries out a", "conducts a"),
+    (r"holds a", "conducts a"),
     (r"on the basis of the", "using the"),
-    (r"then takes a", "then makes a"),
+    (r"decides in writing", "takes a written decision"),
     (r"puts the matter right through a", "provides a"),
-    (r"may make an? (?=[^,;.]+ appeal)", "may lodge an "),
-    (r"each of these steps is taken within", "each of the following steps has to be taken within"),
+    (r"goes to the", "is heard by the"),
+    (r"Each step is due within", "Each step has to be taken within"),
     (r"If the records show otherwise", "Should the records show otherwise"),
-    (r"In matters of", "Concerning"),
-    (r"This rule applies to", "This rule is for"),
+    (r"This applies", "This rule applies"),
+    (r"Evidence: ", "The evidence is "),
 )
-_LOSSES = ((r" the (?:[a-z-]+ )+log(?= (?:and|or|must|shows?|all|both) )", " the records"), (r"\bwithin\b", "soon"), (r"; [^;]*\.$", "."))
+_LOSSES = ((r" the (?:[a-z-]+ )+log(?=[.;]| (?:and|or) )", " the records"), (r"\bwithin\b", "soon"), (r"(?<=\.) [^.]*\.$", ""))
 
 
 def _scope(goal: Data, institution: Data, records: Data, rng: random.Random) -> Data:

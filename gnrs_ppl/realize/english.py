@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gnrs_ppl.context.time import Duration
+from gnrs_ppl.rule.types import Stage
 
 SMALL_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 """Numbers written as words; ten and above are written as numerals."""
@@ -40,6 +41,20 @@ TRANSITIVE = frozenset({
     "submit", "transfer",
 })  # fmt: skip
 """Verbs that take what they are done to as their object (inspect a vehicle); their nouns take it with ``of``."""
+
+
+STEP_VERBS: dict[str, tuple[Stage, str]] = {
+    "approval": ("decision", "approve"), "cancellation": ("remedy", "cancel"), "check": ("review", "check"),
+    "collection": ("remedy", "collect"),
+    "comparison": ("review", "compare"), "confirmation": ("decision", "confirm"), "correction": ("remedy", "correct"),
+    "examination": ("review", "examine"), "inspection": ("review", "inspect"), "notification": ("remedy", "notify"),
+    "publication": ("remedy", "publish"), "reading": ("review", "read"),
+    "recovery": ("remedy", "recover"), "registration": ("remedy", "register"),
+    "removal": ("remedy", "remove"), "renewal": ("remedy", "renew"), "repair": ("remedy", "repair"),
+    "replacement": ("remedy", "replace"), "return": ("remedy", "return"), "submission": ("remedy", "submit"),
+    "verification": ("review", "verify"),
+}  # fmt: skip
+"""What begins the name of a step (correction of the record), the stage it belongs to, and its verb."""
 
 
 def number(n: int) -> str:
@@ -116,6 +131,21 @@ def gerund(verb: str) -> str:
     return verb + "ing"
 
 
+def doing(phrase: str) -> str:
+    """A bare infinitive as a gerund: pay the fine gives paying the fine."""
+    verb, _, rest = phrase.partition(" ")
+    return f"{gerund(verb)} {rest}" if rest else gerund(verb)
+
+
+def what_is_done(step: str) -> tuple[Stage, str] | None:
+    """The stage at which a step so called is a verb of its own, and what is then done: correction of the record, corrects the record."""
+    if step == "written decision":
+        return "decision", "decides in writing"
+    noun, _, rest = step.partition(" of ")
+    stage, verb = STEP_VERBS.get(noun, ("remedy", ""))
+    return (stage, f"{plural(verb)} {rest}") if verb and rest else None
+
+
 def words_of(name: str) -> str:
     """Words of a name: ``CheckIn`` gives check in, ``duty_manager`` duty manager, ``Send Fine`` send fine, ``ID_check`` ID check."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", re.sub(r"[_\s]+", " ", name))
@@ -137,9 +167,9 @@ def with_article(words: str) -> str:
     return f"{verb} the {rest}" if only_verb and plain else words
 
 
-def takes_object(words: str, noun: bool) -> bool:
-    """Whether an act so named takes its object directly: inspect a vehicle; as a noun, inspection of a vehicle."""
-    return words in (_OBJECT_NOUNS if noun else TRANSITIVE)
+def takes_object(words: str, form: str) -> bool:
+    """Whether an act in this form takes its object directly: inspect or inspecting a vehicle; as a noun, inspection of a vehicle."""
+    return words in _OBJECT_FORMS.get(form, frozenset())
 
 
 def event_noun(phrase: str) -> str:
@@ -161,4 +191,8 @@ def event_noun(phrase: str) -> str:
     return " ".join([*rest, noun])
 
 
-_OBJECT_NOUNS = frozenset(event_noun(verb) for verb in TRANSITIVE)
+_OBJECT_FORMS = {
+    "one": TRANSITIVE,
+    "noun": frozenset(event_noun(verb) for verb in TRANSITIVE),
+    "doing": frozenset(gerund(verb) for verb in TRANSITIVE),
+}

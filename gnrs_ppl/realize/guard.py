@@ -92,7 +92,7 @@ class _RuleReader(NormReader, EvidenceReader):
         self.said.front.clear()
         self.said.pending.clear()
         self.start = len(self.said.clauses)
-        phrases = (self.evidence, self.dates, self.scope, self.duty, self.free_time, self.adjunct, self.opener)
+        phrases = (self.evidence, self.dates, self.scope, self.excepted, self.duty, self.free_time, self.adjunct, self.opener)
         for unit in units:
             self.text, self.at = unit, 0
             while self.at < len(unit):
@@ -167,6 +167,7 @@ def _opening(rule: Structure) -> list[str]:
     lines = [*_listed("place", dict.fromkeys(places)), *_listed("object", dict.fromkeys(things))]
     if act is None:
         return [*lines, "trigger: start of a case"]
+    lines += [f"trigger: or {_act(other)}" for other in act.alternatives]  # no phrase is read as that, so it is never found kept
     lines += [f"trigger: act {act.activity!r}", f"trigger: log {trigger.channel!r}", f"trigger: {trigger.once}"]
     return [*lines, *([f"trigger: by {act.role!r}"] if act.role else [])]
 
@@ -187,10 +188,12 @@ def _constraint(norm: Norm, constraint: Constraint, window: Duration | None) -> 
         length = window or "case"
     counted = {"existence": "at least", "exactly": "exactly", "absence": "fewer"}.get(constraint.template)
     after = (constraint.after.act, constraint.after.channel) if constraint.after else None
-    return _duty(
+    line = _duty(
         norm.force, constraint.positive, constraint.target, (counted, constraint.count) if counted else None, relation, length, after,
         constraint.unless, norm.correlation(constraint),
     )  # fmt: skip
+    line += f", ties {constraint.ties}" if constraint.ties else ""
+    return f"{line}, earlier acts count" if constraint.earlier_counts else line
 
 
 def _duty(
@@ -214,7 +217,7 @@ def _duty(
 
 def _act(act: Act) -> str:
     parts = [f"{field} {value!r}" for field in ("location", "object", "role") if (value := getattr(act, field))]
-    return " ".join([repr(act.activity), *parts])
+    return " or ".join([" ".join([repr(act.activity), *parts]), *map(_act, act.alternatives)])
 
 
 def _told(rule: Structure, said: Said) -> _Facts:
@@ -291,7 +294,9 @@ def _tell_opening(rule: Structure, said: Said, lines: list[str], problems: list[
     if said.case_start or (not said.trigger and "case" in said.per):
         lines.append("trigger: start of a case")
     lines += [f"trigger: act {name!r}" for name in dict.fromkeys(said.trigger)]
-    lines += [f"trigger: log {name!r}" for name in dict.fromkeys(said.logs)]
+    only = dict.fromkeys(name for names in said.evidence for name in names)
+    logs = said.logs or ([*only] if act and len(only) == 1 else [])  # where one log shows everything, it need not be said twice
+    lines += [f"trigger: log {name!r}" for name in dict.fromkeys(logs)]
     if act:
         lines += [f"trigger: {once}" for once in dict.fromkeys(said.once or ["each"])]
     personal = not isinstance(rule.norm.bearer, Office)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Channel, Kind, RecordLayer, Schema, Term
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.realize.english import article, event_noun, plural, reads_as_noun, with_article, words_of
-from gnrs_ppl.realize.phrases import QUOTED, Form, misused, openings, quote
+from gnrs_ppl.realize.english import article, doing, event_noun, plural, reads_as_noun, what_is_done, with_article, words_of
+from gnrs_ppl.realize.phrases import FORMS, QUOTED, Form, misused, openings, quote
 from gnrs_ppl.rule.canonical import payloads
 from gnrs_ppl.rule.types import Structure
 
@@ -26,6 +26,7 @@ class Words(NamedTuple):
     one: str = ""
     many: str = ""
     noun: str = ""
+    doing: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Lexicon:
         terms += [("step", "schema.steps", t) for t in schema.steps]
         terms += [("channel", "records.channels", c) for c in records.channels]
         words: dict[tuple[Kind, str], Words] = {}
-        taken: dict[tuple[Kind, str], str] = {}
+        taken: _Taken = {}
         for action in schema.actions:
             _add(words, taken, "action", action.name, _action_words(action), f"schema.actions.{action.name}")
         for kind, field, term in terms:
@@ -94,7 +95,7 @@ class Lexicon:
         """A name in a sentence, without article."""
         known = self.words.get((kind, name))
         words = known or _derived(kind, name)
-        text = words.many if form == "many" else words.noun if form == "noun" else words.one
+        text: str = getattr(words, form)
         if not text or (known is None and text == name):
             before, after = QUOTED.get((kind, form), ("", ""))
             return before + quote(name) + after
@@ -112,22 +113,25 @@ class Lexicon:
     @cached_property
     def _known(self) -> dict[tuple[Kind, Form], dict[str, str]]:
         found: dict[tuple[Kind, Form], dict[str, str]] = {}
-        forms: tuple[Form, ...] = ("one", "many", "noun")
         for kind, name in self.words:
-            for form, text in zip(forms, self.words[kind, name], strict=True):
+            for form, text in zip(FORMS, self.words[kind, name], strict=True):
                 if text:
                     found.setdefault((kind, form), {})[text] = name
         return {key: dict(sorted(texts.items(), key=lambda item: -len(item[0]))) for key, texts in found.items()}
 
     @cached_property
     def anyone(self) -> str:
-        """Who bears a rule that names no role: the person, unless a role goes by that word."""
-        return "whoever is" if "person" in self.known("role", "one") else "the person"
+        """Who bears a rule that names no role: a person, unless a role goes by that word."""
+        return "anyone" if "person" in self.known("role", "one") else "a person"
 
 
-def _add(words: dict[tuple[Kind, str], Words], taken: dict[tuple[Kind, str], str], kind: Kind, name: str, forms: Words, field: str) -> None:
-    for text in filter(None, forms):
-        other = taken.setdefault((kind, text.lower()), name)
+_Taken = dict[tuple[Kind, bool, str], str]
+"""Kind, whether a form of its own that says what is done, words -> name."""
+
+
+def _add(words: dict[tuple[Kind, str], Words], taken: _Taken, kind: Kind, name: str, forms: Words, field: str) -> None:
+    for form, text in zip(FORMS, forms, strict=True):
+        other = taken.setdefault((kind, form == "doing", text.lower()), name) if text else name
         if other != name:
             problem = f"{kind}s {other!r} and {name!r} would both be called {text!r}"
             raise InputError(problem, "give one of them a phrase of its own", field=field)
@@ -141,18 +145,29 @@ def _action_words(action: Action) -> Words:
     noun = _checked(action.noun, f"{field}.noun")
     if not noun:
         noun = derived.noun if action.phrase is None else event_noun(action.phrase)
-    if misused(noun):
-        noun = ""
-    return Words(one=one, noun=noun)
+    return Words(one=one, noun=_plain(noun) if noun else "", doing=_plain(doing(one)) if one else "")
+
+
+def _plain(text: str) -> str:
+    """The text, or nothing where it would be read as grammar."""
+    return "" if misused(text) else text
 
 
 def _term_words(kind: Kind, term: Term | Channel, field: str) -> Words:
     derived = _derived(kind, term.name)
     one = _checked(term.phrase, f"{field}.phrase") or derived.one
+    if kind == "step":
+        return Words(one=one, doing=_step_verb(one))
     if kind not in ("role", "object") or not isinstance(term, Term):
         return Words(one=one)
     many = _checked(term.plural, f"{field}.plural") or (plural(one) if one else "")
-    return Words(one=one, many="" if misused(many) else many)
+    return Words(one=one, many=_plain(many) if many else "")
+
+
+def _step_verb(words: str) -> str:
+    """A step as what somebody does, where it is plain what that is."""
+    found = what_is_done(words)
+    return _plain(found[1]) if found else ""
 
 
 def _checked(phrase: str | None, field: str) -> str:
@@ -177,10 +192,11 @@ def _derived(kind: Kind, name: str) -> Words:
         if not words.split()[0].isalpha():
             return Words()
         if reads_as_noun(words):
-            return Words(one=f"carry out the {words}", noun=words)
-        noun = event_noun(words)
-        return Words(one=with_article(words), noun="" if misused(noun) else noun)
+            return Words(one=f"carry out the {words}", noun=words, doing=f"carrying out the {words}")
+        one = with_article(words)
+        return Words(one=one, noun=_plain(event_noun(words)), doing=_plain(doing(one)))
     if kind == "channel":
         return Words(one=words if words.split()[-1].lower() in _LOG_WORDS else f"{words} log")
-    many = plural(words) if kind in ("role", "object") else ""
-    return Words(one=words, many="" if misused(many) else many)
+    if kind == "step":
+        return Words(one=words, doing=_step_verb(words))
+    return Words(one=words, many=_plain(plural(words)) if kind in ("role", "object") else "")

@@ -30,6 +30,7 @@ _SHOW = r"(?P<every>both |all |each )?(?:shows?|records?|confirms?|proves?|docum
 _SHOWN = r"(?:shown|recorded|confirmed|proven|documented|logged|registered|evidenced)"
 _FOR_IT = r"(?:evidence|proof)(?: (?:for|of) (?:this|it|that))?"
 _EVIDENCE = (
+    rf"(?P<open>evidence :) {_LOGS}",
     rf"(?:as )?(?:(?P<acts>{_IT}) {_COUNTS} )?{_LOGS} (?:{_MUST} )?{_SHOW} (?P<things>{_IT})",
     rf"(?:(?P<things>{_IT}) )?(?:{_MUST} (?P<every>both |all |each )?be |(?:is|are) (?:to be )?|(?:as|to be) )?{_SHOWN} (?:by|in|on)"
     rf" {_LOGS}",
@@ -70,7 +71,7 @@ class EvidenceReader(OpeningReader):
         Unread
             Words about how many logs that do not go together.
         """
-        if self.attempt(self.agreement):
+        if self.attempt(self.agreement) or self.attempt(self.opening_log):
             return True
         found = next((match for pattern in _EVIDENCE if (match := self.take(pattern))), None)
         if found is None:
@@ -109,6 +110,16 @@ class EvidenceReader(OpeningReader):
             self.said.operators.append(("any", None))
             return bool(told.get("enough"))
         return bool(told.get("agree"))
+
+    def opening_log(self) -> bool:
+        """Which log shows the opening act: ``for the arrival, the movement log``."""
+        found = self.take(r"for the (A\d+[nx](?: or A\d+[nx])*) , (?:the )?(C\d+)")
+        channel = self.single(found[2]) if found else None
+        if not found or channel is None:
+            return False
+        self.said.trigger += [self.name(key) for key in re.findall(r"A\d+[nx]", found[1])]
+        self.said.logs.append(channel)
+        return True
 
     def dates(self) -> bool:
         """The renderer's note on how dates are compared, word for word."""

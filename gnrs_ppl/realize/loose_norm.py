@@ -41,7 +41,7 @@ _OF_PERIOD = re.compile(r"(?:and )?(?:for|during|in|over|throughout|until|the pe
 _THAT_PERIOD = r"(?:that|this|the|the same|that same|the whole|the entire) (?:period|time|window|interval)"
 _UNTIL_LENGTH = rf"until {_SAME}(D\d+) (?:later|afterwards|(?:have|has) passed|(?:is|are) (?:over|up))"
 _UNTIL_CASE = (
-    r"(?:until|before|by the time) (?:the|that|this|their|each|every) case (?:closes|ends|is closed|is over|has closed|has ended)"
+    r"(?:and )?(?:until|before|by the time) (?:the|that|this|their|each|every) case (?:closes|ends|is closed|is over|has closed|has ended)"
     r"|(?:for|during|in) the (?:rest|remainder) of (?:the|a|that) case|(?:while|as long as) the case is open"
 )
 _UNTIL_PERIOD = (
@@ -320,6 +320,13 @@ class NormReader(OpeningReader):
         self.take(",")
         if self.take(r"(?:(?:and|all|both|each) )?(?:with)?in (?:that|this|the) case"):
             return True
+        if self.take(rf"\( {'or' if clause.positive else 'nor'} anybody else in the case \)"):
+            free, clause.correlate = clause.correlate is None, "same_case"
+            return free
+        earlier = self.said.clauses[self.start : self.said.clauses.index(clause)]
+        if earlier and earlier[-1].times and not clause.times and self.take("within that time"):
+            clause.times = earlier[-1].times
+            return True
         bracketed = self.take(r"\((?= (?:for )?(?:the )?same )") or self.take(r"and(?= (?:all |both )?(?:in|for|within) the same )")
         if (same := self.same()) is not None:
             clause.correlate = same
@@ -340,6 +347,15 @@ class NormReader(OpeningReader):
         for other in before if shared else ():
             other.times = other.times or (time,)
         return True
+
+    def excepted(self) -> bool:
+        """``exception: a waiver recorded beforehand``, for every duty."""
+        if not self.take(r"exception :"):
+            return False
+        exception, free = self.exception(), all(clause.unless is None for clause in self.said.clauses)
+        for clause in self.said.clauses:
+            clause.unless = exception
+        return exception is not None and free and bool(self.said.clauses)
 
     def counted(self, positive: bool) -> tuple[str, int] | None:
         """How often."""

@@ -36,7 +36,7 @@ _IN_LOG = (
     rf"(?:, )?(?:as|and|that|which) {THE}(C\d+) {_RECORDS}(?: (?:it|this|that))?{_ASIDE}",
 )
 _OCCASION = (
-    r"(?:(?P<det>the|every|each|any|an?|that|this|their own|their|his or her|(?:a|each|every) person's"
+    r"(?:(?P<det>the case's|the|every|each|any|an?|that|this|their own|their|his or her|(?:a|each|every) person's"
     r"|(?:the |an? |each |every |any )?(?P<own>R\d+) 's) )?(?P<first>(?:very )?first )?(?P<act>A\d+[nxg])"
 )
 _EVERY, _THEIR = ("every", "each", "any"), ("their", "their own", "his or her")
@@ -52,10 +52,18 @@ class OpeningReader(Cursor):
         if self.take(rf"{_RULE} {_COVERS}") or ((self.said.scope_roles or self.said.concerns) and self.take(_COVERS)):
             return self.covered(r"(?:matters of )?(?:the |all )?(?P<names>[RO]\d+)")
         if self.take(rf"{_RULE} (?:applies|holds)"):
-            return self.adjunct()
+            return self.lasting() or self.adjunct()
+        if re.match(rf"{_RULE} (?:applies|holds) ", self.text) and self.lasting():
+            return True
         if self.take(r"(?:in )?(?:a|this|the) rule(?= (?:on|about|concerning|for) [RO]\d)|the rule is(?: ,)? that"):
             return True
         return any(self.covered(pattern) for pattern in _COVERED)
+
+    def lasting(self) -> bool:
+        """How long the rule holds, behind ``this rule applies``: ``for eight hours``."""
+        found = self.take(r"for (D\d+)")
+        self.said.windows += [self.marked.durations[found[1]]] if found else []
+        return found is not None
 
     def covered(self, pattern: str) -> bool:
         """Names of the scope behind or before what says so."""
@@ -161,7 +169,8 @@ class OpeningReader(Cursor):
 
     def occasion(self, first: bool = False) -> bool:
         """The trigger as a noun: ``the first arrival recorded in the movement log``; or the start of a case."""
-        if self.take(r"(?:the )?(?:start|opening|beginning) of (?:the|an?|any|every|each) case|(?:every|each|any) case(?= (?:and|,|:))"):
+        start = r"(?:the )?(?:start|opening|beginning) of (?:the|an?|any|every|each) case|that start"
+        if self.take(rf"{start}|(?:every|each|any) case(?= (?:and|,|:))"):
             self.said.case_start.append(True)
             return True
 
@@ -173,7 +182,7 @@ class OpeningReader(Cursor):
             theirs = bool(found["own"]) or not det or det in _THEIR  # whose arriving it is, the duty says
             self.said.trigger_roles += [self.names(found["own"])] if found["own"] else []
             self.said.trigger.append(self.name(found["act"]))
-            self.said.per += ["person"] if "person" in det else []
+            self.said.per += ["person"] if "person" in det else ["case alone"] if "case" in det else []
             self.said.personal += [True] if theirs else []
             self.details(nominal=not theirs and "person" not in det)
             if first or found["first"]:
@@ -228,7 +237,8 @@ class OpeningReader(Cursor):
         first = r"(?:beforehand|first|earlier|before(?:hand)? (?:that|then)|before)"
         if found := self.take(rf"(?:an?|the|their) {NOUN}"):
             act, channel = self.second(found[1])
-            made = rf"(?:is|was|has been|had been) (?:{RECORDED}|made|done|completed) {first}|(?:comes|came|takes place|took place) {first}"
+            was = r"(?:(?:is|was|has been|had been) )?"
+            made = rf"{was}(?:{RECORDED}|made|done|completed) {first}|(?:comes|came|takes place|took place) {first}"
             return act if self.take(made) and channel is None else None
         if found := self.take(rf"(?:{PERSON}|someone|somebody) (?:has |have )?(first )?(A\d+[vxp])"):
             act, channel = self.second(found[2])

@@ -59,6 +59,8 @@ _APPEALS = (
     rf"{_APPEAL} (?:is|remains) (?:open|available) to {_AFFECTED} {_HEARD}",
     rf"{THE}(?P<role>R\d+) (?:hears|takes|handles|decides|considers|deals with|rules on) {_APPEAL}(?: (?:by|of|from) {_AFFECTED})?",
     rf"{_APPEAL} {_HEARD}",
+    rf"(?P<step>S\d+)v {THE}(?P<role>R\d+)",
+    rf"appeals go to {THE}(?P<role>R\d+) through {_APPEAL}",
 )
 _THEN = r"then|next|after (?:that|this|which)|afterwards|thereafter|subsequently|finally|lastly|in turn|first|and|followed by"
 _FOLLOW = r"(?:the |these )?(?:following )?steps (?:are taken|are followed|follow|apply)|there follow|in this order|what follows"

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
-from gnrs_ppl.realize.english import SMALL_NUMBERS, gerund, plural
+from gnrs_ppl.realize.english import SMALL_NUMBERS, STEP_VERBS, gerund, plural
 from gnrs_ppl.realize.lexicon import Lexicon, Words
 
 LETTERS: dict[Kind, str] = {"role": "R", "location": "L", "object": "O", "action": "A", "channel": "C", "step": "S"}
@@ -59,18 +59,12 @@ _IRREGULAR = {
     "write": "wrote written",
 }  # fmt: skip
 _PARTICLES = frozenset({"in", "out", "off", "on", "over", "up", "down", "away", "back", "to", "for", "from", "with", "about", "at", "into"})
-_VERB_OF = {
-    "approval": "approve", "cancellation": "cancel", "comparison": "compare", "confirmation": "confirm", "correction": "correct",
-    "examination": "examine", "inspection": "inspect", "notification": "notify", "publication": "publish", "recovery": "recover",
-    "registration": "register", "removal": "remove", "renewal": "renew", "repair": "repair", "replacement": "replace", "return": "return",
-    "review": "review", "submission": "submit", "verification": "verify",
-}  # fmt: skip
 _CONTRACTED = (("can't", "cannot"), ("won't", "will not"), ("n't", " not"), ("no one", "nobody"), ("can not", "cannot"), ("off-limits", ""))
 _STAGE_NAMES: dict[str, tuple[str, ...]] = {
     "review": ("review", "reviews", "reviewed"),
     "decision": ("decides the matter", "decide the matter"),
     "remedy": ("puts the matter right", "put the matter right"),
-    "appeal": ("appeal to",),
+    "appeal": ("appeal to", "appeals go to"),
 }
 """How a step that goes by its stage's own name is said as a verb."""
 
@@ -267,9 +261,11 @@ def _step_verbs(words: str) -> tuple[str, ...]:
     noun, _, rest = words.partition(" of ")
     if words in _STAGE_NAMES:
         return _STAGE_NAMES[words]
-    if not rest or noun not in _VERB_OF:
+    if words == "written decision":
+        return ("decides in writing", "decide in writing", "deciding in writing")
+    verb = "review" if noun == "review" else STEP_VERBS.get(noun, ("", ""))[1]
+    if not rest or not verb:
         return ()
-    verb = _VERB_OF[noun]
     return tuple(text for text, inflection in ((f"{verb} {rest}", "v"), *_verbs(f"{verb} {rest}")) if inflection in ("v", "g"))
 
 

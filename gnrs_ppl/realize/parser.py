@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from pydantic import ValidationError
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
-from gnrs_ppl.realize.english import takes_object
+from gnrs_ppl.realize.english import takes_object, what_is_done
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import MODALS, RELATIONS, SAME, STAGE_VERBS, Form, Relation
+from gnrs_ppl.realize.phrases import HOLDS, MODALS, RELATIONS, STAGE_VERBS, TIES, USUAL, WHOSE, Form, Relation
 from gnrs_ppl.realize.scanner import ParseError, Scanner
 from gnrs_ppl.rule.canonical import canonical
-from gnrs_ppl.rule.types import POSITIVE, Force, Stage, Structure, Template
+from gnrs_ppl.rule.types import POSITIVE, Force, Structure, Template
 
 Data = dict[str, Any]
 
-_SIDES: dict[str, Relation] = {"before or after": "around", "before": "before", "after": "after"}
-_TAKEN: tuple[Stage, ...] = ("review", "decision", "remedy")
-_CORRELATIONS = {text: key for key, text in SAME.items()}
+_SIDES: dict[str, Relation] = {"before or after": "around", "before": "before"}
+_BESIDE: dict[str, Relation] = {"as the next act after ": "next", "as the last act before ": "previous"}
+_EDGES: dict[str, Relation] = {"as the first act of ": "start", "as the last act of ": "close"}
+_SUFFIXES: dict[tuple[Relation, str], Relation] = {
+    ("around", ", neither without the other"): "both",
+    ("after", ", and only then"): "only after",
+}
+_TIES = {text: key for key, text in TIES.items()}
 _MODALS = {text: key for key, text in MODALS.items()}
-
-
-class _Front(NamedTuple):
-    """What a sentence says before its bearer: where constraints look, and whether it said so for all of them."""
-
-    relation: Relation | None = None
-    positive: bool | None = None
-    deadline: Duration | None = None
 
 
 def parse(text: str, lexicon: Lexicon) -> Structure:
@@ -60,36 +58,61 @@ class _Reader(Scanner):
         self.scope: Data = {}
         self.window: Duration | None = None
         self.force: Force | None = None
-        self.opening()
-        front = self.front()
-        self.need(", ")
-        bearer = self.bearer()
-        constraints = self.clauses(front)
-        evidence = self.evidence(constraints)
+        self.opener: Data = {}
+        self.opened = False
+        self.personal: bool | None = None
+        self.ends: bool | None = None
+        roles = self.subject()
+        self.need(" ")
+        constraints = self.clauses()
+        bearer = self.bearer(roles)
+        for constraint in constraints:
+            constraint.setdefault("correlate", USUAL[not self.personal])
         self.need(". ")
+        self.exception(constraints)
+        self.applies(bearer)
+        evidence = self.evidence(constraints)
         procedure = self.procedure()
         if self.at != len(self.text):
             raise self.fail("the end")
-        trigger = self.opener | {"window": self.window}
         norm = {"force": self.force, "bearer": bearer, "constraints": tuple(constraints)}
+        trigger = self.opener | {"window": self.window}
         return {"scope": self.scope, "trigger": trigger, "norm": norm, "evidence": evidence, "procedure": procedure}
 
-    def opening(self) -> None:
-        """Scope in a sentence of its own or in front of the norm."""
-        if self.take("this rule applies "):
-            self.need_scope_part()
+    def subject(self) -> list[str] | None:
+        """Roles in front of the modal; None for nobody in particular. ``concerned`` marks those whose act opens nothing."""
+        self.somebody, self.concerned = self.take("somebody"), False
+        anyone = re.compile(rf"{re.escape(self.lexicon.anyone)}(?= (?:\(a\) )?(?:must|should|may|need) )", re.IGNORECASE)
+        if self.somebody or (anyone.match(self.text, self.at) and self.take(self.lexicon.anyone)):
+            return None
+        self.need("an ", "a ")
+        roles = self.listed(lambda: self.name("role"), "or")[0]
+        self.concerned = self.take(" concerned")
+        return roles
+
+    def bearer(self, roles: list[str] | None) -> Any:
+        """Who bears the norm: an office where the opening act is somebody's, else whoever does that act."""
+        if (self.concerned and self.personal is not None) or (self.somebody and self.personal):
+            raise self.fail("the start of a case")
+        if self.personal or self.somebody or self.concerned:
+            self.scope |= {"roles": tuple(roles)} if roles else {}
+            return "trigger"
+        if roles is None or len(roles) > 1:
+            raise self.fail("one office")
+        return {"role": roles[0]}
+
+    def applies(self, bearer: Any) -> None:
+        """Scope and period in a sentence of their own."""
+        if self.take("this applies "):
+            self.scope_part(bearer)
             while self.take(", "):
-                self.need_scope_part()
+                self.scope_part(bearer)
             self.need(". ")
-        elif self.scope_part("as regards "):
-            self.need(", ")
+        if self.ends not in (None, self.window is not None):
+            raise self.fail("a period" if self.ends else "no period")
 
-    def need_scope_part(self) -> None:
-        if not self.scope_part("to "):
-            raise self.fail("what the rule applies to")
-
-    def scope_part(self, people: str) -> bool:
-        if self.take(people):
+    def scope_part(self, bearer: Any) -> None:
+        if bearer != "trigger" and self.take("to "):
             field, names = "roles", self.listed(lambda: self.name("role", "many"), "and")[0]
         elif self.take("at "):
             field, names = "locations", self.listed(lambda: self.the("location"), "or")[0]
@@ -98,12 +121,14 @@ class _Reader(Scanner):
             self.need(" is involved")
         elif self.take("in matters of "):
             field, names = "concerns", self.listed(lambda: self.name("object", "many"), "and")[0]
+        elif self.window is None and self.take("for "):
+            self.window = self.duration()
+            return
         else:
-            return False
+            raise self.fail("what the rule applies to")
         if field in self.scope:
             raise self.fail(f"no second list of {field}")
         self.scope[field] = tuple(names)
-        return True
 
     def the(self, kind: Kind) -> str:
         self.need("the ")
@@ -113,218 +138,254 @@ class _Reader(Scanner):
         self.need("an ", "a ")
         return self.name(kind, form)
 
-    # Trigger and time
+    # Acts
 
     def act(self, form: Form) -> Data:
-        """An act as a noun phrase ("noun", behind its article) or an infinitive ("one")."""
+        """An act and whatever else will do as well, as a noun phrase ("noun"), an infinitive ("one") or a gerund ("doing")."""
+        found = self.patterns(form)
+        while more := self.attempt(lambda: (self.need(" or "), self.patterns(form))[1]):
+            found += more
+        return found[0] if len(found) == 1 else {"any_of": found}
+
+    def patterns(self, form: Form) -> list[Data]:
+        """One pattern, or several that differ in the role alone."""
         start = self.at
         found: Data = {"activity": self.name("action", form)}
-        direct = takes_object(self.text[start : self.at], form == "noun")
+        direct = takes_object(self.text[start : self.at], form)
         if direct and re.compile(" of an? " if form == "noun" else " an? ").match(self.text, self.at):
             self.need(" of " if form == "noun" else " ")
             found["object"] = self.an("object")
-        if self.take(" as " if form == "one" else " by "):
-            found["role"] = self.an("role")
-        if self.take(" at the "):
+        roles: list[str | None] = [None]
+        # "as the first act" is a time
+        if re.compile(" by an? " if form == "noun" else " as an? ").match(self.text, self.at):
+            self.need(" by " if form == "noun" else " as ")
+            roles = [self.an("role")]
+            while more := self.attempt(lambda: (self.need(" or "), self.an("role"))[1]):
+                roles.append(more)
+        # "at the latest" is one too
+        if not self.text.startswith(" at the latest ", self.at) and self.take(" at the "):
             found["location"] = self.name("location")
         if "object" not in found and self.take(" in respect of "):
             found["object"] = self.an("object")
+        return [found | ({"role": role} if role else {}) for role in roles]
+
+    # Trigger and time
+
+    def occasion(self) -> Data | None:
+        """What a time is measured from: the opening act (None), or a second activation."""
+        after: Data | None = None
+        if self.take("the next "):
+            act = self.act("noun")
+            self.need(" recorded in ")
+            after = {"act": act, "channel": self.the("channel")}
+            self.need(" after ")
+        self.open()
+        return after
+
+    def open(self) -> None:
+        """The opening act, in full where it comes first and by what it is afterwards."""
+        start = self.at
+        if not self.opened:
+            self.opened = True
+            if self.take("the start of each case"):
+                return
+            which = next((words for words in ("each ", "the case's first ", "the first ", "first ") if self.take(words)), "")
+            self.personal = which in ("first ", "")
+            self.opener = {"act": self.act("doing" if self.personal else "noun"), "once": "first" if "first" in which else "each"}
+            return
+        if not self.personal:
+            self.need("that ")
+        if self.personal is None:
+            self.need("start")
+        elif self.act("doing" if self.personal else "noun") != self.opener["act"]:
+            self.at = start
+            raise self.fail("the act named before")
+
+    def when(self, positive: bool, before: Data | None) -> Data:
+        """Where a clause looks, behind its act: relation, deadline, second activation, and whether earlier acts count."""
+        if before is not None and before["relation"] in ("after", "before", "around") and self.take("within that time"):
+            return dict(before)
+        latest = self.take("at the latest ")
+        if latest:
+            found = self.latest() | {"relation": "after", "earlier_counts": True}
+        elif self.take("during that period"):
+            if self.window is None:
+                raise self.fail("a period told before")
+            found = {"relation": "after"}
+        else:
+            found = self.measured() or self.placed() or self.beside(positive)
+        for (relation, words), other in _SUFFIXES.items():
+            if found["relation"] == relation and not found.get("earlier_counts") and self.take(words):
+                found["relation"] = other
         return found
 
-    def recorded(self) -> Data:
-        """An act as a noun phrase and the log that records it."""
-        act = self.act("noun")
-        self.need(" recorded in ")
-        return {"act": act, "channel": self.the("channel")}
+    def period(self) -> Duration:
+        """The rule's own period, counted from the opening act."""
+        window = self.duration()
+        if self.window not in (None, window):
+            raise self.fail("the period told before")
+        self.window = window
+        self.need(" after ")
+        self.open()
+        return window
 
-    def trigger(self, case: str) -> None:
-        """The trigger; sets ``opener``, ``pronoun`` and, for a first occurrence, per whom it is the first."""
-        self.per: str | None = None
-        self.opener: Data = {}
-        self.pronoun = "its start"
-        if re.compile(f"{case}(?=, | and | until )").match(self.text, self.at) and self.take(case):
-            return
-        self.pronoun = "it"
-        once = self.need("every ", "the first ")
-        self.opener = self.recorded() | {"once": "each" if once == "every " else "first"}
-        if once == "the first ":
-            self.per = self.need(" for each person and case", " for each case")
+    def latest(self) -> Data:
+        """By when, where earlier acts count."""
+        if self.take("during the "):
+            self.period()
+            return {}
+        deadline = self.duration()
+        self.need(" after ")
+        return {"deadline": deadline, "after": self.occasion()}
 
-    def front(self) -> _Front:
-        """Everything before the bearer: time and trigger, or the trigger alone."""
-        start = "the start of every case"
+    def measured(self) -> Data | None:
+        """A length of time, on one side or on both; the rule's own period where it is that."""
+        if self.take("during the "):
+            self.period()
+            return {"relation": "after"}
+        if self.take("within the "):
+            return {"relation": "after", "deadline": self.period()}
+        if not self.take("within "):
+            return None
+        deadline = self.duration()
+        side = self.need(" of ", *(f" {side} " for side in _SIDES)).strip()
+        return {"relation": _SIDES.get(side, "after"), "deadline": deadline, "after": self.occasion()}
+
+    def placed(self) -> Data | None:
+        """A place among the acts of the case."""
+        for words, relation in _BESIDE.items():
+            if self.take(words):
+                after = self.occasion()
+                return {"relation": relation, "after": after, "deadline": self.duration() if self.take(", within ") else None}
+        for words, relation in _EDGES.items():
+            if self.take(words):
+                if not self.opened and self.take("each case"):
+                    self.opened = True
+                    return {"relation": relation}
+                self.need("the case for " if relation == "start" else "the case after ")
+                return {"relation": relation, "after": self.occasion()}
+        return None
+
+    def beside(self, positive: bool) -> Data:
+        """A side without a length."""
         for words, relation in _SIDES.items():
             if self.take(f"{words} "):
-                self.trigger(start)
-                if relation != "after":
-                    return _Front(relation)
-                return _Front("after", self.need(" and before the case closes", " and until the case closes").startswith(" and before"))
-        if self.take("from "):
-            self.trigger(start)
-            self.need(" until ")
-            return _Front("from", None, self.end("the case closes", "the end of a period of "))
-        positive = self.need("within ", "for ") == "within "
-        if not positive and self.text.startswith(("every ", "the first "), self.at):
-            self.trigger("every case")
-            if self.take(" and the period of "):
-                self.window = self.duration()
-                self.need(f" after {self.pronoun}")
-            return _Front()
-        if self.take("a period of "):
-            self.window = self.duration()
-            self.need(" after ")
-            self.trigger(start)
-            return _Front("after", positive)
-        deadline = self.duration()
-        relation = _SIDES[self.need(*(f" {side} " for side in (_SIDES if positive else ("after",)))).strip()]
-        self.trigger(start)
-        return _Front(relation, positive if relation == "after" else None, deadline)
-
-    def end(self, close: str, period: str | None = None) -> Duration | None:
-        """The end of an interval that begins with its activation: a length, the window or the closing of the case."""
-        if self.take(close):
-            return None
-        if period and self.take(period):
-            self.window = self.duration()
-            return None
-        deadline = self.duration()
-        self.need(" later")
-        return deadline
-
-    def when(self, positive: bool) -> Data:
-        """Time behind the act: relation, deadline and second activation."""
-        close = "the period ends" if self.window else "the case closes"
-        if self.take(" from "):
-            after = None if self.take("then" if self.pronoun == "it" else self.pronoun) else self.reference()
-            self.need(" until ")
-            return {"relation": "from", "deadline": self.end(close), "after": after}
-        if self.take(" afterwards"):
-            self.need(f" and before {close}" if positive else f" until {close}")
-            return {"relation": "after"}
-        measured = self.take(" within ") or (not positive and self.take(" for "))
-        deadline = self.duration() if measured else None
-        relation = _SIDES[self.need(*(f" {side} " for side in _SIDES)).strip()]
-        after = self.reference()
-        if relation == "after" and not deadline:
-            if after is None:
-                raise self.fail("a second activation")
-            self.need(f" and before {close}" if positive else f" until {close}")
-        return {"relation": relation, "deadline": deadline, "after": after}
-
-    def reference(self) -> Data | None:
-        """The trigger (None), or the act that is the second activation."""
-        if self.take("the next "):
-            return self.recorded()
-        self.need(self.pronoun)
-        return None
+                after = self.occasion()
+                if relation == "around" and self.take(", at the latest by the close of the case"):
+                    return {"relation": "after", "after": after, "earlier_counts": True}
+                return {"relation": relation, "after": after}
+        self.need("after ")
+        after = self.occasion()
+        if positive:
+            up = self.need(" and before the case closes", " and before the time is up").endswith("up")
+            if self.ends not in (None, up) or (up and after is None):
+                raise self.fail("the end told before")
+            self.ends = up
+        return {"relation": "after", "after": after}
 
     # Norm
 
-    def bearer(self) -> Any:
-        """Who bears the norm; roles named before ``concerned`` are the scope's."""
-        office = None
-        if "roles" in self.scope or self.text.startswith(("a ", "an "), self.at):
-            office = {"role": self.an("role")}
-            self.need(" ")
-        elif not self.take(f"{self.lexicon.anyone} concerned "):
-            self.need("the ")
-            self.scope["roles"] = tuple(self.listed(lambda: self.name("role"), "or")[0])
-            self.need(" concerned ")
-        if self.per is not None and (self.per == " for each case") != (office is not None):
-            raise self.fail("a first occurrence counted for this bearer")
-        return office or "trigger"
-
-    def clauses(self, front: _Front) -> list[Data]:
+    def clauses(self) -> list[Data]:
         """One clause, two joined by ``and``, or a lettered list."""
         if not self.take("(a) "):
-            found = [self.clause(front)]
+            found = [self.clause(None)]
             if self.take(", and "):
-                found.append(self.clause(front))
-            return found
-        found = [self.clause(front)]
-        while True:
-            letter = chr(ord("a") + len(found))
-            last = self.need(f"; ({letter}) ", f"; and ({letter}) ").startswith("; and")
-            found.append(self.clause(front))
-            if last:
-                return found
+                found.append(self.clause(found[0]))
+        else:
+            found, last = [self.clause(None)], False
+            while not last:
+                letter = chr(ord("a") + len(found))
+                last = self.need(f"; ({letter}) ", f"; and ({letter}) ").startswith("; and")
+                found.append(self.clause(found[-1]))
+        return [{key: value for key, value in clause.items() if key != "time"} for clause in found]
 
-    def clause(self, front: _Front) -> Data:
+    def clause(self, before: Data | None) -> Data:
         force, positive = _MODALS[self.need(*(f"{modal} " for modal in sorted(_MODALS, key=len, reverse=True))).strip()]
         if self.force not in (None, force):
             raise self.fail(f"the force said before ({self.force})")
-        if front.positive not in (None, positive):
-            raise self.fail("a prohibition" if positive else "a duty")
         self.force = force
         found: Data = {"target": self.act("one")}
         counting, found["count"] = self.how_often(positive)
-        time = {"relation": front.relation, "deadline": front.deadline} if front.relation else self.when(positive)
-        relation = time.pop("relation")
-        if (relation == "from") != (counting is not None):
-            raise self.fail("how often" if relation == "from" else "no count")
-        found["template"] = counting or next(t for t, r in RELATIONS.items() if r == relation and (t in POSITIVE) == positive)
         if self.take(" ("):
-            found["correlate"] = _CORRELATIONS[self.need(*_CORRELATIONS)]
+            whose = {text: key for (key, polarity), text in WHOSE.items() if polarity == positive}
+            found["correlate"] = whose[self.need(*whose)]
+            self.need(")")
+        self.need(" ")
+        time = self.when(positive, before["time"] if before else None)
+        relation = time["relation"]
+        fitting = [t for t, r in RELATIONS.items() if r == relation and (t in POSITIVE) == positive]
+        if not (relation == "after" if counting else fitting):
+            raise self.fail("another time")
+        found["template"] = counting or fitting[0]
+        if self.take(" ("):
+            found["ties"] = _TIES[self.need(*_TIES)]
             self.need(")")
         if self.take(", unless "):
             self.need("an ", "a ")
             found["unless"] = self.act("noun")
             self.need(" is recorded beforehand")
-        return found | time
+        return found | {key: value for key, value in time.items() if key != "relation" and value} | {"time": time}
 
     def how_often(self, positive: bool) -> tuple[Template | None, int]:
         if positive:
             if self.take(" at least "):
                 return "existence", self.times()
             return ("exactly", self.times()) if self.take(" exactly ") else (None, 1)
-        if self.take(" even once"):
+        if self.take(" at all"):
             return "absence", 1
+        return ("absence", self.times() + 1) if self.take(" more than ") else (None, 1)
 
-        def repeated() -> int:
-            self.need(" ")
-            n = self.times()
-            self.need(" or more")
-            return n
-
-        n: int | None = self.attempt(repeated)
-        return ("absence", n) if n else (None, 1)
+    def exception(self, constraints: list[Data]) -> None:
+        """What none of the clauses holds for."""
+        if not self.take("exception: "):
+            return
+        if any("unless" in constraint for constraint in constraints):
+            raise self.fail("no second exception")
+        self.need("an ", "a ")
+        unless = self.act("noun")
+        self.need(" recorded beforehand. ")
+        for constraint in constraints:
+            constraint["unless"] = unless
 
     # Evidence
 
     def evidence(self, constraints: list[Data]) -> Data:
-        """The logs, the operator and, where the clauses leave it out, the correlation."""
-        self.need("; ", ". ")
-        plain = len(constraints) == 1 and constraints[0]["template"] in POSITIVE and "unless" not in constraints[0] and self.force != "may"
-        if plain:
-            k, channels, conjunction = self.logs()
-            self.need(f" {self.force} ")
-            self.need("show it" if k or conjunction != "and" else "both show it" if len(channels) == 2 else "all show it")
-        else:
-            self.need("an act counts as done when ")
-            k, channels, conjunction = self.logs()
-            several = conjunction == "and" and not k
-            self.need((" both show it" if len(channels) == 2 else " all show it") if several else " show it" if k else " shows it")
-        stated = sum("correlate" in c for c in constraints)
-        if stated not in (0, len(constraints)):
-            raise self.fail("a correlation in every clause")
-        if not stated:
-            self.need(" ")
-            correlate = _CORRELATIONS[self.need(*_CORRELATIONS)]
-            for constraint in constraints:
-                constraint["correlate"] = correlate
-        if not plain and conjunction == "and" and not k:
-            self.need(", as far as they can record it")
-        if self.take("; dates are compared, so "):
-            self.dates({c["target"]["activity"] for c in constraints})
-        return {"channels": tuple(channels), "operator": "at_least" if k else "any" if conjunction == "or" else "all", "k": k}
-
-    def logs(self) -> tuple[int | None, list[str], str]:
-        k = None
-        if self.take("at least "):
-            k = self.number()
+        """The logs, how many of them, and the one that shows the opening act."""
+        self.need("evidence: ")
+        quant = next((words for words in ("both ", "all of ", "at least ") if self.take(words)), "")
+        k = self.number() if quant == "at least " else None
+        if k:
             self.need(" of ")
-        channels, conjunction = self.listed(lambda: self.the("channel"), *(("and",) if k else ("and", "or")))
-        return k, channels, conjunction
+        channels, joint = self.listed(lambda: self.the("channel"), "and" if quant else "or")
+        if bool(quant) != (joint == "and") or (not k and quant and (quant == "both ") != (len(channels) == 2)):
+            raise self.fail("logs that go with how many of them are asked for")
+        several = quant in ("both ", "all of ") and (len(constraints) > 1 or "unless" in constraints[0])
+        if several:
+            self.need(", as far as each can record it")
+        if self.opener:
+            if not self.take("; for the "):
+                if len(channels) > 1:
+                    raise self.fail()
+                self.opener["channel"] = channels[0]
+            else:
+                self.opener["channel"] = self.opening_log()
+        self.need(". ")
+        if self.take("dates are compared, so "):
+            self.dates({a["activity"] for c in constraints for a in c["target"].get("any_of", [c["target"]])})
+            self.need(". ")
+        return {"channels": tuple(channels), "operator": "at_least" if k else "any" if joint == "or" else "all", "k": k}
+
+    def opening_log(self) -> str:
+        """The log of the opening act, behind that act."""
+        act = self.opener["act"]
+        activities = list(dict.fromkeys(one["activity"] for one in act.get("any_of", [act])))
+        for number, activity in enumerate(activities):
+            if number:
+                self.need(" or ")
+            if self.name("action", "noun") != activity:
+                raise self.fail("the act named before")
+        self.need(", ")
+        return self.the("channel")
 
     def dates(self, targets: set[str]) -> None:
         """How dates are compared: nothing of the structure, but it must speak of the rule's own acts."""
@@ -341,76 +402,93 @@ class _Reader(Scanner):
     # Procedure
 
     def procedure(self) -> Data:
+        """Steps and appeals, sentence by sentence, and the time for each of them."""
         self.need("if a question arises, " if self.force == "may" else "if the records show otherwise, ")
-        found: Data = {}
-        timed = self.take("each of these steps is taken within ")
-        if timed:
-            found["response_time"] = self.duration()
-            self.need(": ")
-        steps = [self.step(None)]
-        while True:
-            if self.take(", then "):
-                steps.append(self.step(steps[-1]))
-            elif self.text.startswith("; those concerned ", self.at) and self.take("; "):
-                steps.append(self.appeal())
-            else:
+        found: list[Data] = self.sentence("")
+        due: Duration | None = None
+        each = len(found) > 1
+        if self.take(", each within " if each else " within "):
+            due, each = self.duration(), not each
+        while self.take(". "):
+            if due is None and self.take("each step is due within "):
+                due, each = self.duration(), False
                 break
-        if timed and len(steps) == 1:
-            raise self.fail("another step")
-        if not timed and len(steps) == 1 and self.take(" within "):
-            found["response_time"] = self.duration()
+            found += self.sentence("then ")
+        if due is not None and each and len(found) > 1:
+            raise self.fail("each")
         self.need(".")
-        return found | {"steps": tuple(steps)}
+        return {"steps": tuple(found), "response_time": due}
 
-    def step(self, previous: Data | None) -> Data:
-        """A step that somebody takes; whoever took the one before need not be named again."""
-        if previous is None and self.text.startswith("those concerned ", self.at):
-            return self.appeal()
-        if previous and previous["stage"] != "appeal" and not self.text.startswith("the ", self.at):
-            role = previous["role"]
-        else:
+    def sentence(self, then: str) -> list[Data]:
+        """An appeal, or steps behind the word for what follows."""
+        appeal = self.appeal()
+        if appeal:
+            return [appeal]
+        if then:
+            self.need(then)
+        return self.steps()
+
+    def steps(self) -> list[Data]:
+        """What offices do, one after the other."""
+        found: list[Data] = []
+        while True:
             role = self.the("role")
             self.need(" ")
-        said = self.need(*(verb for stage in _TAKEN for verb in STAGE_VERBS[stage]))
-        stage = next(stage for stage in _TAKEN if said in STAGE_VERBS[stage])
-        found: Data = {"stage": stage, "role": role}
-        if said == STAGE_VERBS[stage][1]:
-            self.need(" ")
-            return found | {"name": self.special(stage)} | self.basis()
-        if stage != "review":
-            return found | {"name": self.through(stage)} | self.basis()
-        if not self.take(" the matter"):
-            self.need(" ")
-            found["inspects"] = self.the("channel")
-        return found | {"name": self.through(stage)} | self.basis(inspected=True)
+            found.append(self.step(role))
+            while more := self.attempt(partial(self.further, role)):
+                found.append(more)
+            if not self.take(", then "):
+                return found
 
-    def appeal(self) -> Data:
-        self.need("those concerned ")
-        plain, special = STAGE_VERBS["appeal"]
+    def further(self, role: str) -> Data:
+        """A further step of the same office."""
+        self.need(", ", " and ")
+        return self.step(role)
+
+    def step(self, role: str) -> Data:
+        """One step: a verb of its own, the verb of its stage, or what is taken or provided."""
+        found: Data = {"role": role}
+        name = self.attempt(lambda: self.name("step", "doing"))
+        if name:
+            done = what_is_done(self.lexicon.form("step", name))
+            if done is None:
+                raise self.fail("a step that says what is done")
+            return found | {"name": name, "stage": done[0]} | self.basis()
+        for stage, verb in HOLDS.items():
+            if self.take(f"{verb} "):
+                name = self.an("step")
+                if not self.lexicon.form("step", name).endswith(f" {stage}"):
+                    raise self.fail(f"a step called … {stage}")
+                looks = {"inspects": self.the("channel")} if stage == "review" and self.take(" of ") else {}
+                return found | {"name": name, "stage": stage} | looks | self.basis(inspected=stage == "review")
+        if self.take("reviews "):
+            inspects = None if self.take("the matter") else self.the("channel")
+            found |= {"stage": "review", "name": self.through("review", " in ")} | ({"inspects": inspects} if inspects else {})
+            return found | self.basis(inspected=True)
+        stage = "decision" if self.need(STAGE_VERBS["decision"][0], STAGE_VERBS["remedy"][0]).startswith("decides") else "remedy"
+        return found | {"stage": stage, "name": self.through(stage, " through ")} | self.basis()
+
+    def appeal(self) -> Data | None:
+        """Who hears an appeal, if one is spoken of here."""
         found: Data = {"stage": "appeal"}
-        if self.need(f"{plain} ", f"{special} ").strip() == special:
-            found["name"] = self.special("appeal")
-            self.need(", heard by ")
-            found["role"] = self.the("role")
-        else:
-            found["role"] = self.the("role")
-            found["name"] = self.through("appeal")
-        return found | self.basis()
+        if self.take("appeals go to "):
+            role = self.the("role")
+            return found | {"role": role, "name": self.through("appeal", " through ")} | self.basis()
+        if not (self.take("an ") or self.take("a ")):
+            return None
+        name = self.name("step")
+        if not self.lexicon.form("step", name).endswith(" appeal"):
+            raise self.fail("a step called … appeal")
+        self.need(" goes to ")
+        return found | {"role": self.the("role"), "name": name} | self.basis()
 
-    def special(self, stage: Stage) -> str:
-        """A step whose words end in the stage's own."""
-        name = self.an("step")
-        if not self.lexicon.form("step", name).endswith(f" {stage}"):
-            raise self.fail(f"a step called … {stage}")
-        return name
-
-    def through(self, stage: Stage) -> str:
+    def through(self, stage: str, joint: str) -> str:
         """The step named behind its stage, or the step that goes by the stage's own name."""
-        if self.take(" through "):
+        if self.take(joint):
             return self.an("step")
         name = self.lexicon.known("step", "one").get(stage)
         if name is None:
-            raise self.fail("' through '")
+            raise self.fail(repr(joint))
         return name
 
     def basis(self, inspected: bool = False) -> Data:

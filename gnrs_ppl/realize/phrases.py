@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, get_args
 
 from gnrs_ppl.context.types import Kind
 from gnrs_ppl.realize.english import SMALL_NUMBERS, UNITS, takes_object
-from gnrs_ppl.rule.types import Correlation, Force, Stage, Template
+from gnrs_ppl.rule.types import Correlation, Force, Stage, Template, Ties
 
-Form = Literal["one", "many", "noun"]
-"""Forms of a name: ``one`` (singular; of an action the bare infinitive), ``many`` (plural), ``noun`` (one occurrence of an action)."""
+Form = Literal["one", "many", "noun", "doing"]
+"""Forms of a name: ``one`` (singular; of an action the bare infinitive), ``many`` (plural), ``noun`` (one occurrence of an action),
+``doing`` (of an action the gerund; of a step what somebody does who takes it)."""
+FORMS: tuple[Form, ...] = get_args(Form)
 
-Relation = Literal["after", "from", "before", "around"]
+Relation = Literal["after", "from", "before", "around", "start", "close", "next", "previous", "both", "only after"]
 """Where a constraint looks, seen from its activation."""
 
 RELATIONS: dict[Template, Relation] = {
@@ -25,6 +27,12 @@ RELATIONS: dict[Template, Relation] = {
     "not_precedence": "before",
     "responded_existence": "around",
     "not_coexistence": "around",
+    "init": "start",
+    "end": "close",
+    "chain_response": "next",
+    "chain_precedence": "previous",
+    "coexistence": "both",
+    "succession": "only after",
 }
 
 MODALS: dict[tuple[Force, bool], str] = {
@@ -37,45 +45,60 @@ MODALS: dict[tuple[Force, bool], str] = {
 }
 """Force and polarity (True where the act is asked for) in words: six different ones."""
 
-SAME: dict[Correlation, str] = {
-    "same_resource": "for the same person and case",
-    "same_object": "for the same object and case",
-    "same_case": "for the same case",
+WHOSE: dict[tuple[Correlation, bool], str] = {
+    ("same_resource", True): "the same person",
+    ("same_resource", False): "the same person",
+    ("same_object", True): "the same object",
+    ("same_object", False): "the same object",
+    ("same_case", True): "or anybody else in the case",
+    ("same_case", False): "nor anybody else in the case",
 }
+"""Whose act counts, where that is not what a reader would take for granted."""
+
+USUAL: dict[bool, Correlation] = {True: "same_case", False: "same_resource"}
+"""What a reader takes for granted: whoever did the opening act has to act in person (False), an office or somebody for the case."""
+
+TIES: dict[Ties, str] = {
+    "unknown": "the same recorded time leaves it open",
+    "fulfil": "the same recorded time counts as kept",
+    "violate": "the same recorded time counts as broken",
+}
+"""What an act at the same recorded time as what it is measured from counts as, where the rule declares it."""
 
 STAGE_VERBS: dict[Stage, tuple[str, str]] = {
-    "review": ("reviews", "carries out"),
-    "decision": ("decides the matter", "takes"),
-    "remedy": ("puts the matter right", "provides"),
-    "appeal": ("may appeal to", "may make"),
+    "review": ("reviews", "in"),
+    "decision": ("decides the matter", "through"),
+    "remedy": ("puts the matter right", "through"),
+    "appeal": ("go to", "through"),
 }
-"""What is done at a stage; the second verb goes with a step whose words end in the stage's own (a manager review)."""
+"""What is done at a stage, and what leads to the name of the step."""
+
+HOLDS: dict[Stage, str] = {"review": "holds", "decision": "takes", "remedy": "provides"}
+"""The verb that goes with a step whose words end in the stage's own (a management review)."""
 
 QUOTED: dict[tuple[Kind, Form], tuple[str, str]] = {
     ("action", "one"): ("carry out ", ""),
+    ("action", "doing"): ("carrying out ", ""),
     ("action", "noun"): ("", " entry"),
     ("channel", "one"): ("", " log"),
     ("step", "one"): ("", " step"),
 }
 """What stands around a quoted name so that the sentence stays one."""
 
-FOLLOWING_WORDS = (
-    "within", "before", "after", "afterwards", "until", "and", "or", "recorded", "is", "concerned", "must", "should", "may", "need",
-    "exactly", "both", "all", "show", "shows",
-)  # fmt: skip
+FOLLOWING_WORDS = ("within", "before", "after", "and", "or", "recorded", "is", "concerned", "must", "should", "may", "need", "exactly")
 """Single words that may stand right after a name."""
 
 FOLLOWING_RUNS = (
-    "as a", "as an", "by a", "by an", "at the", "in respect of", "at least", "even once", "for a period", "for the same",
-    "for each", "from then", "from its start", "from the next", "on the last day", "on the basis of",
-    "through a", "through an", "reviews the", "decides the", "puts the", "carries out", "takes a", "takes an", "provides a",
-    "provides an",
+    "as a", "as an", "as the", "during the", "during that", "goes to the", "by a", "by an", "at the",
+    "at all", "at least", "in respect of", "in a", "in an",
+    "more than", "on the last day", "on the basis of", "through a", "through an", "reviews the", "decides the",
+    "puts the", "takes a", "takes an", "holds a", "holds an", "provides a", "provides an",
 )  # fmt: skip
 """Runs of words that may stand right after a name."""
 
 RESERVED_WORDS = frozenset(FOLLOWING_WORDS) | frozenset({
     "shall", "might", "can", "cannot", "not", "no", "never", "none", "neither", "nor", "unless", "except", "if", "when", "then",
-    "every", "each", "any", "either", "once", "twice", "times", "matter",
+    "every", "each", "any", "either", "once", "twice", "times", "matter", "until", "afterwards", "both", "all", "show", "shows",
 })  # fmt: skip
 """Words no phrase may use: they carry force, polarity, time or the joints of a sentence."""
 
@@ -86,11 +109,11 @@ _NUMBER = rf"(?:{'|'.join(SMALL_NUMBERS)}|\d+)"
 _MEASURED = re.compile(rf"\b{_NUMBER} (?:{'|'.join(UNITS)})s?\b", re.IGNORECASE)
 _PLAIN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*(?: [^\W_]+(?:['’-][^\W_]+)*)*")
 FOLLOW = re.compile(
-    rf"$|[,;.)]| (?:\(|(?:{'|'.join([*FOLLOWING_WORDS, *FOLLOWING_RUNS])})\b|for {_NUMBER} |(?:twice|{_NUMBER} times) or more)",
+    rf"$|[,;.)]| (?:\(|(?:{'|'.join([*FOLLOWING_WORDS, *FOLLOWING_RUNS])})\b)",
 )
 """What may come right after a name; where one phrase begins another, this tells which of them was meant."""
 
-_OBJECT = {False: re.compile(" an? "), True: re.compile(" of an? ")}
+_OBJECT = {"one": re.compile(" an? "), "doing": re.compile(" an? "), "noun": re.compile(" of an? ")}
 _RUNS = re.compile(rf" (?:{'|'.join(FOLLOWING_RUNS)})\b")
 
 
@@ -110,7 +133,9 @@ def openings(phrase: str) -> list[str]:
     """What a phrase begins with before words that may also follow a name (look, in look at the records)."""
     found = [phrase[: run.start()] for run in _RUNS.finditer(phrase)]
     first, _, rest = phrase.partition(" ")
-    direct = any(takes_object(first, noun) and re.match("of an? " if noun else "an? ", rest) for noun in (False, True))
+    direct = any(takes_object(first, form) and pattern.match(f" {rest}") for form, pattern in _OBJECT.items())
+    head, review, _ = phrase.partition(" review of the ")
+    found += [f"{head} review"] if review else []
     return [*found, first] if direct else found
 
 
@@ -118,8 +143,7 @@ def follows(text: str, at: int, words: str, form: Form) -> bool:
     """Whether what stands at ``at`` may follow a name in these words."""
     if FOLLOW.match(text, at):
         return True
-    noun = form == "noun"
-    return takes_object(words, noun) and _OBJECT[noun].match(text, at) is not None
+    return takes_object(words, form) and _OBJECT[form].match(text, at) is not None
 
 
 def quote(name: str) -> str:

@@ -10,12 +10,11 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.realize.english import duration, number, times
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
-from gnrs_ppl.realize.phrases import Form
+from gnrs_ppl.realize.phrases import FORMS, Form
 from gnrs_ppl.realize.scanner import ParseError
 from gnrs_ppl.rule.canonical import canonical, payloads
 from gnrs_ppl.rule.types import Act, Constraint, Office, Structure
 
-_FORMS: tuple[Form, ...] = ("one", "many", "noun")
 _NEGATIONS = re.compile(r"\b(?:not|never|no|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -23,8 +22,8 @@ def recovered(structure: Structure, text: str, lexicon: Lexicon) -> list[str]:
     """What of a structure the text fails to give back; empty where everything is recovered.
 
     A text the parser reads is compared fact by fact, and what it says beyond the structure is listed too. Any other text (a
-    polished one) is held against the surface: words of every payload, numbers, durations, force and negations, each as often as
-    the structure has them. The surface cannot tell two swapped payloads apart.
+    polished one) is held against the surface: words of every payload, numbers, durations, force and negations.
+    The surface cannot tell two swapped payloads apart.
     """
     try:
         read = parse(text, lexicon)
@@ -62,6 +61,8 @@ def _constraint_facts(constraint: Constraint) -> list[str]:
     place = f"norm: {constraint.target.activity}"
     found = [f"{place}: {constraint.template}", f"{place}: count {constraint.count}", f"{place}: correlate {constraint.correlate}"]
     found += _act_facts(f"{place}: target", constraint.target)
+    found += [f"{place}: ties {constraint.ties}"] if constraint.ties else []
+    found += [f"{place}: earlier acts count"] if constraint.earlier_counts else []
     found += [f"{place}: deadline {constraint.deadline}"] if constraint.deadline else []
     if constraint.after:
         found += [*_act_facts(f"{place}: after", constraint.after.act), f"{place}: after: log {constraint.after.channel!r}"]
@@ -72,12 +73,10 @@ def missing_on_surface(rule: Structure, text: str, lexicon: Lexicon) -> list[str
     """Payloads, numbers, force and negations of a canonical structure that a text's words do not show."""
     missing = []
     for payload in payloads(rule):
-        forms = {lexicon.form(payload.kind, payload.name, form) for form in _FORMS if _has(payload.kind, form)}
+        forms = {lexicon.form(payload.kind, payload.name, form) for form in FORMS if _has(payload.kind, form)}
         if not any(_count(form, text) for form in forms):
             missing.append(f"{payload.slot}: {payload.kind} {payload.name!r}")
-    for words, n in _numbers(rule).items():
-        if _count(words, text) < n:
-            missing.append(f"number: {words}" + (f" ({n} times)" if n > 1 else ""))
+    missing += [f"number: {' or '.join(words)}" for words in _numbers(rule) if not any(_count(one, text) for one in words)]
     forces = {force: _count(force, text) for force in ("must", "should", "may")}
     forces["may"] -= sum(step.stage == "appeal" for step in rule.procedure.steps) if rule.norm.force != "may" else 0
     negative = sum(not c.positive for c in rule.norm.constraints)
@@ -92,17 +91,19 @@ def missing_on_surface(rule: Structure, text: str, lexicon: Lexicon) -> list[str
 
 
 def _has(kind: str, form: Form) -> bool:
-    return form == "one" or (form == "noun" and kind == "action") or (form == "many" and kind in ("role", "object"))
+    kinds = {"noun": ("action",), "doing": ("action", "step"), "many": ("role", "object")}
+    return form == "one" or kind in kinds[form]
 
 
 def _count(words: str, text: str) -> int:
     return len(re.findall(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE))
 
 
-def _numbers(rule: Structure) -> Counter[str]:
-    """Durations and counts in words, with how often the structure holds them."""
+def _numbers(rule: Structure) -> list[tuple[str, ...]]:
+    """Durations and counts in any of their words; a number may stand once for all its uses."""
     lengths: Iterable[Duration | None] = (rule.trigger.window, rule.procedure.response_time, *(c.deadline for c in rule.norm.constraints))
-    found = Counter(duration(length) for length in lengths if length)
-    found.update(times(c.count) for c in rule.norm.constraints if c.count > 1)
-    found.update([number(rule.evidence.k)] if rule.evidence.k else [])
-    return found
+    found: list[tuple[str, ...]] = [(duration(length),) for length in lengths if length]
+    for c in rule.norm.constraints:
+        found += [(times(c.count), times(c.count - 1)) if c.template == "absence" else (times(c.count),)] if c.count > 1 else []
+    found += [(number(rule.evidence.k),)] if rule.evidence.k else []
+    return list(dict.fromkeys(found))

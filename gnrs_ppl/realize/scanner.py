@@ -11,7 +11,7 @@ from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import one_line
 from gnrs_ppl.realize.english import SMALL_NUMBERS, UNITS
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import FOLLOW, Form, follows
+from gnrs_ppl.realize.phrases import Form, follows
 
 _NUMBER = re.compile(rf"(?:{'|'.join(SMALL_NUMBERS)}|[1-9]\d{{1,8}})(?= )")
 _QUOTED = re.compile(r"[^“”,;.]*?“((?:[^”]|””)+)”")
@@ -89,14 +89,21 @@ class Scanner:
         if quoted:
             exact = quoted[1].replace("””", "”")
             shown = self.lexicon.form(kind, exact, form)
-            if "“" in shown and self.text.startswith(shown, self.at) and FOLLOW.match(self.text, self.at + len(shown)):
+            if "“" in shown and self.text.startswith(shown, self.at) and self.joins(self.at + len(shown), shown, kind, form):
                 self.at += len(shown)
                 return exact
         for words, name in self.lexicon.known(kind, form).items():
-            if self.text.startswith(words, self.at) and follows(self.text, self.at + len(words), words, form):
+            if self.text.startswith(words, self.at) and self.joins(self.at + len(words), words, kind, form):
                 self.at += len(words)
                 return name
         raise self.fail(f"the words of {'an' if kind[0] in 'ao' else 'a'} {kind}")
+
+    def joins(self, at: int, words: str, kind: Kind, form: Form) -> bool:
+        """Whether what stands at ``at`` may follow a name; behind a role also what is done in a step."""
+        done = tuple(f" {verb}" for verb in self.lexicon.known("step", "doing")) if kind == "role" else ()
+        if kind == "step" and words.endswith(" review") and self.text.startswith(" of the ", at):
+            return True
+        return follows(self.text, at, words, form) or self.text.startswith(done, at)
 
     def listed(self, item: Callable[[], str], *conjunctions: str) -> tuple[list[str], str]:
         """``x``, ``x and y`` or ``x, y and z`` with the conjunction used ("" for one item)."""

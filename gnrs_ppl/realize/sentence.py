@@ -26,7 +26,7 @@ _SENTENCES: dict[Reason, str] = {
     "scope": "the record that would open the matter leaves out what decides whether the rule applies",
     "after_unknown": "the records do not settle whether {second} took place, on which the rule waits",
     "unknown_key": "the record that opens the matter does not name the {key}, so no {act} can be matched to it",
-    "unknown_match": "a record in {logs} may be {an_act}, but leaves out what would tell",
+    "unknown_match": "a record in {logs} may be {an_act} in time, but a missing entry or an equal recorded time leaves that open",
     "open_world": "the logs that could show {an_act} are not declared complete, so their silence settles nothing",
     "uncovered": "the logs that could show {an_act} do not cover the whole time in question, so their silence settles nothing",
     "uncorroborated": "{an_act} is recorded, but in fewer logs than the rule asks for",

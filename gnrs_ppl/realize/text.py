@@ -1,16 +1,21 @@
-"""Structure -> one to four sentences of plain institutional English (DESIGN §2; SEMANTICS lines 6 to 19 in words)."""
+"""Structure -> a few sentences of plain institutional English (DESIGN §2; SEMANTICS lines 6 to 19 in words).
+
+First the duty, subject first and its time once; then what it does not hold for, where it applies, how it is shown, and what follows
+where the records show otherwise. What a reader takes for granted is not said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import Refused
-from gnrs_ppl.realize.english import article, capitalised, duration, number, series, takes_object, times
+from gnrs_ppl.realize.english import article, capitalised, duration, number, series, takes_object, times, what_is_done
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import MODALS, RELATIONS, SAME, STAGE_VERBS
+from gnrs_ppl.realize.phrases import HOLDS, MODALS, RELATIONS, STAGE_VERBS, TIES, USUAL, WHOSE, Form
 from gnrs_ppl.rule.canonical import SlotContent, canonical, dumps
 from gnrs_ppl.rule.pools import slot_of
 from gnrs_ppl.rule.types import (
@@ -25,9 +30,6 @@ from gnrs_ppl.rule.types import (
     Structure,
     Trigger,
 )
-
-LONG = 36
-"""Words beyond which the evidence gets a sentence of its own."""
 
 
 def render(structure: Structure, lexicon: Lexicon, dates_only: bool = False) -> str:
@@ -50,20 +52,17 @@ def render(structure: Structure, lexicon: Lexicon, dates_only: bool = False) -> 
     for constraint in structure.norm.constraints:
         if constraint.template not in RELATIONS:
             raise Refused(f"template {constraint.template!r} has no text yet", f"use one of {', '.join(RELATIONS)}")
-        acts = (structure.trigger.act, constraint.target, constraint.unless, constraint.after and constraint.after.act)
-        if constraint.ties or constraint.earlier_counts or any(act.alternatives for act in acts if act):
-            raise Refused("alternatives, ties and earlier_counts have no text yet", "leave them out of a rule that is to be written out")
     return _Writer(canonical(structure), lexicon).text(dates_only)
 
 
 def occurrence(act: Act, lexicon: Lexicon) -> str:
     """An act as a noun phrase without article."""
-    return _act(act, lexicon, lexicon.form("action", act.activity, "noun"), noun=True)
+    return _act(act, lexicon, "noun")
 
 
-def conduct(act: Act, lexicon: Lexicon) -> str:
-    """An act as a bare infinitive."""
-    return _act(act, lexicon, lexicon.form("action", act.activity), noun=False)
+def conduct(act: Act, lexicon: Lexicon, form: Form = "one") -> str:
+    """An act as a bare infinitive, or as a gerund."""
+    return _act(act, lexicon, form)
 
 
 def phrase(content: SlotContent, lexicon: Lexicon) -> str:
@@ -86,20 +85,32 @@ def phrase(content: SlotContent, lexicon: Lexicon) -> str:
     rule = Structure.model_validate(blank | {slot_of(content): content})
     writer = _Writer(canonical(rule), lexicon.including(rule))
     if isinstance(content, Scope):
-        return ", ".join([*writer.openers(), writer.bearer()])
+        return ", ".join([writer.bearer().removesuffix(" concerned"), *writer.applies()])
     if isinstance(content, Trigger):
-        return writer.trigger("every case") + writer.episode()
+        return writer.opening()
     if isinstance(content, Norm):
-        writer.shared = None  # a rule says with its evidence for whom an act counts; alone, every clause says it
-        return f"{writer.bearer()} {'; '.join(writer.clause(c, timed=True) for c in writer.constraints)}"
-    return writer.evidence() if isinstance(content, EvidencePolicy) else writer.procedure()
+        writer.activation = "it"
+        return f"{writer.bearer().removesuffix(' concerned')} {'; '.join(writer.clauses())}"
+    return writer.evidence() if isinstance(content, EvidencePolicy) else " ".join(writer.procedure())
 
 
-def _act(act: Act, lexicon: Lexicon, words: str, noun: bool) -> str:
+def _act(act: Act, lexicon: Lexicon, form: Form) -> str:
+    """The patterns of an act behind each other; those that differ in the role alone share their other words."""
+    said = []
+    for _, group in groupby(act.patterns, key=lambda p: (p.activity, p.location, p.object, p.role is None)):
+        first, *others = group
+        said.append(_pattern(first, [other.role for other in others if other.role], lexicon, form))
+    return " or ".join(said)
+
+
+def _pattern(act: Act, other_roles: list[str], lexicon: Lexicon, form: Form) -> str:
+    words = lexicon.form("action", act.activity, form)
     thing = lexicon.a("object", act.object) if act.object else None
-    direct = thing is not None and takes_object(words, noun)
-    text = f"{words}{' of' if noun else ''} {thing}" if direct else words
-    text += f" {'by' if noun else 'as'} {lexicon.a('role', act.role)}" if act.role else ""
+    direct = thing is not None and takes_object(words, form)
+    text = f"{words}{' of' if form == 'noun' else ''} {thing}" if direct else words
+    if act.role:
+        people = [lexicon.a("role", role) for role in (act.role, *other_roles)]
+        text += f" {'by' if form == 'noun' else 'as'} {' or '.join(people)}"
     text += f" at the {lexicon.form('location', act.location)}" if act.location else ""
     return text if thing is None or direct else f"{text} in respect of {thing}"
 
@@ -107,37 +118,56 @@ def _act(act: Act, lexicon: Lexicon, words: str, noun: bool) -> str:
 class _Writer:
     """Writes one canonical structure."""
 
+    activation = ""
+    """Words for the opening act wherever it is spoken of; empty where the rule says them itself."""
+
     def __init__(self, rule: Structure, lexicon: Lexicon) -> None:
         self.rule, self.lexicon = rule, lexicon
         self.constraints = sorted(rule.norm.constraints, key=_reading_order)
-        correlations = {c.correlate for c in self.constraints}
-        self.shared = next(iter(correlations)) if len(correlations) == 1 else None
+        self.office = isinstance(rule.norm.bearer, Office)
+        plain = all(c.positive and rule.norm.correlation(c) == "same_case" for c in self.constraints)
+        # where it does not matter who acts, nobody in particular is bound
+        self.impersonal = not self.office and not rule.scope.roles and (plain or rule.trigger.act is None)
+        self.mentioned = self.window_told = False
 
     def text(self, dates_only: bool) -> str:
-        openers, lead = self.openers(), self.lead()
-        sentences = [f"This rule applies {', '.join(openers)}"] if len(openers) > 1 else []
-        norm = lead
-        if len(openers) == 1:
-            alone = f"as regards {openers[0][3:]}" if openers[0].startswith("to ") else openers[0]
-            norm = f"{alone}, {lead}"
-        evidence = self.evidence() + (f"; {self.dates()}" if dates_only else "")
-        if len(self.constraints) == 1 and not self.constraints[0].unless and not dates_only and len(norm.split()) <= LONG:
-            sentences.append(f"{norm}; {evidence}")
-        else:
-            sentences += [norm, evidence]
-        return " ".join(f"{capitalised(sentence)}." for sentence in [*sentences, self.procedure()])
+        sentences = [f"{self.bearer()} {self.duties()}"]
+        exceptions = {c.unless for c in self.constraints}
+        if (shared := next(iter(exceptions))) and len(exceptions) == 1:
+            sentences.append(f"exception: {self.an(shared)} recorded beforehand")
+        if applies := self.applies():
+            sentences.append(f"this applies {', '.join(applies)}")
+        sentences.append(self.evidence())
+        if dates_only:
+            sentences.append(self.dates())
+        return " ".join(f"{capitalised(sentence)}." for sentence in [*sentences, *self.procedure()])
 
     def names(self, kind: Kind, names: Iterable[str]) -> list[str]:
         """Names behind the definite article."""
         return [f"the {self.lexicon.form(kind, name)}" for name in names]
 
+    def an(self, act: Act) -> str:
+        """An act as a noun phrase behind ``a`` or ``an``."""
+        words = occurrence(act, self.lexicon)
+        return f"{article(words)} {words}"
+
     # Scope
 
-    def openers(self) -> list[str]:
-        """What of the scope does not stand with the bearer."""
-        scope, lexicon = self.rule.scope, self.lexicon
+    def bearer(self) -> str:
+        """The subject: an office, or whoever does the opening act."""
+        bearer, roles = self.rule.norm.bearer, self.rule.scope.roles
+        if isinstance(bearer, Office):
+            return self.lexicon.a("role", bearer.role)
+        if not roles:
+            return "somebody" if self.impersonal else self.lexicon.anyone
+        words = series([self.lexicon.form("role", name) for name in roles], "or")
+        return f"{article(words)} {words}{'' if self.rule.trigger.act else ' concerned'}"
+
+    def applies(self) -> list[str]:
+        """What of the scope does not stand with the subject, and how long, unless a clause said so."""
+        scope, lexicon, window = self.rule.scope, self.lexicon, self.rule.trigger.window
         found = []
-        if scope.roles and isinstance(self.rule.norm.bearer, Office):
+        if scope.roles and self.office:
             found.append(f"to {series([lexicon.form('role', name, 'many') for name in scope.roles], 'and')}")
         if scope.locations:
             found.append(f"at {series(self.names('location', scope.locations), 'or')}")
@@ -145,113 +175,142 @@ class _Writer:
             found.append(f"where {series([lexicon.a('object', name) for name in scope.objects], 'or')} is involved")
         if scope.concerns:
             found.append(f"in matters of {series([lexicon.form('object', name, 'many') for name in scope.concerns], 'and')}")
-        return found
+        return [*found, f"for {duration(window)}"] if window and not self.window_told else found
 
-    def bearer(self) -> str:
-        bearer, roles = self.rule.norm.bearer, self.rule.scope.roles
-        if isinstance(bearer, Office):
-            return self.lexicon.a("role", bearer.role)
-        if not roles:
-            return f"{self.lexicon.anyone} concerned"
-        return f"the {series([self.lexicon.form('role', name) for name in roles], 'or')} concerned"
+    # Trigger
 
-    # Trigger and norm
+    def opening(self) -> str:
+        """The trigger by itself."""
+        trigger, lexicon = self.rule.trigger, self.lexicon
+        words = "each case"
+        if trigger.act and trigger.channel:
+            which = "the case's first" if trigger.once == "first" else "each"
+            words = f"{which} {occurrence(trigger.act, lexicon)} recorded in the {lexicon.form('channel', trigger.channel)}"
+        return f"{words}, for {duration(trigger.window)}" if trigger.window else words
 
-    def trigger(self, case: str) -> str:
-        trigger = self.rule.trigger
-        if trigger.act is None or trigger.channel is None:
-            return case
-        which, per = "every", ""
-        if trigger.once == "first":
-            which, per = "the first", " for each case" if isinstance(self.rule.norm.bearer, Office) else " for each person and case"
-        return f"{which} {occurrence(trigger.act, self.lexicon)} recorded in the {self.lexicon.form('channel', trigger.channel)}{per}"
+    def occasion(self, constraint: Constraint) -> str:
+        """What a time is measured from: the opening act, or the next act of another kind after it."""
+        words = self.opener()
+        if constraint.after is None:
+            return words
+        log = self.lexicon.form("channel", constraint.after.channel)
+        return f"the next {occurrence(constraint.after.act, self.lexicon)} recorded in the {log} after {words}"
 
-    def lead(self) -> str:
-        """The norm: its time in front where every constraint shares it, else behind each of them."""
-        fronts = {self.front(c) for c in self.constraints}
-        front = next(iter(fronts)) if len(fronts) == 1 else None
-        opening = front or f"for {self.trigger('every case')}{self.episode()}"
-        clauses = [self.clause(c, timed=front is None) for c in self.constraints]
+    def opener(self) -> str:
+        """The opening act; a gerund where whoever does it bears the rule."""
+        trigger, again, self.mentioned = self.rule.trigger, self.mentioned, True
+        if self.activation:
+            return self.activation
+        if trigger.act is None:
+            return "that start" if again else "the start of each case"
+        if not self.office and not self.impersonal:
+            first = "first " if trigger.once == "first" and not again else ""
+            return first + conduct(trigger.act, self.lexicon, "doing")
+        first = "the first" if self.impersonal else "the case's first"
+        which = "that" if again else first if trigger.once == "first" else "each"
+        return f"{which} {occurrence(trigger.act, self.lexicon)}"
+
+    # Norm
+
+    def duties(self) -> str:
+        """The clauses as one sentence."""
+        clauses = self.clauses()
         if len(clauses) < 3:
-            return f"{opening}, {self.bearer()} {', and '.join(clauses)}"
+            return ", and ".join(clauses)
         lettered = [f"({chr(ord('a') + i)}) {clause}" for i, clause in enumerate(clauses)]
-        return f"{opening}, {self.bearer()} {'; '.join(lettered[:-1])}; and {lettered[-1]}"
+        return f"{'; '.join(lettered[:-1])}; and {lettered[-1]}"
 
-    def episode(self) -> str:
-        window = self.rule.trigger.window
-        return f" and the period of {duration(window)} after {self.pronoun()}" if window else ""
+    def clauses(self) -> list[str]:
+        """Every constraint behind its modal."""
+        exceptions = {c.unless for c in self.constraints}
+        texts, before = [], None
+        for constraint in self.constraints:
+            text = f"{MODALS[self.rule.norm.force, constraint.positive]} {conduct(constraint.target, self.lexicon)}"
+            text += f"{_how_often(constraint)}{self.whose(constraint)} {self.when(constraint, before)}"
+            text += f" ({TIES[constraint.ties]})" if constraint.ties else ""
+            if constraint.unless and len(exceptions) > 1:
+                text += f", unless {self.an(constraint.unless)} is recorded beforehand"
+            texts.append(text)
+            before = constraint
+        return texts
 
-    def pronoun(self) -> str:
-        return "it" if self.rule.trigger.act else "its start"
+    def whose(self, constraint: Constraint) -> str:
+        """Whose act counts, where that is not what a reader takes for granted."""
+        correlation = self.rule.norm.correlation(constraint)
+        usual = USUAL[self.office or self.impersonal or not self.rule.trigger.act]
+        return f" ({WHOSE[correlation, constraint.positive]})" if correlation != usual else ""
 
-    def front(self, constraint: Constraint) -> str | None:
-        """Time and trigger in front of the sentence; None where they do not fit there together."""
+    def when(self, constraint: Constraint, before: Constraint | None) -> str:
+        """Where the constraint looks, behind the act."""
         relation, length, window = RELATIONS[constraint.template], constraint.deadline, self.rule.trigger.window
-        if constraint.after or (window and (length or relation in ("before", "around"))):
-            return None
-        opener = self.trigger("the start of every case")
-        if relation == "before":
-            return f"within {duration(length)} before {opener}" if length else f"before {opener}"
-        if relation == "around":
-            return f"within {duration(length)} before or after {opener}" if length else f"before or after {opener}"
-        if relation == "from":
-            return f"from {opener} until {_end(length, window)}"
-        stretch = duration(length) if length else f"a period of {duration(window)}" if window else None
-        if stretch is None:
-            return f"after {opener} and {'before' if constraint.positive else 'until'} the case closes"
-        return f"{'within' if constraint.positive else 'for'} {stretch} after {opener}"
+        ahead = relation in ("after", "from", "only after")
+        if relation not in ("both", "only after") and before and _same_time(constraint, before, window):
+            return "within that time"
+        if ahead and window and not length and not constraint.after and not constraint.earlier_counts and self.window_told:
+            text = "during that period"
+        elif ahead:
+            text = self.ahead(constraint)
+        elif relation in ("start", "close"):
+            text = self.edge(constraint, "first" if relation == "start" else "last")
+        elif relation in ("next", "previous"):
+            side = "next act after" if relation == "next" else "last act before"
+            text = f"as the {side} {self.occasion(constraint)}" + (f", within {duration(length)}" if length else "")
+        else:
+            side = "before" if relation == "before" else "before or after"
+            text = f"{f'within {duration(length)} ' if length else ''}{side} {self.occasion(constraint)}"
+        return text + {"both": ", neither without the other", "only after": ", and only then"}.get(relation, "")
 
-    def when(self, constraint: Constraint) -> str:
-        """Time behind the act, relative to the activation."""
-        after, length, relation = constraint.after, constraint.deadline, RELATIONS[constraint.template]
-        reference = self.pronoun()
-        if after:
-            reference = f"the next {occurrence(after.act, self.lexicon)} recorded in the {self.lexicon.form('channel', after.channel)}"
-        if relation == "before":
-            return f"within {duration(length)} before {reference}" if length else f"before {reference}"
-        if relation == "around":
-            return f"within {duration(length)} before or after {reference}" if length else f"before or after {reference}"
-        close = "the period ends" if self.rule.trigger.window else "the case closes"
-        if relation == "from":
-            start = "then" if reference == "it" else reference
-            return f"from {start} until {f'{duration(length)} later' if length else close}"
+    def ahead(self, constraint: Constraint) -> str:
+        """Time that follows: a deadline, the rule's own period, or the rest of the case."""
+        length, window, occasion = constraint.deadline, self.rule.trigger.window, self.occasion(constraint)
+        latest = "at the latest " if constraint.earlier_counts else ""
+        if length and length == window and not constraint.after and not latest and not self.window_told:
+            self.window_told = True
+            return f"within the {duration(length)} after {occasion}"
         if length:
-            return f"{'within' if constraint.positive else 'for'} {duration(length)} after {reference}"
-        start = f"after {reference}" if after else "afterwards"
-        return f"{start} and before {close}" if constraint.positive else f"{start} until {close}"
+            return f"{latest}{duration(length)} after {occasion}" if latest else f"within {duration(length)} of {occasion}"
+        if window and not constraint.after:
+            self.window_told = True
+            return f"{latest}during the {duration(window)} after {occasion}"
+        if latest:
+            return f"before or after {occasion}, {latest}by the close of the case"
+        end = "the time is up" if window else "the case closes"
+        return f"after {occasion} and before {end}" if constraint.positive else f"after {occasion}"
 
-    def clause(self, constraint: Constraint, timed: bool) -> str:
-        text = f"{MODALS[self.rule.norm.force, constraint.positive]} {conduct(constraint.target, self.lexicon)}{_how_often(constraint)}"
-        text += f" {self.when(constraint)}" if timed else ""
-        text += f" ({SAME[self.rule.norm.correlation(constraint)]})" if self.shared is None else ""
-        if constraint.unless:
-            exception = occurrence(constraint.unless, self.lexicon)
-            text += f", unless {article(exception)} {exception} is recorded beforehand"
-        return text
+    def edge(self, constraint: Constraint, which: str) -> str:
+        """The first or the last place in a case."""
+        if self.rule.trigger.act or constraint.after or self.mentioned:
+            side = "for" if which == "first" else "after"
+            return f"as the {which} act of the case {side} {self.occasion(constraint)}"
+        self.mentioned = True
+        return f"as the {which} act of each case"
 
     # Evidence
 
     def evidence(self) -> str:
-        """Which logs must show the act; "an act counts" wherever more than one act may be meant."""
-        policy, force = self.rule.evidence, self.rule.norm.force
+        """Which logs must show the act, and which one shows what opens the matter."""
+        policy, trigger = self.rule.evidence, self.rule.trigger
         logs = self.names("channel", policy.channels)
-        same = f" {SAME[self.shared]}" if self.shared else ""
-        only = self.constraints[0]
-        listed = series(logs, "or" if policy.operator == "any" else "and")
-        listed = f"at least {number(policy.k)} of {listed}" if policy.k else listed
-        every = "" if policy.operator != "all" or len(logs) == 1 else "both " if len(logs) == 2 else "all "
-        if len(self.constraints) == 1 and only.positive and only.unless is None and force != "may":
-            return f"{listed} {force} {every}show it{same}"
-        text = f"an act counts as done when {listed} {f'{every}show' if policy.k or every else 'shows'} it{same}"
-        return f"{text}, as far as they can record it" if every else text
+        text = series(logs, "or" if policy.operator == "any" else "and")
+        if policy.k:
+            text = f"at least {number(policy.k)} of {text}"
+        elif policy.operator == "all" and len(logs) > 1:
+            text = f"{'both' if len(logs) == 2 else 'all of'} {text}"
+            if len(self.constraints) > 1 or self.constraints[0].unless:
+                text += ", as far as each can record it"
+        if trigger.act and policy.channels != (trigger.channel,):
+            acts = dict.fromkeys(self.lexicon.form("action", name, "noun") for name in trigger.act.activities)
+            text += f"; for the {' or '.join(acts)}, {self.names('channel', [trigger.channel or ''])[0]}"
+        return f"evidence: {text}"
 
     def dates(self) -> str:
         """How dates are compared, for the constraints there are."""
-        forward = [c for c in self.constraints if RELATIONS[c.template] != "before" and c.template != "not_response"]
+        back = ("precedence", "not_precedence", "not_response", "chain_precedence")
+        forward = [c for c in self.constraints if c.template not in back]
         notes = []
         if forward:
-            activities = {c.target.activity for c in forward}
-            noun = self.lexicon.a("action", forward[0].target.activity, "noun") if len(activities) == 1 else "an act"
+            acts = {c.target for c in forward}
+            noun = "an act" if len(acts) > 1 or forward[0].target.alternatives else self.an(Act(activity=forward[0].target.activity))
             notes.append(f"{noun} on the last day counts")
         if len(forward) < len(self.constraints):
             notes.append("two acts on the same day are not put in order")
@@ -259,43 +318,79 @@ class _Writer:
 
     # Procedure
 
-    def procedure(self) -> str:
+    def procedure(self) -> Iterator[str]:
+        """What follows: the steps of an office as one sentence, each appeal as one of its own."""
         procedure = self.rule.procedure
-        text = "if a question arises, " if self.rule.norm.force == "may" else "if the records show otherwise, "
-        if procedure.response_time and len(procedure.steps) > 1:
-            text += f"each of these steps is taken within {duration(procedure.response_time)}: "
-        previous: Step | None = None
+        lead = "if a question arises, " if self.rule.norm.force == "may" else "if the records show otherwise, "
+        runs: list[list[Step]] = []
         for step in procedure.steps:
-            if previous:
-                text += "; " if step.stage == "appeal" else ", then "
-            told = previous is not None and previous.stage != "appeal" and previous.role == step.role
-            text += self.step(step, told)
-            previous = step
-        return f"{text} within {duration(procedure.response_time)}" if procedure.response_time and len(procedure.steps) == 1 else text
+            if step.stage == "appeal" or not runs or runs[-1][-1].stage == "appeal":
+                runs.append([])
+            runs[-1].append(step)
+        sentences: list[str] = []
+        for run in runs:
+            then = "then " if sentences and run[0].stage != "appeal" else ""
+            sentences.append(then + (self.appeal(run[0]) if run[0].stage == "appeal" else self.steps(run)))
+        due = procedure.response_time
+        if due and len(procedure.steps) == 1:
+            sentences[0] += f" within {duration(due)}"
+        elif due and len(runs[0]) > 1:
+            sentences[0] += f", each within {duration(due)}"
+        elif due:
+            sentences.append(f"each step is due within {duration(due)}")
+        yield lead + sentences[0]
+        yield from sentences[1:]
 
-    def step(self, step: Step, told: bool) -> str:
-        """One step; ``told`` where the step before names who takes it."""
+    def steps(self, run: list[Step]) -> str:
+        """Steps in order, those of one office under one subject."""
+        parts = []
+        for role, group in groupby(run, key=lambda step: step.role):
+            parts.append(f"the {self.lexicon.form('role', role)} {series([self.step(step) for step in group], 'and')}")
+        return ", then ".join(parts)
+
+    def step(self, step: Step) -> str:
+        """What is done, with which log, and how it is recorded."""
         lexicon, log = self.lexicon, f"the {self.lexicon.form('channel', step.inspects)}" if step.inspects else ""
-        plain, special = STAGE_VERBS[step.stage]
-        words = lexicon.form("step", step.name)
-        exact, ends = words == step.stage, words.endswith(f" {step.stage}")
-        what, who = lexicon.a("step", step.name), f"the {lexicon.form('role', step.role)}"
+        words, known = lexicon.form("step", step.name), lexicon.words.get(("step", step.name))
+        verb, joint = STAGE_VERBS[step.stage]
         basis = f" on the basis of {log}" if log else ""
-        if step.stage == "appeal":
-            text = f"those concerned {special} {what}, heard by {who}" if ends else f"those concerned {plain} {who}"
+        natural = what_is_done(words) if known and known.doing else None
+        if natural and natural[0] == step.stage:
+            text = lexicon.form("step", step.name, "doing")
+        elif words.endswith(f" {step.stage}"):
+            text = f"{HOLDS[step.stage]} {lexicon.a('step', step.name)}"
+            if step.stage == "review" and log:
+                text, basis = f"{text} of {log}", ""
         else:
-            text = "" if told else f"{who} "
-            text += f"{special} {what}" if ends else plain
-            if step.stage == "review" and not ends:
-                text, basis = f"{text} {log or 'the matter'}", ""
-        text += "" if ends or exact else f" through {what}"
-        return text + basis + (f" (recorded as {lexicon.a('action', step.activity, 'noun')})" if step.activity else "")
+            text = verb
+            if step.stage == "review":
+                text, basis = f"{verb} {log or 'the matter'}", ""
+            text += "" if words == step.stage else f" {joint} {lexicon.a('step', step.name)}"
+        return text + basis + self.recorded(step)
+
+    def appeal(self, step: Step) -> str:
+        """Who hears an appeal."""
+        lexicon, (verb, joint) = self.lexicon, STAGE_VERBS["appeal"]
+        words, what = lexicon.form("step", step.name), lexicon.a("step", step.name)
+        office = f"the {lexicon.form('role', step.role)}"
+        text = f"{what} goes to {office}" if words.endswith(" appeal") else f"appeals {verb} {office}"
+        text += "" if words == "appeal" or words.endswith(" appeal") else f" {joint} {what}"
+        return text + (f" on the basis of {self.names('channel', [step.inspects])[0]}" if step.inspects else "") + self.recorded(step)
+
+    def recorded(self, step: Step) -> str:
+        """The recorded activity that shows a step."""
+        return f" (recorded as {self.lexicon.a('action', step.activity, 'noun')})" if step.activity else ""
 
 
-def _end(length: Duration | None, window: Duration | None) -> str:
-    if length:
-        return f"{duration(length)} later"
-    return f"the end of a period of {duration(window)}" if window else "the case closes"
+def _same_time(one: Constraint, other: Constraint, window: Duration | None) -> bool:
+    """Whether ``within that time`` would mean the time of the other: the same relation, length and activation."""
+
+    def place(c: Constraint) -> tuple[object, ...]:
+        relation = RELATIONS[c.template]
+        return ("after" if relation in ("after", "from") else relation), c.deadline, c.after, c.earlier_counts
+
+    timed = RELATIONS[one.template] in ("after", "from", "before", "around")
+    return timed and place(one) == place(other) and not (window and RELATIONS[one.template] in ("after", "from") and not one.deadline)
 
 
 def _how_often(constraint: Constraint) -> str:
@@ -305,7 +400,7 @@ def _how_often(constraint: Constraint) -> str:
     if constraint.template == "exactly":
         return f" exactly {times(n)}"
     if constraint.template == "absence":
-        return " even once" if n == 1 else f" {times(n)} or more"
+        return " at all" if n == 1 else f" more than {times(n - 1)}"
     return ""
 
 
