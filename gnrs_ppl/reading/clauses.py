@@ -6,7 +6,7 @@ import re
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.reading.quantities import PLAIN_DURATION
-from gnrs_ppl.reading.words import word
+from gnrs_ppl.reading.words import lemmas, word
 
 Kind = Literal["main", "after", "only_after", "before", "until", "unless", "without", "provided", "purpose", "background", "who"]
 
@@ -37,6 +37,8 @@ _DIRECT = r"(?:(?P<direct{n}>immediately|directly|right|straight|promptly|instan
 _END = r"(?=\s*(?:[.,;:)]|$))"
 _LIMIT = rf"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 _OPENERS: tuple[tuple[Kind, str], ...] = (
+    ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
+    ("after", r"(?:for|at|on|with|upon|after) (?:each|every)\b(?! (?:of|other|time))"),
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
     ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|ahead of|in advance of)\b"),
     ("background", r"(?:even (?:with|if|though|when|after|before)|whether or not|no matter|regardless of|irrespective of|whatever|however|whoever was|"
@@ -72,9 +74,12 @@ MODAL = (
 _MODAL = re.compile(rf"\b{MODAL}\b", re.IGNORECASE)
 _CONJUNCTION = re.compile(
     rf"(?:,\s*(?:and|but|yet|nor|then)?\s*|\s+(?:and|but|nor|then|yet)\s+|,\s*(?:and|but)\s+)(?=(?:then |also |in addition |afterwards |they |he |she |it |he or she )?(?:{MODAL})\b"
-    rf"|(?:nor|neither|no|never|nobody|no one)\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|(?:the|an?|any|every|each|no|all|its?|their|his|her|that|this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
+    rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no|never|nobody|no one)\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|(?:the|an?|any|every|each|no|all|its?|their|his|her|that|this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
     re.IGNORECASE,
 )
+_COMMA_AND = re.compile(rf",\s*(?:and|but)\s+(?=(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b)", re.IGNORECASE)
+_COORDINATED = re.compile(r"\s+and\s+(?=([a-z]+)\b)", re.IGNORECASE)
+_LIST_TO_COME = re.compile(r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|beforehand|first)\W*$", re.IGNORECASE)
 _DETERMINER = re.compile(r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|one|someone|nobody)\b", re.IGNORECASE)
 SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|:(?=\s)")
 
@@ -82,7 +87,8 @@ SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n
 def sentences(text: str) -> list[tuple[int, int]]:
     """Start and end of every sentence, or part of one between semicolons or colons."""
     found, at = [], 0
-    for end in [*(m.end() for m in SENTENCE_END.finditer(text)), len(text)]:
+    ends = [m.end() for m in SENTENCE_END.finditer(text) if m[0] != ":" or not _LIST_TO_COME.search(text[: m.start()])]
+    for end in [*ends, len(text)]:
         if any(c.isalnum() for c in text[at:end]):
             found.append((at, end))
         at = end
@@ -131,8 +137,8 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
             continue
         if any(c.isalnum() for c in text[at : mark.opened]) and not _only_adverbs(text[at : mark.opened]):
             main(at, mark.opened)
-        limit = marks[i + 1].opened if i + 1 < len(marks) else end
-        first = number == 0 or not any(c.kind == "main" and c.end > _last_break(text, start, mark.opened) for c in found)
+        limit = marks[i + 1].opened if i + 1 < len(marks) and mark.kind != "background" else end
+        first = number == 0
         stop = _end_of_subordinate(text, mark, limit, end, first)
         clause = Clause(mark.kind, mark.start, stop, mark.opened, mark.direct, number + 1 if first else number, first, mark.opener)
         found.append(clause)
@@ -140,7 +146,7 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
     if any(c.isalnum() for c in text[at:end]):
         main(at, end)
     if number == 0:  # only a subordinate clause: what it says is the main one
-        return [c._replace(kind="main", number=1) if i == 0 else c for i, c in enumerate(found)]
+        return [c._replace(kind="main", number=1, start=c.start if c.kind != "who" else c.opened) if i == 0 else c for i, c in enumerate(found)]
     return [c._replace(number=min(max(c.number, 1), number)) for c in found]
 
 
@@ -149,13 +155,14 @@ def _only_adverbs(text: str) -> bool:
     return all(w in ("then", "and", "but", "also", "finally", "however", "therefore", "or", "so", "only", "that", "moreover", "afterwards", "again") for w in words)
 
 
-def _last_break(text: str, start: int, at: int) -> int:
-    """Where the main clause that a mark may belong to began: the last ", and" or the start."""
-    return start
+_EACH = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)", re.IGNORECASE)
+_FEW_WORDS = re.compile(rf"(?:\s*(?!(?:at|the|an?|in|and|or|but|who|which|that|{MODAL})\b)[\w'-]+){{0,4}}", re.IGNORECASE)
 
 
 def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: bool) -> int:
     """Where a subordinate clause ends: at the comma before the main clause, or where a new binding clause begins."""
+    if mark.kind == "background" and not first:
+        return limit
     commas = [m.start() for m in re.finditer(r",", text[mark.start : limit])]
     commas = [mark.start + c for c in commas]
     if first:
@@ -176,17 +183,44 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
                 if any(word(w).verbs for w in re.findall(r"[a-z]+", text[mark.start : d.start()].lower()) if len(w) > 3):
                     return d.start()
         return limit
-    broken = _CONJUNCTION.search(text, mark.start, limit)
+    if _EACH.fullmatch(mark.opener):
+        return min(limit, _FEW_WORDS.match(text, mark.start).end())  # type: ignore[union-attr]
+    if mark.kind == "who":
+        return mark.start
+    broken = _CONJUNCTION.search(text, mark.start, limit) or _COMMA_AND.search(text, mark.start, limit)
     if broken:
         return broken.start()
+    if mark.kind in ("before", "after", "until", "without"):
+        told = re.findall(r"[a-z]+", text[mark.start : limit].lower())
+        if told and not told[0].endswith("ing") and (modal := _MODAL.search(text, mark.start, limit)) and mark.kind == "without":
+            return modal.start()
+        for joint in _COORDINATED.finditer(text, mark.start, limit):
+            between = re.findall(r"[a-z]+", text[mark.start : joint.start()].lower())
+            plain = 0 < len(between) <= 3 and between[0] in ("the", "a", "an", "any", "every", "each")
+            if joint[1].lower() in lemmas(joint[1].lower(), "v") and plain:
+                return joint.start()
     for comma in commas:
         if _MODAL.search(text, comma, limit):
             return comma
     return limit
 
 
+def _binds(text: str) -> bool:
+    """Whether a stretch has a verb of its own, so that what follows is another clause."""
+    return bool(_MODAL.search(text)) or any(_finite(w) for w in re.findall(r"[a-z]+", text.lower()))
+
+
+_NEW_BAN = re.compile(r"(?:no|nobody|no one|neither|never)\b", re.IGNORECASE)
+
+
+def _finite(form: str) -> bool:
+    """Whether a word can only be a verb, in a form that makes a clause."""
+    return bool(lemmas(form, "v")) and not lemmas(form, "n") and not form.endswith("ing")
+
+
 def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A main clause cut where a new binding one begins: "must check out, and must not walk on"."""
-    cuts = [m.start() for m in _CONJUNCTION.finditer(text, start, end) if _MODAL.search(text, start, m.start())]
+    found = [*_CONJUNCTION.finditer(text, start, end), *_COMMA_AND.finditer(text, start, end)]
+    cuts = sorted({m.start() for m in found if _binds(text[start : m.start()]) or _NEW_BAN.match(text, m.end())})
     edges = [start, *cuts, end]
     return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]

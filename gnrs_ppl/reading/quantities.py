@@ -78,6 +78,6 @@ def number(words: str) -> int:
 _TIMES = rf"(?P<n>{_NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice)"
 COUNT = re.compile(
     rf"(?P<how>(?P<most>at most|no more than|not more than|a maximum of|maximum|up to|at the most|more than)|(?P<least>at least|no fewer than|not less than"
-    rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{_NUMBER}|one)(?=\s+\w))(?P<more> or more)?",
+    rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{_NUMBER}|one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT})\b))(?P<more> or more)?",
     re.IGNORECASE,
 )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from typing import Literal, NamedTuple
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading.clauses import MODAL, Clause, clauses, sentences
 from gnrs_ppl.reading.quantities import COUNT, durations, number
-from gnrs_ppl.reading.types import ActRead, Joint, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
+from gnrs_ppl.reading.types import ActRead, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Match, Token, Vocabulary, tokens_of
 from gnrs_ppl.reading.words import word
 from gnrs_ppl.rule.types import Force, Template
@@ -49,8 +50,8 @@ _EARLIER = _words(
     r"beforehand|before (?:it|that|this|them)|upfront|up front|in advance|ahead of time|prior to (?:it|that|this|them)|previously|earlier|already"
 )
 _PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s|ve) already)")
-_THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b", re.IGNORECASE)
-_THEN = re.compile(r"\b(?:and|,)?\s*(?:then|thereafter|afterwards|subsequently|after that|next)\b", re.IGNORECASE)
+_THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
+_THEN = _words("then|thereafter|afterwards|subsequently|after that|next")
 # predicates that relate two acts
 _EXCLUSIVE = _words(r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|rules? out|irreconcilable|exclusive of|contradict\w*")
 _TOGETHER = _words(r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|co-occur|concurrently|at the same time|side by side|vice versa")
@@ -79,19 +80,33 @@ _ENDS = _words(
     r"ends?|ended|ending|finish(?:es|ed|ing)?|conclud\w+|conclusion|closure|clos(?:es|ing|ed)|wraps? up|wrapping up|terminat\w+|finali[sz]\w+|last|final|finally|culminat\w+|"
     r"completion|completes?|completing|completed"
 )
+_EXCUSES = _words(r"excus\w+")
+_DEFINES = re.compile(r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|permitted|required|obliged|possible|until|before)\w+", re.IGNORECASE)
 _ELSE = _words(r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes")
 _SELF = _words(r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same")
 _BY = re.compile(r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|some)?\s*$", re.IGNORECASE)
-_PRONOUN = frozenset("it its they them their this that he she him her his these those both there one".split())
+_PRONOUN = frozenset("it its they them their this that he she him her his these those both there one such".split())
 _OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
+SURE = 0.6
+"""Where one subordinate clause names its act this well, others must as well."""
 STRONG = 0.78
 """Least score at which a second act in one clause counts as an act of its own."""
 MOST_READINGS = 6
-Place = Literal["activation", "target"]
+LEAST = 0.8 * ENOUGH
+"""Least score of an act that a construction asks for: its place in the sentence speaks for it too."""
+RIVAL = 0.08
+"""Acts that the same words say nearly as well are rivals."""
+SURE_PERMISSION = 0.8
+"""An act that is left free must be told this well, or the condition may be the duty itself."""
+_BEFOREHAND = _words(r"beforehand|before (?:it|that|this|them|doing so)|prior to (?:it|that|this|them)|in advance")
+_NOT_YET = _words(r"still|not yet")
+_JOINTS = _words("and|or|with|while|nor")
+_EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
+_NO_LIMIT = re.compile(r"(?:per|every|each|a|at least|minimum of|no less than|not less than|for|lasting|of)\s*$", re.IGNORECASE)
 
 
 class _Bound(NamedTuple):
-    """How a clause binds."""
+    """How a clause binds; ``stated`` where its words say so, not only their mood."""
 
     force: Force
     negative: bool
@@ -100,11 +115,12 @@ class _Bound(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """An act some tokens say, the tokens, and the rivals they may say as well."""
+    """An act some tokens say, the tokens, the rivals they may say as well, and the acts "or" puts beside it."""
 
     act: ActRead
     positions: tuple[int, ...]
     rivals: tuple[ActRead, ...] = ()
+    choices: tuple[ActRead, ...] = ()
 
     @property
     def ways(self) -> list[tuple[float, ActRead]]:
@@ -119,6 +135,16 @@ class _Way(NamedTuple):
 
     weight: float
     reading: Reading
+
+
+class _Frame(NamedTuple):
+    """A main clause, its words, those of everything around it, how it binds and whom."""
+
+    clause: Clause
+    text: str
+    whole: str
+    bound: _Bound
+    subject: Named | None
 
 
 @lru_cache(maxsize=64)
@@ -142,96 +168,79 @@ def read(sentence: str, schema: Schema) -> Readings:
     Readings
         A statement for each duty, ban or permission, each with the ways to read it.
     """
-    return _Reader(sentence, vocabulary(schema)).read()
+    return _Text(sentence, vocabulary(schema)).read()
 
 
-class _Reader:
-    """One text being read."""
+class _Text:
+    """One text being read: its tokens, and the names that stand in it."""
 
     def __init__(self, sentence: str, words: Vocabulary) -> None:
         self.sentence, self.words = sentence, words
         self.tokens: tuple[Token, ...] = tokens_of(sentence)
+        every = range(len(self.tokens))
+        self.names = {kind: [named for _, named in words.name_in(kind, self.tokens, every)] for kind in ("roles", "locations", "objects")}
+        people_and_places = [n.span for kind in ("roles", "locations") for n in self.names[kind]]
+        self.named = frozenset(i for i in every for s in people_and_places if s.start <= self.tokens[i].start < s.end)
 
     def read(self) -> Readings:
         """Every statement of every sentence."""
         statements: list[Statement] = []
         background: list[Span] = []
         spans = sentences(self.sentence)
-        for number_, (start, end) in enumerate(spans):
+        for start, end in spans:
             parts = clauses(self.sentence, start, end)
             background += [Span(c.opened, c.end) for c in parts if c.kind in ("background", "purpose")]
             found = _Sentence(self, start, end, parts, statements).statements()
-            if not found and not statements and number_ + 1 < len(spans):
+            if not found and len(spans) > 1 and not _MODAL.search(self.sentence, start, end):
                 background.append(Span(start, end))
             statements += found
+        statements = _without_restated(statements)
         used = [s for statement in statements for s in statement.best.used] + background
         unread = tuple(
             Unread(Span(t.start, t.end))
             for t in self.tokens
             if t.text[0].isalpha() and t.text not in STOP and not _functional(t.text) and all(not s.start <= t.start < s.end for s in used)
         )
-        nothing: Nothing = "" if statements else self._nothing()
-        if nothing:
-            unread = self._nearest(unread)
-        return Readings(self.sentence, tuple(statements), tuple(background), unread, nothing)
-
-    def _nothing(self) -> Nothing:
-        return "no_such_act" if _MODAL.search(self.sentence) else "no_duty"
+        nothing: Nothing = "" if statements else "no_such_act" if _MODAL.search(self.sentence) else "no_duty"
+        return Readings(self.sentence, tuple(statements), tuple(background), self._nearest(unread) if nothing else unread, nothing)
 
     def _nearest(self, unread: Sequence[Unread]) -> tuple[Unread, ...]:
-        """The words that could have been an act, with the act that comes nearest."""
-        at = range(len(self.tokens))
-        near = self.words.match_acts(self.tokens, at)[:1]
+        """The unread words, the first of them with the act that comes nearest to the sentence."""
+        near = self.words.match_acts(self.tokens, range(len(self.tokens)))[:1]
         return tuple(u._replace(nearest=near[0].name, score=round(near[0].score, 2)) if near and i == 0 else u for i, u in enumerate(unread))
 
 
 class _Sentence:
     """One sentence: its clauses in order, and what they say together."""
 
-    def __init__(self, reader: _Reader, start: int, end: int, parts: Sequence[Clause], earlier: Sequence[Statement]) -> None:
-        self.reader, self.tokens, self.words = reader, reader.tokens, reader.words
+    def __init__(self, whole: _Text, start: int, end: int, parts: Sequence[Clause], earlier: Sequence[Statement]) -> None:
+        self.whole, self.tokens, self.words = whole, whole.tokens, whole.words
         self.start, self.end, self.parts, self.earlier = start, end, parts, earlier
-        self.text = reader.sentence[start:end]
+        self.text = whole.sentence[start:end]
 
     def statements(self) -> list[Statement]:
         """A statement for each binding clause; what two clauses say of one pair of acts in both directions is one statement."""
         read: list[tuple[Clause, list[_Way]]] = []
         subject: Named | None = None
+        before = self.earlier[-1].best if self.earlier else None
         for clause in (c for c in self.parts if c.kind == "main"):
             subject = self.subject(clause) or subject
-            before = read[-1][1][0].reading if read and read[-1][1] else None
             for ways in self.clause(clause, subject, before):
                 read.append((clause, ways))
-        read = self._joined_counts(read)
+                before = ways[0].reading
         mutual = self._mutual(read)
         if mutual:
             return [Statement(Span(self.start, self.end), _ranked(mutual))]
-        return [Statement(Span(clause.start, clause.end), _ranked(ways)) for clause, ways in read if ways]
+        return [Statement(Span(clause.start, clause.end), _ranked(ways)) for clause, ways in read]
 
-    def _joined_counts(self, read: list[tuple[Clause, list[_Way]]]) -> list[tuple[Clause, list[_Way]]]:
-        """A permission whose act a later clause restricts says nothing more ("is allowed, but at most once")."""
-        kept = []
-        for i, (clause, ways) in enumerate(read):
-            mine = ways[0].reading
-            later = [w[0].reading for _, w in read[i + 1 :]]
-            if mine.force == "may" and any(set(r.activities) >= set(mine.activities) for r in later):
-                continue
-            if mine.template == "existence" and mine.count == 1 and any(
-                r.template in ("absence", "exactly") and r.activities == mine.activities for r in later
-            ):  # fmt: skip
-                continue
-            kept.append((clause, ways))
-        return kept
-
-    def _mutual(self, read: list[tuple[Clause, list[_Way]]]) -> list[_Way]:
-        pairs = [ways[0].reading for _, ways in read if ways[0].reading.activation is not None]
-        for i, one in enumerate(pairs):
-            for other in pairs[i + 1 :]:
-                if sorted(one.activities) == sorted(other.activities) and one.activities != other.activities:
-                    negative = one.template.startswith("not_")
-                    template: Template = "not_coexistence" if negative else "coexistence"
-                    first = one if one.template not in ("precedence", "chain_precedence") else _turned(one)
-                    return [_Way(1.0, replace(first, template=template, why="said of both acts in both directions"))]
+    def _mutual(self, read: Sequence[tuple[Clause, list[_Way]]]) -> list[_Way]:
+        pairs = [(clause, ways[0].reading) for clause, ways in read if ways[0].reading.activation is not None]
+        for i, (here, one) in enumerate(pairs):
+            for there, other in pairs[i + 1 :]:
+                a, b = one.activation, other.activation
+                if here != there and a and b and (a.activity, one.targets[0].activity) == (other.targets[0].activity, b.activity):
+                    template: Template = "not_coexistence" if one.template.startswith("not_") else "coexistence"
+                    return [_Way(1.0, replace(one, template=template, why="said of both acts in both directions"))]
         return []
 
     # -- one main clause ----------------------------------------------------------------------------------------------------------
@@ -239,106 +248,114 @@ class _Sentence:
     def clause(self, clause: Clause, subject: Named | None, before: Reading | None) -> Iterator[list[_Way]]:
         """The statements of one main clause with the clauses that belong to it."""
         text = self.said(clause)
+        if _EXCUSES.search(text) or _DEFINES.search(text):
+            return
         subs = [c for c in self.parts if c.kind not in ("main", "background", "purpose") and self._belongs(c, clause)]
-        bound = _bound(text)
-        whole = self.reader.sentence[min([clause.start, *(s.opened for s in subs)]) : max([clause.end, *(s.end for s in subs)])]
-        ways = self.exclusive(clause, subs, whole, bound) or (self.relation(clause, bound) if not self._acts_of(subs) else [])
-        if ways:
-            yield ways
+        around = self.whole.sentence[min([clause.start, *(s.opened for s in subs)]) : max([clause.end, *(s.end for s in subs)])]
+        frame = _Frame(clause, text, around, _bound(text), subject)
+        own = [s for s in subs if s.number == clause.number]
+        related = self.exclusive(frame, subs) or ([] if self._acts_of(own) else self.relation(frame))
+        if related:
+            yield from related
             return
         opened, targets = self._assigned(clause, subs)
-        anchored = [s for s in subs if s.kind == "after" and _THAT.match(self.reader.sentence, s.start)]
         if not targets and not opened:
-            counted = self._count_only(clause, before)
-            if counted:
+            if counted := self._count_only(clause, before):
                 yield counted
             return
-        if not bound.stated and _PAST.search(text) and not opened:
+        if not frame.bound.stated and not opened and _PAST.search(text):
             return
+        exceptions = [(s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)]
+        opened = [found for found in opened if found not in exceptions]
         if not targets:
-            yield from self.turned(clause, opened, whole, bound, subject)
-            return
-        if anchored and before is not None and not opened:
-            opened = [(anchored[0], _Found((before.targets or (before.activation,))[-1], ()))]  # type: ignore[arg-type]
-        frame = _Frame(clause, text, whole, bound, subject)
-        if not opened:
-            yield from self.unopened(frame, targets, before)
-            return
-        for sub, found in opened:
-            ways = self.joined(frame, targets, sub, found)
+            found = self.turned(frame, opened or exceptions)
+        elif opened:
+            together = self._together(frame, targets)
+            found = [self.joined(frame, together, sub, act) for sub, act in opened]
+        else:
+            found = self.unopened(frame, targets, subs, before)
+        for ways in found:
             if ways:
-                yield ways
+                yield [w._replace(reading=_excepted(w.reading, exceptions)) for w in ways]
 
-    def _belongs(self, sub: Clause, clause: Clause) -> bool:
-        return sub.number == clause.number or (sub.first and sub.number <= clause.number)
+    def unopened(self, frame: _Frame, targets: Sequence[_Found], subs: Sequence[Clause], before: Reading | None) -> list[list[_Way]]:
+        """A main clause that no act opens: acts in sequence, before or after what was said last, or asked of every case."""
+        anchored = [s for s in subs if s.kind == "after" and _THAT.match(self.whole.sentence, s.start)]
+        earlier = [_Found(a, ()) for a in before.targets[-1:]] if before else []
+        if _BEFOREHAND.search(frame.text) and earlier and earlier[0].act.activity != targets[0].act.activity:
+            if frame.bound.negative:
+                return [list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "not beforehand: the act said last comes first"))]
+            return [list(self.pairs(1.0, "precedence", targets[0], earlier[0], frame, (), "before the act said last"))]
+        if (anchored or _THEN.search(frame.text)) and (len(targets) > 1 or earlier):
+            chain = [*(earlier if len(targets) == 1 else []), *targets]
+            time = self.time(anchored[0] if anchored else None, frame.clause)
+            return [
+                list(self.pairs(1.0, "response", target, activation, frame, anchored[:1], "one act after the other", time))
+                for activation, target in pairwise(chain)
+            ]
+        return [self.alone(frame, target, targets, subs) for target in self._together(frame, targets)]
 
     def joined(self, frame: _Frame, targets: Sequence[_Found], sub: Clause, opener: _Found) -> list[_Way]:
         """A main clause and a subordinate one: the template is in the words that open the latter."""
         text, bound = frame.text, frame.bound
-        said = self.said(sub)
-        main = targets[0]
+        time = self.time(sub, frame.clause)
         ways: list[_Way] = []
 
         def give(weight: float, template: Template, target: _Found, activation: _Found, why: str) -> None:
-            time = self.time(sub, frame.clause)
-            ways.extend(self.pairs(weight, template, target, activation, frame, (sub,), why, time))
+            more = targets[1:] if target is targets[0] else ()
+            ways.extend(self.pairs(weight, template, target, activation, frame, (sub,), why, time, more))
 
-        kind = sub.kind
-        if kind == "only_after":
-            give(1.0, "chain_precedence" if sub.direct else "precedence", opener, main, f"'{sub.opener}': that act comes first")
-        elif kind == "after":
+        main, kind, mark = targets[0], sub.kind, f"'{sub.opener.strip()}'"
+        if kind in ("after", "who"):
             if _VICE_VERSA.search(self.text):
                 give(1.0, "not_coexistence" if bound.negative else "coexistence", main, opener, "and vice versa")
             elif bound.negative:
-                give(1.0, "not_response", main, opener, f"'{sub.opener}': the act must not follow")
+                give(1.0, "not_response", main, opener, f"{mark}: the act must not follow")
             elif _EARLIER.search(text) or (sub.opener in ("if", "when") and _PERFECT.search(text) and not bound.permitted):
                 give(1.0, "chain_precedence" if _RIGHT_BEFORE.search(text) else "precedence", main, opener, "the act comes beforehand")
             elif bound.permitted and not _DUTY.search(text):
-                give(0.85, "precedence", opener, main, f"permitted '{sub.opener}': that act comes first")
-                give(0.15, "response", main, opener, f"'{sub.opener}': the act follows")
+                give(0.85, "precedence", opener, main, f"permitted {mark}: that act comes first")
+                give(0.15, "response", main, opener, f"{mark}: the act follows")
             elif sub.direct or _AT_ONCE.search(text):
                 give(0.75, "chain_response", main, opener, "the act follows directly")
                 give(0.25, "response", main, opener, "the act follows, soon")
             elif _ALSO.search(text) and not _LATER.search(text):
                 give(0.75, "responded_existence", main, opener, "the one act also asks for the other")
-                give(0.25, "response", main, opener, f"'{sub.opener}': the act follows")
+                give(0.25, "response", main, opener, f"{mark}: the act follows")
             else:
-                give(1.0, "response", main, opener, f"'{sub.opener}': the act follows")
+                give(1.0, "response", main, opener, f"{mark}: the act follows")
         elif kind == "before" and not bound.negative:
-            direct = sub.direct or bool(_AT_ONCE.search(text + " " + said) or _RIGHT_BEFORE.search(self.text))
-            give(1.0, "chain_precedence" if direct else "precedence", main, opener, f"'{sub.opener}': the act comes first")
-        elif kind == "unless" and not bound.negative and not bound.permitted and not re.search(r"\bstill\b|\bnot yet\b", said):
-            for _, reading in self.alone(frame, main, [main]):
-                ways.append(_Way(1.0, replace(reading, exception=opener.act, used=(*reading.used, opener.act.span, Span(*sub.mark)))))
+            direct = sub.direct or bool(_AT_ONCE.search(text + " " + self.said(sub)) or _RIGHT_BEFORE.search(self.text))
+            give(1.0, "chain_precedence" if direct else "precedence", main, opener, f"{mark}: the act comes first")
+        elif kind == "provided" and bound.permitted and main.act.score < SURE_PERMISSION:
+            give(main.act.score, "precedence", opener, main, f"{mark}: that act comes first")
+            ways += [_Way((1 - main.act.score) * w.weight, w.reading) for duty in self.turned(frame, [(sub, opener)]) for w in duty]
         else:
-            give(1.0, "precedence", opener, main, f"'{sub.opener}': that act comes first")
+            give(1.0, "chain_precedence" if sub.direct else "precedence", opener, main, f"{mark}: that act comes first")
         return ways
 
     def pairs(
         self, weight: float, template: Template, target: _Found, activation: _Found, frame: _Frame, subs: Sequence[Clause], why: str,
-        time: Timed | None = None,
+        time: Timed | None = None, more: Sequence[_Found] = (),
     ) -> Iterator[_Way]:  # fmt: skip
-        """A reading for each way to read the two acts."""
+        """A reading for each way to read the two acts; further targets of the same clause go with the first."""
         for share_t, t in target.ways:
             for share_a, a in activation.ways:
                 if t.activity != a.activity:
-                    used = (t.span, a.span, *(Span(*s.mark) for s in subs), *((time.span,) if time else ()))
-                    yield _Way(
-                        weight * share_t * share_a,
-                        Reading(1.0, frame.bound.force, template, (t,), "act", a, time=time, who=_who(frame.whole), used=used, why=why),
-                    )
+                    acts = (t, *target.choices, *(m.act for m in more))
+                    used = (*_spans((*acts, a)), *(Span(*s.mark) for s in subs), *_spans_of(time, frame.subject))
+                    reading = Reading(
+                        1.0, frame.bound.force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearer=frame.subject,
+                        who=_who(frame.whole), used=used, why=why,
+                    )  # fmt: skip
+                    yield _Way(weight * share_t * share_a, reading)
 
-    def exclusive(self, clause: Clause, subs: Sequence[Clause], whole: str, bound: _Bound) -> list[_Way]:
+    def exclusive(self, frame: _Frame, subs: Sequence[Clause]) -> list[list[_Way]]:
         """Two acts of one clause that exclude each other."""
-        predicate = _EXCLUSIVE.search(whole)
-        if not predicate and not (bound.negative and _TOGETHER.search(whole) and not self._acts_of(subs)):
+        if not _EXCLUSIVE.search(frame.whole) and not (frame.bound.negative and _TOGETHER.search(frame.whole) and not self._acts_of(subs)):
             return []
-        best = self.split(clause, [*_EXCLUSIVE.finditer(self.said(clause)), *re.finditer(r"\b(?:and|or|with|while|nor)\b", self.said(clause))])
-        if best is None:
-            return []
-        one, other = best
-        frame = _Frame(clause, self.said(clause), whole, bound, None)
-        return list(self.pairs(1.0, "not_coexistence", other, one, frame, (), "the acts exclude each other"))
+        best = self.split(frame.clause, [*_EXCLUSIVE.finditer(frame.text), *_JOINTS.finditer(frame.text)])
+        return [list(self.pairs(1.0, "not_coexistence", best[1], best[0], frame, (), "the acts exclude each other"))] if best else []
 
     def split(self, clause: Clause, marks: Sequence[re.Match[str]]) -> tuple[_Found, _Found] | None:
         """The two acts on both sides of the mark that parts the clause best."""
@@ -348,24 +365,23 @@ class _Sentence:
             right = self._matches(clause.start + m.end(), clause.end, clause, lend=self._at(clause.start, clause.start + m.start()))
             pair = _distinct(left, right)
             if pair and (best is None or pair[0].score + pair[1].score > best[0] + 1e-9):
-                best = (pair[0].score + pair[1].score, self._found(pair[0], left), self._found(pair[1], right))
+                best = (pair[0].score + pair[1].score, self._found(pair[0], left, clause), self._found(pair[1], right, clause))
         return best[1:] if best else None
 
-    def relation(self, clause: Clause, bound: _Bound) -> list[_Way]:
+    def relation(self, frame: _Frame) -> list[list[_Way]]:
         """Two acts joined by a predicate: requires, precedes, is accompanied by …"""
-        text = self.said(clause)
+        text = frame.text
         for name, pattern in RELATIONS:
             marks = list(pattern.finditer(text))
-            sides = self.split(clause, marks) if marks else None
+            sides = self.split(frame.clause, marks) if marks else None
             if sides is None:
                 continue
             left, right = sides
-            frame = _Frame(clause, text, text, bound, None)
             why = f"'{marks[0][0].strip()}' relates the acts"
-            if bound.negative:
-                return list(self.pairs(1.0, "not_coexistence", right, left, frame, (), why))
+            if frame.bound.negative:
+                return [list(self.pairs(1.0, "not_coexistence", right, left, frame, (), why))]
             if _VICE_VERSA.search(self.text):
-                return list(self.pairs(1.0, "coexistence", right, left, frame, (), f"{why}, and vice versa"))
+                return [list(self.pairs(1.0, "coexistence", right, left, frame, (), f"{why}, and vice versa"))]
             direct, before = bool(_AT_ONCE.search(text)), bool(_EARLIER.search(text))
             response: Template = "chain_response" if direct else "response"
             precedence: Template = "chain_precedence" if direct else "precedence"
@@ -378,32 +394,26 @@ class _Sentence:
                 "for": [(0.6, response, left, right), (0.4, precedence, left, right)],
             }
             ways = [(1.0, precedence, right, left)] if before and name in ("needs", "with", "leads") else table[name]
-            return [way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why)]
+            more = self._others(frame.clause, left, right) if name == "needs" else []
+            return [[way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why, more=more)]]
         return []
 
-    def turned(
-        self, clause: Clause, opened: Sequence[tuple[Clause, _Found]], whole: str, bound: _Bound, subject: Named | None
-    ) -> Iterator[list[_Way]]:
+    def turned(self, frame: _Frame, opened: Sequence[tuple[Clause, _Found]]) -> list[list[_Way]]:
         """A main clause without an act of its own: the process begins when …; may …, provided that …"""
         sub, found = opened[0]
-        bound = _bound(self.said(sub)) if sub.kind == "provided" else bound
-        yield self.alone(_Frame(clause, self.said(sub), whole, bound, subject), found, [found])
+        if sub.kind != "provided":
+            return [self.alone(frame, found, [found], ())]
+        inner = _Frame(sub, self.said(sub), frame.whole, _bound(self.said(sub)), frame.subject)
+        return self.unopened(inner, sorted([found, *self._others(sub, found)], key=lambda f: f.positions), (), None)
 
-    def unopened(self, frame: _Frame, targets: Sequence[_Found], before: Reading | None) -> Iterator[list[_Way]]:
-        """A main clause that nothing opens: acts in sequence, acts asked of every case, or several together."""
-        for target in targets:
-            yield self.alone(frame, target, targets)
-
-    def alone(self, frame: _Frame, found: _Found, targets: Sequence[_Found]) -> list[_Way]:
-        """One act that nothing opens: first, last, so many times, or asked of every case."""
+    def alone(self, frame: _Frame, found: _Found, targets: Sequence[_Found], subs: Sequence[Clause]) -> list[_Way]:
+        """One act that no act opens: first, last, so many times, or asked of every case."""
         told = {i for t in targets for i in t.positions}
-        inside = [t for i, t in enumerate(self.tokens) if self.start <= t.start < self.end and i not in told]
-        rest = " ".join(t.text for t in inside)
+        rest = " ".join(self.tokens[i].text for i in self._at(frame.clause.start, frame.clause.end) if i not in told)
         bound = frame.bound
         template: Template = "absence" if bound.negative else "existence"
         n, why = 1, "forbidden in every case" if bound.negative else "asked of every case"
-        count = COUNT.search(rest)
-        if count:
+        if not bound.negative and (count := COUNT.search(rest)):
             template, n, why = _counted(count, bound)
         elif not bound.negative:
             begins, ends = list(_BEGINS.finditer(rest)), list(_ENDS.finditer(rest))
@@ -411,15 +421,17 @@ class _Sentence:
                 template, why = "end", f"'{ends[-1][0]}': the last act of the case"
             elif begins:
                 template, why = "init", f"'{begins[0][0]}': the first act of the case"
-        time = self.time(None, frame.clause)
-        return [
-            _Way(
-                share,
-                Reading(1.0, bound.force, template, (a,), "case_end" if template == "end" else "case_start", count=n, time=time,
-                        who=_who(frame.whole), used=(a.span, *((time.span,) if time else ())), why=why),
-            )
-            for share, a in found.ways
-        ]  # fmt: skip
+        signal = next((s for s in subs if s.kind == "after" and not _EACH_TIME.match(s.opener)), None)
+        time = self.time(signal, frame.clause)
+        found_ways = []
+        for share, act in found.ways:
+            acts = (act, *found.choices)
+            found_ways.append(_Way(share, Reading(
+                1.0, bound.force, template, acts, "case_end" if template == "end" else "case_start", None, "any" if found.choices else "all",
+                count=n, time=time, bearer=frame.subject, who=_who(frame.whole), condition=Span(signal.opened, signal.end) if signal else None,
+                used=(*_spans(acts), *_spans_of(time, frame.subject)), why=why,
+            )))  # fmt: skip
+        return found_ways
 
     def _count_only(self, clause: Clause, before: Reading | None) -> list[_Way]:
         """A clause that only says how often: "… but it may occur at most once"."""
@@ -433,32 +445,49 @@ class _Sentence:
 
     def said(self, clause: Clause) -> str:
         """The words of a clause."""
-        return self.reader.sentence[clause.start : clause.end]
+        return self.whole.sentence[clause.start : clause.end]
 
     def subject(self, clause: Clause) -> Named | None:
-        """The role a main clause is about: the first one named, or the one after "by"."""
-        roles = self.words.name_in("roles", self.tokens, self._at(clause.start, clause.end))
-        passive = next((named for _, named in roles if _BY.search(self.reader.sentence[clause.start : named.span.start])), None)
-        return passive or (roles[0][1] if roles else None)
+        """The role a clause is about: the one after "by", else the first one named before its verb."""
+        roles = [n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end]
+        passive = next((n for n in roles if _BY.search(self.whole.sentence[clause.start : n.span.start])), None)
+        verb = _MODAL.search(self.whole.sentence, clause.start, clause.end)
+        early = [n for n in roles if not verb or n.span.start < verb.start()]
+        return passive or (early[0] if early else None)
 
     def time(self, sub: Clause | None, clause: Clause) -> Timed | None:
         """The time stated in the words that open a clause, or in the main clause."""
-        spans = ([(sub.opened, sub.end)] if sub else []) + [(clause.start, clause.end)]
-        for start, end in spans:
-            for length in durations(self.reader.sentence[start:end]):
+        for start, end in ([(sub.opened, sub.end)] if sub else []) + [(clause.start, clause.end)]:
+            for length in durations(self.whole.sentence[start:end]):
                 span = Span(start + length.start, start + length.end)
-                lead = self.reader.sentence[max(0, span.start - 24) : span.start].lower()
-                if re.search(r"(?:per|every|each|for|a|at least|least|minimum of|of)\s*$", lead):
-                    continue
-                latest = "at the latest" in self.reader.sentence[start:end].lower()
-                return Timed(span, length.duration, earlier_counts=latest, working_days=length.working)
+                if not _NO_LIMIT.search(self.whole.sentence[max(0, span.start - 24) : span.start]):
+                    latest = "at the latest" in self.whole.sentence[start:end].lower()
+                    return Timed(span, length.duration, earlier_counts=latest, working_days=length.working)
         return None
+
+    def _belongs(self, sub: Clause, clause: Clause) -> bool:
+        return sub.number == clause.number or (sub.first and sub.number <= clause.number)
+
+    def _precondition(self, sub: Clause, bound: _Bound) -> bool:
+        """Whether what follows "unless" must come first, since what it belongs to is not asked but barred or left free."""
+        return bound.negative or bound.permitted or bool(_NOT_YET.search(self.said(sub)))
+
+    def _together(self, frame: _Frame, targets: Sequence[_Found]) -> Sequence[_Found]:
+        """Acts of one clause that "or" joins are one demand with several ways to meet it; each is banned where none may be done."""
+        inner = [t.positions for t in targets if t.positions]
+        if len(inner) < 2 or frame.bound.negative:
+            return targets
+        first, second = self.tokens[inner[0][-1]].end, self.tokens[inner[1][0]].start
+        if not re.search(r"\bor\b", self.whole.sentence[first:second]):
+            return targets
+        joined = targets[0]._replace(choices=(targets[1].act,), positions=(*inner[0], *inner[1]))
+        return [joined, *targets[2:]]
 
     def _at(self, start: int, end: int) -> list[int]:
         return [i for i, t in enumerate(self.tokens) if start <= t.start < end]
 
     def _acts_of(self, subs: Sequence[Clause]) -> bool:
-        return any(m.score >= ENOUGH for s in subs for m in self._matches(s.start, s.end, s)[:1])
+        return any(m.score >= ENOUGH for s in subs for m in self._matches(*_reach(s), s)[:1])
 
     def _matches(self, start: int, end: int, own: Clause, lend: Sequence[int] = ()) -> list[Match]:
         """Acts that words of a stretch say, best first; a pronoun in it borrows the words of the other clauses."""
@@ -468,50 +497,70 @@ class _Sentence:
             lent += [i for p in self.parts if p is not own for i in self._at(p.start, p.end)]
         mine = set(at)
         found = self.words.match_acts(self.tokens, at, [i for i in dict.fromkeys(lent) if i not in mine])
-        if not any(self.tokens[i].text in _OCCUR for i in at):
-            found = [m for m in found if m.positions]
-        return [m for m in found if m.score >= 0.8 * ENOUGH]
+        occurs = any(self.tokens[i].text in _OCCUR for i in at)
+        return [
+            m for m in found if m.score >= LEAST and (m.positions or occurs) and not (m.positions and set(m.positions) <= self.whole.named)
+        ]
 
     def _assigned(self, clause: Clause, subs: Sequence[Clause]) -> tuple[list[tuple[Clause, _Found]], list[_Found]]:
         """Acts of the subordinate clauses and of the main one, none read twice: the pair of first acts that fits best together."""
         mine = self._matches(clause.start, clause.end, clause)
-        opened: list[tuple[Clause, _Found]] = []
+        chosen: list[tuple[Clause, Match, list[Match]]] = []
         first: Match | None = mine[0] if mine else None
         for sub in subs:
-            theirs = self._matches(sub.start, sub.end, sub)
+            theirs = self._matches(*_reach(sub), sub)
             pair = _distinct(theirs, mine)
             if pair:
-                opened.append((sub, self._found(pair[0], theirs)))
+                chosen.append((sub, pair[0], theirs))
                 first = pair[1]
             elif theirs and not mine:
-                opened.append((sub, self._found(theirs[0], theirs)))
+                chosen.append((sub, theirs[0], theirs))
+        sure = len(chosen) > 1 and max(m.score for _, m, _ in chosen) >= SURE
+        opened = [
+            (sub, self._found(m, theirs, sub))
+            for sub, m, theirs in chosen
+            if not (sure and m.score < SURE) and all(m.name != o.name or m.score > o.score for s, o, _ in chosen if s is not sub)
+        ]
         if first is None:
             return opened, []
-        taken = {f.act.activity for _, f in opened} | {first.name}
-        others = []
-        for m in mine:
-            if m.score >= STRONG and m.positions and m.name not in taken and not set(m.positions) & {i for o in (first, *others) for i in o.positions}:
-                others.append(m)
-                taken.add(m.name)
-        return opened, [self._found(m, mine if m is first else ()) for m in sorted((first, *others), key=lambda m: m.positions)]
+        main = self._found(first, mine, clause)
+        taken = {f.act.activity for _, f in opened}
+        others = [f for f in self._others(clause, main) if f.act.activity not in taken]
+        return opened, sorted((main, *others), key=lambda f: f.positions)
 
-    def _found(self, m: Match, among: Sequence[Match]) -> _Found:
-        rivals = [r for r in among if r.name != m.name and r.score > m.score - 0.08 and set(r.positions) & set(m.positions)][:3]
-        return _Found(self._read(m), m.positions, tuple(self._read(r) for r in rivals))
+    def _others(self, clause: Clause, *known: _Found) -> list[_Found]:
+        """Further acts of a clause, told by other words than those known."""
+        found: list[_Found] = []
+        for m in self._matches(*_reach(clause), clause):
+            taken = {i for f in (*known, *found) for i in f.positions}
+            names = {f.act.activity for f in (*known, *found)}
+            if m.score >= STRONG and m.positions and m.name not in names and not set(m.positions) & taken:
+                found.append(self._found(m, (), clause))
+        return found
 
-    def _read(self, m: Match) -> ActRead:
+    def _found(self, m: Match, among: Sequence[Match], clause: Clause) -> _Found:
+        rivals = [r for r in among if r.name != m.name and r.score > m.score - RIVAL and set(r.positions) & set(m.positions)][:3]
+        return _Found(self._read(m, clause), m.positions, tuple(self._read(r, clause) for r in rivals))
+
+    def _read(self, m: Match, clause: Clause) -> ActRead:
         at = m.positions or (0,)
-        return ActRead(m.name, Span(self.tokens[at[0]].start, self.tokens[at[-1]].end), min(1.0, round(m.score, 3)))
+        span = Span(self.tokens[at[0]].start, self.tokens[at[-1]].end)
+        things, places = (self._near(kind, clause, span) for kind in ("objects", "locations"))
+        return ActRead(m.name, span, min(1.0, round(m.score, 3)), self.subject(clause), things, places)
+
+    def _near(self, kind: str, clause: Clause, act: Span) -> Named | None:
+        """The object or location said of an act: the next one named after it in its clause, else the last; "there" is the place said last."""
+        names = [n for n in self.whole.names[kind] if clause.opened <= n.span.start < clause.end]
+        if names:
+            return next((n for n in names if n.span.end > act.start), names[-1])
+        if kind == "locations" and any(t.text == "there" for t in self.tokens if clause.start <= t.start < clause.end):
+            return next((n for n in reversed(self.whole.names[kind]) if n.span.end <= act.start), None)
+        return None
 
 
-class _Frame(NamedTuple):
-    """A main clause, its words, those of everything around it, how it binds and whom."""
-
-    clause: Clause
-    text: str
-    whole: str
-    bound: _Bound
-    subject: Named | None
+def _reach(clause: Clause) -> tuple[int, int]:
+    """Where the words of a clause are; a relative clause's stand in what opens it ("that has been cut")."""
+    return (clause.opened, clause.start) if clause.kind == "who" else (clause.start, clause.end)
 
 
 def _distinct(left: Sequence[Match], right: Sequence[Match]) -> tuple[Match, Match] | None:
@@ -520,24 +569,49 @@ def _distinct(left: Sequence[Match], right: Sequence[Match]) -> tuple[Match, Mat
     return max(pairs, key=lambda p: p[0])[1:] if pairs else None
 
 
-def _turned(reading: Reading) -> Reading:
-    """A precedence read from its other act."""
-    assert reading.activation is not None
-    return replace(reading, activation=reading.targets[0], targets=(reading.activation,))
+def _without_restated(statements: Sequence[Statement]) -> list[Statement]:
+    """Statements that a later one does not say again with more: allowed, but at most once; signed, and not handled before."""
+    kept = []
+    for i, statement in enumerate(statements):
+        mine = statement.best
+        plain = mine.template == "existence" and mine.count == 1 and mine.time is None and mine.condition is None
+        names = {a.activity for a in mine.targets}
+        later = [s.best for s in statements[i + 1 :]]
+        if not (plain and any(names <= set(r.activities) and (mine.force == "may" or r.template != "existence") for r in later)):
+            kept.append(statement)
+    return kept
+
+
+def _excepted(reading: Reading, exceptions: Sequence[tuple[Clause, _Found]]) -> Reading:
+    for sub, found in exceptions:
+        used = (*reading.used, *_spans((found.act,)), Span(*sub.mark))
+        reading = replace(reading, exception=found.act, used=used, why=f"{reading.why}; '{sub.opener}': an exception")
+    return reading
 
 
 def _counted(count: re.Match[str], bound: _Bound) -> tuple[Template, int, str]:
     n = 1 if count["once"] else 2 if count["twice"] else 3 if count["thrice"] else number(count["n"] or count["m"])
     why = f"'{count[0]}'"
-    if count["most"] or (bound.permitted and count["exactly"]):
-        return "absence", n + 1, why
-    if count["least"] or (count["how"].lower() == "only" and not (count["once"] or count["n"])):
+    if count["most"]:
+        exclusive = count["how"].lower() == "more than"
+        return "absence", n + 1 + exclusive, why
+    if count["least"]:
         return "existence", n, why
-    return "exactly", n, why
+    return ("absence", n + 1, why) if bound.permitted else ("exactly", n, why)
 
 
 def _who(text: str) -> Who | None:
     return "another_person" if _ELSE.search(text) else "same_person" if _SELF.search(text) else None
+
+
+def _spans(acts: Sequence[ActRead]) -> tuple[Span, ...]:
+    """Everything the acts were read from."""
+    named = [n.span for a in acts for n in (a.role, a.object, a.location) if n is not None]
+    return tuple(dict.fromkeys((*(a.span for a in acts), *named)))
+
+
+def _spans_of(time: Timed | None, subject: Named | None) -> tuple[Span, ...]:
+    return tuple(part.span for part in (time, subject) if part is not None)
 
 
 def _functional(text: str) -> bool:

@@ -212,10 +212,13 @@ def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Seque
         own = [[(s, i) for i in at if (s := _word_score(w, tokens, i)) >= BROADER] for w, _ in variant]
         if not any(own) and not lent:
             continue
+        if max((score for places in own for score, _ in places), default=SYNONYM if lent else 0.0) < CLASSMATE:
+            continue
         middle = _middle(own)
         got, used = 0.0, list[int]()
         for (w, weight), places in zip(variant, own, strict=True):
-            score, place = max(((s, i) for s, i in places if i not in used), key=lambda p: (p[0], -abs(p[1] - middle)), default=(0.0, -1))
+            free = [(s, i) for s, i in places if i not in used and (w not in PARTICLES or any(_goes_with(tokens, u, i) for u in used))]
+            score, place = max(free, key=lambda p: (p[0], -abs(p[1] - middle)), default=(0.0, -1))
             borrowed = max((LENT * _word_score(w, tokens, i) for i in lent), default=0.0)
             if place >= 0 and score >= borrowed:
                 used.append(place)
@@ -238,6 +241,11 @@ def _word_score(wanted: str, tokens: Sequence[Token], i: int) -> float:
     if wanted in PARTICLES:
         return 1.0 if text == wanted and _is_particle(tokens, i) else 0.0
     return near(wanted, text) if text not in STOP and text[0].isalpha() else float(wanted == text)
+
+
+def _goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:
+    """Whether a particle is near enough behind its verb, with no other particle between."""
+    return 0 < particle - verb <= 4 and all(tokens[k].text not in PARTICLES for k in range(verb + 1, particle))
 
 
 def _is_particle(tokens: Sequence[Token], i: int) -> bool:
