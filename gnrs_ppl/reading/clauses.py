@@ -43,6 +43,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|ahead of|in advance of)\b"),
     ("background", r"(?:even (?:with|if|though|when|after|before)|whether or not|no matter|regardless of|irrespective of|whatever|however|whoever was|"
                    r"because(?: of)?|due to|owing to|although|though|whereas|in spite of|despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
+    ("background", r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)"),
     ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
                 r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|better|enrich|maintain))\b"),
     ("only_after", r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|where|upon|following|as soon as)\b"),
@@ -50,7 +51,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
                  r"|dependent on|depends on)\b"),
     ("unless", r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|for|that|where)|other than|apart from|with the exception of"
                r"|if not(?= already)|barring)\b"),
-    ("without", r"without (?!delay|undue|hesitation|exception|fail|a doubt|further)(?:having |first |prior |previously |such |an? |any |the )*"),
+    ("without", r"without (?!delay|undue|hesitation|exception|fail|a doubt|further|reproach)(?:having |first )*"),
     ("until", r"(?:not until|until|till|up to the (?:time|moment) (?:that|of))\b"),
     ("before", _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|week|month|year))))\b"
                rf"(?!{_END[3:-1]})"),
@@ -77,7 +78,10 @@ _CONJUNCTION = re.compile(
     rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no|never|nobody|no one)\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|(?:the|an?|any|every|each|no|all|its?|their|his|her|that|this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
     re.IGNORECASE,
 )
-_COMMA_AND = re.compile(rf",\s*(?:and|but)\s+(?=(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b)", re.IGNORECASE)
+_COMMA_AND = re.compile(
+    rf",\s*(?:and|but|so|therefore|hence)\s+(?=(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
+    re.IGNORECASE,
+)
 _COORDINATED = re.compile(r"\s+and\s+(?=([a-z]+)\b)", re.IGNORECASE)
 _LIST_TO_COME = re.compile(r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|beforehand|first)\W*$", re.IGNORECASE)
 _DETERMINER = re.compile(r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|one|someone|nobody)\b", re.IGNORECASE)
@@ -116,7 +120,9 @@ def openings(text: str, start: int, end: int) -> list[_Opening]:
 
 def clauses(text: str, start: int, end: int) -> list[Clause]:
     """The clauses of one sentence, in order."""
-    marks = openings(text, start, end)
+    every = openings(text, start, end)
+    relative = [(m, _embedded(text, m, end)) for m in every]
+    marks = [m for m, stop in relative if stop is None]
     if re.match(r"\s*to\s+[a-z]+\s", text[start:end], re.IGNORECASE) and (comma := text.find(",", start, end)) > 0 and _MODAL.search(text, comma, end):
         lead = len(text[start:end]) - len(text[start:end].lstrip())
         marks = [_Opening("before", start + lead, start + lead + 2, False, "to"), *(m for m in marks if m.opened > start + lead + 2)]
@@ -145,9 +151,25 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
         at = stop
     if any(c.isalnum() for c in text[at:end]):
         main(at, end)
+    for mark, stop in relative:
+        owner = next((c for c in found if c.kind == "main" and c.start <= mark.opened < c.end), None)
+        if owner and stop is not None:
+            found.append(Clause(mark.kind, mark.start, stop, mark.opened, number=owner.number, opener=mark.opener))
     if number == 0:  # only a subordinate clause: what it says is the main one
-        return [c._replace(kind="main", number=1, start=c.start if c.kind != "who" else c.opened) if i == 0 else c for i, c in enumerate(found)]
+        return [c._replace(kind="main", number=1) if i == 0 else c for i, c in enumerate(found)]
     return [c._replace(number=min(max(c.number, 1), number)) for c in found]
+
+
+def _embedded(text: str, mark: _Opening, end: int) -> int | None:
+    """Where a clause ends that stands inside another: "any that has been cut", "a courier without a task must"; None for any other."""
+    if mark.kind == "who":
+        return mark.start
+    if mark.kind == "without" and (told := _UP_TO_MODAL.match(text, mark.start, end)):
+        return told.end()
+    return None
+
+
+_UP_TO_MODAL = re.compile(rf"(?:\s*(?!\w+ing\b)[\w'-]+){{1,4}}?(?=\s+{MODAL}\b)", re.IGNORECASE)
 
 
 def _only_adverbs(text: str) -> bool:
@@ -185,15 +207,10 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         return limit
     if _EACH.fullmatch(mark.opener):
         return min(limit, _FEW_WORDS.match(text, mark.start).end())  # type: ignore[union-attr]
-    if mark.kind == "who":
-        return mark.start
     broken = _CONJUNCTION.search(text, mark.start, limit) or _COMMA_AND.search(text, mark.start, limit)
     if broken:
         return broken.start()
     if mark.kind in ("before", "after", "until", "without"):
-        told = re.findall(r"[a-z]+", text[mark.start : limit].lower())
-        if told and not told[0].endswith("ing") and (modal := _MODAL.search(text, mark.start, limit)) and mark.kind == "without":
-            return modal.start()
         for joint in _COORDINATED.finditer(text, mark.start, limit):
             between = re.findall(r"[a-z]+", text[mark.start : joint.start()].lower())
             plain = 0 < len(between) <= 3 and between[0] in ("the", "a", "an", "any", "every", "each")
@@ -210,6 +227,7 @@ def _binds(text: str) -> bool:
     return bool(_MODAL.search(text)) or any(_finite(w) for w in re.findall(r"[a-z]+", text.lower()))
 
 
+_SO = re.compile(r",\s*(?:so|which is why|therefore|hence)\b", re.IGNORECASE)
 _NEW_BAN = re.compile(r"(?:no|nobody|no one|neither|never)\b", re.IGNORECASE)
 
 
@@ -221,6 +239,6 @@ def _finite(form: str) -> bool:
 def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A main clause cut where a new binding one begins: "must check out, and must not walk on"."""
     found = [*_CONJUNCTION.finditer(text, start, end), *_COMMA_AND.finditer(text, start, end)]
-    cuts = sorted({m.start() for m in found if _binds(text[start : m.start()]) or _NEW_BAN.match(text, m.end())})
+    cuts = sorted({m.start() for m in found if _binds(text[start : m.start()]) or _NEW_BAN.match(text, m.end()) or _SO.match(m[0])})
     edges = [start, *cuts, end]
     return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]

@@ -14,7 +14,7 @@ from gnrs_ppl.reading.clauses import MODAL, Clause, clauses, sentences
 from gnrs_ppl.reading.quantities import COUNT, durations, number
 from gnrs_ppl.reading.types import ActRead, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Match, Token, Vocabulary, tokens_of
-from gnrs_ppl.reading.words import word
+from gnrs_ppl.reading.words import is_verb
 from gnrs_ppl.rule.types import Force, Template
 
 
@@ -27,7 +27,7 @@ _NEGATIVE = _words(
     r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|disabled|impossible|refrains?|"
     r"under no circumstances|by no means|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|unlawful|illegal|off-limits"
 )
-_NOT_NEGATIVE = _words(r"not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter")
+_NOT_NEGATIVE = re.compile(r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter)\b", re.IGNORECASE)
 _FREE = _words(r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|do(?:es)? not (?:have|need) to|no need")
 _PERMISSION = _words(r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|optional")
 _DUTY = _words(
@@ -85,6 +85,7 @@ _DEFINES = re.compile(r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|
 _ELSE = _words(r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes")
 _SELF = _words(r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same")
 _BY = re.compile(r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|some)?\s*$", re.IGNORECASE)
+_OBLIQUE = re.compile(r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$", re.IGNORECASE)
 _PRONOUN = frozenset("it its they them their this that he she him her his these those both there one such".split())
 _OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
 SURE = 0.6
@@ -94,6 +95,8 @@ STRONG = 0.78
 MOST_READINGS = 6
 LEAST = 0.8 * ENOUGH
 """Least score of an act that a construction asks for: its place in the sentence speaks for it too."""
+GENERIC = 0.55
+"""How well any doing fits an act that the schema says of things in general."""
 RIVAL = 0.08
 """Acts that the same words say nearly as well are rivals."""
 SURE_PERMISSION = 0.8
@@ -144,7 +147,7 @@ class _Frame(NamedTuple):
     text: str
     whole: str
     bound: _Bound
-    subject: Named | None
+    subject: tuple[Named, ...]
 
 
 @lru_cache(maxsize=64)
@@ -179,6 +182,8 @@ class _Text:
         self.tokens: tuple[Token, ...] = tokens_of(sentence)
         every = range(len(self.tokens))
         self.names = {kind: [named for _, named in words.name_in(kind, self.tokens, every)] for kind in ("roles", "locations", "objects")}
+        spans = [n.span for found in self.names.values() for n in found]
+        self.names = {kind: [n for n in found if not any(_inside(n.span, s) for s in spans)] for kind, found in self.names.items()}
         people_and_places = [n.span for kind in ("roles", "locations") for n in self.names[kind]]
         self.named = frozenset(i for i in every for s in people_and_places if s.start <= self.tokens[i].start < s.end)
 
@@ -187,7 +192,10 @@ class _Text:
         statements: list[Statement] = []
         background: list[Span] = []
         spans = sentences(self.sentence)
-        for start, end in spans:
+        for start, stop in spans:
+            end = self._before_excuse(start, stop)
+            if end < stop:
+                background.append(Span(end, stop))
             parts = clauses(self.sentence, start, end)
             background += [Span(c.opened, c.end) for c in parts if c.kind in ("background", "purpose")]
             found = _Sentence(self, start, end, parts, statements).statements()
@@ -203,6 +211,11 @@ class _Text:
         )
         nothing: Nothing = "" if statements else "no_such_act" if _MODAL.search(self.sentence) else "no_duty"
         return Readings(self.sentence, tuple(statements), tuple(background), self._nearest(unread) if nothing else unread, nothing)
+
+    def _before_excuse(self, start: int, end: int) -> int:
+        """Where a sentence ends that closes with what excuses ("…, heavy snow alone excusing a delay"): that binds nobody by itself."""
+        excuse = _EXCUSES.search(self.sentence, start, end)
+        return end if excuse is None else max(self.sentence.rfind(",", start, excuse.start()), start)
 
     def _nearest(self, unread: Sequence[Unread]) -> tuple[Unread, ...]:
         """The unread words, the first of them with the act that comes nearest to the sentence."""
@@ -221,7 +234,7 @@ class _Sentence:
     def statements(self) -> list[Statement]:
         """A statement for each binding clause; what two clauses say of one pair of acts in both directions is one statement."""
         read: list[tuple[Clause, list[_Way]]] = []
-        subject: Named | None = None
+        subject: tuple[Named, ...] = ()
         before = self.earlier[-1].best if self.earlier else None
         for clause in (c for c in self.parts if c.kind == "main"):
             subject = self.subject(clause) or subject
@@ -245,7 +258,7 @@ class _Sentence:
 
     # -- one main clause ----------------------------------------------------------------------------------------------------------
 
-    def clause(self, clause: Clause, subject: Named | None, before: Reading | None) -> Iterator[list[_Way]]:
+    def clause(self, clause: Clause, subject: tuple[Named, ...], before: Reading | None) -> Iterator[list[_Way]]:
         """The statements of one main clause with the clauses that belong to it."""
         text = self.said(clause)
         if _EXCUSES.search(text) or _DEFINES.search(text):
@@ -328,8 +341,8 @@ class _Sentence:
             direct = sub.direct or bool(_AT_ONCE.search(text + " " + self.said(sub)) or _RIGHT_BEFORE.search(self.text))
             give(1.0, "chain_precedence" if direct else "precedence", main, opener, f"{mark}: the act comes first")
         elif kind == "provided" and bound.permitted and main.act.score < SURE_PERMISSION:
-            give(main.act.score, "precedence", opener, main, f"{mark}: that act comes first")
-            ways += [_Way((1 - main.act.score) * w.weight, w.reading) for duty in self.turned(frame, [(sub, opener)]) for w in duty]
+            give(0.3, "precedence", opener, main, f"{mark}: that act comes first")
+            ways += [_Way(0.7 * w.weight, w.reading) for duty in self.turned(frame, [(sub, opener)]) for w in duty]
         else:
             give(1.0, "chain_precedence" if sub.direct else "precedence", opener, main, f"{mark}: that act comes first")
         return ways
@@ -345,7 +358,7 @@ class _Sentence:
                     acts = (t, *target.choices, *(m.act for m in more))
                     used = (*_spans((*acts, a)), *(Span(*s.mark) for s in subs), *_spans_of(time, frame.subject))
                     reading = Reading(
-                        1.0, frame.bound.force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearer=frame.subject,
+                        1.0, frame.bound.force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearers=frame.subject,
                         who=_who(frame.whole), used=used, why=why,
                     )  # fmt: skip
                     yield _Way(weight * share_t * share_a, reading)
@@ -409,7 +422,7 @@ class _Sentence:
     def alone(self, frame: _Frame, found: _Found, targets: Sequence[_Found], subs: Sequence[Clause]) -> list[_Way]:
         """One act that no act opens: first, last, so many times, or asked of every case."""
         told = {i for t in targets for i in t.positions}
-        rest = " ".join(self.tokens[i].text for i in self._at(frame.clause.start, frame.clause.end) if i not in told)
+        rest = " ".join(self.tokens[i].text for c in self._idle(frame.clause, subs) for i in self._at(c.opened, c.end) if i not in told)
         bound = frame.bound
         template: Template = "absence" if bound.negative else "existence"
         n, why = 1, "forbidden in every case" if bound.negative else "asked of every case"
@@ -428,10 +441,15 @@ class _Sentence:
             acts = (act, *found.choices)
             found_ways.append(_Way(share, Reading(
                 1.0, bound.force, template, acts, "case_end" if template == "end" else "case_start", None, "any" if found.choices else "all",
-                count=n, time=time, bearer=frame.subject, who=_who(frame.whole), condition=Span(signal.opened, signal.end) if signal else None,
+                count=n, time=time, bearers=frame.subject, who=_who(frame.whole), condition=Span(signal.opened, signal.end) if signal else None,
                 used=(*_spans(acts), *_spans_of(time, frame.subject)), why=why,
             )))  # fmt: skip
         return found_ways
+
+    def _idle(self, clause: Clause, subs: Sequence[Clause]) -> list[Clause]:
+        """A clause and those beside it that name no act: "In wrapping up the call, …", "… before anything else"."""
+        beside = [*(s for s in subs if s.kind in ("before", "provided")), *(c for c in self.parts if c.kind == "main" and c.number == clause.number - 1)]
+        return [clause, *(c for c in beside if c != clause and not self._matches(*_reach(c), c)[:1])]
 
     def _count_only(self, clause: Clause, before: Reading | None) -> list[_Way]:
         """A clause that only says how often: "… but it may occur at most once"."""
@@ -447,13 +465,19 @@ class _Sentence:
         """The words of a clause."""
         return self.whole.sentence[clause.start : clause.end]
 
-    def subject(self, clause: Clause) -> Named | None:
-        """The role a clause is about: the one after "by", else the first one named before its verb."""
+    def subject(self, clause: Clause) -> tuple[Named, ...]:
+        """The roles a clause is about: the one after "by", else those named before its verb that no preposition stands before."""
+        text = self.whole.sentence
         roles = [n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end]
-        passive = next((n for n in roles if _BY.search(self.whole.sentence[clause.start : n.span.start])), None)
-        verb = _MODAL.search(self.whole.sentence, clause.start, clause.end)
-        early = [n for n in roles if not verb or n.span.start < verb.start()]
-        return passive or (early[0] if early else None)
+        if passive := next((n for n in roles if _BY.search(text[clause.start : n.span.start])), None):
+            return (passive,)
+        verb = _MODAL.search(text, clause.start, clause.end)
+        early = [n for n in roles if (not verb or n.span.start < verb.start()) and not _OBLIQUE.search(text[clause.opened : n.span.start])]
+        joined = early[:1]
+        for n in early[1:]:
+            if re.fullmatch(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", text[joined[-1].span.end : n.span.start]):
+                joined.append(n)
+        return tuple(joined)
 
     def time(self, sub: Clause | None, clause: Clause) -> Timed | None:
         """The time stated in the words that open a clause, or in the main clause."""
@@ -492,15 +516,23 @@ class _Sentence:
     def _matches(self, start: int, end: int, own: Clause, lend: Sequence[int] = ()) -> list[Match]:
         """Acts that words of a stretch say, best first; a pronoun in it borrows the words of the other clauses."""
         at = self._at(start, end)
+        if own.kind == "main":
+            inner = {i for c in self.parts if c.kind != "main" and start <= c.opened < end for i in self._at(c.opened, c.end)}
+            at = [i for i in at if i not in inner]
         lent = list(lend)
         if any(self.tokens[i].text in _PRONOUN for i in at):
             lent += [i for p in self.parts if p is not own for i in self._at(p.start, p.end)]
         mine = set(at)
         found = self.words.match_acts(self.tokens, at, [i for i in dict.fromkeys(lent) if i not in mine])
         occurs = any(self.tokens[i].text in _OCCUR for i in at)
-        return [
-            m for m in found if m.score >= LEAST and (m.positions or occurs) and not (m.positions and set(m.positions) <= self.whole.named)
-        ]
+        good = [m for m in found if m.score >= LEAST and (m.positions or occurs) and not (m.positions and set(m.positions) <= self.whole.named)]
+        return good or self._generic(at)
+
+    def _generic(self, at: Sequence[int]) -> list[Match]:
+        """An act of any kind on a thing the schema knows, where a verb stands before that thing and says no other act."""
+        things = [i for i in at for n in self.whole.names["objects"] if n.span.start == self.tokens[i].start]
+        verbs = [i for i in at if things and i < things[0] and i not in self.whole.named and self.tokens[i].text not in STOP and is_verb(self.tokens[i].text)]
+        return [Match(name, GENERIC, GENERIC, (verbs[-1],)) for name in sorted(self.words.generic)] if verbs else []
 
     def _assigned(self, clause: Clause, subs: Sequence[Clause]) -> tuple[list[tuple[Clause, _Found]], list[_Found]]:
         """Acts of the subordinate clauses and of the main one, none read twice: the pair of first acts that fits best together."""
@@ -546,7 +578,7 @@ class _Sentence:
         at = m.positions or (0,)
         span = Span(self.tokens[at[0]].start, self.tokens[at[-1]].end)
         things, places = (self._near(kind, clause, span) for kind in ("objects", "locations"))
-        return ActRead(m.name, span, min(1.0, round(m.score, 3)), self.subject(clause), things, places)
+        return ActRead(m.name, span, min(1.0, round(m.score, 3)), next(iter(self.subject(clause)), None), things, places)
 
     def _near(self, kind: str, clause: Clause, act: Span) -> Named | None:
         """The object or location said of an act: the next one named after it in its clause, else the last; "there" is the place said last."""
@@ -556,6 +588,11 @@ class _Sentence:
         if kind == "locations" and any(t.text == "there" for t in self.tokens if clause.start <= t.start < clause.end):
             return next((n for n in reversed(self.whole.names[kind]) if n.span.end <= act.start), None)
         return None
+
+
+def _inside(inner: Span, outer: Span) -> bool:
+    """Whether a span lies in a longer one."""
+    return outer.start <= inner.start and inner.end <= outer.end and outer != inner
 
 
 def _reach(clause: Clause) -> tuple[int, int]:
@@ -610,8 +647,8 @@ def _spans(acts: Sequence[ActRead]) -> tuple[Span, ...]:
     return tuple(dict.fromkeys((*(a.span for a in acts), *named)))
 
 
-def _spans_of(time: Timed | None, subject: Named | None) -> tuple[Span, ...]:
-    return tuple(part.span for part in (time, subject) if part is not None)
+def _spans_of(time: Timed | None, subject: Sequence[Named]) -> tuple[Span, ...]:
+    return (*((time.span,) if time else ()), *(n.span for n in subject))
 
 
 def _functional(text: str) -> bool:

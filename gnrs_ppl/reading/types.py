@@ -99,8 +99,8 @@ class Reading:
         The act that excuses.
     count : int
         n of existence, exactly and absence.
-    bearer : Named or None
-        The role that answers for the target.
+    bearers : tuple of Named
+        The roles that answer for the target.
     who : Who or None
         Whether the one who acts is the activation's person, or must be another.
     condition : Span or None
@@ -122,7 +122,7 @@ class Reading:
     exception: ActRead | None = None
     count: int = 1
     time: Timed | None = None
-    bearer: Named | None = None
+    bearers: tuple[Named, ...] = ()
     who: Who | None = None
     condition: Span | None = None
     used: tuple[Span, ...] = ()

@@ -95,6 +95,8 @@ _CLASSES: dict[str, frozenset[int]] = {}
 for _number, _members in enumerate(ACT_CLASSES):
     for _member in _members:
         _CLASSES[_member] = _CLASSES.get(_member, frozenset()) | {_number}
+_GENERIC = frozenset({"thing", "things", "something", "anything"})
+"""Words by which an act says that any doing will do: handle things."""
 CLASSMATE = 0.72
 LENT = 0.8
 """How much a word counts that a pronoun stands for."""
@@ -156,6 +158,7 @@ class Vocabulary:
         self.objects = tuple(_term_entry(t) for t in schema.objects)
         self.locations = tuple(_term_entry(t) for t in schema.locations)
         spoken = {a.name: _action_words(a) for a in schema.actions}
+        self.generic = frozenset(name for name, variants in spoken.items() if any(_GENERIC & set(v) for v in variants))
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
         self.acts = tuple(_Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants)) for name, variants in spoken.items())
 
