@@ -137,7 +137,7 @@ class Material:
 
     def act(self, activity: str, **stated: str | None) -> dict[str, Any]:
         """An act pattern as a context file writes it."""
-        return Act(activity=activity, **stated).model_dump(exclude_none=True)
+        return Act.model_validate({"activity": activity, **stated}).model_dump(exclude_none=True)
 
     def trigger(self, activity: str, **stated: str | None) -> dict[str, Any]:
         """A trigger on an act in its home channel."""
