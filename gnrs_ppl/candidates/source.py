@@ -12,6 +12,8 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.traces import Delays, Traces
 from gnrs_ppl.context.types import Goal
+from gnrs_ppl.reading import Readings
+from gnrs_ppl.reading.goal import filled, readings_of
 from gnrs_ppl.rule.types import Act, Correlation
 
 
@@ -39,19 +41,25 @@ OPENERS = 3
 
 @dataclass(frozen=True)
 class Material:
-    """A context as the sources see it."""
+    """A context as the sources see it; ``rule`` is which of the rules its sentence states."""
 
     context: Context
+    rule: int = 0
+
+    @cached_property
+    def readings(self) -> Readings:
+        """The goal's sentence, as read."""
+        return readings_of(self.context.goal, self.context.schema)
 
     @property
     def traces(self) -> Traces:
         """What the log shows."""
         return self.context.traces
 
-    @property
+    @cached_property
     def goal(self) -> Goal:
-        """What the rule is for."""
-        return self.context.goal
+        """What the rule is for: the goal's fields, and its sentence where they are empty."""
+        return filled(self.context.goal, self.readings, self.rule)
 
     @property
     def regulated(self) -> tuple[str, ...]:
