@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gnrs_ppl.candidates.source import Material, Proposal, Proposals
 from gnrs_ppl.reading import ActRead, Reading
 from gnrs_ppl.reading.goal import ways
-from gnrs_ppl.rule.types import LOOK_BACK
+from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE
 
 FILLED = 0.8
 """A field is stated of an act only where at least this share of its rows carry the field."""
+_CLOSING = re.compile(r"\b(?:closing time|clos(?:e|ing) of|end of (?:the |a |each |every |his |her |their )?\w+|at the end|all[- ]clear)\b", re.IGNORECASE)
 OPENERS_TRIED = 2
 """Openers offered where the sentence names none that a log shows."""
 
@@ -49,16 +51,18 @@ def _lead(said: Sequence[Reading]) -> Reading:
 
 def _openers(material: Material, said: Sequence[Reading]) -> Iterator[Opener]:
     lead = _lead(said)
+    targets = {a.activity for r in said for a in r.targets}
     if lead.activation is not None:
         yield Opener(lead.activation.activity, lead.activation, "the act that is said to open it")
-        return
-    targets = {a.activity for r in said for a in r.targets}
-    if lead.template in ("init", "end"):
-        yield Opener(None, None, "every case")
-        return
-    usual = [a for a in material.openers if a not in targets][:OPENERS_TRIED]
-    for activity in usual:
-        yield Opener(activity, None, f"no log shows what is said to open it; {activity} usually opens")
+        if lead.activation.activity not in targets:
+            return
+    if lead.template not in ("init", "end"):
+        if _CLOSING.search(material.readings.sentence):
+            for activity in [a for a in material.usual_closers if a not in targets][:1]:
+                yield Opener(activity, None, f"the end that is spoken of: {activity} usually closes")
+        usual = dict.fromkeys([*material.usual_openers[:OPENERS_TRIED], *material.openers[:1]])
+        for activity in [a for a in usual if a not in targets]:
+            yield Opener(activity, None, f"no log shows what is said to open it; {activity} usually opens")
     yield Opener(None, None, "every case")
 
 
@@ -66,7 +70,7 @@ def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: 
     if opener.activity is None:
         yield Proposal("trigger", {}, f"{told}: {opener.because}")
         return
-    office = _office(material, said, opener)
+    office = _offices(material, said, opener)[0]
     exact = _fields(material, opener.act, opener.activity) if opener.act else {}
     if office and opener.act and opener.act.role and _carries(material, opener.activity, "role", opener.act.role.name):
         exact["role"] = opener.act.role.name
@@ -97,33 +101,30 @@ def _scope(material: Material, said: Sequence[Reading], told: str) -> Proposals:
         yield Proposal("scope", {}, told)
 
 
-def _office(material: Material, said: Sequence[Reading], opener: Opener) -> str | None:
-    """The role that bears the duty as an office: the opener is somebody else's act, or the case's start."""
+def _offices(material: Material, said: Sequence[Reading], opener: Opener) -> tuple[str | None, ...]:
+    """Who may bear the duty, likeliest first: the one who opened it (None), or a role as an office where another may have opened it."""
     bearers = list(dict.fromkeys(n.name for r in said for n in r.bearers)) or list(material.goal.roles)
     if len(bearers) != 1:
-        return None
+        return (None,)
     if opener.activity is None:
-        return bearers[0]
+        return (bearers[0],)
     if opener.act is not None and opener.act.role is not None:
-        return bearers[0] if opener.act.role.name != bearers[0] else None
+        return (None,) if opener.act.role.name == bearers[0] else (bearers[0],)
     performers = material.traces.performers(opener.activity, 0.05)
-    return bearers[0] if performers and bearers[0] not in performers else None
+    return (None,) if list(performers) == bearers else (None, bearers[0]) if bearers[0] in performers else (bearers[0], None)
 
 
 def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> Proposals:
-    office = _office(material, said, opener)
-    for personal in (True, False):
-        constraints = [c for r in said for c in _constraints(material, r, opener, office, personal)]
-        if not constraints:
-            return
-        content: dict[str, Any] = {"force": said[0].force, "constraints": constraints} | ({"bearer": {"role": office}} if office else {})
-        yield Proposal("norm", content, f"{told}: {opener.because}")
-        if office or opener.activity is None:
-            return
+    for office in _offices(material, said, opener):
+        for key in (None, "same_case") if office is None and opener.activity is not None else ("same_case",):
+            constraints = [c for r in said for c in _constraints(material, r, opener, key)]
+            if constraints:
+                content: dict[str, Any] = {"force": said[0].force, "constraints": constraints} | ({"bearer": {"role": office}} if office else {})
+                yield Proposal("norm", content, f"{told}: {opener.because}")
 
 
-def _constraints(material: Material, reading: Reading, opener: Opener, office: str | None, personal: bool) -> Iterator[dict[str, Any]]:
-    """The constraints of one reading under an opener."""
+def _constraints(material: Material, reading: Reading, opener: Opener, key: str | None) -> Iterator[dict[str, Any]]:
+    """The constraints of one reading under an opener; ``key`` correlates them all, else each as the traces show."""
     template = reading.template
     own = reading.activation is not None and reading.activation.activity == opener.activity
     common: dict[str, Any] = {}
@@ -141,35 +142,38 @@ def _constraints(material: Material, reading: Reading, opener: Opener, office: s
     if reading.exception is not None:
         common["unless"] = _act(material, reading.exception)
     acts = [a for a in reading.targets if a.activity != opener.activity]
-    targets = [{"any_of": [_act(material, a) for a in acts]}] if reading.joint == "any" and len(acts) > 1 else [_act(material, a) for a in acts]
+    patterns = [_act(material, a, banned=template in NEGATIVE) for a in acts]
+    targets = [{"any_of": patterns}] if reading.joint == "any" and len(acts) > 1 else patterns
     for act, target in zip(acts, targets, strict=False):
-        key = _correlation(material, reading, opener, act, office, personal)
-        yield {"template": template, "target": target, "correlate": key} | common
+        yield {"template": template, "target": target, "correlate": key or _correlation(material, reading, opener, act)} | common
         if reading.who == "another_person" and opener.activity:
             yield {"template": "not_coexistence", "target": target, "correlate": "same_resource"}
 
 
-def _correlation(material: Material, reading: Reading, opener: Opener, act: ActRead, office: str | None, personal: bool) -> str:
-    """Same person where the sentence says so, or where one role opens and acts and the traces mostly show one person doing both."""
-    if office or opener.activity is None or reading.who == "another_person":
+def _correlation(material: Material, reading: Reading, opener: Opener, act: ActRead) -> str:
+    """Same person where the sentence says so, or where those who are bound are recorded as opening it and as acting; else the same case."""
+    if opener.activity is None or reading.who == "another_person":
         return "same_case"
-    if reading.who == "same_person" and reading.bearers:
+    if reading.who == "same_person" or reading.template in NEGATIVE:
         return "same_resource"
     acts = (act.activity, opener.activity) if reading.template in LOOK_BACK else (opener.activity, act.activity)
-    return material.correlate(*acts) if personal else "same_case"
+    bound = {n.name for n in reading.bearers}
+    both = bound and all(bound & set(material.traces.performers(a, 0.2)) for a in acts)
+    return "same_resource" if both else material.correlate(*acts)
 
 
-def _act(material: Material, act: ActRead) -> dict[str, Any]:
-    return material.act(act.activity, **_fields(material, act, act.activity))
+def _act(material: Material, act: ActRead, banned: bool = False) -> dict[str, Any]:
+    return material.act(act.activity, **_fields(material, act, act.activity, banned))
 
 
-def _fields(material: Material, act: ActRead, activity: str) -> dict[str, str | None]:
-    """Object and location as read, where the act's rows carry them."""
+def _fields(material: Material, act: ActRead, activity: str, banned: bool = False) -> dict[str, str | None]:
+    """Object and location as read, where the act's rows carry them; of a banned act they may never have."""
     named = {"object": act.object, "location": act.location}
-    return {field: n.name for field, n in named.items() if n is not None and _carries(material, activity, field, n.name)}
+    return {field: n.name for field, n in named.items() if n is not None and _carries(material, activity, field, n.name, banned)}
 
 
-def _carries(material: Material, activity: str, field: str, name: str) -> bool:
-    """Whether an act's rows fill a field, and with this name at least once."""
+def _carries(material: Material, activity: str, field: str, name: str, banned: bool = False) -> bool:
+    """Whether an act's rows fill a field, and with this name at least once, if only in other acts."""
     pair = material.traces.pair(activity)
-    return pair.recorded.get(field, 0) >= FILLED * max(pair.rows, 1) and bool(pair.values.get(field, {}).get(name))
+    seen = material.context.profile.counts.get((field, name)) if banned else pair.values.get(field, {}).get(name)
+    return pair.recorded.get(field, 0) >= FILLED * max(pair.rows, 1) and bool(seen)

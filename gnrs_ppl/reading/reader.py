@@ -14,7 +14,7 @@ from gnrs_ppl.reading.clauses import MODAL, Clause, clauses, sentences
 from gnrs_ppl.reading.quantities import COUNT, durations, number
 from gnrs_ppl.reading.types import ActRead, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
 from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Match, Token, Vocabulary, tokens_of
-from gnrs_ppl.reading.words import is_verb
+from gnrs_ppl.reading.words import is_verb, lemmas
 from gnrs_ppl.rule.types import Force, Template
 
 
@@ -87,6 +87,8 @@ _SELF = _words(r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (
 _BY = re.compile(r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|some)?\s*$", re.IGNORECASE)
 _OBLIQUE = re.compile(r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$", re.IGNORECASE)
 _PRONOUN = frozenset("it its they them their this that he she him her his these those both there one such".split())
+_POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
+_IT = frozenset({"it", "them", "such", "any"})
 _OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -198,7 +200,7 @@ class _Text:
                 background.append(Span(end, stop))
             parts = clauses(self.sentence, start, end)
             background += [Span(c.opened, c.end) for c in parts if c.kind in ("background", "purpose")]
-            found = _Sentence(self, start, end, parts, statements).statements()
+            found = [] if len(spans) > 1 and self._is_aim(start, end) else _Sentence(self, start, end, parts, statements).statements()
             if not found and len(spans) > 1 and not _MODAL.search(self.sentence, start, end):
                 background.append(Span(start, end))
             statements += found
@@ -211,6 +213,14 @@ class _Text:
         )
         nothing: Nothing = "" if statements else "no_such_act" if _MODAL.search(self.sentence) else "no_duty"
         return Readings(self.sentence, tuple(statements), tuple(background), self._nearest(unread) if nothing else unread, nothing)
+
+    def _is_aim(self, start: int, end: int) -> bool:
+        """Whether a sentence only says what is wanted: in the imperative, beside one that binds ("Keep shared space orderly. …")."""
+        rest = self.sentence[:start] + self.sentence[end:]
+        binds = _MODAL.search(rest) or any(not start <= n.span.start < end for n in self.names["roles"])
+        first = next((t.text for t in self.tokens if start <= t.start < end and t.text[0].isalpha()), "")
+        imperative = first in lemmas(first, "v") and first not in STOP and not _MODAL.search(self.sentence, start, end)
+        return bool(imperative and binds and not durations(self.sentence[start:end]))
 
     def _before_excuse(self, start: int, end: int) -> int:
         """Where a sentence ends that closes with what excuses ("…, heavy snow alone excusing a delay"): that binds nobody by itself."""
@@ -280,7 +290,10 @@ class _Sentence:
             return
         exceptions = [(s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)]
         opened = [found for found in opened if found not in exceptions]
-        if not targets:
+        condition = next((o for o in opened if o[0].kind == "provided"), None)
+        if condition and targets and frame.bound.permitted and targets[0].act.score < SURE_PERMISSION:
+            found = self.turned(frame, [condition])  # what is left free is told too vaguely: the condition is the duty
+        elif not targets:
             found = self.turned(frame, opened or exceptions)
         elif opened:
             together = self._together(frame, targets)
@@ -302,7 +315,8 @@ class _Sentence:
         if (anchored or _THEN.search(frame.text)) and (len(targets) > 1 or earlier):
             chain = [*(earlier if len(targets) == 1 else []), *targets]
             time = self.time(anchored[0] if anchored else None, frame.clause)
-            return [
+            first = [self.alone(frame._replace(clause=frame.clause._replace(end=frame.clause.start)), targets[0], targets, ())] if len(targets) > 1 else []
+            return first + [
                 list(self.pairs(1.0, "response", target, activation, frame, anchored[:1], "one act after the other", time))
                 for activation, target in pairwise(chain)
             ]
@@ -340,9 +354,6 @@ class _Sentence:
         elif kind == "before" and not bound.negative:
             direct = sub.direct or bool(_AT_ONCE.search(text + " " + self.said(sub)) or _RIGHT_BEFORE.search(self.text))
             give(1.0, "chain_precedence" if direct else "precedence", main, opener, f"{mark}: the act comes first")
-        elif kind == "provided" and bound.permitted and main.act.score < SURE_PERMISSION:
-            give(0.3, "precedence", opener, main, f"{mark}: that act comes first")
-            ways += [_Way(0.7 * w.weight, w.reading) for duty in self.turned(frame, [(sub, opener)]) for w in duty]
         else:
             give(1.0, "chain_precedence" if sub.direct else "precedence", opener, main, f"{mark}: that act comes first")
         return ways
@@ -468,7 +479,7 @@ class _Sentence:
     def subject(self, clause: Clause) -> tuple[Named, ...]:
         """The roles a clause is about: the one after "by", else those named before its verb that no preposition stands before."""
         text = self.whole.sentence
-        roles = [n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end]
+        roles = [n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end and not _POSSESSIVE.match(text, n.span.end)]
         if passive := next((n for n in roles if _BY.search(text[clause.start : n.span.start])), None):
             return (passive,)
         verb = _MODAL.search(text, clause.start, clause.end)
@@ -558,7 +569,7 @@ class _Sentence:
         main = self._found(first, mine, clause)
         taken = {f.act.activity for _, f in opened}
         others = [f for f in self._others(clause, main) if f.act.activity not in taken]
-        return opened, sorted((main, *others), key=lambda f: f.positions)
+        return opened, self._parted(clause, sorted((main, *others), key=lambda f: f.positions))
 
     def _others(self, clause: Clause, *known: _Found) -> list[_Found]:
         """Further acts of a clause, told by other words than those known."""
@@ -581,13 +592,32 @@ class _Sentence:
         return ActRead(m.name, span, min(1.0, round(m.score, 3)), next(iter(self.subject(clause)), None), things, places)
 
     def _near(self, kind: str, clause: Clause, act: Span) -> Named | None:
-        """The object or location said of an act: the next one named after it in its clause, else the last; "there" is the place said last."""
+        """The object or location said of an act: the next one named after it in its clause, else the last before it.
+
+        "there" is the place said last, and a pronoun without a noun the thing said last.
+        """
         names = [n for n in self.whole.names[kind] if clause.opened <= n.span.start < clause.end]
         if names:
             return next((n for n in names if n.span.end > act.start), names[-1])
-        if kind == "locations" and any(t.text == "there" for t in self.tokens if clause.start <= t.start < clause.end):
+        said = {t.text for t in self.tokens if clause.start <= t.start < clause.end}
+        if said & ({"there"} if kind == "locations" else _IT):
             return next((n for n in reversed(self.whole.names[kind]) if n.span.end <= act.start), None)
         return None
+
+    def _parted(self, clause: Clause, acts: Sequence[_Found]) -> list[_Found]:
+        """Several acts of one clause, each with the things and places said after it and before the next; the first has what is said before."""
+        if len(acts) < 2:
+            return list(acts)
+        starts = [f.act.span.start for f in acts]
+
+        def owner(named: Named | None) -> int:
+            return max((k for k, start in enumerate(starts) if named and start <= named.span.start), default=0)
+
+        placed = []
+        for k, f in enumerate(acts):
+            own = {field: n for field in ("object", "location") if (n := getattr(f.act, field)) is None or owner(n) == k or n.span.end <= clause.opened}
+            placed.append(f._replace(act=replace(f.act, object=own.get("object"), location=own.get("location"))))
+        return placed
 
 
 def _inside(inner: Span, outer: Span) -> bool:
@@ -608,13 +638,17 @@ def _distinct(left: Sequence[Match], right: Sequence[Match]) -> tuple[Match, Mat
 
 def _without_restated(statements: Sequence[Statement]) -> list[Statement]:
     """Statements that a later one does not say again with more: allowed, but at most once; signed, and not handled before."""
+
+    def says_again(mine: Reading, later: Reading) -> bool:
+        names = {a.activity for a in mine.targets}
+        restricts = names == {a.activity for a in later.targets} and (later.template != "existence" or later.count > 1)
+        return names <= set(later.activities) if mine.force == "may" else restricts and later.template != "response"
+
     kept = []
     for i, statement in enumerate(statements):
         mine = statement.best
         plain = mine.template == "existence" and mine.count == 1 and mine.time is None and mine.condition is None
-        names = {a.activity for a in mine.targets}
-        later = [s.best for s in statements[i + 1 :]]
-        if not (plain and any(names <= set(r.activities) and (mine.force == "may" or r.template != "existence") for r in later)):
+        if not (plain and any(says_again(mine, s.best) for s in statements[i + 1 :])):
             kept.append(statement)
     return kept
 

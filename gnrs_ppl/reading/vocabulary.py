@@ -89,6 +89,19 @@ remove delete strip
 investigate probe explore
 report state declare
 request ask demand apply
+parcel package consignment shipment cargo
+invoice bill
+employee worker staff colleague
+customer client shopper buyer purchaser
+manager supervisor boss head chief
+person individual people
+guest visitor caller
+student learner pupil
+goods merchandise ware item article
+food meal dish groceries
+medicine drug medication
+room chamber
+shop store
 """.strip().splitlines()
 )
 _CLASSES: dict[str, frozenset[int]] = {}
@@ -128,10 +141,15 @@ def near(one: str, other: str) -> float:
     """How near two words are, by senses, derivation, or a class of acts."""
     found = similarity(one, other)
     if found < CLASSMATE:
-        mine, theirs = ({c for v in (*word(w).verbs, w) for c in _CLASSES.get(v, ())} for w in (one, other))
+        mine, theirs = ({c for v in (*word(w).verbs, *word(w).nouns, w) for c in _CLASSES.get(v, ())} for w in (one, other))
         if mine & theirs:
             return CLASSMATE
     return found
+
+
+def role_words(term: Term) -> tuple[str, ...]:
+    """The words of a term's phrase, or of its name."""
+    return tuple(t.text for t in tokens_of(term.phrase or " ".join(name_words(term.name))) if t.text[0].isalpha())
 
 
 class Match(NamedTuple):
@@ -264,8 +282,8 @@ def _runs(name: str, variant: tuple[tuple[str, float], ...], tokens: Sequence[To
         places = at[k : k + len(words)]
         if places[-1] - places[0] != len(words) - 1:
             continue
-        scores = [similarity(w, tokens[i].text) for w, i in zip(words, places, strict=True)]
-        if min(scores) >= SYNONYM and all(s == 1.0 or len(words) == 1 or w == words[-1] for s, w in zip(scores, words, strict=True)):
+        scores = [near(w, tokens[i].text) for w, i in zip(words, places, strict=True)]
+        if min(scores) >= CLASSMATE and all(s == 1.0 for s in scores[:-1]) and (scores[-1] == 1.0 or word(tokens[places[-1]].text).nouns):
             score = sum(scores) / len(scores)
             found.append((places[-1], Named(name, Span(tokens[places[0]].start, tokens[places[-1]].end), score)))
     return found

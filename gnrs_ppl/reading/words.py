@@ -60,7 +60,7 @@ class Word(NamedTuple):
     common: frozenset[int]
     senses: frozenset[int]
     broader: frozenset[int]
-    person: bool
+    nouns: frozenset[str]
 
 
 def lemmas(form: str, pos: str) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def word(form: str) -> Word:
         frozenset(s for found in senses for s in found[:COMMON_SENSES]),
         every,
         frozenset(b for s in every for b in data.broader.get(s, ())),
-        person,
+        frozenset(nouns),
     )
 
 
