@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from gnrs_ppl.candidates.units import near, snapped, spoken
+from gnrs_ppl.candidates import units
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.traces import Delays, Traces
 from gnrs_ppl.context.types import Goal
+from gnrs_ppl.reading import Readings
+from gnrs_ppl.reading.goal import filled, readings_of
+from gnrs_ppl.reading.reader import vocabulary
+from gnrs_ppl.reading.vocabulary import CLASSMATE, near, role_words
+from gnrs_ppl.reading.words import SYNONYM
 from gnrs_ppl.rule.types import Act, Correlation
 
 
@@ -33,25 +38,36 @@ def shown_by(channels: Sequence[str], operator: str, because: str) -> Proposals:
         yield Proposal("evidence", {"channels": list(channels), "operator": operator}, because)
 
 
+OFFICES = ("manager", "supervisor", "owner", "director", "coordinator", "foreman", "officer", "administrator", "inspector", "auditor", "judge", "leader", "head",
+           "registrar", "prefect", "committee", "board", "council", "commissioner", "principal", "caretaker", "teacher", "chair", "secretary")  # fmt: skip
+"""What those are called who oversee others."""
+BEGINNINGS = ("arrive", "enter", "begin", "register", "admit", "create")
+"""Verbs by which people and cases begin."""
 OPENERS = 3
 """How many acts are tried as openers of an instance."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """A context as the sources see it."""
+    """A context as the sources see it; ``rule`` is which of the rules its sentence states."""
 
     context: Context
+    rule: int = 0
+
+    @cached_property
+    def readings(self) -> Readings:
+        """The goal's sentence, as read."""
+        return readings_of(self.context.goal, self.context.schema)
 
     @property
     def traces(self) -> Traces:
         """What the log shows."""
         return self.context.traces
 
-    @property
+    @cached_property
     def goal(self) -> Goal:
-        """What the rule is for."""
-        return self.context.goal
+        """What the rule is for: the goal's fields, and its sentence where they are empty."""
+        return filled(self.context.goal, self.readings, self.rule)
 
     @property
     def regulated(self) -> tuple[str, ...]:
@@ -92,6 +108,64 @@ class Material:
         found = [a for a in traces.homes if a not in self.regulated]
         return tuple(sorted(found, key=lambda a: (-merit(a), a))[:OPENERS])
 
+    @cached_property
+    def bound(self) -> tuple[str, ...]:
+        """Roles the sentence binds, else those of the goal."""
+        return tuple(dict.fromkeys(n.name for s in self.readings.statements for n in s.best.bearers)) or self.goal.roles
+
+    @cached_property
+    def usual_openers(self) -> tuple[str, ...]:
+        """Acts by which those who are bound usually begin, likeliest first, for want of one that is said: checking in, arriving, what comes early."""
+        words = {a.name: vocabulary(self.context.schema).words_of(a.name) for a in self.context.schema.actions}
+
+        def begins(activity: str) -> float:
+            said = max((near(w, opening) for w in words.get(activity, ()) for opening in BEGINNINGS), default=0.0)
+            checks_in = {"check", "in"} <= set(words.get(activity, ()))
+            return self._opens(activity) * self.theirs(activity) * (3 if checks_in else 1 + said)
+
+        return tuple(sorted(self.traces.homes, key=lambda a: (-begins(a), a)))
+
+    def arrives(self, activity: str) -> bool:
+        """Whether an act is an arrival by its words."""
+        return any(near(w, "arrive") >= CLASSMATE for w in vocabulary(self.context.schema).words_of(activity))
+
+    @cached_property
+    def openers_of_others(self) -> tuple[str, ...]:
+        """Acts of others that usually come before the rest, likeliest first: what stands for a signal that no log shows."""
+        return tuple(sorted(self._free, key=lambda a: (-self._opens(a) * (1 - self.theirs(a)), a)))
+
+    @property
+    def _free(self) -> list[str]:
+        return [a for a in self.traces.homes if a not in self.regulated]
+
+    def theirs(self, activity: str) -> float:
+        """Share of an act's rows that those who are bound performed; 1 where nobody is."""
+        pair = self.traces.pair(activity)
+        done = sum(pair.values.get("role", {}).get(role, 0) for role in self.bound)
+        return done / max(pair.rows, 1) if self.bound else 1.0
+
+    def _opens(self, activity: str) -> float:
+        """Cases with an act, times the mean share in which it comes before another."""
+        before = [self._before(activity, other) for other in self.traces.homes if other != activity]
+        return self.traces.cases(activity) * sum(before) / max(len(before), 1)
+
+    @cached_property
+    def usual_closers(self) -> tuple[str, ...]:
+        """Acts that mostly come after all others of their cases, likeliest first."""
+        traces = self.traces
+
+        def closes(activity: str) -> float:
+            after = [self._before(other, activity) for other in traces.homes if other != activity]
+            return traces.pair(activity).cases * sum(after) / max(len(after), 1)
+
+        return tuple(sorted((a for a in traces.homes if a not in self.regulated), key=lambda a: (-closes(a), a)))
+
+    def _before(self, one: str, other: str) -> float:
+        """Share of the cases with both acts in which the one comes first, one half where there are none."""
+        first, second = (self.traces.delays.get(pair) for pair in ((one, other), (other, one)))
+        both = (first.cases if first else 0) + (second.cases if second else 0)
+        return (first.cases if first else 0) / both if both else 0.5
+
     def delays(self, opener: str, act: str) -> Delays | None:
         """Observed delays of an act after an opener."""
         return self.traces.delays.get((opener, act))
@@ -111,15 +185,15 @@ class Material:
         if self.context.records.prospective:
             return ((self.goal.within,), f"the goal says {self.goal.within}") if self.goal.within else ((), "the goal names no time")
         if self.goal.within is not None:
-            return near(self.goal.within), f"the goal says {self.goal.within}"
+            return units.near(self.goal.within), f"the goal says {self.goal.within}"
         found = self.delays(opener, act) if opener else None
         if found is None:
             return tuple(Duration.parse(d) for d in ("PT1H", "PT12H", "P1D")), "no delay observed; common units"
         p75, p90 = found.quantile(0.75), found.quantile(0.9)
-        levels = sorted({*near(snapped(p75)), snapped(p90)}, key=Duration.shortest_seconds)
+        levels = sorted({*units.near(units.snapped(p75)), units.snapped(p90)}, key=Duration.shortest_seconds)
         told = (
-            f"p75 of {found.cases} observed delays {opener} to {act}: {spoken(p75)}, snapped to {snapped(p75)}; "
-            f"p90: {spoken(p90)}, snapped to {snapped(p90)}"
+            f"p75 of {found.cases} observed delays {opener} to {act}: {units.spoken(p75)}, snapped to {units.snapped(p75)}; "
+            f"p90: {units.spoken(p90)}, snapped to {units.snapped(p90)}"
         )
         return tuple(levels), told
 
@@ -145,10 +219,11 @@ class Material:
 
     @cached_property
     def overseers(self) -> tuple[str, ...]:
-        """Roles the goal does not regulate, those with the fewest people on record first: offices are held by few."""
+        """Offices the rule does not bind, those with the fewest people on record first; any such role where none is an office by its name."""
         heads = self.traces.heads
-        roles = [t.name for t in self.context.schema.roles if t.name not in self.goal.roles]
-        return tuple(sorted(roles, key=lambda role: heads.get(role, 1 << 30)))
+        free = [t for t in self.context.schema.roles if t.name not in self.bound]
+        offices = [t for t in free if any(near(w, office) >= SYNONYM for w in role_words(t) for office in OFFICES)]
+        return tuple(sorted((t.name for t in offices or free), key=lambda role: heads.get(role, 1 << 30)))
 
     @staticmethod
     def _named(wanted: Sequence[str], recorded: dict[str, int]) -> str | None:
