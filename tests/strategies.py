@@ -12,7 +12,7 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Action, Channel, RecordLayer, Schema, Term
 from gnrs_ppl.rule.types import (
     COUNTING,
-    IMPLEMENTED,
+    DRAFTED,
     Act,
     After,
     Constraint,
@@ -178,7 +178,7 @@ def _procedures(words: Vocabulary) -> st.SearchStrategy[Procedure]:
 
 
 def structures(
-    vocabulary: Vocabulary = VOCABULARY, templates: tuple[str, ...] = IMPLEMENTED, max_constraints: int = 3
+    vocabulary: Vocabulary = VOCABULARY, templates: tuple[str, ...] = DRAFTED, max_constraints: int = 3
 ) -> st.SearchStrategy[Structure]:
     """Structures of any shape the types allow, not only those that can be checked."""
     scope = st.tuples(_some(vocabulary.roles, 3), _some(vocabulary.locations), _some(vocabulary.objects), _some(vocabulary.objects, 3)).map(

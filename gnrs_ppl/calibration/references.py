@@ -25,7 +25,7 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Frozen, Name, _listed
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent
-from gnrs_ppl.rule.types import IMPLEMENTED, SLOTS, Constraint, EvidencePolicy, Norm, Office, Scope, Stage, Trigger
+from gnrs_ppl.rule.types import DRAFTED, SLOTS, Constraint, EvidencePolicy, Norm, Office, Scope, Stage, Trigger
 
 HERE = Path(__file__).parent / "references"
 
@@ -287,4 +287,4 @@ def _vocabulary(goal_id: str) -> frozenset[str]:
     for terms in (schema.roles, schema.locations, schema.objects, schema.actions, schema.steps, context.records.channels):
         names |= {term.name for term in terms}
     words = ("first", "each", "must", "should", "may", "trigger", "all", "any", "at_least", "same_resource", "same_object", "same_case")
-    return frozenset({*names, *words, *IMPLEMENTED, *get_args(Stage)})
+    return frozenset({*names, *words, *DRAFTED, *get_args(Stage)})

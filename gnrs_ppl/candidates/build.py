@@ -11,14 +11,16 @@ from gnrs_ppl.candidates.grounding import Dropped, beyond, ground, names_of, rea
 from gnrs_ppl.candidates.observed import observed
 from gnrs_ppl.candidates.primitives import primitives
 from gnrs_ppl.candidates.source import Material, Proposal, Proposals
+from gnrs_ppl.candidates.stated import stated
 from gnrs_ppl.candidates.templates import templates
 from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.types import Goal
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
 from gnrs_ppl.rule.pools import FORWARD_DUTIES, Levelled, Pools
 from gnrs_ppl.rule.types import SLOTS, Constraint, EvidencePolicy, Norm, Procedure, Scope, Trigger
 
-SOURCES: dict[str, Callable[[Material], Proposals]] = {"template": templates, "schema": primitives, "record": observed}
+SOURCES: dict[str, Callable[[Material], Proposals]] = {"reading": stated, "template": templates, "schema": primitives, "record": observed}
 """Deterministic sources; the first to propose a content gives it its place, the others join its sources."""
 LLM = "llm"
 """The fourth source: what :mod:`gnrs_ppl.candidates.proposed` keeps of a model's proposals."""
@@ -65,10 +67,10 @@ def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
     InputError
         When the goal names no action, or a slot is left empty; the line holds the first reason.
     """
-    if not context.goal.required and not context.goal.forbidden and not context.goal.permitted:
+    material = Material(context)
+    if not material.regulated:
         remedy = "state goal.required or goal.forbidden, or list pools"
         raise InputError("requires and forbids nothing, so no rule can be proposed", remedy, source=context.source, field="goal")
-    material = Material(context)
     kept: dict[str, dict[str, tuple[SlotContent, Levelled, Counter[str], str]]] = {slot: {} for slot in SLOTS}
     proposed: Counter[tuple[str, str]] = Counter()
     dropped: dict[tuple[str, str], Dropped] = {}
@@ -86,7 +88,10 @@ def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
             sources[source] += 1
     pools: dict[str, list[dict[str, Any]]] = {}
     for slot in SLOTS:
-        ranked = sorted(kept[slot].values(), key=lambda found: -_rank(found[0], context))[:POOL_LIMIT]
+        read = [found for found in kept[slot].values() if "reading" in found[2]]
+        others = [found for found in kept[slot].values() if "reading" not in found[2]]
+        room = max(POOL_LIMIT - len(read), 0)
+        ranked = [*read, *sorted(others, key=lambda found: -_rank(found[0], material.goal, context))[:room]]
         if not ranked:
             reasons = [d.reason for d in dropped.values() if d.slot == slot] or ["no source proposed one"]
             remedy = "record it, or state pools by hand"
@@ -152,9 +157,9 @@ def _levels(proposal: Proposal) -> Levelled:
     return Levelled.model_validate({name: tuple(levels) for name, levels in proposal.vary.items() if levels})
 
 
-def _rank(content: SlotContent, context: Context) -> float:
+def _rank(content: SlotContent, goal: Goal, context: Context) -> float:
     """Mean of two shares over the names of a candidate: those the goal says, and those the records show."""
-    goal, counts = context.goal, context.profile.counts
+    counts = context.profile.counts
     said = {*goal.required, *goal.forbidden, *goal.permitted, *goal.triggers, *goal.roles, *goal.locations, *goal.objects}
     names = names_of(content)
     if not names:

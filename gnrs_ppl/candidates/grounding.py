@@ -109,8 +109,8 @@ def marked(content: SlotContent) -> dict[str, list[str]]:
 
 
 def _act(act: Act) -> list[tuple[str, str]]:
-    stated = (("action", act.activity), ("location", act.location), ("object", act.object), ("role", act.role))
-    return [(kind, name) for kind, name in stated if name is not None]
+    stated = [("action", "activity"), ("location", "location"), ("object", "object"), ("role", "role")]
+    return [(kind, name) for one in act.patterns for kind, field in stated if (name := getattr(one, field)) is not None]
 
 
 def ground(pools: Pools, context: Context) -> tuple[Pools, tuple[Dropped, ...]]:

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from gnrs_ppl.candidates.units import near, snapped, spoken
+from gnrs_ppl.candidates import units
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.traces import Delays, Traces
 from gnrs_ppl.context.types import Goal
+from gnrs_ppl.reading import Readings
+from gnrs_ppl.reading.goal import filled, readings_of
+from gnrs_ppl.reading.vocabulary import near, role_words
+from gnrs_ppl.reading.words import SYNONYM
 from gnrs_ppl.rule.types import Act, Correlation
 
 
@@ -33,25 +37,34 @@ def shown_by(channels: Sequence[str], operator: str, because: str) -> Proposals:
         yield Proposal("evidence", {"channels": list(channels), "operator": operator}, because)
 
 
+OFFICES = ("manager", "supervisor", "owner", "director", "coordinator", "foreman", "officer", "administrator", "inspector", "auditor", "judge", "leader", "head",
+           "registrar", "prefect", "committee", "board", "council", "commissioner", "principal", "caretaker", "teacher", "chair", "secretary")  # fmt: skip
+"""What those are called who oversee others."""
 OPENERS = 3
 """How many acts are tried as openers of an instance."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """A context as the sources see it."""
+    """A context as the sources see it; ``rule`` is which of the rules its sentence states."""
 
     context: Context
+    rule: int = 0
+
+    @cached_property
+    def readings(self) -> Readings:
+        """The goal's sentence, as read."""
+        return readings_of(self.context.goal, self.context.schema)
 
     @property
     def traces(self) -> Traces:
         """What the log shows."""
         return self.context.traces
 
-    @property
+    @cached_property
     def goal(self) -> Goal:
-        """What the rule is for."""
-        return self.context.goal
+        """What the rule is for: the goal's fields, and its sentence where they are empty."""
+        return filled(self.context.goal, self.readings, self.rule)
 
     @property
     def regulated(self) -> tuple[str, ...]:
@@ -92,6 +105,38 @@ class Material:
         found = [a for a in traces.homes if a not in self.regulated]
         return tuple(sorted(found, key=lambda a: (-merit(a), a))[:OPENERS])
 
+    @cached_property
+    def usual_openers(self) -> tuple[str, ...]:
+        """Acts of those who are bound that mostly come before the goal's, the same person doing both, likeliest first; for want of one that is said."""
+        bound = {n.name for s in self.readings.statements for n in s.best.bearers} or set(self.goal.roles)
+        traces = self.traces
+
+        def opens(activity: str) -> float:
+            pair = traces.pair(activity)
+            theirs = sum(pair.values.get("role", {}).get(role, 0) for role in bound) / max(pair.rows, 1) if bound else 1.0
+            before = [self._before(activity, other) for other in traces.homes if other != activity]
+            return theirs * pair.cases * (sum(before) / max(len(before), 1))
+
+        found = [a for a in traces.homes if a not in self.regulated]
+        return tuple(sorted(found, key=lambda a: (-opens(a), a)))
+
+    @cached_property
+    def usual_closers(self) -> tuple[str, ...]:
+        """Acts that mostly come after all others of their cases, likeliest first."""
+        traces = self.traces
+
+        def closes(activity: str) -> float:
+            after = [self._before(other, activity) for other in traces.homes if other != activity]
+            return traces.pair(activity).cases * sum(after) / max(len(after), 1)
+
+        return tuple(sorted((a for a in traces.homes if a not in self.regulated), key=lambda a: (-closes(a), a)))
+
+    def _before(self, one: str, other: str) -> float:
+        """Share of the cases with both acts in which the one comes first, one half where there are none."""
+        first, second = (self.traces.delays.get(pair) for pair in ((one, other), (other, one)))
+        both = (first.cases if first else 0) + (second.cases if second else 0)
+        return (first.cases if first else 0) / both if both else 0.5
+
     def delays(self, opener: str, act: str) -> Delays | None:
         """Observed delays of an act after an opener."""
         return self.traces.delays.get((opener, act))
@@ -111,15 +156,15 @@ class Material:
         if self.context.records.prospective:
             return ((self.goal.within,), f"the goal says {self.goal.within}") if self.goal.within else ((), "the goal names no time")
         if self.goal.within is not None:
-            return near(self.goal.within), f"the goal says {self.goal.within}"
+            return units.near(self.goal.within), f"the goal says {self.goal.within}"
         found = self.delays(opener, act) if opener else None
         if found is None:
             return tuple(Duration.parse(d) for d in ("PT1H", "PT12H", "P1D")), "no delay observed; common units"
         p75, p90 = found.quantile(0.75), found.quantile(0.9)
-        levels = sorted({*near(snapped(p75)), snapped(p90)}, key=Duration.shortest_seconds)
+        levels = sorted({*units.near(units.snapped(p75)), units.snapped(p90)}, key=Duration.shortest_seconds)
         told = (
-            f"p75 of {found.cases} observed delays {opener} to {act}: {spoken(p75)}, snapped to {snapped(p75)}; "
-            f"p90: {spoken(p90)}, snapped to {snapped(p90)}"
+            f"p75 of {found.cases} observed delays {opener} to {act}: {units.spoken(p75)}, snapped to {units.snapped(p75)}; "
+            f"p90: {units.spoken(p90)}, snapped to {units.snapped(p90)}"
         )
         return tuple(levels), told
 
@@ -137,7 +182,7 @@ class Material:
 
     def act(self, activity: str, **stated: str | None) -> dict[str, Any]:
         """An act pattern as a context file writes it."""
-        return Act(activity=activity, **stated).model_dump(exclude_none=True)
+        return Act.model_validate({"activity": activity, **stated}).model_dump(exclude_none=True)
 
     def trigger(self, activity: str, **stated: str | None) -> dict[str, Any]:
         """A trigger on an act in its home channel."""
@@ -145,10 +190,12 @@ class Material:
 
     @cached_property
     def overseers(self) -> tuple[str, ...]:
-        """Roles the goal does not regulate, those with the fewest people on record first: offices are held by few."""
+        """Offices the rule does not bind, those with the fewest people on record first; any such role where none is an office by its name."""
         heads = self.traces.heads
-        roles = [t.name for t in self.context.schema.roles if t.name not in self.goal.roles]
-        return tuple(sorted(roles, key=lambda role: heads.get(role, 1 << 30)))
+        bound = {n.name for s in self.readings.statements for n in s.best.bearers} or set(self.goal.roles)
+        free = [t for t in self.context.schema.roles if t.name not in bound]
+        offices = [t for t in free if any(near(w, office) >= SYNONYM for w in role_words(t) for office in OFFICES)]
+        return tuple(sorted((t.name for t in offices or free), key=lambda role: heads.get(role, 1 << 30)))
 
     @staticmethod
     def _named(wanted: Sequence[str], recorded: dict[str, int]) -> str | None:

@@ -195,7 +195,7 @@ def _procedures(material: Material) -> Proposals:
             f"{who} reviews, decides and corrects; {appeal} hears the appeal",
             {"response_time": RESPONSE_TIMES},
         )
-        if who != first or first == second:
+        if who != first:
             break
         yield Proposal(
             "procedure",

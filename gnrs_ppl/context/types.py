@@ -139,25 +139,27 @@ class Term(Frozen):
     """A name of the schema with the words people use for it.
 
     ``phrase`` is a singular noun phrase without article ("duty manager", "returns desk"); ``plural`` only
-    where adding s is wrong. A plain string in a file is a term without a phrase of its own.
+    where adding s is wrong; ``aliases`` are further words people use. A plain string in a file is a term without a phrase of its own.
     """
 
     name: Name
     phrase: Name | None = None
     plural: Name | None = None
+    aliases: Annotated[Names, Field(exclude_if=_unset)] = ()
 
 
 class Action(Frozen):
     """An activity of the institution.
 
     ``phrase`` is a bare infinitive ("check in", "pay the fine"); ``noun`` names one occurrence without
-    article ("check-in", "payment of the fine"). ``roles``, ``locations`` and ``objects`` say who may perform it, where
-    and on what; empty means anyone, anywhere, anything.
+    article ("check-in", "payment of the fine"); ``aliases`` are further words for it, verbs or nouns. ``roles``, ``locations``
+    and ``objects`` say who may perform it, where and on what; empty means anyone, anywhere, anything.
     """
 
     name: Name
     phrase: Name | None = None
     noun: Name | None = None
+    aliases: Annotated[Names, Field(exclude_if=_unset)] = ()
     roles: Names = ()
     locations: Names = ()
     objects: Names = ()

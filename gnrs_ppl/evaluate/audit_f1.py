@@ -21,7 +21,7 @@ from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.evaluate.held_out.labels import HeldOut, Labels, held_out
-from gnrs_ppl.rule.types import COUNTING, IMPLEMENTED, Act, Constraint, EvidencePolicy, Norm, Procedure, Step, Structure, Trigger
+from gnrs_ppl.rule.types import COUNTING, DRAFTED, Act, Constraint, EvidencePolicy, Norm, Procedure, Step, Structure, Trigger
 
 SCORED: tuple[Verdict, ...] = ("satisfied", "violated", "indeterminate", "pending", "excused")
 """The five verdicts of the macro mean; a case where the norm never applied is nobody's hit, and a miss where a label says otherwise."""
@@ -163,7 +163,7 @@ def random_structures(goal_id: str, n: int, seed: int = 0) -> list[Structure]:
     found: list[Structure] = []
     while len(found) < n:
         channel, activity = one_of(pairs)
-        template = one_of(list(IMPLEMENTED))
+        template = one_of(list(DRAFTED))
         constraint = Constraint.model_validate(
             {"template": template, "target": one_of([a for a in activities if a != activity])}
             | ({"deadline": one_of(["PT10M", "PT30M", "PT2H", "PT12H"])} if template not in COUNTING else {})

@@ -16,12 +16,11 @@ from gnrs_ppl.context.types import Frozen
 from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.types import (
     Correlation,
+    Drafted,
     EvidencePolicy,
     Force,
-    Negative,
     Norm,
     Operator,
-    Positive,
     Procedure,
     Scope,
     Stage,
@@ -68,7 +67,7 @@ class AfterAnswer(Frozen):
 class ConstraintAnswer(Frozen):
     """One constraint of a norm."""
 
-    template: Literal[Positive, Negative]
+    template: Drafted
     target: ActAnswer
     after: AfterAnswer | None = None
     correlate: Correlation | None = None

@@ -88,8 +88,8 @@ def share(hits: Sequence[bool | float], empty: float) -> float:
 
 
 def positive_targets(norm: Norm) -> list[str]:
-    """Activities the norm demands."""
-    return [c.target.activity for c in norm.constraints if c.positive]
+    """Activities the norm demands, those that will do in each other's place among them."""
+    return [name for c in norm.constraints if c.positive for name in c.target.activities]
 
 
 def intent_alignment(facts: Facts) -> list[Term]:

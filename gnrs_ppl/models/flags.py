@@ -32,8 +32,9 @@ def flags(facts: Facts) -> list[Flag]:
 def _norm_flags(facts: Facts) -> list[Flag]:
     goal = facts.context.goal
 
-    def misses_required(norm: Norm) -> bool:
-        return not set(goal.required) <= set(positive_targets(norm))
+    def misses_required(trigger: Trigger, norm: Norm) -> bool:
+        met = [a for c in norm.constraints for a in (c.unless, c.after.act if c.after else None, trigger.act) if a]
+        return not set(goal.required) <= {*positive_targets(norm), *(name for act in met for name in act.activities)}
 
     def demands_forbidden(norm: Norm) -> bool:
         return bool(set(goal.forbidden) & set(positive_targets(norm)))
@@ -46,7 +47,7 @@ def _norm_flags(facts: Facts) -> list[Flag]:
         return any(a.act.activity not in facts.capability.get(a.channel, ()) for a in afters)
 
     return [
-        Flag("required_actions_targeted", ("norm",), misses_required, "add a norm candidate that demands every required action"),
+        Flag("required_actions_targeted", ("trigger", "norm"), misses_required, "add a norm candidate that demands every required action"),
         Flag(
             "forbidden_actions_not_demanded", ("norm",), demands_forbidden, "add a norm candidate that does not demand a forbidden action"
         ),

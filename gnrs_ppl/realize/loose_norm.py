@@ -300,7 +300,7 @@ class NormReader(OpeningReader):
             elif more := self.take(r"as an? (R\d+)"):
                 part = "role"
             else:
-                return Act(activity=self.name(found[1]), **told)
+                return Act.model_validate({"activity": self.name(found[1]), **told})
             if part in told or self.single(more[1]) is None:
                 return None
             told[part] = self.single(more[1])

@@ -221,7 +221,7 @@ class OpeningReader(Cursor):
         }
         channel = next(iter(said.logs[logs:]), None)
         said.cut(before)
-        return Act(activity=self.name(key), **told), channel
+        return Act.model_validate({"activity": self.name(key), **told}), channel
 
     def exception(self) -> Act | None:
         """``a waiver is recorded beforehand``, behind ``unless``."""

@@ -14,7 +14,6 @@ from gnrs_ppl.realize.phrases import MODALS, RELATIONS, SAME, STAGE_VERBS
 from gnrs_ppl.rule.canonical import SlotContent, canonical, dumps
 from gnrs_ppl.rule.pools import slot_of
 from gnrs_ppl.rule.types import (
-    IMPLEMENTED,
     Act,
     Constraint,
     EvidencePolicy,
@@ -49,8 +48,11 @@ def render(structure: Structure, lexicon: Lexicon, dates_only: bool = False) -> 
         Where a constraint's template is not implemented; the message names it.
     """
     for constraint in structure.norm.constraints:
-        if constraint.template not in IMPLEMENTED:
-            raise Refused(f"template {constraint.template!r} has no text yet", f"use one of {', '.join(IMPLEMENTED)}")
+        if constraint.template not in RELATIONS:
+            raise Refused(f"template {constraint.template!r} has no text yet", f"use one of {', '.join(RELATIONS)}")
+        acts = (structure.trigger.act, constraint.target, constraint.unless, constraint.after and constraint.after.act)
+        if constraint.ties or constraint.earlier_counts or any(act.alternatives for act in acts if act):
+            raise Refused("alternatives, ties and earlier_counts have no text yet", "leave them out of a rule that is to be written out")
     return _Writer(canonical(structure), lexicon).text(dates_only)
 
 

@@ -25,7 +25,7 @@ def canonical(structure: Structure) -> Structure:
     """The same rule with order, defaults and equivalent spellings removed."""
     return Structure(
         scope=canonical_scope(structure.scope),
-        trigger=structure.trigger,
+        trigger=canonical_trigger(structure.trigger),
         norm=canonical_norm(structure.norm),
         evidence=canonical_evidence(structure.evidence),
         procedure=structure.procedure,
@@ -36,6 +36,8 @@ def canonical_slot(content: SlotContent) -> SlotContent:
     """Canonical form of one slot's content."""
     if isinstance(content, Scope):
         return canonical_scope(content)
+    if isinstance(content, Trigger):
+        return canonical_trigger(content)
     if isinstance(content, Norm):
         return canonical_norm(content)
     if isinstance(content, EvidencePolicy):
@@ -48,15 +50,35 @@ def canonical_scope(scope: Scope) -> Scope:
     return Scope(**{field: tuple(sorted(getattr(scope, field))) for field in Scope.model_fields})
 
 
+def canonical_trigger(trigger: Trigger) -> Trigger:
+    """Alternatives in order."""
+    return trigger.model_copy(update={"act": canonical_act(trigger.act)}) if trigger.act and trigger.act.alternatives else trigger
+
+
+def canonical_act(act: Act) -> Act:
+    """Patterns in order: they are a set."""
+    if not act.alternatives:
+        return act
+    first, *others = sorted(act.patterns, key=dumps)
+    return first.model_copy(update={"alternatives": tuple(others)})
+
+
 def canonical_norm(norm: Norm) -> Norm:
-    """Correlation written out (line 13), the office's role left to the bearer, constraints in order and once each."""
+    """Defaults of lines 13 and 19 as one writing, the office's role left to the bearer, constraints in order and once each."""
     plain = {_plain_constraint(norm, constraint) for constraint in norm.constraints}
     return Norm(force=norm.force, bearer=norm.bearer, constraints=tuple(sorted(plain, key=dumps)))
 
 
 def _plain_constraint(norm: Norm, constraint: Constraint) -> Constraint:
-    target = constraint.target.model_copy(update={"role": None}) if isinstance(norm.bearer, Office) else constraint.target
-    return constraint.model_copy(update={"target": target, "correlate": norm.correlation(constraint)})
+    target = constraint.target.carried_by(None) if isinstance(norm.bearer, Office) else constraint.target
+    plain: dict[str, object] = {"target": canonical_act(target), "correlate": norm.correlation(constraint)}
+    if constraint.after is not None:
+        plain["after"] = constraint.after.model_copy(update={"act": canonical_act(constraint.after.act)})
+    if constraint.unless is not None:
+        plain["unless"] = canonical_act(constraint.unless)
+    if constraint.template != "succession" and constraint.ties == ("fulfil" if constraint.template == "response" else "unknown"):
+        plain["ties"] = None
+    return constraint.model_copy(update=plain)
 
 
 def canonical_evidence(evidence: EvidencePolicy) -> EvidencePolicy:
@@ -112,7 +134,7 @@ def payloads(structure: Structure) -> tuple[Payload, ...]:
 
 
 def _act_payloads(slot: str, act: Act) -> list[Payload]:
-    stated: list[tuple[Kind, str | None]] = [
-        ("action", act.activity), ("location", act.location), ("object", act.object), ("role", act.role),
-    ]  # fmt: skip
+    stated: list[tuple[Kind, str | None]] = []
+    for one in act.patterns:
+        stated += [("action", one.activity), ("location", one.location), ("object", one.object), ("role", one.role)]
     return [Payload(slot, kind, name, True) for kind, name in stated if name is not None]

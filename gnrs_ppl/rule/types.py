@@ -4,51 +4,117 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import Frozen, Name, Names, _listed
+from gnrs_ppl.context.types import Frozen, Name, Names, _listed, _unset
 
-Positive = Literal["existence", "exactly", "response", "precedence", "responded_existence"]
+Drafted = Literal[
+    "existence", "exactly", "response", "precedence", "responded_existence",
+    "absence", "not_response", "not_precedence", "not_coexistence",
+]  # fmt: skip
+"""Templates that models are asked for and that rules are drawn from at random."""
+Positive = Literal[
+    "existence", "exactly", "response", "precedence", "responded_existence",
+    "init", "end", "chain_response", "chain_precedence", "coexistence", "succession",
+]  # fmt: skip
 Negative = Literal["absence", "not_response", "not_precedence", "not_coexistence"]
 Unimplemented = Literal[
-    "init", "end", "choice", "exclusive_choice", "coexistence", "succession", "not_succession",
+    "choice", "exclusive_choice", "not_succession",
     "alternate_response", "alternate_precedence", "alternate_succession",
-    "chain_response", "chain_precedence", "chain_succession",
-    "not_chain_response", "not_chain_precedence", "not_chain_succession",
+    "chain_succession", "not_chain_response", "not_chain_precedence", "not_chain_succession",
 ]  # fmt: skip
 Template = Literal[Positive, Negative, Unimplemented]
 """DECLARE template names; polarity lives here only (line 11)."""
 
+DRAFTED: tuple[str, ...] = get_args(Drafted)
 POSITIVE: tuple[str, ...] = get_args(Positive)
 NEGATIVE: tuple[str, ...] = get_args(Negative)
 UNIMPLEMENTED: tuple[str, ...] = get_args(Unimplemented)
 IMPLEMENTED: tuple[str, ...] = POSITIVE + NEGATIVE
 COUNTING: tuple[str, ...] = ("existence", "exactly", "absence")
 """Templates whose n is ``count``; every other template asks for one act."""
-LOOK_BACK: tuple[str, ...] = ("precedence", "not_precedence")
+LOOK_BACK: tuple[str, ...] = ("precedence", "not_precedence", "chain_precedence")
 TWO_SIDED: tuple[str, ...] = ("responded_existence", "not_coexistence")
+NEIGHBOURS: tuple[str, ...] = ("init", "end", "chain_response", "chain_precedence")
+"""Templates about what comes directly beside: nothing else may lie between (N entries)."""
+MUTUAL: tuple[str, ...] = ("coexistence", "succession")
+"""Templates that bind both acts: the target's rows open instances too (P entries)."""
+ORDERED: tuple[str, ...] = ("response", "not_response", "precedence", "not_precedence", "succession")
+"""Templates for which it matters which of two rows of one recorded instant came first."""
 
 Force = Literal["must", "should", "may"]
 Correlation = Literal["same_resource", "same_object", "same_case"]
 Operator = Literal["all", "any", "at_least"]
+Ties = Literal["unknown", "fulfil", "violate"]
+"""What a row at the same recorded instant as the activation counts as, where order matters (T entries)."""
 Stage = Literal["review", "decision", "remedy", "appeal"]
 
 SLOTS = ("scope", "trigger", "norm", "evidence", "procedure")
 """The slots K in the paper's order."""
 
 
+def _act(value: Any) -> Any:
+    return {"activity": value} if isinstance(value, str) else value
+
+
+def _acts(value: Any) -> Any:
+    return tuple(_act(v) for v in value) if isinstance(value, list | tuple) else value
+
+
 class Act(Frozen):
-    """An (activity, location?, object?, role?) pattern: an event matches when every stated field is equal (line 1)."""
+    """An (activity, location?, object?, role?) pattern: an event matches when every stated field is equal (line 1).
+
+    ``alternatives`` are further patterns, any of which will do; in a file such an act is written ``any_of: [...]`` (A entries).
+    """
 
     activity: Name
     location: Name | None = None
     object: Name | None = None
     role: Name | None = None
+    alternatives: Annotated[tuple[Act, ...], BeforeValidator(_acts), Field(max_length=7)] = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _from_any_of(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "any_of" not in value:
+            return value
+        patterns = _acts(value["any_of"])
+        if len(value) > 1 or not isinstance(patterns, tuple) or len(patterns) < 2:
+            raise ValueError("any_of stands by itself and lists two acts or more")
+        first = patterns[0].model_dump() if isinstance(patterns[0], Act) else patterns[0]
+        if not isinstance(first, dict) or "any_of" in first:
+            raise ValueError("any_of lists acts, and no further any_of")
+        return {**first, "alternatives": patterns[1:]}
 
-def _act(value: Any) -> Any:
-    return {"activity": value} if isinstance(value, str) else value
+    @model_validator(mode="after")
+    def _plain_alternatives(self) -> Act:
+        if any(a.alternatives for a in self.alternatives):
+            raise ValueError("any_of lists acts, and no further any_of")
+        if len(set(self.patterns)) < len(self.patterns):
+            raise ValueError("any_of lists an act twice")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _to_any_of(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        others = data.pop("alternatives", ())
+        return {"any_of": [data, *others]} if others else data
+
+    @property
+    def patterns(self) -> tuple[Act, ...]:
+        """The act's patterns, each without alternatives."""
+        return (self.model_copy(update={"alternatives": ()}), *self.alternatives) if self.alternatives else (self,)
+
+    @property
+    def activities(self) -> tuple[str, ...]:
+        """The distinct activities of its patterns."""
+        return tuple(dict.fromkeys(pattern.activity for pattern in self.patterns))
+
+    def carried_by(self, role: str | None) -> Act:
+        """The act with this role in every pattern."""
+        others = tuple(a.model_copy(update={"role": role}) for a in self.alternatives)
+        return self.model_copy(update={"role": role, "alternatives": others})
 
 
 ActField = Annotated[Act, BeforeValidator(_act)]
@@ -98,7 +164,14 @@ class After(Frozen):
 class Constraint(Frozen):
     """One DECLARE constraint of a norm (lines 10 to 18).
 
-    ``correlate`` None means same_resource for a negative template borne by the trigger's resource, else same_case.
+    Attributes
+    ----------
+    correlate : str or None
+        None means same_resource for a negative template borne by the trigger's resource, else same_case.
+    ties : "unknown", "fulfil", "violate" or None
+        What a row at the activation's own recorded instant counts as; None: fulfil for response, else unknown (line 19).
+    earlier_counts : bool
+        A response that may also have happened before its activation: "at the latest" (L entries).
     """
 
     template: Template
@@ -108,11 +181,22 @@ class Constraint(Frozen):
     deadline: Duration | None = None
     count: Annotated[int, Field(ge=1, le=100)] = 1
     unless: ActField | None = None
+    # left out of dumps where unset, so that rules that have none of them are written as before
+    ties: Annotated[Ties | None, Field(exclude_if=_unset)] = None
+    earlier_counts: Annotated[bool, Field(exclude_if=_unset)] = False
 
     @model_validator(mode="after")
-    def _count_where_counted(self) -> Constraint:
+    def _fields_of_the_template(self) -> Constraint:
         if self.count != 1 and self.template in IMPLEMENTED and self.template not in COUNTING:
             raise ValueError(f"count {self.count} goes with {', '.join(COUNTING)} only, not with {self.template}")
+        if self.ties is not None and (self.template not in ORDERED or self.earlier_counts):
+            raise ValueError(f"ties goes with {', '.join(ORDERED)} only, and not with earlier_counts")
+        if self.earlier_counts and self.template != "response":
+            raise ValueError(f"earlier_counts goes with response only, not with {self.template}")
+        if self.deadline is not None and self.template in ("init", "end"):
+            raise ValueError(f"{self.template} has no deadline: it is about the first or the last event of a case")
+        if self.after is not None and self.template in MUTUAL:
+            raise ValueError(f"{self.template} binds two acts and takes no after")
         return self
 
     @property
@@ -137,8 +221,9 @@ class Norm(Frozen):
     @model_validator(mode="after")
     def _office_performs_target(self) -> Norm:
         for constraint in self.constraints:
-            if isinstance(self.bearer, Office) and constraint.target.role not in (None, self.bearer.role):
-                raise ValueError(f"the bearer is the office {self.bearer.role!r} but a target asks for role {constraint.target.role!r}")
+            for role in (pattern.role for pattern in constraint.target.patterns):
+                if isinstance(self.bearer, Office) and role not in (None, self.bearer.role):
+                    raise ValueError(f"the bearer is the office {self.bearer.role!r} but a target asks for role {role!r}")
         return self
 
     def correlation(self, constraint: Constraint) -> Correlation:
@@ -150,7 +235,7 @@ class Norm(Frozen):
     def target(self, constraint: Constraint) -> Act:
         """The target act, carrying the office's role where the bearer is an office (line 8)."""
         if isinstance(self.bearer, Office):
-            return constraint.target.model_copy(update={"role": self.bearer.role})
+            return constraint.target.carried_by(self.bearer.role)
         return constraint.target
 
 

@@ -1,0 +1,179 @@
+"""Source four: what the goal's sentence says. A reading proposes trigger, scope and norm together, exactly as it was read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from gnrs_ppl.candidates.source import Material, Proposal, Proposals
+from gnrs_ppl.reading import ActRead, Reading
+from gnrs_ppl.reading.goal import ways
+from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE
+
+FILLED = 0.8
+"""A field is stated of an act only where at least this share of its rows carry the field."""
+_CLOSING = re.compile(r"\b(?:closing time|clos(?:e|ing) of|end of (?:the |a |each |every |his |her |their )?\w+|at the end|all[- ]clear)\b", re.IGNORECASE)
+OPENERS_TRIED = 2
+"""Openers offered where the sentence names none that a log shows."""
+
+
+class Opener(NamedTuple):
+    """What opens instances: an act as read, or an activity that was not read but usually comes first; None for the start of the case."""
+
+    activity: str | None
+    act: ActRead | None
+    because: str
+
+
+def stated(material: Material) -> Proposals:
+    """Proposals of every way to read the rule, most probable first."""
+    for share, said in ways(material.readings, material.rule):
+        told = f"read from the sentence ({share:.0%})"
+        missing = next((a for a in _acts(said) if a.activity not in material.traces.homes), None)
+        if missing is not None:
+            continue
+        for opener in _openers(material, said):
+            yield from _trigger(material, said, opener, told)
+            yield from _norm(material, said, opener, told)
+        yield from _scope(material, said, told)
+
+
+def _acts(said: Sequence[Reading]) -> Iterator[ActRead]:
+    for reading in said:
+        yield from reading.targets
+        yield from (act for act in (reading.activation, reading.exception) if act is not None)
+
+
+def _lead(said: Sequence[Reading]) -> Reading:
+    return next((r for r in said if r.activation is not None), said[0])
+
+
+def _openers(material: Material, said: Sequence[Reading]) -> Iterator[Opener]:
+    lead = _lead(said)
+    targets = {a.activity for r in said for a in r.targets}
+    if lead.activation is not None:
+        yield Opener(lead.activation.activity, lead.activation, "the act that is said to open it")
+        if lead.activation.activity not in targets:
+            return
+    if lead.template not in ("init", "end"):
+        if _CLOSING.search(material.readings.sentence):
+            for activity in [a for a in material.usual_closers if a not in targets][:1]:
+                yield Opener(activity, None, f"the end that is spoken of: {activity} usually closes")
+        usual = dict.fromkeys([*material.usual_openers[:OPENERS_TRIED], *material.openers[:1]])
+        for activity in [a for a in usual if a not in targets]:
+            yield Opener(activity, None, f"no log shows what is said to open it; {activity} usually opens")
+    yield Opener(None, None, "every case")
+
+
+def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> Proposals:
+    if opener.activity is None:
+        yield Proposal("trigger", {}, f"{told}: {opener.because}")
+        return
+    office = _offices(material, said, opener)[0]
+    exact = _fields(material, opener.act, opener.activity) if opener.act else {}
+    if office and opener.act and opener.act.role and _carries(material, opener.activity, "role", opener.act.role.name):
+        exact["role"] = opener.act.role.name
+    onces = ("first", "each") if opener.act is None else ("each", "first")
+    shapes = [exact] if not exact else [exact, {}]
+    for fields in shapes:
+        for once in onces if fields is exact else onces[:1]:
+            yield Proposal("trigger", material.trigger(opener.activity, **fields) | {"once": once}, f"{told}: {opener.because}")
+
+
+def _scope(material: Material, said: Sequence[Reading], told: str) -> Proposals:
+    roles = list(dict.fromkeys(n.name for r in said for n in r.bearers)) or list(material.goal.roles)
+    lead = _lead(said)
+    named = [a for a in (lead.activation, *lead.targets) if a is not None]
+    places = list(dict.fromkeys(a.location.name for a in named[:1] if a.location))
+    actor = [lead.activation.role.name] if lead.activation and lead.activation.role else []
+    if roles:
+        yield Proposal("scope", {"roles": roles}, told)
+    if roles and places:
+        yield Proposal("scope", {"roles": roles, "locations": places}, told)
+    if actor and not set(actor) <= set(roles):
+        yield Proposal("scope", {"roles": [*roles, *actor]}, told)
+        if places:
+            yield Proposal("scope", {"roles": [*roles, *actor], "locations": places}, told)
+    if not roles and places:
+        yield Proposal("scope", {"locations": places}, told)
+    if not roles:
+        yield Proposal("scope", {}, told)
+
+
+def _offices(material: Material, said: Sequence[Reading], opener: Opener) -> tuple[str | None, ...]:
+    """Who may bear the duty, likeliest first: the one who opened it (None), or a role as an office where another may have opened it."""
+    bearers = list(dict.fromkeys(n.name for r in said for n in r.bearers)) or list(material.goal.roles)
+    if len(bearers) != 1:
+        return (None,)
+    if opener.activity is None:
+        return (bearers[0],)
+    if opener.act is not None and opener.act.role is not None:
+        return (None,) if opener.act.role.name == bearers[0] else (bearers[0],)
+    performers = material.traces.performers(opener.activity, 0.05)
+    return (None,) if list(performers) == bearers else (None, bearers[0]) if bearers[0] in performers else (bearers[0], None)
+
+
+def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> Proposals:
+    for office in _offices(material, said, opener):
+        for key in (None, "same_case") if office is None and opener.activity is not None else ("same_case",):
+            constraints = [c for r in said for c in _constraints(material, r, opener, key)]
+            if constraints:
+                content: dict[str, Any] = {"force": said[0].force, "constraints": constraints} | ({"bearer": {"role": office}} if office else {})
+                yield Proposal("norm", content, f"{told}: {opener.because}")
+
+
+def _constraints(material: Material, reading: Reading, opener: Opener, key: str | None) -> Iterator[dict[str, Any]]:
+    """The constraints of one reading under an opener; ``key`` correlates them all, else each as the traces show."""
+    template = reading.template
+    own = reading.activation is not None and reading.activation.activity == opener.activity
+    common: dict[str, Any] = {}
+    if reading.time is not None and reading.time.duration is not None and template not in ("init", "end"):
+        common["deadline"] = reading.time.duration
+        if reading.time.earlier_counts and template == "response":
+            common["earlier_counts"] = True
+    if template in ("existence", "exactly", "absence") and reading.count > 1:
+        common["count"] = reading.count
+    if reading.activation is None and template == "existence" and reading.count == 1 and "deadline" in common and opener.activity:
+        template = "response"
+    if reading.activation is not None and not own:
+        home = material.traces.homes[reading.activation.activity]
+        common["after"] = {"act": _act(material, reading.activation), "channel": home}
+    if reading.exception is not None:
+        common["unless"] = _act(material, reading.exception)
+    acts = [a for a in reading.targets if a.activity != opener.activity]
+    patterns = [_act(material, a, banned=template in NEGATIVE) for a in acts]
+    targets = [{"any_of": patterns}] if reading.joint == "any" and len(acts) > 1 else patterns
+    for act, target in zip(acts, targets, strict=False):
+        yield {"template": template, "target": target, "correlate": key or _correlation(material, reading, opener, act)} | common
+        if reading.who == "another_person" and opener.activity:
+            yield {"template": "not_coexistence", "target": target, "correlate": "same_resource"}
+
+
+def _correlation(material: Material, reading: Reading, opener: Opener, act: ActRead) -> str:
+    """Same person where the sentence says so, or where those who are bound are recorded as opening it and as acting; else the same case."""
+    if opener.activity is None or reading.who == "another_person":
+        return "same_case"
+    if reading.who == "same_person" or reading.template in NEGATIVE:
+        return "same_resource"
+    acts = (act.activity, opener.activity) if reading.template in LOOK_BACK else (opener.activity, act.activity)
+    bound = {n.name for n in reading.bearers}
+    both = bound and all(bound & set(material.traces.performers(a, 0.2)) for a in acts)
+    return "same_resource" if both else material.correlate(*acts)
+
+
+def _act(material: Material, act: ActRead, banned: bool = False) -> dict[str, Any]:
+    return material.act(act.activity, **_fields(material, act, act.activity, banned))
+
+
+def _fields(material: Material, act: ActRead, activity: str, banned: bool = False) -> dict[str, str | None]:
+    """Object and location as read, where the act's rows carry them; of a banned act they may never have."""
+    named = {"object": act.object, "location": act.location}
+    return {field: n.name for field, n in named.items() if n is not None and _carries(material, activity, field, n.name, banned)}
+
+
+def _carries(material: Material, activity: str, field: str, name: str, banned: bool = False) -> bool:
+    """Whether an act's rows fill a field, and with this name at least once, if only in other acts."""
+    pair = material.traces.pair(activity)
+    seen = material.context.profile.counts.get((field, name)) if banned else pair.values.get(field, {}).get(name)
+    return pair.recorded.get(field, 0) >= FILLED * max(pair.rows, 1) and bool(seen)

@@ -1,0 +1,244 @@
+"""A sentence as clauses: what opens each (after, before, unless …), how the main ones bind (must, must not, may), what is background."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from gnrs_ppl.reading.quantities import PLAIN_DURATION
+from gnrs_ppl.reading.words import lemmas, word
+
+Kind = Literal["main", "after", "only_after", "before", "until", "unless", "without", "provided", "purpose", "background", "who"]
+
+
+class Clause(NamedTuple):
+    """Characters ``start`` to ``end`` of the sentence, without the words that open the clause, which begin at ``opened``.
+
+    ``direct`` says that nothing may come between ("immediately after"); ``number`` counts main clauses, and is that of the main clause a
+    subordinate one belongs to; ``first`` says that the clause stands before its main clause.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    opened: int
+    direct: bool = False
+    number: int = 0
+    first: bool = False
+    opener: str = ""
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """Characters of the words that open it."""
+        return self.opened, self.start
+
+
+_DIRECT = r"(?:(?P<direct{n}>immediately|directly|right|straight|promptly|instantly)\s+)?(?:shortly |soon |just |even )?"
+_END = r"(?=\s*(?:[.,;:)]|$))"
+_LIMIT = rf"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
+_OPENERS: tuple[tuple[Kind, str], ...] = (
+    ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
+    ("after", r"(?:for|at|on|with|upon|after) (?:each|every)\b(?! (?:of|other|time))"),
+    ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
+    ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|ahead of|in advance of)\b"),
+    ("background", r"(?:even (?:with|if|though|when|after|before)|whether or not|no matter|regardless of|irrespective of|whatever|however|whoever was|"
+                   r"because(?: of)?|due to|owing to|although|though|whereas|in spite of|despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
+    ("background", r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)"),
+    ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
+                r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|better|enrich|maintain))\b"),
+    ("only_after", r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|where|upon|following|as soon as)\b"),
+    ("provided", r"(?:only provided|(?<=, )provided|(?:provided|providing) that|on (?:the )?condition that|as long as|so long as|subject to|contingent (?:up)?on|conditional on"
+                 r"|dependent on|depends on)\b"),
+    ("unless", r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|for|that|where)|other than|apart from|with the exception of"
+               r"|if not(?= already)|barring)\b"),
+    ("without", r"without (?!delay|undue|hesitation|exception|fail|a doubt|further|reproach)(?:having |first )*"),
+    ("until", r"(?:not until|until|till|up to the (?:time|moment) (?:that|of))\b"),
+    ("before", _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|week|month|year))))\b"
+               rf"(?!{_END[3:-1]})"),
+    ("after", _DIRECT.format(n=2) + r"(?:(?<!the )(?<!at least )(?:after(?!wards|\s+which)|following)|upon|as soon as|whenever|when(?:ever)?(?! applicable)|(?:each|every|any) time"
+              r"|from the (?:moment|time|day)(?: (?:when|that|on which))?|(?:in|for) (?:any |every |each |the )?(?:case|event)s?(?: of| that| where| when)(?! doubt)|in case"
+              r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|where(?= )(?!as)|given that|now that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
+              r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|admission|discharge|creation|rejection|submission)\b)"
+              r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
+              r"every|in|or|more|only|again|during|throughout|for)\b))\b"
+              rf"(?!{_END[3:-1]})"),
+)  # fmt: skip
+_COMPILED = tuple((kind, re.compile(rf"(?<![\w-]){pattern}", re.IGNORECASE)) for kind, pattern in _OPENERS)
+
+MODAL = (
+    r"(?:must|shall|should|ought to|may|might|can(?:not|'t)?|could|will|won't|needs? to|need(?:n't| not)|ha(?:s|ve) (?:got )?to|had to|(?:is|are|be) (?:to|not to|never to)|"
+    r"(?:is|are|be|being|was|were)\s+(?:not\s+|also\s+|always\s+|strictly\s+|only\s+|never\s+|therefore\s+|then\s+)*(?:required|obliged|obligated|obligatory|bound|mandatory|"
+    r"necessary|needed|essential|imperative|requisite|compulsory|expected|supposed|recommended|advised|allowed|permitted|possible|impossible|prohibited|forbidden|"
+    r"barred|banned|entitled|free|enabled|disabled|critical|vital|crucial|important|due)|requires?|necessitates?|never|mustn't|shouldn't|"
+    r"do(?:es)? not|don't|doesn't|no longer)"
+)
+_MODAL = re.compile(rf"\b{MODAL}\b", re.IGNORECASE)
+_CONJUNCTION = re.compile(
+    rf"(?:,\s*(?:and|but|yet|nor|then)?\s*|\s+(?:and|but|nor|then|yet)\s+|,\s*(?:and|but)\s+)(?=(?:then |also |in addition |afterwards |they |he |she |it |he or she )?(?:{MODAL})\b"
+    rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no|never|nobody|no one)\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|(?:the|an?|any|every|each|no|all|its?|their|his|her|that|this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
+    re.IGNORECASE,
+)
+_COMMA_AND = re.compile(
+    rf",\s*(?:and|but|so|therefore|hence)\s+(?=(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
+    re.IGNORECASE,
+)
+_COORDINATED = re.compile(r"\s+and\s+(?=([a-z]+)\b)", re.IGNORECASE)
+_LIST_TO_COME = re.compile(r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|beforehand|first)\W*$", re.IGNORECASE)
+_DETERMINER = re.compile(r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|one|someone|nobody)\b", re.IGNORECASE)
+SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|:(?=\s)")
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Start and end of every sentence, or part of one between semicolons or colons."""
+    found, at = [], 0
+    ends = [m.end() for m in SENTENCE_END.finditer(text) if m[0] != ":" or not _LIST_TO_COME.search(text[: m.start()])]
+    for end in [*ends, len(text)]:
+        if any(c.isalnum() for c in text[at:end]):
+            found.append((at, end))
+        at = end
+    return found
+
+
+class _Opening(NamedTuple):
+    kind: Kind
+    opened: int
+    start: int
+    direct: bool
+    opener: str
+
+
+def openings(text: str, start: int, end: int) -> list[_Opening]:
+    """The words that open clauses, in order, none inside another."""
+    found: list[_Opening] = []
+    for kind, pattern in _COMPILED:
+        for m in pattern.finditer(text, start, end):
+            if all(m.end() <= o.opened or m.start() >= o.start for o in found):
+                direct = any(v for k, v in m.groupdict().items() if k.startswith("direct")) or bool(re.match(r"(?:only |not )(?:immed|direct|right|straight)", m[0]))
+                found.append(_Opening(kind, m.start(), m.end(), direct, m[0].lower()))
+    return sorted(found, key=lambda o: o.opened)
+
+
+def clauses(text: str, start: int, end: int) -> list[Clause]:
+    """The clauses of one sentence, in order."""
+    every = openings(text, start, end)
+    relative = [(m, _embedded(text, m, end)) for m in every]
+    marks = [m for m, stop in relative if stop is None]
+    if re.match(r"\s*to\s+[a-z]+\s", text[start:end], re.IGNORECASE) and (comma := text.find(",", start, end)) > 0 and _MODAL.search(text, comma, end):
+        lead = len(text[start:end]) - len(text[start:end].lstrip())
+        marks = [_Opening("before", start + lead, start + lead + 2, False, "to"), *(m for m in marks if m.opened > start + lead + 2)]
+    found: list[Clause] = []
+    number = 0
+    at = start
+    pending: list[Clause] = []
+
+    def main(a: int, b: int) -> None:
+        nonlocal number
+        for x, y in _conjuncts(text, a, b):
+            if any(c.isalnum() for c in text[x:y]):
+                number += 1
+                found.append(Clause("main", x, y, x, number=number))
+
+    for i, mark in enumerate(marks):
+        if mark.opened < at:
+            continue
+        if any(c.isalnum() for c in text[at : mark.opened]) and not _only_adverbs(text[at : mark.opened]):
+            main(at, mark.opened)
+        limit = marks[i + 1].opened if i + 1 < len(marks) and mark.kind != "background" else end
+        first = number == 0
+        stop = _end_of_subordinate(text, mark, limit, end, first)
+        clause = Clause(mark.kind, mark.start, stop, mark.opened, mark.direct, number + 1 if first else number, first, mark.opener)
+        found.append(clause)
+        at = stop
+    if any(c.isalnum() for c in text[at:end]):
+        main(at, end)
+    for mark, stop in relative:
+        owner = next((c for c in found if c.kind == "main" and c.start <= mark.opened < c.end), None)
+        if owner and stop is not None:
+            found.append(Clause(mark.kind, mark.start, stop, mark.opened, number=owner.number, opener=mark.opener))
+    if number == 0:  # only a subordinate clause: what it says is the main one
+        return [c._replace(kind="main", number=1) if i == 0 else c for i, c in enumerate(found)]
+    return [c._replace(number=min(max(c.number, 1), number)) for c in found]
+
+
+def _embedded(text: str, mark: _Opening, end: int) -> int | None:
+    """Where a clause ends that stands inside another: "any that has been cut", "a courier without a task must"; None for any other."""
+    if mark.kind == "who":
+        return mark.start
+    if mark.kind == "without" and (told := _UP_TO_MODAL.match(text, mark.start, end)):
+        return told.end()
+    return None
+
+
+_UP_TO_MODAL = re.compile(rf"(?:\s*(?!\w+ing\b)[\w'-]+){{1,4}}?(?=\s+{MODAL}\b)", re.IGNORECASE)
+
+
+def _only_adverbs(text: str) -> bool:
+    words = re.findall(r"[a-z']+", text.lower())
+    return all(w in ("then", "and", "but", "also", "finally", "however", "therefore", "or", "so", "only", "that", "moreover", "afterwards", "again") for w in words)
+
+
+_EACH = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)", re.IGNORECASE)
+_FEW_WORDS = re.compile(rf"(?:\s*(?!(?:at|the|an?|in|and|or|but|who|which|that|{MODAL})\b)[\w'-]+){{0,4}}", re.IGNORECASE)
+
+
+def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: bool) -> int:
+    """Where a subordinate clause ends: at the comma before the main clause, or where a new binding clause begins."""
+    if mark.kind == "background" and not first:
+        return limit
+    commas = [m.start() for m in re.finditer(r",", text[mark.start : limit])]
+    commas = [mark.start + c for c in commas]
+    if first:
+        for comma in commas:
+            listed = re.match(r"\s*(?:and|or)\s", text[comma + 1 : end])
+            if not listed and any(word(w).verbs for w in re.findall(r"[a-z]{3,}", text[mark.start : comma].lower())):
+                return comma
+        if commas:
+            return commas[-1]
+        if limit < end:
+            return limit
+        if not commas and (then := re.search(r"\bthen\b", text[mark.start : end])):
+            return mark.start + then.start()
+        modals = list(_MODAL.finditer(text, mark.start, end))
+        for modal in reversed(modals):
+            determiners = [d for d in _DETERMINER.finditer(text, mark.start, modal.start()) if d.start() > mark.start + 3]
+            for d in reversed(determiners):
+                if any(word(w).verbs for w in re.findall(r"[a-z]+", text[mark.start : d.start()].lower()) if len(w) > 3):
+                    return d.start()
+        return limit
+    if _EACH.fullmatch(mark.opener):
+        return min(limit, _FEW_WORDS.match(text, mark.start).end())  # type: ignore[union-attr]
+    broken = _CONJUNCTION.search(text, mark.start, limit) or _COMMA_AND.search(text, mark.start, limit)
+    if broken:
+        return broken.start()
+    if mark.kind in ("before", "after", "until", "without"):
+        for joint in _COORDINATED.finditer(text, mark.start, limit):
+            between = re.findall(r"[a-z]+", text[mark.start : joint.start()].lower())
+            plain = 0 < len(between) <= 3 and between[0] in ("the", "a", "an", "any", "every", "each")
+            if joint[1].lower() in lemmas(joint[1].lower(), "v") and plain:
+                return joint.start()
+    for comma in commas:
+        if _MODAL.search(text, comma, limit):
+            return comma
+    return limit
+
+
+def _binds(text: str) -> bool:
+    """Whether a stretch has a verb of its own, so that what follows is another clause."""
+    return bool(_MODAL.search(text)) or any(_finite(w) for w in re.findall(r"[a-z]+", text.lower()))
+
+
+_SO = re.compile(r",\s*(?:so|which is why|therefore|hence)\b", re.IGNORECASE)
+_NEW_BAN = re.compile(r"(?:no|nobody|no one|neither|never)\b", re.IGNORECASE)
+
+
+def _finite(form: str) -> bool:
+    """Whether a word can only be a verb, in a form that makes a clause."""
+    return bool(lemmas(form, "v")) and not lemmas(form, "n") and not form.endswith("ing")
+
+
+def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A main clause cut where a new binding one begins: "must check out, and must not walk on"."""
+    found = [*_CONJUNCTION.finditer(text, start, end), *_COMMA_AND.finditer(text, start, end)]
+    cuts = sorted({m.start() for m in found if _binds(text[start : m.start()]) or _NEW_BAN.match(text, m.end()) or _SO.match(m[0])})
+    edges = [start, *cuts, end]
+    return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]

@@ -1,0 +1,81 @@
+"""What a goal says: its sentence as read, and its fields filled from the readings where a person left them empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from gnrs_ppl.context.types import Goal, Schema
+from gnrs_ppl.reading.reader import read
+from gnrs_ppl.reading.types import ActRead, Reading, Readings
+from gnrs_ppl.rule.types import NEGATIVE
+
+LEAST_SHARE = 0.15
+"""Readings less probable than this propose nothing."""
+
+
+@lru_cache(maxsize=512)
+def readings_of(goal: Goal, schema: Schema) -> Readings:
+    """The goal's sentence, read against the schema."""
+    return read(goal.intent, schema)
+
+
+def rules_of(readings: Readings) -> list[tuple[int, ...]]:
+    """Statements (by number) that one rule can hold: those of one opener, those without, and what follows from their own acts.
+
+    The first rule is the one whose opener the sentence names; a statement with another opener is a rule of its own.
+    """
+    left = list(range(len(readings.statements)))
+    rules: list[tuple[int, ...]] = []
+    while left:
+        best = [readings.statements[i].best for i in left]
+        lead = next((k for k, r in enumerate(best) if r.activation is not None), 0)
+        taken = [k for k, r in enumerate(best) if k == lead or _goes_with(best[lead], r)]
+        rules.append(tuple(left[k] for k in sorted(taken)))
+        left = [i for k, i in enumerate(left) if k not in taken]
+    return rules
+
+
+def _goes_with(lead: Reading, other: Reading) -> bool:
+    """Whether one rule can hold both: the same opener, no opener of its own, or an opener that the lead demands."""
+    if {lead.template, other.template} & {"init", "end"}:
+        return False
+    if other.activation is None or lead.activation is None:
+        return other.activation is None
+    demanded = {a.activity for a in lead.targets} if lead.template == "response" and other.template == "response" else set()
+    return other.activation.activity in {lead.activation.activity, *demanded}
+
+
+def ways(readings: Readings, rule: int = 0) -> Iterator[tuple[float, tuple[Reading, ...]]]:
+    """The ways to read one rule: its statements as most probably read, then with another reading of its lead."""
+    rules = rules_of(readings)
+    if rule >= len(rules):
+        return
+    statements = [readings.statements[i] for i in rules[rule]]
+    lead = next((k for k, s in enumerate(statements) if s.best.activation is not None), 0)
+    for reading in statements[lead].readings:
+        if reading.probability >= LEAST_SHARE or reading is statements[lead].best:
+            yield reading.probability, tuple(reading if k == lead else s.best for k, s in enumerate(statements))
+
+
+def filled(goal: Goal, readings: Readings, rule: int = 0) -> Goal:
+    """The goal with the fields it leaves empty as its sentence was read; what a person stated stays."""
+    _, said = next(ways(readings, rule), (0.0, ()))
+    required, forbidden, permitted = list[str](), list[str](), list[str]()
+    for reading in said:
+        names = [a.activity for a in reading.targets] if reading.joint == "all" else []
+        into = permitted if reading.force == "may" else forbidden if reading.template in NEGATIVE else required
+        into += names
+    acts: list[ActRead] = [a for r in said for a in (*r.targets, *((r.activation,) if r.activation else ()))]
+    stated = bool(goal.required or goal.forbidden or goal.permitted)
+    demanded = tuple(dict.fromkeys(a for a in required if a not in forbidden))
+    found = {
+        "required": () if stated else demanded,
+        "forbidden": () if stated else tuple(dict.fromkeys(forbidden)),
+        "permitted": () if stated else tuple(dict.fromkeys(a for a in permitted if a not in (*demanded, *forbidden))),
+        "roles": tuple(dict.fromkeys(n.name for r in said for n in r.bearers)),
+        "locations": tuple(dict.fromkeys(a.location.name for a in acts if a.location)),
+        "objects": tuple(dict.fromkeys(a.object.name for a in acts if a.object)),
+        "within": next((r.time.duration for r in said if r.time and r.time.duration and not r.time.working_days), None),
+    }
+    return goal.model_copy(update={name: value for name, value in found.items() if value and not getattr(goal, name)})

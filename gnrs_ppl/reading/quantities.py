@@ -1,0 +1,83 @@
+"""Durations and counts a sentence states."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from gnrs_ppl.context.time import Duration
+
+_UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
+          "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+NUMBERS = {w: n for n, w in enumerate(_UNITS, 1)} | {"a": 1, "an": 1, "a hundred": 100, "one hundred": 100} | {
+    f"{tens}{sep + _UNITS[u - 1] if u else ''}": 10 * n + u for n, tens in enumerate(_TENS, 2) for u in range(10) for sep in "- "
+}  # fmt: skip
+_NUMBER = rf"(?:\d+|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
+_LENGTH = {
+    "second": Duration(seconds=1), "sec": Duration(seconds=1), "minute": Duration(seconds=60), "min": Duration(seconds=60),
+    "hour": Duration(seconds=3600), "hr": Duration(seconds=3600), "day": Duration(days=1), "night": Duration(days=1),
+    "week": Duration(days=7), "fortnight": Duration(days=14), "month": Duration(months=1), "quarter": Duration(months=3),
+    "year": Duration(months=12),
+}  # fmt: skip
+_UNIT = rf"(?:{'|'.join(sorted(_LENGTH, key=len, reverse=True))})s?"
+_ONE = (
+    rf"(?:(?:the )?(?P<half>half(?: an?)? hour|half a day|half a year|an? hour and a half|(?:a|one|three)[- ]quarters? of an hour)|(?P<number>{_NUMBER})"
+    rf"(?:\s*\(\s*\d+\s*\))?[\s-]+(?P<kind>working|business|calendar|consecutive|full|whole|clear)?\s*(?P<unit>{_UNIT}))\b['’]?"
+)
+DURATION = re.compile(rf"\b{_ONE}(?:,? (?:and )?(?P<number2>{_NUMBER})[\s-]+(?P<unit2>{_UNIT})\b)?", re.IGNORECASE)
+PLAIN_DURATION = re.sub(r"\(\?P<\w+>", "(?:", DURATION.pattern)
+"""The same without names, to stand inside other patterns."""
+VAGUE = re.compile(rf"\b(?:a few|some|several|the next few)? ?(?P<unit>{_UNIT})\b", re.IGNORECASE)
+_HALVES = {"half": 1800, "hour and": 5400, "quarter": 900, "three": 2700}
+
+
+class Length(NamedTuple):
+    """A duration as stated, and whether in working days."""
+
+    duration: Duration
+    working: bool
+    start: int
+    end: int
+
+
+def durations(text: str) -> list[Length]:
+    """Every duration of a text, in order."""
+    found = []
+    for m in DURATION.finditer(text):
+        if m["half"]:
+            half = m["half"].lower()
+            if "day" in half:
+                length = Duration(seconds=12 * 3600)
+            elif "year" in half:
+                length = Duration(months=6)
+            else:
+                three = "three" in half
+                length = Duration(seconds=2700 if three else 900 if "quarter" in half else 5400 if "and a" in half else 1800)
+        else:
+            length = _scaled(m["number"], m["unit"])
+        if m["number2"]:
+            more = _scaled(m["number2"], m["unit2"])
+            length = Duration(length.months + more.months, length.days + more.days, length.seconds + more.seconds)
+        if length != Duration():
+            found.append(Length(length, (m["kind"] or "").lower() in ("working", "business"), m.start(), m.end()))
+    return found
+
+
+def _scaled(amount: str, unit: str) -> Duration:
+    n = number(amount)
+    one = _LENGTH[unit.lower().removesuffix("s")]
+    return Duration(one.months * n, one.days * n, one.seconds * n)
+
+
+def number(words: str) -> int:
+    """A number in digits or words."""
+    return int(words) if words.isdigit() else NUMBERS[words.lower()]
+
+
+_TIMES = rf"(?P<n>{_NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice)"
+COUNT = re.compile(
+    rf"(?P<how>(?P<most>at most|no more than|not more than|a maximum of|maximum|up to|at the most|more than)|(?P<least>at least|no fewer than|not less than"
+    rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{_NUMBER}|one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT})\b))(?P<more> or more)?",
+    re.IGNORECASE,
+)

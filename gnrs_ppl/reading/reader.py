@@ -1,0 +1,706 @@
+"""Read a goal's sentence: its clauses, the acts they name, and the DECLARE constraint that the construction says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from gnrs_ppl.context.types import Schema
+from gnrs_ppl.reading.clauses import MODAL, Clause, clauses, sentences
+from gnrs_ppl.reading.quantities import COUNT, durations, number
+from gnrs_ppl.reading.types import ActRead, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
+from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Match, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.words import is_verb, lemmas
+from gnrs_ppl.rule.types import Force, Template
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+
+
+# how a clause binds
+_NEGATIVE = _words(
+    r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|disabled|impossible|refrains?|"
+    r"under no circumstances|by no means|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|unlawful|illegal|off-limits"
+)
+_NOT_NEGATIVE = re.compile(r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter)\b", re.IGNORECASE)
+_FREE = _words(r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|do(?:es)? not (?:have|need) to|no need")
+_PERMISSION = _words(r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|optional")
+_DUTY = _words(
+    r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|necessary|necessitates?|essential|imperative|requisite|"
+    r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|advised"
+)
+_SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
+_HARD = _words(r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|forbidden|prohibited|may not|cannot")
+_MODAL = _words(MODAL)
+_PAST = _words(r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|ended up|had|went|vanished")
+# adverbs that place an act
+_AT_ONCE = _words(
+    r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|without (?:any |undue |further )?delay|promptly|prompt|instantly|instant|"
+    r"at once|forthwith|straight after|instantaneously|as the (?:very )?next (?:step|act|activity)|the very next"
+)
+_RIGHT_BEFORE = _words(r"(?:immediately|directly|right|straight|just) (?:before(?:hand)?|preced\w+|prior)|directly|immediately")
+_ALSO = _words(r"also|as well|too|likewise|in addition")
+_LATER = _words(r"afterwards?|after (?:it|that|this)|then|thereafter|subsequently|later|eventually|in the end")
+_EARLIER = _words(
+    r"beforehand|before (?:it|that|this|them)|upfront|up front|in advance|ahead of time|prior to (?:it|that|this|them)|previously|earlier|already"
+)
+_PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s|ve) already)")
+_THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
+_THEN = _words("then|thereafter|afterwards|subsequently|after that|next")
+# predicates that relate two acts
+_EXCLUSIVE = _words(r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|rules? out|irreconcilable|exclusive of|contradict\w*")
+_TOGETHER = _words(r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|co-occur|concurrently|at the same time|side by side|vice versa")
+_VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
+_EITHER = _words(r"either|or")
+RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("precedes", _words(r"preced(?:e|es|ed|ing)|(?:comes?|happens?|occurs?|takes? place) (?:immediately |directly |right |straight )?before|"
+                        r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
+    ("follows", _words(r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)")),
+    ("leads", _words(r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
+                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?by|gives? rise to|brings? about|obliges?|initiates?|followed by|calls? for")),
+    ("with", _words(r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
+                    r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
+                    r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
+                    r"in (?:conjunction|tandem|combination|parallel|accordance|line) with|supplemented (?:by|with)|concurs? with|implies|implied|imply|relates? to|merges? with|"
+                    r"integrates? with|correlates? (?:with|to)|bundled? with|overlaps? with|intertwined? with")),
+    ("needs", _words(r"requires?|necessitates?|demands?|presuppos\w+|needs(?! to)|mandates?|relies on|hinges on|rests on|takes")),
+    ("for", _words(r"(?:is|are|be)?\s*(?:\w+ly )?(?:required|mandatory|necessary|needed|essential|obligatory|compulsory|imperative|requisite|crucial|vital|a must|due)\s+"
+                   r"(?:for|of|in order to|to|with|when|from)")),
+)  # fmt: skip
+_BEGINS = _words(
+    r"begins?|began|starts?|started|commenc\w+|kicks? off|kick-?off|initiates?|initiation|initiated?|beginning|opens?|opening|outset|onset|start|first|initial|initially|"
+    r"before anything else|launch(?:es|ed)?|inception"
+)
+_ENDS = _words(
+    r"ends?|ended|ending|finish(?:es|ed|ing)?|conclud\w+|conclusion|closure|clos(?:es|ing|ed)|wraps? up|wrapping up|terminat\w+|finali[sz]\w+|last|final|finally|culminat\w+|"
+    r"completion|completes?|completing|completed"
+)
+_EXCUSES = _words(r"excus\w+")
+_DEFINES = re.compile(r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|permitted|required|obliged|possible|until|before)\w+", re.IGNORECASE)
+_ELSE = _words(r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes")
+_SELF = _words(r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same")
+_BY = re.compile(r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|some)?\s*$", re.IGNORECASE)
+_OBLIQUE = re.compile(r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$", re.IGNORECASE)
+_PRONOUN = frozenset("it its they them their this that he she him her his these those both there one such".split())
+_POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
+_IT = frozenset({"it", "them", "such", "any"})
+_OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
+SURE = 0.6
+"""Where one subordinate clause names its act this well, others must as well."""
+STRONG = 0.78
+"""Least score at which a second act in one clause counts as an act of its own."""
+MOST_READINGS = 6
+LEAST = 0.8 * ENOUGH
+"""Least score of an act that a construction asks for: its place in the sentence speaks for it too."""
+GENERIC = 0.55
+"""How well any doing fits an act that the schema says of things in general."""
+RIVAL = 0.08
+"""Acts that the same words say nearly as well are rivals."""
+SURE_PERMISSION = 0.8
+"""An act that is left free must be told this well, or the condition may be the duty itself."""
+_BEFOREHAND = _words(r"beforehand|before (?:it|that|this|them|doing so)|prior to (?:it|that|this|them)|in advance")
+_NOT_YET = _words(r"still|not yet")
+_JOINTS = _words("and|or|with|while|nor")
+_EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
+_NO_LIMIT = re.compile(r"(?:per|every|each|a|at least|minimum of|no less than|not less than|for|lasting|of)\s*$", re.IGNORECASE)
+
+
+class _Bound(NamedTuple):
+    """How a clause binds; ``stated`` where its words say so, not only their mood."""
+
+    force: Force
+    negative: bool
+    permitted: bool
+    stated: bool
+
+
+class _Found(NamedTuple):
+    """An act some tokens say, the tokens, the rivals they may say as well, and the acts "or" puts beside it."""
+
+    act: ActRead
+    positions: tuple[int, ...]
+    rivals: tuple[ActRead, ...] = ()
+    choices: tuple[ActRead, ...] = ()
+
+    @property
+    def ways(self) -> list[tuple[float, ActRead]]:
+        """What the tokens may say, with shares that fall steeply with the score."""
+        acts = (self.act, *self.rivals)
+        total = sum(a.score**8 for a in acts)
+        return [(a.score**8 / total, a) for a in acts]
+
+
+class _Way(NamedTuple):
+    """One reading in the making, with its weight."""
+
+    weight: float
+    reading: Reading
+
+
+class _Frame(NamedTuple):
+    """A main clause, its words, those of everything around it, how it binds and whom."""
+
+    clause: Clause
+    text: str
+    whole: str
+    bound: _Bound
+    subject: tuple[Named, ...]
+
+
+@lru_cache(maxsize=64)
+def vocabulary(schema: Schema) -> Vocabulary:
+    """The words of a schema, kept for the next sentence."""
+    return Vocabulary(schema)
+
+
+def read(sentence: str, schema: Schema) -> Readings:
+    """Read a sentence against a schema.
+
+    Parameters
+    ----------
+    sentence : str
+        What a person asks for, in English: one sentence or a few.
+    schema : Schema
+        The names that may be meant, with their phrases.
+
+    Returns
+    -------
+    Readings
+        A statement for each duty, ban or permission, each with the ways to read it.
+    """
+    return _Text(sentence, vocabulary(schema)).read()
+
+
+class _Text:
+    """One text being read: its tokens, and the names that stand in it."""
+
+    def __init__(self, sentence: str, words: Vocabulary) -> None:
+        self.sentence, self.words = sentence, words
+        self.tokens: tuple[Token, ...] = tokens_of(sentence)
+        every = range(len(self.tokens))
+        self.names = {kind: [named for _, named in words.name_in(kind, self.tokens, every)] for kind in ("roles", "locations", "objects")}
+        spans = [n.span for found in self.names.values() for n in found]
+        self.names = {kind: [n for n in found if not any(_inside(n.span, s) for s in spans)] for kind, found in self.names.items()}
+        people_and_places = [n.span for kind in ("roles", "locations") for n in self.names[kind]]
+        self.named = frozenset(i for i in every for s in people_and_places if s.start <= self.tokens[i].start < s.end)
+
+    def read(self) -> Readings:
+        """Every statement of every sentence."""
+        statements: list[Statement] = []
+        background: list[Span] = []
+        spans = sentences(self.sentence)
+        for start, stop in spans:
+            end = self._before_excuse(start, stop)
+            if end < stop:
+                background.append(Span(end, stop))
+            parts = clauses(self.sentence, start, end)
+            background += [Span(c.opened, c.end) for c in parts if c.kind in ("background", "purpose")]
+            found = [] if len(spans) > 1 and self._is_aim(start, end) else _Sentence(self, start, end, parts, statements).statements()
+            if not found and len(spans) > 1 and not _MODAL.search(self.sentence, start, end):
+                background.append(Span(start, end))
+            statements += found
+        statements = _without_restated(statements)
+        used = [s for statement in statements for s in statement.best.used] + background
+        unread = tuple(
+            Unread(Span(t.start, t.end))
+            for t in self.tokens
+            if t.text[0].isalpha() and t.text not in STOP and not _functional(t.text) and all(not s.start <= t.start < s.end for s in used)
+        )
+        nothing: Nothing = "" if statements else "no_such_act" if _MODAL.search(self.sentence) else "no_duty"
+        return Readings(self.sentence, tuple(statements), tuple(background), self._nearest(unread) if nothing else unread, nothing)
+
+    def _is_aim(self, start: int, end: int) -> bool:
+        """Whether a sentence only says what is wanted: in the imperative, beside one that binds ("Keep shared space orderly. …")."""
+        rest = self.sentence[:start] + self.sentence[end:]
+        binds = _MODAL.search(rest) or any(not start <= n.span.start < end for n in self.names["roles"])
+        first = next((t.text for t in self.tokens if start <= t.start < end and t.text[0].isalpha()), "")
+        imperative = first in lemmas(first, "v") and first not in STOP and not _MODAL.search(self.sentence, start, end)
+        return bool(imperative and binds and not durations(self.sentence[start:end]))
+
+    def _before_excuse(self, start: int, end: int) -> int:
+        """Where a sentence ends that closes with what excuses ("…, heavy snow alone excusing a delay"): that binds nobody by itself."""
+        excuse = _EXCUSES.search(self.sentence, start, end)
+        return end if excuse is None else max(self.sentence.rfind(",", start, excuse.start()), start)
+
+    def _nearest(self, unread: Sequence[Unread]) -> tuple[Unread, ...]:
+        """The unread words, the first of them with the act that comes nearest to the sentence."""
+        near = self.words.match_acts(self.tokens, range(len(self.tokens)))[:1]
+        return tuple(u._replace(nearest=near[0].name, score=round(near[0].score, 2)) if near and i == 0 else u for i, u in enumerate(unread))
+
+
+class _Sentence:
+    """One sentence: its clauses in order, and what they say together."""
+
+    def __init__(self, whole: _Text, start: int, end: int, parts: Sequence[Clause], earlier: Sequence[Statement]) -> None:
+        self.whole, self.tokens, self.words = whole, whole.tokens, whole.words
+        self.start, self.end, self.parts, self.earlier = start, end, parts, earlier
+        self.text = whole.sentence[start:end]
+
+    def statements(self) -> list[Statement]:
+        """A statement for each binding clause; what two clauses say of one pair of acts in both directions is one statement."""
+        read: list[tuple[Clause, list[_Way]]] = []
+        subject: tuple[Named, ...] = ()
+        before = self.earlier[-1].best if self.earlier else None
+        for clause in (c for c in self.parts if c.kind == "main"):
+            subject = self.subject(clause) or subject
+            for ways in self.clause(clause, subject, before):
+                read.append((clause, ways))
+                before = ways[0].reading
+        mutual = self._mutual(read)
+        if mutual:
+            return [Statement(Span(self.start, self.end), _ranked(mutual))]
+        return [Statement(Span(clause.start, clause.end), _ranked(ways)) for clause, ways in read]
+
+    def _mutual(self, read: Sequence[tuple[Clause, list[_Way]]]) -> list[_Way]:
+        pairs = [(clause, ways[0].reading) for clause, ways in read if ways[0].reading.activation is not None]
+        for i, (here, one) in enumerate(pairs):
+            for there, other in pairs[i + 1 :]:
+                a, b = one.activation, other.activation
+                if here != there and a and b and (a.activity, one.targets[0].activity) == (other.targets[0].activity, b.activity):
+                    template: Template = "not_coexistence" if one.template.startswith("not_") else "coexistence"
+                    return [_Way(1.0, replace(one, template=template, why="said of both acts in both directions"))]
+        return []
+
+    # -- one main clause ----------------------------------------------------------------------------------------------------------
+
+    def clause(self, clause: Clause, subject: tuple[Named, ...], before: Reading | None) -> Iterator[list[_Way]]:
+        """The statements of one main clause with the clauses that belong to it."""
+        text = self.said(clause)
+        if _EXCUSES.search(text) or _DEFINES.search(text):
+            return
+        subs = [c for c in self.parts if c.kind not in ("main", "background", "purpose") and self._belongs(c, clause)]
+        around = self.whole.sentence[min([clause.start, *(s.opened for s in subs)]) : max([clause.end, *(s.end for s in subs)])]
+        frame = _Frame(clause, text, around, _bound(text), subject)
+        own = [s for s in subs if s.number == clause.number]
+        related = self.exclusive(frame, subs) or ([] if self._acts_of(own) else self.relation(frame))
+        if related:
+            yield from related
+            return
+        opened, targets = self._assigned(clause, subs)
+        if not targets and not opened:
+            if counted := self._count_only(clause, before):
+                yield counted
+            return
+        if not frame.bound.stated and not opened and _PAST.search(text):
+            return
+        exceptions = [(s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)]
+        opened = [found for found in opened if found not in exceptions]
+        condition = next((o for o in opened if o[0].kind == "provided"), None)
+        if condition and targets and frame.bound.permitted and targets[0].act.score < SURE_PERMISSION:
+            found = self.turned(frame, [condition])  # what is left free is told too vaguely: the condition is the duty
+        elif not targets:
+            found = self.turned(frame, opened or exceptions)
+        elif opened:
+            together = self._together(frame, targets)
+            found = [self.joined(frame, together, sub, act) for sub, act in opened]
+        else:
+            found = self.unopened(frame, targets, subs, before)
+        for ways in found:
+            if ways:
+                yield [w._replace(reading=_excepted(w.reading, exceptions)) for w in ways]
+
+    def unopened(self, frame: _Frame, targets: Sequence[_Found], subs: Sequence[Clause], before: Reading | None) -> list[list[_Way]]:
+        """A main clause that no act opens: acts in sequence, before or after what was said last, or asked of every case."""
+        anchored = [s for s in subs if s.kind == "after" and _THAT.match(self.whole.sentence, s.start)]
+        earlier = [_Found(a, ()) for a in before.targets[-1:]] if before else []
+        if _BEFOREHAND.search(frame.text) and earlier and earlier[0].act.activity != targets[0].act.activity:
+            if frame.bound.negative:
+                return [list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "not beforehand: the act said last comes first"))]
+            return [list(self.pairs(1.0, "precedence", targets[0], earlier[0], frame, (), "before the act said last"))]
+        if (anchored or _THEN.search(frame.text)) and (len(targets) > 1 or earlier):
+            chain = [*(earlier if len(targets) == 1 else []), *targets]
+            time = self.time(anchored[0] if anchored else None, frame.clause)
+            first = [self.alone(frame._replace(clause=frame.clause._replace(end=frame.clause.start)), targets[0], targets, ())] if len(targets) > 1 else []
+            return first + [
+                list(self.pairs(1.0, "response", target, activation, frame, anchored[:1], "one act after the other", time))
+                for activation, target in pairwise(chain)
+            ]
+        return [self.alone(frame, target, targets, subs) for target in self._together(frame, targets)]
+
+    def joined(self, frame: _Frame, targets: Sequence[_Found], sub: Clause, opener: _Found) -> list[_Way]:
+        """A main clause and a subordinate one: the template is in the words that open the latter."""
+        text, bound = frame.text, frame.bound
+        time = self.time(sub, frame.clause)
+        ways: list[_Way] = []
+
+        def give(weight: float, template: Template, target: _Found, activation: _Found, why: str) -> None:
+            more = targets[1:] if target is targets[0] else ()
+            ways.extend(self.pairs(weight, template, target, activation, frame, (sub,), why, time, more))
+
+        main, kind, mark = targets[0], sub.kind, f"'{sub.opener.strip()}'"
+        if kind in ("after", "who"):
+            if _VICE_VERSA.search(self.text):
+                give(1.0, "not_coexistence" if bound.negative else "coexistence", main, opener, "and vice versa")
+            elif bound.negative:
+                give(1.0, "not_response", main, opener, f"{mark}: the act must not follow")
+            elif _EARLIER.search(text) or (sub.opener in ("if", "when") and _PERFECT.search(text) and not bound.permitted):
+                give(1.0, "chain_precedence" if _RIGHT_BEFORE.search(text) else "precedence", main, opener, "the act comes beforehand")
+            elif bound.permitted and not _DUTY.search(text):
+                give(0.85, "precedence", opener, main, f"permitted {mark}: that act comes first")
+                give(0.15, "response", main, opener, f"{mark}: the act follows")
+            elif sub.direct or _AT_ONCE.search(text):
+                give(0.75, "chain_response", main, opener, "the act follows directly")
+                give(0.25, "response", main, opener, "the act follows, soon")
+            elif _ALSO.search(text) and not _LATER.search(text):
+                give(0.75, "responded_existence", main, opener, "the one act also asks for the other")
+                give(0.25, "response", main, opener, f"{mark}: the act follows")
+            else:
+                give(1.0, "response", main, opener, f"{mark}: the act follows")
+        elif kind == "before" and not bound.negative:
+            direct = sub.direct or bool(_AT_ONCE.search(text + " " + self.said(sub)) or _RIGHT_BEFORE.search(self.text))
+            give(1.0, "chain_precedence" if direct else "precedence", main, opener, f"{mark}: the act comes first")
+        else:
+            give(1.0, "chain_precedence" if sub.direct else "precedence", opener, main, f"{mark}: that act comes first")
+        return ways
+
+    def pairs(
+        self, weight: float, template: Template, target: _Found, activation: _Found, frame: _Frame, subs: Sequence[Clause], why: str,
+        time: Timed | None = None, more: Sequence[_Found] = (),
+    ) -> Iterator[_Way]:  # fmt: skip
+        """A reading for each way to read the two acts; further targets of the same clause go with the first."""
+        for share_t, t in target.ways:
+            for share_a, a in activation.ways:
+                if t.activity != a.activity:
+                    acts = (t, *target.choices, *(m.act for m in more))
+                    used = (*_spans((*acts, a)), *(Span(*s.mark) for s in subs), *_spans_of(time, frame.subject))
+                    reading = Reading(
+                        1.0, frame.bound.force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearers=frame.subject,
+                        who=_who(frame.whole), used=used, why=why,
+                    )  # fmt: skip
+                    yield _Way(weight * share_t * share_a, reading)
+
+    def exclusive(self, frame: _Frame, subs: Sequence[Clause]) -> list[list[_Way]]:
+        """Two acts of one clause that exclude each other."""
+        if not _EXCLUSIVE.search(frame.whole) and not (frame.bound.negative and _TOGETHER.search(frame.whole) and not self._acts_of(subs)):
+            return []
+        best = self.split(frame.clause, [*_EXCLUSIVE.finditer(frame.text), *_JOINTS.finditer(frame.text)])
+        return [list(self.pairs(1.0, "not_coexistence", best[1], best[0], frame, (), "the acts exclude each other"))] if best else []
+
+    def split(self, clause: Clause, marks: Sequence[re.Match[str]]) -> tuple[_Found, _Found] | None:
+        """The two acts on both sides of the mark that parts the clause best."""
+        best: tuple[float, _Found, _Found] | None = None
+        for m in marks:
+            left = self._matches(clause.start, clause.start + m.start(), clause)
+            right = self._matches(clause.start + m.end(), clause.end, clause, lend=self._at(clause.start, clause.start + m.start()))
+            pair = _distinct(left, right)
+            if pair and (best is None or pair[0].score + pair[1].score > best[0] + 1e-9):
+                best = (pair[0].score + pair[1].score, self._found(pair[0], left, clause), self._found(pair[1], right, clause))
+        return best[1:] if best else None
+
+    def relation(self, frame: _Frame) -> list[list[_Way]]:
+        """Two acts joined by a predicate: requires, precedes, is accompanied by …"""
+        text = frame.text
+        for name, pattern in RELATIONS:
+            marks = list(pattern.finditer(text))
+            sides = self.split(frame.clause, marks) if marks else None
+            if sides is None:
+                continue
+            left, right = sides
+            why = f"'{marks[0][0].strip()}' relates the acts"
+            if frame.bound.negative:
+                return [list(self.pairs(1.0, "not_coexistence", right, left, frame, (), why))]
+            if _VICE_VERSA.search(self.text):
+                return [list(self.pairs(1.0, "coexistence", right, left, frame, (), f"{why}, and vice versa"))]
+            direct, before = bool(_AT_ONCE.search(text)), bool(_EARLIER.search(text))
+            response: Template = "chain_response" if direct else "response"
+            precedence: Template = "chain_precedence" if direct else "precedence"
+            table: dict[str, list[tuple[float, Template, _Found, _Found]]] = {
+                "precedes": [(1.0, precedence, left, right)],
+                "follows": [(0.6, response, left, right), (0.4, precedence, right, left)],
+                "leads": [(1.0, response, right, left)],
+                "with": [(0.9, "responded_existence", right, left), (0.1, "coexistence", right, left)],
+                "needs": [(0.45, "responded_existence", right, left), (0.4, "precedence", right, left), (0.15, response, right, left)],
+                "for": [(0.6, response, left, right), (0.4, precedence, left, right)],
+            }
+            ways = [(1.0, precedence, right, left)] if before and name in ("needs", "with", "leads") else table[name]
+            more = self._others(frame.clause, left, right) if name == "needs" else []
+            return [[way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why, more=more)]]
+        return []
+
+    def turned(self, frame: _Frame, opened: Sequence[tuple[Clause, _Found]]) -> list[list[_Way]]:
+        """A main clause without an act of its own: the process begins when …; may …, provided that …"""
+        sub, found = opened[0]
+        if sub.kind != "provided":
+            return [self.alone(frame, found, [found], ())]
+        inner = _Frame(sub, self.said(sub), frame.whole, _bound(self.said(sub)), frame.subject)
+        return self.unopened(inner, sorted([found, *self._others(sub, found)], key=lambda f: f.positions), (), None)
+
+    def alone(self, frame: _Frame, found: _Found, targets: Sequence[_Found], subs: Sequence[Clause]) -> list[_Way]:
+        """One act that no act opens: first, last, so many times, or asked of every case."""
+        told = {i for t in targets for i in t.positions}
+        rest = " ".join(self.tokens[i].text for c in self._idle(frame.clause, subs) for i in self._at(c.opened, c.end) if i not in told)
+        bound = frame.bound
+        template: Template = "absence" if bound.negative else "existence"
+        n, why = 1, "forbidden in every case" if bound.negative else "asked of every case"
+        if not bound.negative and (count := COUNT.search(rest)):
+            template, n, why = _counted(count, bound)
+        elif not bound.negative:
+            begins, ends = list(_BEGINS.finditer(rest)), list(_ENDS.finditer(rest))
+            if ends and (not begins or "end" in ends[-1][0].lower()):
+                template, why = "end", f"'{ends[-1][0]}': the last act of the case"
+            elif begins:
+                template, why = "init", f"'{begins[0][0]}': the first act of the case"
+        signal = next((s for s in subs if s.kind == "after" and not _EACH_TIME.match(s.opener)), None)
+        time = self.time(signal, frame.clause)
+        found_ways = []
+        for share, act in found.ways:
+            acts = (act, *found.choices)
+            found_ways.append(_Way(share, Reading(
+                1.0, bound.force, template, acts, "case_end" if template == "end" else "case_start", None, "any" if found.choices else "all",
+                count=n, time=time, bearers=frame.subject, who=_who(frame.whole), condition=Span(signal.opened, signal.end) if signal else None,
+                used=(*_spans(acts), *_spans_of(time, frame.subject)), why=why,
+            )))  # fmt: skip
+        return found_ways
+
+    def _idle(self, clause: Clause, subs: Sequence[Clause]) -> list[Clause]:
+        """A clause and those beside it that name no act: "In wrapping up the call, …", "… before anything else"."""
+        beside = [*(s for s in subs if s.kind in ("before", "provided")), *(c for c in self.parts if c.kind == "main" and c.number == clause.number - 1)]
+        return [clause, *(c for c in beside if c != clause and not self._matches(*_reach(c), c)[:1])]
+
+    def _count_only(self, clause: Clause, before: Reading | None) -> list[_Way]:
+        """A clause that only says how often: "… but it may occur at most once"."""
+        count = COUNT.search(self.said(clause))
+        if before is None or count is None or len(before.targets) != 1:
+            return []
+        template, n, why = _counted(count, _bound(self.said(clause)))
+        return [_Way(1.0, replace(before, template=template, count=n, force="must", why=why))]
+
+    # -- parts --------------------------------------------------------------------------------------------------------------------
+
+    def said(self, clause: Clause) -> str:
+        """The words of a clause."""
+        return self.whole.sentence[clause.start : clause.end]
+
+    def subject(self, clause: Clause) -> tuple[Named, ...]:
+        """The roles a clause is about: the one after "by", else those named before its verb that no preposition stands before."""
+        text = self.whole.sentence
+        roles = [n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end and not _POSSESSIVE.match(text, n.span.end)]
+        if passive := next((n for n in roles if _BY.search(text[clause.start : n.span.start])), None):
+            return (passive,)
+        verb = _MODAL.search(text, clause.start, clause.end)
+        early = [n for n in roles if (not verb or n.span.start < verb.start()) and not _OBLIQUE.search(text[clause.opened : n.span.start])]
+        joined = early[:1]
+        for n in early[1:]:
+            if re.fullmatch(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", text[joined[-1].span.end : n.span.start]):
+                joined.append(n)
+        return tuple(joined)
+
+    def time(self, sub: Clause | None, clause: Clause) -> Timed | None:
+        """The time stated in the words that open a clause, or in the main clause."""
+        for start, end in ([(sub.opened, sub.end)] if sub else []) + [(clause.start, clause.end)]:
+            for length in durations(self.whole.sentence[start:end]):
+                span = Span(start + length.start, start + length.end)
+                if not _NO_LIMIT.search(self.whole.sentence[max(0, span.start - 24) : span.start]):
+                    latest = "at the latest" in self.whole.sentence[start:end].lower()
+                    return Timed(span, length.duration, earlier_counts=latest, working_days=length.working)
+        return None
+
+    def _belongs(self, sub: Clause, clause: Clause) -> bool:
+        return sub.number == clause.number or (sub.first and sub.number <= clause.number)
+
+    def _precondition(self, sub: Clause, bound: _Bound) -> bool:
+        """Whether what follows "unless" must come first, since what it belongs to is not asked but barred or left free."""
+        return bound.negative or bound.permitted or bool(_NOT_YET.search(self.said(sub)))
+
+    def _together(self, frame: _Frame, targets: Sequence[_Found]) -> Sequence[_Found]:
+        """Acts of one clause that "or" joins are one demand with several ways to meet it; each is banned where none may be done."""
+        inner = [t.positions for t in targets if t.positions]
+        if len(inner) < 2 or frame.bound.negative:
+            return targets
+        first, second = self.tokens[inner[0][-1]].end, self.tokens[inner[1][0]].start
+        if not re.search(r"\bor\b", self.whole.sentence[first:second]):
+            return targets
+        joined = targets[0]._replace(choices=(targets[1].act,), positions=(*inner[0], *inner[1]))
+        return [joined, *targets[2:]]
+
+    def _at(self, start: int, end: int) -> list[int]:
+        return [i for i, t in enumerate(self.tokens) if start <= t.start < end]
+
+    def _acts_of(self, subs: Sequence[Clause]) -> bool:
+        return any(m.score >= ENOUGH for s in subs for m in self._matches(*_reach(s), s)[:1])
+
+    def _matches(self, start: int, end: int, own: Clause, lend: Sequence[int] = ()) -> list[Match]:
+        """Acts that words of a stretch say, best first; a pronoun in it borrows the words of the other clauses."""
+        at = self._at(start, end)
+        if own.kind == "main":
+            inner = {i for c in self.parts if c.kind != "main" and start <= c.opened < end for i in self._at(c.opened, c.end)}
+            at = [i for i in at if i not in inner]
+        lent = list(lend)
+        if any(self.tokens[i].text in _PRONOUN for i in at):
+            lent += [i for p in self.parts if p is not own for i in self._at(p.start, p.end)]
+        mine = set(at)
+        found = self.words.match_acts(self.tokens, at, [i for i in dict.fromkeys(lent) if i not in mine])
+        occurs = any(self.tokens[i].text in _OCCUR for i in at)
+        good = [m for m in found if m.score >= LEAST and (m.positions or occurs) and not (m.positions and set(m.positions) <= self.whole.named)]
+        return good or self._generic(at)
+
+    def _generic(self, at: Sequence[int]) -> list[Match]:
+        """An act of any kind on a thing the schema knows, where a verb stands before that thing and says no other act."""
+        things = [i for i in at for n in self.whole.names["objects"] if n.span.start == self.tokens[i].start]
+        verbs = [i for i in at if things and i < things[0] and i not in self.whole.named and self.tokens[i].text not in STOP and is_verb(self.tokens[i].text)]
+        return [Match(name, GENERIC, GENERIC, (verbs[-1],)) for name in sorted(self.words.generic)] if verbs else []
+
+    def _assigned(self, clause: Clause, subs: Sequence[Clause]) -> tuple[list[tuple[Clause, _Found]], list[_Found]]:
+        """Acts of the subordinate clauses and of the main one, none read twice: the pair of first acts that fits best together."""
+        mine = self._matches(clause.start, clause.end, clause)
+        chosen: list[tuple[Clause, Match, list[Match]]] = []
+        first: Match | None = mine[0] if mine else None
+        for sub in subs:
+            theirs = self._matches(*_reach(sub), sub)
+            pair = _distinct(theirs, mine)
+            if pair:
+                chosen.append((sub, pair[0], theirs))
+                first = pair[1]
+            elif theirs and not mine:
+                chosen.append((sub, theirs[0], theirs))
+        sure = len(chosen) > 1 and max(m.score for _, m, _ in chosen) >= SURE
+        opened = [
+            (sub, self._found(m, theirs, sub))
+            for sub, m, theirs in chosen
+            if not (sure and m.score < SURE) and all(m.name != o.name or m.score > o.score for s, o, _ in chosen if s is not sub)
+        ]
+        if first is None:
+            return opened, []
+        main = self._found(first, mine, clause)
+        taken = {f.act.activity for _, f in opened}
+        others = [f for f in self._others(clause, main) if f.act.activity not in taken]
+        return opened, self._parted(clause, sorted((main, *others), key=lambda f: f.positions))
+
+    def _others(self, clause: Clause, *known: _Found) -> list[_Found]:
+        """Further acts of a clause, told by other words than those known."""
+        found: list[_Found] = []
+        for m in self._matches(*_reach(clause), clause):
+            taken = {i for f in (*known, *found) for i in f.positions}
+            names = {f.act.activity for f in (*known, *found)}
+            if m.score >= STRONG and m.positions and m.name not in names and not set(m.positions) & taken:
+                found.append(self._found(m, (), clause))
+        return found
+
+    def _found(self, m: Match, among: Sequence[Match], clause: Clause) -> _Found:
+        rivals = [r for r in among if r.name != m.name and r.score > m.score - RIVAL and set(r.positions) & set(m.positions)][:3]
+        return _Found(self._read(m, clause), m.positions, tuple(self._read(r, clause) for r in rivals))
+
+    def _read(self, m: Match, clause: Clause) -> ActRead:
+        at = m.positions or (0,)
+        span = Span(self.tokens[at[0]].start, self.tokens[at[-1]].end)
+        things, places = (self._near(kind, clause, span) for kind in ("objects", "locations"))
+        return ActRead(m.name, span, min(1.0, round(m.score, 3)), next(iter(self.subject(clause)), None), things, places)
+
+    def _near(self, kind: str, clause: Clause, act: Span) -> Named | None:
+        """The object or location said of an act: the next one named after it in its clause, else the last before it.
+
+        "there" is the place said last, and a pronoun without a noun the thing said last.
+        """
+        names = [n for n in self.whole.names[kind] if clause.opened <= n.span.start < clause.end]
+        if names:
+            return next((n for n in names if n.span.end > act.start), names[-1])
+        said = {t.text for t in self.tokens if clause.start <= t.start < clause.end}
+        if said & ({"there"} if kind == "locations" else _IT):
+            return next((n for n in reversed(self.whole.names[kind]) if n.span.end <= act.start), None)
+        return None
+
+    def _parted(self, clause: Clause, acts: Sequence[_Found]) -> list[_Found]:
+        """Several acts of one clause, each with the things and places said after it and before the next; the first has what is said before."""
+        if len(acts) < 2:
+            return list(acts)
+        starts = [f.act.span.start for f in acts]
+
+        def owner(named: Named | None) -> int:
+            return max((k for k, start in enumerate(starts) if named and start <= named.span.start), default=0)
+
+        placed = []
+        for k, f in enumerate(acts):
+            own = {field: n for field in ("object", "location") if (n := getattr(f.act, field)) is None or owner(n) == k or n.span.end <= clause.opened}
+            placed.append(f._replace(act=replace(f.act, object=own.get("object"), location=own.get("location"))))
+        return placed
+
+
+def _inside(inner: Span, outer: Span) -> bool:
+    """Whether a span lies in a longer one."""
+    return outer.start <= inner.start and inner.end <= outer.end and outer != inner
+
+
+def _reach(clause: Clause) -> tuple[int, int]:
+    """Where the words of a clause are; a relative clause's stand in what opens it ("that has been cut")."""
+    return (clause.opened, clause.start) if clause.kind == "who" else (clause.start, clause.end)
+
+
+def _distinct(left: Sequence[Match], right: Sequence[Match]) -> tuple[Match, Match] | None:
+    """The best pair of different acts."""
+    pairs = [(a.score + b.score, a, b) for a in left[:8] for b in right[:8] if a.name != b.name]
+    return max(pairs, key=lambda p: p[0])[1:] if pairs else None
+
+
+def _without_restated(statements: Sequence[Statement]) -> list[Statement]:
+    """Statements that a later one does not say again with more: allowed, but at most once; signed, and not handled before."""
+
+    def says_again(mine: Reading, later: Reading) -> bool:
+        names = {a.activity for a in mine.targets}
+        restricts = names == {a.activity for a in later.targets} and (later.template != "existence" or later.count > 1)
+        return names <= set(later.activities) if mine.force == "may" else restricts and later.template != "response"
+
+    kept = []
+    for i, statement in enumerate(statements):
+        mine = statement.best
+        plain = mine.template == "existence" and mine.count == 1 and mine.time is None and mine.condition is None
+        if not (plain and any(says_again(mine, s.best) for s in statements[i + 1 :])):
+            kept.append(statement)
+    return kept
+
+
+def _excepted(reading: Reading, exceptions: Sequence[tuple[Clause, _Found]]) -> Reading:
+    for sub, found in exceptions:
+        used = (*reading.used, *_spans((found.act,)), Span(*sub.mark))
+        reading = replace(reading, exception=found.act, used=used, why=f"{reading.why}; '{sub.opener}': an exception")
+    return reading
+
+
+def _counted(count: re.Match[str], bound: _Bound) -> tuple[Template, int, str]:
+    n = 1 if count["once"] else 2 if count["twice"] else 3 if count["thrice"] else number(count["n"] or count["m"])
+    why = f"'{count[0]}'"
+    if count["most"]:
+        exclusive = count["how"].lower() == "more than"
+        return "absence", n + 1 + exclusive, why
+    if count["least"]:
+        return "existence", n, why
+    return ("absence", n + 1, why) if bound.permitted else ("exactly", n, why)
+
+
+def _who(text: str) -> Who | None:
+    return "another_person" if _ELSE.search(text) else "same_person" if _SELF.search(text) else None
+
+
+def _spans(acts: Sequence[ActRead]) -> tuple[Span, ...]:
+    """Everything the acts were read from."""
+    named = [n.span for a in acts for n in (a.role, a.object, a.location) if n is not None]
+    return tuple(dict.fromkeys((*(a.span for a in acts), *named)))
+
+
+def _spans_of(time: Timed | None, subject: Sequence[Named]) -> tuple[Span, ...]:
+    return (*((time.span,) if time else ()), *(n.span for n in subject))
+
+
+def _functional(text: str) -> bool:
+    return any(p.fullmatch(text) for p in (_MODAL, _NEGATIVE, _LATER, _EARLIER, _DUTY, _AT_ONCE))
+
+
+def _bound(text: str) -> _Bound:
+    """Force and polarity of a clause."""
+    if _FREE.search(text):
+        return _Bound("may", False, True, True)
+    negative = bool(_NEGATIVE.search(_NOT_NEGATIVE.sub(" ", text)))
+    permitted = bool(_PERMISSION.search(text)) and not negative
+    duty = bool(_DUTY.search(text))
+    force: Force = "should" if _SHOULD.search(text) and not _HARD.search(text) else "may" if permitted and not duty else "must"
+    return _Bound(force, negative, permitted, duty or permitted or negative)
+
+
+def _ranked(ways: Sequence[_Way]) -> tuple[Reading, ...]:
+    total = sum(w.weight for w in ways)
+    ranked = sorted(ways, key=lambda w: -w.weight)[:MOST_READINGS]
+    return tuple(replace(w.reading, probability=round(w.weight / total, 4)) for w in ranked)

@@ -1,0 +1,190 @@
+"""What a sentence was read as: typed parts, each with the span of the sentence it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from gnrs_ppl.context.time import Duration
+from gnrs_ppl.rule.types import Force, Template
+
+
+class Span(NamedTuple):
+    """Characters ``start`` to ``end`` (exclusive) of the sentence."""
+
+    start: int
+    end: int
+
+
+class Named(NamedTuple):
+    """A name of the schema and the words it was read from; ``score`` in (0, 1], 1 where the words are the name's own."""
+
+    name: str
+    span: Span
+    score: float = 1.0
+
+
+@dataclass(frozen=True)
+class ActRead:
+    """An act some words were read as.
+
+    Attributes
+    ----------
+    activity : str
+        Name of the schema's action.
+    span : Span
+        From the first to the last word that told it.
+    score : float
+        How well the words fit the action's own, in (0, 1].
+    role : Named or None
+        Who acts.
+    object, location : Named or None
+        On what and where, where the sentence says.
+    """
+
+    activity: str
+    span: Span
+    score: float
+    role: Named | None = None
+    object: Named | None = None
+    location: Named | None = None
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A time the sentence states.
+
+    Attributes
+    ----------
+    duration : Duration or None
+        None where the end is an event ("before the case closes").
+    earlier_counts : bool
+        "at the latest": what was done before the activation counts too.
+    working_days : bool
+        Stated in working days, which calendars of records do not hold.
+    vague : str
+        Unit of a time without number ("within days"), else empty.
+    """
+
+    span: Span
+    duration: Duration | None = None
+    earlier_counts: bool = False
+    working_days: bool = False
+    vague: str = ""
+
+
+Opens = Literal["act", "case_start", "case_end"]
+"""What activates a statement: an act, or the start or end of the case."""
+Who = Literal["same_person", "another_person"]
+Joint = Literal["all", "any"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read one statement: a DECLARE constraint with everything the sentence says of it.
+
+    Attributes
+    ----------
+    probability : float
+        Among the ways this statement may be read, in (0, 1].
+    template : Template
+        Polarity lives here, as in a rule.
+    activation : ActRead or None
+        The act that opens it; None where ``opens`` is no act.
+    targets : tuple of ActRead
+        The acts required or forbidden; ``joint`` says whether all of them or any.
+    after : ActRead or None
+        Second activation: the statement starts anew from this act.
+    exception : ActRead or None
+        The act that excuses.
+    count : int
+        n of existence, exactly and absence.
+    bearers : tuple of Named
+        The roles that answer for the target.
+    who : Who or None
+        Whether the one who acts is the activation's person, or must be another.
+    condition : Span or None
+        Words on data or circumstances no act shows ("of more than 500 euros").
+    used : tuple of Span
+        Words that some part was read from.
+    why : str
+        The construction that was recognised, in words.
+    """
+
+    probability: float
+    force: Force
+    template: Template
+    targets: tuple[ActRead, ...]
+    opens: Opens = "case_start"
+    activation: ActRead | None = None
+    joint: Joint = "all"
+    after: ActRead | None = None
+    exception: ActRead | None = None
+    count: int = 1
+    time: Timed | None = None
+    bearers: tuple[Named, ...] = ()
+    who: Who | None = None
+    condition: Span | None = None
+    used: tuple[Span, ...] = ()
+    why: str = ""
+
+    @property
+    def activities(self) -> tuple[str, ...]:
+        """Activities in DECLARE order: the earlier act first for precedences, the activation first otherwise."""
+        targets = tuple(act.activity for act in self.targets)
+        if self.activation is None:
+            return targets
+        late = self.template in ("precedence", "chain_precedence", "not_precedence")
+        return (*targets, self.activation.activity) if late else (self.activation.activity, *targets)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One duty, ban or permission of the sentence, with the ways to read it, most probable first."""
+
+    span: Span
+    readings: tuple[Reading, ...]
+
+    @property
+    def best(self) -> Reading:
+        """The most probable reading."""
+        return self.readings[0]
+
+
+class Unread(NamedTuple):
+    """Words with content that no part used, or an act no record holds, with what comes nearest."""
+
+    span: Span
+    nearest: str = ""
+    score: float = 0.0
+
+
+Nothing = Literal["", "no_duty", "no_such_act", "no_condition"]
+"""Why nothing was read: no duty is stated, its act is not in the schema, or it has no condition that acts show."""
+
+
+@dataclass(frozen=True)
+class Readings:
+    """A sentence and everything that was read from it.
+
+    Attributes
+    ----------
+    sentence : str
+    statements : tuple of Statement
+    background : tuple of Span
+        Purposes, reasons and circumstances, which bind nobody.
+    unread : tuple of Unread
+        Words with content that no statement used.
+    nothing : Nothing
+        Why there is no statement, else empty.
+    """
+
+    sentence: str
+    statements: tuple[Statement, ...]
+    background: tuple[Span, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    nothing: Nothing = ""
+
+    def words(self, span: Span) -> str:
+        """The words of a span."""
+        return self.sentence[span.start : span.end]

@@ -1,0 +1,289 @@
+"""A schema's names as words to look for, and where a stretch of tokens says one of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from gnrs_ppl.context.types import Action, Schema, Term
+from gnrs_ppl.reading.types import Named, Span
+from gnrs_ppl.reading.words import BROADER, SYNONYM, similarity, word
+
+_SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
+_LIFECYCLE = re.compile(r"\((?:start|complete|schedule|assign|suspend|resume|withdraw)\)\s*$|^[A-Z]_", re.IGNORECASE)
+PARTICLES = frozenset({"in", "out", "off", "up", "down", "over", "back", "away", "on"})
+STOP = frozenset(
+    "a an the of for to from with by at and or it its their his her them they he she be is are was were been being as into onto this that "
+    "these those any all some no not each every one per than then who whom which whose there here has have had do does did will would "
+    "also own such so but if when after before until while only same via through about upon within during between against must shall "
+    "should may can might could need needs not".split()
+)
+"""Words that carry no content of their own."""
+LIGHT = frozenset(
+    "make do have take get give carry perform conduct hold place go happen occur start begin complete finish finalize execute thing "
+    "things something process case activity step task action initiate set put new".split()
+)
+"""Verbs and nouns that say little by themselves: place an order, conduct a review."""
+LIGHT_WEIGHT, PARTICLE_WEIGHT = 0.45, 0.8
+ENOUGH = 0.5
+"""Least score at which words are read as an act; below it they are only the nearest."""
+
+# Acts of institutions that people name by words the lexicon's senses do not bring together. General English, no one's vocabulary.
+ACT_CLASSES = tuple(
+    frozenset(line.split())
+    for line in """
+submit file lodge hand tender present deposit
+approve authorise authorize endorse sanction clear greenlight ratify accept
+reject refuse decline deny dismiss turn
+pay settle remit disburse reimburse
+send dispatch forward mail post ship transmit issue
+receive get obtain
+notify inform tell advise alert warn
+arrive come enter reach walk move go attend access
+leave depart exit quit
+check inspect examine verify review audit assess control test
+decide determine rule resolve conclude adjudicate judge
+register enrol enroll record log enter
+sign countersign initial undersign
+open unseal unpack
+close shut finalise finalize
+cancel revoke withdraw void annul rescind
+create draft prepare generate produce compose write draw
+publish announce release issue post
+deliver hand bring carry supply transport drop give take
+collect pick fetch retrieve gather
+buy purchase order procure acquire
+sell trade barter swap exchange
+speak talk tell ask converse discuss say interview chat hear address question consult
+handle touch use operate interact manipulate
+treat cure medicate
+discharge release dismiss
+admit hospitalise hospitalize
+appeal contest challenge object dispute
+fine penalise penalize sanction
+assign allocate appoint designate
+repair fix mend restore
+return bring
+harvest pick cut reap gather
+patrol guard watch round
+craft make build produce construct
+archive store keep file
+print copy
+update amend change modify revise correct edit
+stop halt suspend pause
+begin start commence initiate launch open
+end finish complete conclude terminate
+remind reprimand chase
+invoice bill charge
+confirm acknowledge certify attest
+train teach instruct
+hire employ recruit engage
+plan schedule arrange organise organize
+add append attach insert include impose
+remove delete strip
+investigate probe explore
+report state declare
+request ask demand apply
+parcel package consignment shipment cargo
+invoice bill
+employee worker staff colleague
+customer client shopper buyer purchaser
+manager supervisor boss head chief
+person individual people
+guest visitor caller
+student learner pupil
+goods merchandise ware item article
+food meal dish groceries
+medicine drug medication
+room chamber
+shop store
+""".strip().splitlines()
+)
+_CLASSES: dict[str, frozenset[int]] = {}
+for _number, _members in enumerate(ACT_CLASSES):
+    for _member in _members:
+        _CLASSES[_member] = _CLASSES.get(_member, frozenset()) | {_number}
+_GENERIC = frozenset({"thing", "things", "something", "anything"})
+"""Words by which an act says that any doing will do: handle things."""
+CLASSMATE = 0.72
+LENT = 0.8
+"""How much a word counts that a pronoun stands for."""
+
+
+class Token(NamedTuple):
+    """A word of the sentence in lower case, and its characters; punctuation is a token of its own."""
+
+    text: str
+    start: int
+    end: int
+
+
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:['’](?!s\b)[^\W_]+)*|['’]s\b|[^\w\s]")
+
+
+def tokens_of(sentence: str) -> tuple[Token, ...]:
+    """The tokens of a sentence."""
+    return tuple(Token(m[0].lower().replace("’", "'"), m.start(), m.end()) for m in _TOKEN.finditer(sentence))
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """Words of a name: camel case, snake case, log labels such as ``A_create-order (complete)``."""
+    return tuple(w.lower() for w in _SPLIT.split(_LIFECYCLE.sub("", name)) if w)
+
+
+@lru_cache(maxsize=65536)
+def near(one: str, other: str) -> float:
+    """How near two words are, by senses, derivation, or a class of acts."""
+    found = similarity(one, other)
+    if found < CLASSMATE:
+        mine, theirs = ({c for v in (*word(w).verbs, *word(w).nouns, w) for c in _CLASSES.get(v, ())} for w in (one, other))
+        if mine & theirs:
+            return CLASSMATE
+    return found
+
+
+def role_words(term: Term) -> tuple[str, ...]:
+    """The words of a term's phrase, or of its name."""
+    return tuple(t.text for t in tokens_of(term.phrase or " ".join(name_words(term.name))) if t.text[0].isalpha())
+
+
+class Match(NamedTuple):
+    """A name found in some tokens: how well, and by which of them."""
+
+    name: str
+    score: float
+    weight: float
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    name: str
+    variants: tuple[tuple[tuple[str, float], ...], ...]
+
+
+class Vocabulary:
+    """The words of a schema, ready to be looked for."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.actions = {a.name: a for a in schema.actions}
+        self.roles = tuple(_term_entry(t, person=True) for t in schema.roles)
+        self.objects = tuple(_term_entry(t) for t in schema.objects)
+        self.locations = tuple(_term_entry(t) for t in schema.locations)
+        spoken = {a.name: _action_words(a) for a in schema.actions}
+        self.generic = frozenset(name for name, variants in spoken.items() if any(_GENERIC & set(v) for v in variants))
+        common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
+        self.acts = tuple(_Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants)) for name, variants in spoken.items())
+
+    def match_acts(self, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int] = ()) -> list[Match]:
+        """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose words count for less."""
+        found = [m for entry in self.acts if (m := _best(entry, tokens, at, lent))]
+        return sorted(found, key=lambda m: (-m.score, -m.weight, m.name))
+
+    def name_in(self, kind: str, tokens: Sequence[Token], at: Sequence[int]) -> list[tuple[int, Named]]:
+        """Roles, objects or locations that tokens say in full, with the place of their last word, in text order."""
+        found = []
+        for entry in getattr(self, kind):
+            for variant in entry.variants:
+                found += _runs(entry.name, variant, tokens, at)
+        found.sort(key=lambda f: (f[0], -f[1].score, f[1].span.start))
+        kept: list[tuple[int, Named]] = []
+        for place, named in sorted(found, key=lambda f: (-(f[1].span.end - f[1].span.start), -f[1].score)):
+            if all(named.span.end <= other.span.start or named.span.start >= other.span.end for _, other in kept):
+                kept.append((place, named))
+        return sorted(kept)
+
+
+def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple[tuple[str, float], ...]:
+    weights = []
+    for w in words:
+        rarity = math.log(1 + count / common[w]) / math.log(1 + count) if count > 1 else 1.0
+        weights.append((w, (LIGHT_WEIGHT if w in LIGHT and len(words) > 1 else PARTICLE_WEIGHT if w in PARTICLES else 1.0) * (0.5 + 0.5 * rarity)))
+    return tuple(weights)
+
+
+def _content(words: Sequence[str]) -> tuple[str, ...]:
+    last = len(words) - 1
+    kept = [w for i, w in enumerate(words) if (w not in STOP and (w not in PARTICLES or i)) or (i == last and len(w) == 1)]
+    kept = [w for i, w in enumerate(kept) if w not in PARTICLES or (i and kept[i - 1] not in PARTICLES)]
+    return tuple(dict.fromkeys(kept)) or tuple(words)
+
+
+def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
+    given = [action.phrase, action.noun, " ".join(name_words(action.name)), *action.aliases]
+    found = [_content([t.text for t in tokens_of(text) if t.text[0].isalnum()]) for text in given if text]
+    return tuple(dict.fromkeys(v for v in found if v))
+
+
+def _term_entry(term: Term, person: bool = False) -> _Entry:
+    given = [term.phrase or "", term.plural or "", " ".join(name_words(term.name)), *term.aliases]
+    words = dict.fromkeys(tuple(t.text for t in tokens_of(text) if t.text[0].isalnum()) for text in given if text)
+    return _Entry(term.name, tuple(tuple((w, 1.0) for w in v) for v in words if v))
+
+
+def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int]) -> Match | None:
+    best: Match | None = None
+    for variant in entry.variants:
+        total = sum(weight for _, weight in variant)
+        own = [[(s, i) for i in at if (s := _word_score(w, tokens, i)) >= BROADER] for w, _ in variant]
+        if not any(own) and not lent:
+            continue
+        if max((score for places in own for score, _ in places), default=SYNONYM if lent else 0.0) < CLASSMATE:
+            continue
+        middle = _middle(own)
+        got, used = 0.0, list[int]()
+        for (w, weight), places in zip(variant, own, strict=True):
+            free = [(s, i) for s, i in places if i not in used and (w not in PARTICLES or any(_goes_with(tokens, u, i) for u in used))]
+            score, place = max(free, key=lambda p: (p[0], -abs(p[1] - middle)), default=(0.0, -1))
+            borrowed = max((LENT * _word_score(w, tokens, i) for i in lent), default=0.0)
+            if place >= 0 and score >= borrowed:
+                used.append(place)
+            if (score := max(score, borrowed)) >= BROADER * LENT:
+                got += weight * score
+        if got and (best is None or (bool(used), got / total) > (bool(best.positions), best.score)):
+            best = Match(entry.name, got / total, got, tuple(sorted(used)))
+    return best
+
+
+def _middle(own: Sequence[Sequence[tuple[float, int]]]) -> float:
+    """Where the words of an act stand: the middle of those that have one place only, else of all."""
+    single = [places[0][1] for places in own if len(places) == 1] or [i for places in own for _, i in places]
+    return sum(single) / len(single) if single else 0.0
+
+
+def _word_score(wanted: str, tokens: Sequence[Token], i: int) -> float:
+    """How well a token says a word; a particle only near its verb and not before what follows it (check in, not: in the shop)."""
+    text = tokens[i].text
+    if wanted in PARTICLES:
+        return 1.0 if text == wanted and _is_particle(tokens, i) else 0.0
+    return near(wanted, text) if text not in STOP and text[0].isalpha() else float(wanted == text)
+
+
+def _goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:
+    """Whether a particle is near enough behind its verb, with no other particle between."""
+    return 0 < particle - verb <= 4 and all(tokens[k].text not in PARTICLES for k in range(verb + 1, particle))
+
+
+def _is_particle(tokens: Sequence[Token], i: int) -> bool:
+    after = tokens[i + 1].text if i + 1 < len(tokens) else "."
+    return not (after in ("the", "a", "an", "his", "her", "their", "this", "that", "any") and tokens[i].text in ("in", "on", "over", "at"))
+
+
+def _runs(name: str, variant: tuple[tuple[str, float], ...], tokens: Sequence[Token], at: Sequence[int]) -> list[tuple[int, Named]]:
+    """Where the words of a term stand one after the other, the last in any number."""
+    words = [w for w, _ in variant]
+    found = []
+    for k in range(len(at) - len(words) + 1):
+        places = at[k : k + len(words)]
+        if places[-1] - places[0] != len(words) - 1:
+            continue
+        scores = [near(w, tokens[i].text) for w, i in zip(words, places, strict=True)]
+        if min(scores) >= CLASSMATE and all(s == 1.0 for s in scores[:-1]) and (scores[-1] == 1.0 or word(tokens[places[-1]].text).nouns):
+            score = sum(scores) / len(scores)
+            found.append((places[-1], Named(name, Span(tokens[places[0]].start, tokens[places[-1]].end), score)))
+    return found

@@ -1,0 +1,133 @@
+"""Words and how near they are: inflections, acts and their verbs, synonyms; data derived from WordNet 3.0 (see lexicon.LICENSE)."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+DATA = Path(__file__).parent / "lexicon.tsv.gz"
+SAME, DERIVED, LOOKS_ALIKE, SYNONYM, RARE_SYNONYM, BROADER = 1.0, 0.95, 0.85, 0.8, 0.65, 0.5
+"""How near two words are: one lemma, an act and its verb, unknown words of one stem, common senses, rare senses, a broader sense."""
+COMMON_SENSES = 2
+
+# acts whose noun no longer looks like its verb, and which the lexicon does not link
+_ACTS = {"receipt": ("receive",), "sale": ("sell",), "purchase": ("purchase", "buy"), "entry": ("enter",), "loss": ("lose",), "lost": ("lose",)}
+_VERB_ENDINGS = (("ies", "y"), ("es", "e"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""))
+_NOUN_ENDINGS = (("ies", "y"), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("s", ""))
+_DOUBLED = re.compile(r"(.*([bdfgklmnprtvz]))\2(?:ed|ing)")
+
+
+class _Data(NamedTuple):
+    senses: dict[tuple[str, str], tuple[int, ...]]
+    acts: dict[str, tuple[str, ...]]
+    broader: dict[int, tuple[int, ...]]
+    people: frozenset[int]
+    irregular: dict[tuple[str, str], tuple[str, ...]]
+
+
+@cache
+def _data() -> _Data:
+    senses: dict[tuple[str, str], tuple[int, ...]] = {}
+    acts: dict[str, tuple[str, ...]] = {}
+    broader: dict[int, tuple[int, ...]] = {}
+    people: set[int] = set()
+    irregular: dict[tuple[str, str], tuple[str, ...]] = {}
+    with gzip.open(DATA, "rt", encoding="ascii") as lines:
+        for line in lines:
+            kind, word, told, verbs = line.rstrip("\n").split("\t")
+            if kind in "vn":
+                senses[kind, word] = tuple(map(int, told.split()))
+                if verbs:
+                    acts[word] = tuple(verbs.split())
+            elif kind in "sp":
+                broader[int(word)] = tuple(map(int, told.split()))
+                if kind == "p":
+                    people.add(int(word))
+            else:
+                irregular[kind[1], word] = tuple(told.split())
+    return _Data(senses, acts | _ACTS, broader, frozenset(people), irregular)
+
+
+class Word(NamedTuple):
+    """What is known of a form: its lemmas, the verbs it is or names an act of, its senses and what lies above them."""
+
+    form: str
+    lemmas: frozenset[str]
+    verbs: frozenset[str]
+    common: frozenset[int]
+    senses: frozenset[int]
+    broader: frozenset[int]
+    nouns: frozenset[str]
+
+
+def lemmas(form: str, pos: str) -> tuple[str, ...]:
+    """Base forms of an inflected verb (``v``) or noun (``n``); none where no word of that kind has this form."""
+    data = _data()
+    if (pos, form) in data.irregular:
+        return data.irregular[pos, form]
+    found = [form] if (pos, form) in data.senses else []
+    for ending, base in _VERB_ENDINGS if pos == "v" else _NOUN_ENDINGS:
+        if form.endswith(ending) and (pos, stem := form[: -len(ending)] + base) in data.senses and stem not in found:
+            found.append(stem)
+    if pos == "v" and (doubled := _DOUBLED.fullmatch(form)) and (pos, doubled[1]) in data.senses and doubled[1] not in found:
+        found.append(doubled[1])
+    return tuple(found)
+
+
+@cache
+def word(form: str) -> Word:
+    """Everything known of a form, in lower case."""
+    data = _data()
+    verbs, nouns = lemmas(form, "v"), lemmas(form, "n")
+    senses = [data.senses.get(("v", v), ()) for v in verbs] + [data.senses.get(("n", n), ()) for n in nouns]
+    every = frozenset(s for found in senses for s in found)
+    person = bool(nouns) and any(s in data.people for n in nouns for s in data.senses.get(("n", n), ())[:1])
+    acts = frozenset(v for n in nouns for v in data.acts.get(n, ())) if not person else frozenset()
+    return Word(
+        form,
+        frozenset((*verbs, *nouns)) or frozenset((form,)),
+        frozenset(verbs) | acts,
+        frozenset(s for found in senses for s in found[:COMMON_SENSES]),
+        every,
+        frozenset(b for s in every for b in data.broader.get(s, ())),
+        frozenset(nouns),
+    )
+
+
+@cache
+def similarity(one: str, other: str) -> float:
+    """How near two forms are, in [0, 1]; see the constants above."""
+    if one == other:
+        return SAME
+    a, b = word(one), word(other)
+    if a.lemmas & b.lemmas:
+        return SAME
+    if a.verbs & b.verbs:
+        return DERIVED
+    unknown = not a.senses or not b.senses
+    if len(one) >= 5 and len(other) >= 5 and _alike(one, other) >= (4 if unknown else max(5, min(len(one), len(other)) - 2)):
+        return LOOKS_ALIKE
+    if a.common & b.common:
+        return SYNONYM
+    if a.senses & b.senses:
+        return RARE_SYNONYM
+    if a.common & b.broader or b.common & a.broader:
+        return BROADER
+    return 0.0
+
+
+def _alike(one: str, other: str) -> int:
+    length = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        length += 1
+    return length
+
+
+def is_verb(form: str) -> bool:
+    """Whether a form can be a verb's."""
+    return bool(lemmas(form, "v"))
