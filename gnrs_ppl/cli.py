@@ -1,4 +1,4 @@
-"""Command line: goals, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait until a verb needs them."""
+"""Command line: goals, read, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait until a verb needs them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from gnrs_ppl.errors import GnrsError, InputError, one_line
 from gnrs_ppl.safe_text import to_json
+
+if TYPE_CHECKING:
+    from gnrs_ppl.reading import Readings
 
 app = typer.Typer(
     name="gnrs",
@@ -26,6 +29,8 @@ app = typer.Typer(
 
 
 Item = TypeVar("Item")
+LONGEST_SENTENCE = 2000
+"""Characters of a sentence, as of a goal's."""
 
 
 class Kernel(StrEnum):
@@ -199,6 +204,65 @@ def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool
         print_pools(counted)
     if described:
         print_features(*described)
+
+
+@app.command()
+def read(
+    context: Annotated[
+        Path | None,
+        typer.Argument(metavar="[CONTEXT]", help="Benchmark goal or context file whose goal's sentence to read.", show_default=False),
+    ] = None,
+    sentence: Annotated[str | None, typer.Option(metavar="TEXT", help="A sentence; goes with --schema.", show_default=False)] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="Context file, schema alone, or list of {name, phrase}: the names that may be meant.", show_default=False),
+    ] = None,
+    batch: Annotated[
+        Path | None, typer.Option(help="JSON list or lines of {id, text, schema: [{name, phrase}]}.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Read a sentence: who must or must not do what, when, after what; exit 3 with the reason where nothing was read."""
+    if (context is not None) + (sentence is not None) + (batch is not None) != 1 or (sentence is None) != (schema is None):
+        raise InputError("name a context, --sentence with --schema, or --batch", "give one of the three", source="arguments")
+    from gnrs_ppl.errors import Refused
+    from gnrs_ppl.reading.plain import as_data, why_nothing
+
+    if batch is not None:
+        from gnrs_ppl.reading.batch import read_rows, rows_of
+
+        with _working("reading"):
+            rows = read_rows(rows_of(batch))
+        if as_json:
+            typer.echo(to_json(rows))
+        else:
+            from gnrs_ppl.report_reading import print_batch
+
+            print_batch(rows)
+        return
+    readings = _readings(context, sentence or "", schema)
+    if as_json:
+        typer.echo(to_json(as_data(readings)))
+    else:
+        from gnrs_ppl.report_reading import print_reading
+
+        print_reading(readings)
+    if readings.nothing:
+        raise Refused(why_nothing(readings), reason=readings.nothing)
+
+
+def _readings(context: Path | None, sentence: str, schema: Path | None) -> Readings:
+    from gnrs_ppl.context.load import read_schema
+    from gnrs_ppl.reading import read
+
+    if schema is None:
+        import gnrs_ppl as gnrs
+
+        loaded = gnrs.load_context(str(context))
+        return read(loaded.goal.intent, loaded.schema)
+    if not sentence.strip() or len(sentence) > LONGEST_SENTENCE:
+        raise InputError(f"is empty or longer than {LONGEST_SENTENCE:,} characters", "write a sentence", source="arguments", field="--sentence")
+    return read(sentence, read_schema(schema))
 
 
 @app.command()

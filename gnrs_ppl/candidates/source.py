@@ -46,10 +46,9 @@ OPENERS = 3
 
 @dataclass(frozen=True)
 class Material:
-    """A context as the sources see it; ``rule`` is which of the rules its sentence states."""
+    """A context as the sources see it."""
 
     context: Context
-    rule: int = 0
 
     @cached_property
     def readings(self) -> Readings:
@@ -64,7 +63,7 @@ class Material:
     @cached_property
     def goal(self) -> Goal:
         """What the rule is for: the goal's fields, and its sentence where they are empty."""
-        return filled(self.context.goal, self.readings, self.rule)
+        return filled(self.context.goal, self.readings, self.context.rule)
 
     @property
     def regulated(self) -> tuple[str, ...]:
@@ -94,7 +93,7 @@ class Material:
         if self.goal.triggers:
             return self.goal.triggers
         traces, cases = self.traces, max(self.context.profile.cases, 1)
-        wanted = self.required or self.goal.forbidden
+        wanted = self.required or self.goal.forbidden or self.goal.permitted
 
         def merit(activity: str) -> float:
             found = [traces.delays[activity, act] for act in wanted if (activity, act) in traces.delays]

@@ -28,7 +28,7 @@ class Opener(NamedTuple):
 
 def stated(material: Material) -> Proposals:
     """Proposals of every way to read the rule, most probable first."""
-    for share, said in ways(material.readings, material.rule):
+    for share, said in ways(material.readings, material.context.rule):
         told = f"read from the sentence ({share:.0%})"
         missing = next((a for a in _acts(said) if a.activity not in material.traces.homes), None)
         if missing is not None:

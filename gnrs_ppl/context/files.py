@@ -54,6 +54,23 @@ _Loader.add_implicit_resolver(
 )
 
 
+def read_text(path: Path, limit: int = MAX_BYTES) -> str:
+    """The text of a UTF-8 file of at most ``limit`` bytes; raises InputError where there is none."""
+    source = str(path)
+    try:
+        if path.is_dir():
+            raise InputError("is a folder", "name the context or rule file itself", source=source)
+        if path.stat().st_size > limit:
+            raise InputError(f"is larger than {limit:,} bytes", "context and rule files are small; is this the log?", source=source)
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("no such file", "check the path", source=source) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 text (byte {error.start})", "save it as UTF-8 YAML or JSON", source=source) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", "check its permissions", source=source) from None
+
+
 def read_data(path: Path) -> dict[str, Any]:
     """The mapping a YAML or JSON file holds.
 
@@ -62,30 +79,22 @@ def read_data(path: Path) -> dict[str, Any]:
     InputError
         Missing, unreadable, binary, too large, malformed or not a mapping; the line says which.
     """
-    source = str(path)
+    data = read_any(path)
+    if not isinstance(data, dict):
+        problem = "is empty" if data is None else f"holds a {type(data).__name__}, not a mapping"
+        raise InputError(problem, "start with keys such as goal:", source=str(path))
+    return data
+
+
+def read_any(path: Path) -> Any:
+    """What a YAML or JSON file holds, whatever it is; raises InputError as :func:`read_data`."""
+    source, text = str(path), read_text(path)
     try:
-        if path.is_dir():
-            raise InputError("is a folder", "name the context or rule file itself", source=source)
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"is larger than {MAX_BYTES:,} bytes", "context and rule files are small; is this the log?", source=source)
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("no such file", "check the path", source=source) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 text (byte {error.start})", "save it as UTF-8 YAML or JSON", source=source) from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", "check its permissions", source=source) from None
-    try:
-        data = json.loads(text, parse_constant=_no_constant) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)
+        return json.loads(text, parse_constant=_no_constant) if path.suffix == ".json" else yaml.load(text, Loader=_Loader)
     except (json.JSONDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(
             f"is not readable {'JSON' if path.suffix == '.json' else 'YAML'}: {_mark(error)}", "mend the syntax there", source=source
         ) from None
-    if not isinstance(data, dict):
-        raise InputError(
-            "is empty" if data is None else f"holds a {type(data).__name__}, not a mapping", "start with keys such as goal:", source=source
-        )
-    return data
 
 
 def _no_constant(name: str) -> float:

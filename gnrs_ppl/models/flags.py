@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration
 from gnrs_ppl.models.features import Facts, positive_targets
-from gnrs_ppl.rule.types import COUNTING, Act, Constraint, EvidencePolicy, Norm, Procedure, Scope, Structure, Trigger
+from gnrs_ppl.rule.types import COUNTING, KEY_OF, Act, Constraint, EvidencePolicy, Norm, Procedure, Scope, Structure, Trigger
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,9 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
         if trigger.act is None or trigger.channel is None:
             return False
         act, channel = trigger.act, trigger.channel
-        return any(_key_unrecorded(facts, norm, c, act, [channel]) for c in norm.constraints)
+        return any(
+            _key_unrecorded(facts, norm, c, act, [channel]) or _key_constant(facts, norm, c, act, channel) for c in norm.constraints
+        )
 
     def coarse(trigger: Trigger, norm: Norm) -> bool:
         return trigger.channel is not None and any(_too_coarse(facts, c.deadline, trigger.channel) for c in norm.constraints)
@@ -140,7 +142,7 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
         Flag("target_differs_from_trigger", ("trigger", "norm"), circular, "demand another act than the one that opens the instance"),
         Flag("interval_ends", ("trigger", "norm"), endless, "state a deadline or a window, or declare records.case_end"),
         Flag("case_start_binds_an_office", ("trigger", "norm"), nobody, "give the duty to an office and correlate by case"),
-        Flag("trigger_key_recorded", ("trigger", "norm"), keyless, "correlate by case, or trigger on a log that records the key"),
+        Flag("trigger_key_recorded", ("trigger", "norm"), keyless, "correlate by case, or trigger on a log that records the key of more than one"),
         Flag("deadline_not_finer_than_trigger_clock", ("trigger", "norm"), coarse, "lengthen the deadline to two units of the log's clock"),
     ]
 
@@ -159,11 +161,21 @@ def _unverifiable(facts: Facts, act: Act, evidence: EvidencePolicy) -> bool:
 
 
 def _key_unrecorded(facts: Facts, norm: Norm, constraint: Constraint, act: Act, channels: list[str]) -> bool:
-    key = {"same_resource": "resource", "same_object": "object"}.get(norm.correlation(constraint))
+    key = KEY_OF.get(norm.correlation(constraint))
     if key is None:
         return False
     pairs = [facts.pair(c, act) for c in channels]
     return sum(p.rows for p in pairs) > 0 and sum(p.recorded.get(key, 0) for p in pairs) == 0
+
+
+def _key_constant(facts: Facts, norm: Norm, constraint: Constraint, act: Act, channel: str) -> bool:
+    """Whether trigger and target may be shown by rows that all carry one and the same key, over two cases or more."""
+    key = KEY_OF.get(norm.correlation(constraint))
+    opener = facts.pair(channel, act)
+    if key is None or key not in opener.sole:
+        return False
+    targets = [pair for (_, name), pair in facts.context.profile.pairs.items() if name in constraint.target.activities]
+    return any(t.sole.get(key) == opener.sole[key] and min(opener.cases + t.cases, facts.context.profile.cases) > 1 for t in targets)
 
 
 def _field_unrecorded(facts: Facts, act: Act, channels: list[str]) -> bool:
