@@ -16,6 +16,7 @@ from gnrs_ppl.errors import GnrsError, InputError, one_line
 from gnrs_ppl.safe_text import to_json
 
 if TYPE_CHECKING:
+    from gnrs_ppl.draft import Draft
     from gnrs_ppl.reading import Readings
 
 app = typer.Typer(
@@ -275,6 +276,10 @@ def draft(
         Split | None, typer.Option(help="Draft and score every goal of a split of GNRS-Bench instead.", show_default=False)
     ] = None,
     reveal: Annotated[bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")] = False,
+    statement: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Draft rule N of those the sentence states.", show_default=False)
+    ] = None,
+    every: Annotated[bool, typer.Option("--every", help="Draft each rule the sentence states; with --out a folder for each.")] = False,
     log: Log = None,
     chains: Chains = 64,
     steps: Steps = 200,
@@ -298,9 +303,12 @@ def draft(
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the drafts of a split."""
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
+    from gnrs_ppl.draft import of_rule, rules_stated
 
     if (context is None) == (split is None):
         raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
+    if (statement is not None) + every + (split is not None) > 1:
+        raise InputError("--statement, --every and --split contradict one another", "give one of them", source="arguments")
     stray = next((name for name, value in (("polish", polish), ("max-cost", max_cost), ("price", price), ("cache", cache)) if value), None)
     if not llm and (stray or max_cost is not None):
         raise InputError("goes with --llm", "add it", source="arguments", field=f"--{stray or 'max-cost'}")
@@ -311,25 +319,43 @@ def draft(
         _draft_split(split, reveal, as_json, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         return
 
+    drafts: list[tuple[int, Draft, list[Path]]] = []
+    stopped: list[tuple[int, GnrsError]] = []
     with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
-        drafted = gnrs.draft(
-            gnrs.load_context(str(context), log),
-            chains=chains,
-            steps=steps,
-            seed=seed,
-            kernel=kernel.value,
-            weights=weights_named(weights),
-            alternatives=alternatives,
-            model=model,
-            polish=(polish or Polish.v1).value if llm else None,
-        )
-        written = drafted.save(out) if out is not None else []
-    if as_json:
-        typer.echo(to_json(drafted.as_dict()))
-        return
-    from gnrs_ppl.report import print_draft
+        loaded = gnrs.load_context(str(context), log)
+        for number in range(1, rules_stated(loaded) + 1) if every else (statement or 1,):
+            try:
+                drafted = gnrs.draft(
+                    of_rule(loaded, number) if every or statement else loaded,
+                    chains=chains,
+                    steps=steps,
+                    seed=seed,
+                    kernel=kernel.value,
+                    weights=weights_named(weights),
+                    alternatives=alternatives,
+                    model=model,
+                    polish=(polish or Polish.v1).value if llm else None,
+                )
+            except GnrsError as error:
+                if not every:
+                    raise
+                stopped.append((number, error))
+                continue
+            folder = out / f"rule-{number}" if out is not None and every else out
+            drafts.append((number, drafted, drafted.save(folder) if folder is not None else []))
+    if as_json and every:
+        typer.echo(to_json([{"rule": number, **drafted.as_dict()} for number, drafted, _ in drafts]))
+    elif as_json:
+        typer.echo(to_json(drafts[0][1].as_dict()))
+    else:
+        from gnrs_ppl.report import print_draft
 
-    print_draft(drafted, written)
+        for _, drafted, written in drafts:
+            print_draft(drafted, written)
+    for number, error in stopped:
+        _complain(f"rule {number}: {error}", error.exit_code)
+    if stopped:
+        raise typer.Exit(stopped[0][1].exit_code)
 
 
 @contextmanager
