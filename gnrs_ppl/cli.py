@@ -262,7 +262,9 @@ def _readings(context: Path | None, sentence: str, schema: Path | None) -> Readi
         loaded = gnrs.load_context(str(context))
         return read(loaded.goal.intent, loaded.schema)
     if not sentence.strip() or len(sentence) > LONGEST_SENTENCE:
-        raise InputError(f"is empty or longer than {LONGEST_SENTENCE:,} characters", "write a sentence", source="arguments", field="--sentence")
+        raise InputError(
+            f"is empty or longer than {LONGEST_SENTENCE:,} characters", "write a sentence", source="arguments", field="--sentence"
+        )
     return read(sentence, read_schema(schema))
 
 
@@ -352,8 +354,8 @@ def draft(
 
         for _, drafted, written in drafts:
             print_draft(drafted, written)
-    for number, error in stopped:
-        _complain(f"rule {number}: {error}", error.exit_code)
+    for number, why in stopped:
+        _complain(f"rule {number}: {why}", why.exit_code)
     if stopped:
         raise typer.Exit(stopped[0][1].exit_code)
 

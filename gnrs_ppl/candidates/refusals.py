@@ -8,7 +8,6 @@ from gnrs_ppl.candidates.grounding import absent
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.profile import PairProfile
 from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
-from gnrs_ppl.context.types import Schema
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
@@ -68,10 +67,10 @@ def _unrecorded(context: Context, readings: Readings, acts: list[ActRead]) -> Re
     unseen = next((act for act in acts if absent("action", act.activity, context)), None)
     if unseen is None:
         return None
-    seen = Schema(actions=tuple(a for a in context.schema.actions if context.profile.counts.get(("action", a.name))))
+    recorded = tuple(a for a in context.schema.actions if not absent("action", a.name, context))
     words = readings.words(unseen.span)
     tokens = tokens_of(words)
-    near = Vocabulary(seen).match_acts(tokens, range(len(tokens)))[:1]
+    near = Vocabulary(context.schema.model_copy(update={"actions": recorded})).match_acts(tokens, range(len(tokens)))[:1]
     nearest = f", nearest {near[0].name} ({near[0].score:.2f})" if near else ""
     rows = "no channel is declared to show one" if context.records.prospective else f"0 of {context.profile.events:,} rows"
     told = f"no act like '{words}' is recorded ({unseen.activity}: {rows}){nearest}"

@@ -127,9 +127,7 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
         if trigger.act is None or trigger.channel is None:
             return False
         act, channel = trigger.act, trigger.channel
-        return any(
-            _key_unrecorded(facts, norm, c, act, [channel]) or _key_constant(facts, norm, c, act, channel) for c in norm.constraints
-        )
+        return any(_key_unrecorded(facts, norm, c, act, [channel]) or _key_constant(facts, norm, c, act, channel) for c in norm.constraints)
 
     def coarse(trigger: Trigger, norm: Norm) -> bool:
         return trigger.channel is not None and any(_too_coarse(facts, c.deadline, trigger.channel) for c in norm.constraints)
@@ -142,7 +140,12 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
         Flag("target_differs_from_trigger", ("trigger", "norm"), circular, "demand another act than the one that opens the instance"),
         Flag("interval_ends", ("trigger", "norm"), endless, "state a deadline or a window, or declare records.case_end"),
         Flag("case_start_binds_an_office", ("trigger", "norm"), nobody, "give the duty to an office and correlate by case"),
-        Flag("trigger_key_recorded", ("trigger", "norm"), keyless, "correlate by case, or trigger on a log that records the key of more than one"),
+        Flag(
+            "trigger_key_recorded",
+            ("trigger", "norm"),
+            keyless,
+            "correlate by case, or trigger on a log that records the key of more than one",
+        ),
         Flag("deadline_not_finer_than_trigger_clock", ("trigger", "norm"), coarse, "lengthen the deadline to two units of the log's clock"),
     ]
 

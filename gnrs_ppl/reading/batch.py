@@ -38,10 +38,8 @@ def rows_of(path: Path) -> list[Row]:
     """
     source, text = str(path), read_text(path, MAX_BYTES)
     try:
-        if text.lstrip().startswith("["):
-            listed = json.loads(text)
-        else:
-            listed = [json.loads(line) for line in text.splitlines() if line.strip()]
+        whole = text.lstrip().startswith("[")
+        listed = json.loads(text) if whole else [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
         remedy = "give a JSON list of rows, or one row a line"
         raise InputError(f"is not readable JSON: {one_line(str(error), 160)}", remedy, source=source) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ def declare_name(template: Template, count: int = 1) -> str:
 
 def as_data(readings: Readings) -> dict[str, Any]:
     """Readings as JSON holds them: a span is ``[start, end]`` with its words, a duration ISO 8601."""
-    return _plain(readings, readings) | {"reason": why_nothing(readings)}
+    return _fields(readings, [f.name for f in fields(readings)], readings) | {"reason": why_nothing(readings)}
 
 
 def _plain(value: Any, readings: Readings) -> Any:
@@ -39,7 +40,7 @@ def _plain(value: Any, readings: Readings) -> Any:
     return [_plain(item, readings) for item in value] if isinstance(value, tuple) else value
 
 
-def _fields(value: Any, names: Any, readings: Readings) -> dict[str, Any]:
+def _fields(value: Any, names: Sequence[str], readings: Readings) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for name in names:
         plain = _plain(getattr(value, name), readings)
@@ -52,7 +53,8 @@ def why_nothing(readings: Readings) -> str:
     if readings.nothing == "no_such_act":
         unheld = next((u for u in readings.unread if u.nearest), None)
         if unheld is None:
-            return "the sentence names no act of the schema"
+            words = " … ".join(readings.words(u.span) for u in readings.unread[:4])
+            return f"no act like '{words}' is in the schema"
         return f"no act like '{readings.words(unheld.span)}' is in the schema, nearest {unheld.nearest} ({unheld.score:.2f})"
     if readings.nothing == "no_condition":
         return "the sentence states no condition for it that acts show"
