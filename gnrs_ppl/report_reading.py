@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.padding import Padding
-from rich.text import Text
 
 from gnrs_ppl.reading.goal import rules_of
 from gnrs_ppl.reading.plain import declare_name, why_nothing
@@ -19,6 +18,7 @@ from gnrs_ppl.terminal import table as _table
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 STYLES = {
     "act": "bold green", "opener": "bold cyan", "restarts it": "bold cyan", "exception": "bold magenta", "role": "cyan", "object": "green",
@@ -83,7 +83,7 @@ def marked(readings: Readings, plain: bool) -> Text:
     parts = [p for s in readings.statements for p in parts_of(s.best)]
     parts += [Part(span, "background", "") for span in readings.background]
     parts += [Part(u.span, "not read", "") for u in readings.unread]
-    text, at = Text(), 0
+    text, at = shown(""), 0
     for part in sorted(parts, key=lambda p: (p.span.start, -p.span.end)):
         if part.span.start < at:
             continue
