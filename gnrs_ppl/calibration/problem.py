@@ -120,12 +120,12 @@ def goal_data(goal: str, graph: AndOrGraph, reference: Reference) -> GoalData:
             )
     each = [enumerate_space(contract(graph.space, weight, penalty=0.0)) for weight in np.eye(len(FEATURES))]
     feasible = each[0].feasible
-    cell = np.zeros(each[0].sizes, np.int64)
-    for v, slot in enumerate(SLOTS):
-        axis = [1] * len(SLOTS)
-        axis[v] = -1
-        cell += np.array(verdicts[slot]).reshape(axis) * 3**v
-    cell = cell.ravel()[feasible]
+    cell, lenient = _cells(verdicts, each[0].sizes)[feasible], ""
+    for slot in SLOTS if 0 not in cell else ():  # nothing refused in one slot, all else signed, is the nearest an annotator comes
+        milder = _cells(verdicts | {slot: [0 if v == 1 else v for v in verdicts[slot]]}, each[0].sizes)[feasible]
+        if 0 in milder:
+            cell, lenient = milder, slot
+            break
     if 0 not in cell:
         remedy = "every acceptable combination breaks a hard condition; widen a predicate"
         raise InputError("no feasible structure is acceptable in all slots", remedy, source=source)
@@ -140,8 +140,18 @@ def goal_data(goal: str, graph: AndOrGraph, reference: Reference) -> GoalData:
         cell=rows[:, -1].astype(np.int64),
         states=len(feasible),
         verdicts={slot: (found.count(0), found.count(1), found.count(2)) for slot, found in verdicts.items()},
-        second_best=tuple(slot for slot, pool in pools.items() if all(reference.slot(slot).verdict(c) != "acceptable" for c in pool)),
+        second_best=tuple(slot for slot, pool in pools.items() if slot == lenient or all(reference.slot(slot).verdict(c) != "acceptable" for c in pool)),
     )
+
+
+def _cells(verdicts: dict[str, list[int]], sizes: Sequence[int]) -> Int[NDArray[np.int64], " n"]:
+    """Verdicts of the five slots of every structure as a number to the base three, in the order of the enumeration."""
+    cell = np.zeros(tuple(sizes), np.int64)
+    for v, slot in enumerate(SLOTS):
+        axis = [1] * len(SLOTS)
+        axis[v] = -1
+        cell += np.array(verdicts[slot]).reshape(axis) * 3**v
+    return cell.ravel()
 
 
 def data_hash() -> str:

@@ -14,7 +14,8 @@ from gnrs_ppl.context.traces import Delays, Traces
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.reading import Readings
 from gnrs_ppl.reading.goal import filled, readings_of
-from gnrs_ppl.reading.vocabulary import near, role_words
+from gnrs_ppl.reading.reader import vocabulary
+from gnrs_ppl.reading.vocabulary import CLASSMATE, near, role_words
 from gnrs_ppl.reading.words import SYNONYM
 from gnrs_ppl.rule.types import Act, Correlation
 
@@ -40,6 +41,8 @@ def shown_by(channels: Sequence[str], operator: str, because: str) -> Proposals:
 OFFICES = ("manager", "supervisor", "owner", "director", "coordinator", "foreman", "officer", "administrator", "inspector", "auditor", "judge", "leader", "head",
            "registrar", "prefect", "committee", "board", "council", "commissioner", "principal", "caretaker", "teacher", "chair", "secretary")  # fmt: skip
 """What those are called who oversee others."""
+BEGINNINGS = ("arrive", "enter", "begin", "register", "admit", "create")
+"""Verbs by which people and cases begin."""
 OPENERS = 3
 """How many acts are tried as openers of an instance."""
 
@@ -105,19 +108,45 @@ class Material:
         return tuple(sorted(found, key=lambda a: (-merit(a), a))[:OPENERS])
 
     @cached_property
+    def bound(self) -> tuple[str, ...]:
+        """Roles the sentence binds, else those of the goal."""
+        return tuple(dict.fromkeys(n.name for s in self.readings.statements for n in s.best.bearers)) or self.goal.roles
+
+    @cached_property
     def usual_openers(self) -> tuple[str, ...]:
-        """Acts of those who are bound that mostly come before the goal's, the same person doing both, likeliest first; for want of one that is said."""
-        bound = {n.name for s in self.readings.statements for n in s.best.bearers} or set(self.goal.roles)
-        traces = self.traces
+        """Acts by which those who are bound usually begin, likeliest first, for want of one that is said: checking in, arriving, what comes early."""
+        words = {a.name: vocabulary(self.context.schema).words_of(a.name) for a in self.context.schema.actions}
 
-        def opens(activity: str) -> float:
-            pair = traces.pair(activity)
-            theirs = sum(pair.values.get("role", {}).get(role, 0) for role in bound) / max(pair.rows, 1) if bound else 1.0
-            before = [self._before(activity, other) for other in traces.homes if other != activity]
-            return theirs * pair.cases * (sum(before) / max(len(before), 1))
+        def begins(activity: str) -> float:
+            said = max((near(w, opening) for w in words.get(activity, ()) for opening in BEGINNINGS), default=0.0)
+            checks_in = {"check", "in"} <= set(words.get(activity, ()))
+            return self._opens(activity) * self.theirs(activity) * (3 if checks_in else 1 + said)
 
-        found = [a for a in traces.homes if a not in self.regulated]
-        return tuple(sorted(found, key=lambda a: (-opens(a), a)))
+        return tuple(sorted(self.traces.homes, key=lambda a: (-begins(a), a)))
+
+    def arrives(self, activity: str) -> bool:
+        """Whether an act is an arrival by its words."""
+        return any(near(w, "arrive") >= CLASSMATE for w in vocabulary(self.context.schema).words_of(activity))
+
+    @cached_property
+    def openers_of_others(self) -> tuple[str, ...]:
+        """Acts of others that usually come before the rest, likeliest first: what stands for a signal that no log shows."""
+        return tuple(sorted(self._free, key=lambda a: (-self._opens(a) * (1 - self.theirs(a)), a)))
+
+    @property
+    def _free(self) -> list[str]:
+        return [a for a in self.traces.homes if a not in self.regulated]
+
+    def theirs(self, activity: str) -> float:
+        """Share of an act's rows that those who are bound performed; 1 where nobody is."""
+        pair = self.traces.pair(activity)
+        done = sum(pair.values.get("role", {}).get(role, 0) for role in self.bound)
+        return done / max(pair.rows, 1) if self.bound else 1.0
+
+    def _opens(self, activity: str) -> float:
+        """Cases with an act, times the mean share in which it comes before another."""
+        before = [self._before(activity, other) for other in self.traces.homes if other != activity]
+        return self.traces.cases(activity) * sum(before) / max(len(before), 1)
 
     @cached_property
     def usual_closers(self) -> tuple[str, ...]:
@@ -191,8 +220,7 @@ class Material:
     def overseers(self) -> tuple[str, ...]:
         """Offices the rule does not bind, those with the fewest people on record first; any such role where none is an office by its name."""
         heads = self.traces.heads
-        bound = {n.name for s in self.readings.statements for n in s.best.bearers} or set(self.goal.roles)
-        free = [t for t in self.context.schema.roles if t.name not in bound]
+        free = [t for t in self.context.schema.roles if t.name not in self.bound]
         offices = [t for t in free if any(near(w, office) >= SYNONYM for w in role_words(t) for office in OFFICES)]
         return tuple(sorted((t.name for t in offices or free), key=lambda role: heads.get(role, 1 << 30)))
 

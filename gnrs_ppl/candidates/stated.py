@@ -6,37 +6,51 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from gnrs_ppl.candidates.source import Material, Proposal, Proposals
-from gnrs_ppl.reading import ActRead, Reading
+from gnrs_ppl.candidates.source import Material, Proposal, Proposals, shown_by
+from gnrs_ppl.reading import ActRead, Reading, Span
 from gnrs_ppl.reading.goal import ways
 from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE
 
 FILLED = 0.8
 """A field is stated of an act only where at least this share of its rows carry the field."""
-_CLOSING = re.compile(r"\b(?:closing time|clos(?:e|ing) of|end of (?:the |a |each |every |his |her |their )?\w+|at the end|all[- ]clear)\b", re.IGNORECASE)
+_CLOSING = re.compile(r"\b(?:closing time|clos(?:e|ing) of|end of (?:the |a |each |every |his |her |their )?\w+|at the end)\b", re.IGNORECASE)
+MOSTLY = 0.5
+"""Who performs at least this share of the opener's rows is taken to have opened what is asked of them."""
 OPENERS_TRIED = 2
 """Openers offered where the sentence names none that a log shows."""
 
 
 class Opener(NamedTuple):
-    """What opens instances: an act as read, or an activity that was not read but usually comes first; None for the start of the case."""
+    """What opens instances: an act as read, or an activity that was not read but usually comes first; None for the start of the case.
+
+    ``fits`` in [0, 1] says how well it does what the sentence says of an opener; ``said`` whether the sentence names it, ``own`` whether it is an act of
+    those who are bound.
+    """
 
     activity: str | None
     act: ActRead | None
+    fits: float
     because: str
+    said: bool = True
+    own: bool = False
 
 
 def stated(material: Material) -> Proposals:
     """Proposals of every way to read the rule, most probable first."""
     for share, said in ways(material.readings, material.context.rule):
         told = f"read from the sentence ({share:.0%})"
-        missing = next((a for a in _acts(said) if a.activity not in material.traces.homes), None)
-        if missing is not None:
+        if not all_recorded(material, said):
             continue
-        for opener in _openers(material, said):
+        for opener in openers(material, said):
             yield from _trigger(material, said, opener, told)
             yield from _norm(material, said, opener, told)
+            yield from _evidence(material, said, opener, told)
         yield from _scope(material, said, told)
+
+
+def all_recorded(material: Material, said: Sequence[Reading]) -> bool:
+    """Whether every act that was read is recorded somewhere."""
+    return all(a.activity in material.traces.homes for a in _acts(said))
 
 
 def _acts(said: Sequence[Reading]) -> Iterator[ActRead]:
@@ -49,36 +63,57 @@ def _lead(said: Sequence[Reading]) -> Reading:
     return next((r for r in said if r.activation is not None), said[0])
 
 
-def _openers(material: Material, said: Sequence[Reading]) -> Iterator[Opener]:
+def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
+    """What may open a rule that was read so, best first.
+
+    The act that is said to; for a signal that no log shows, the act of others that usually opens; for an end that is spoken of, the act that
+    usually closes; for none, the act by which those who are bound usually begin. The start of the case comes last.
+    """
     lead = _lead(said)
     targets = {a.activity for r in said for a in r.targets}
+    found: list[Opener] = []
     if lead.activation is not None:
-        yield Opener(lead.activation.activity, lead.activation, "the act that is said to open it")
-        if lead.activation.activity not in targets:
-            return
-    if lead.template not in ("init", "end"):
-        if _CLOSING.search(material.readings.sentence):
-            for activity in [a for a in material.usual_closers if a not in targets][:1]:
-                yield Opener(activity, None, f"the end that is spoken of: {activity} usually closes")
-        usual = dict.fromkeys([*material.usual_openers[:OPENERS_TRIED], *material.openers[:1]])
-        for activity in [a for a in usual if a not in targets]:
-            yield Opener(activity, None, f"no log shows what is said to open it; {activity} usually opens")
-    yield Opener(None, None, "every case")
+        demanded = lead.activation.activity in targets
+        found.append(Opener(lead.activation.activity, lead.activation, 0.6 if demanded else 1.0, "the act that is said to open it"))
+        if not demanded:
+            return found
+    if lead.template in ("init", "end"):
+        return [Opener(None, None, 1.0, "every case")]
+    theirs, others = material.usual_openers[:OPENERS_TRIED], material.openers_of_others[:OPENERS_TRIED]
+    ends = material.usual_closers[:1] if _CLOSING.search(material.readings.sentence) else ()
+    usual = (*ends, *(others if lead.condition else theirs), *(theirs if lead.condition else others)[:1])
+    demanded = {a.activity for r in said if r.template not in NEGATIVE for a in r.targets}
+    whole = not lead.condition and not ends and theirs[:1] and theirs[0] in demanded  # the act that usually begins is itself asked for
+    place = next((a.location for r in said if r.template not in NEGATIVE for a in r.targets if a.location), None)
+    there = {a for a in usual if place and _carries(material, a, "location", place.name)}
+    ranked = sorted(dict.fromkeys(a for a in usual if a not in targets), key=lambda a: (a not in there, not (there and material.arrives(a))))
+    for rank, activity in enumerate(ranked):
+        act = ActRead(activity, Span(0, 0), 0.0, location=place) if activity in there else None
+        found.append(Opener(activity, act, (0.6 if whole else 1.0) - 0.1 * rank, f"no log shows what is said to open it; {activity} usually does", False, activity in theirs))
+    return [*found, Opener(None, None, 1.0 if whole else 0.3, "every case")]
 
 
 def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> Proposals:
     if opener.activity is None:
         yield Proposal("trigger", {}, f"{told}: {opener.because}")
         return
-    office = _offices(material, said, opener)[0]
     exact = _fields(material, opener.act, opener.activity) if opener.act else {}
-    if office and opener.act and opener.act.role and _carries(material, opener.activity, "role", opener.act.role.name):
-        exact["role"] = opener.act.role.name
-    onces = ("first", "each") if opener.act is None else ("each", "first")
+    onces = ("each",) if opener.said else ("first", "each")
     shapes = [exact] if not exact else [exact, {}]
     for fields in shapes:
-        for once in onces if fields is exact else onces[:1]:
+        for once in onces if fields is exact or not opener.said else onces[:1]:
             yield Proposal("trigger", material.trigger(opener.activity, **fields) | {"once": once}, f"{told}: {opener.because}")
+
+
+def _evidence(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> Proposals:
+    """The logs that show the acts read and their opener, and with them every log that is declared to record one of the targets."""
+    homes = material.traces.homes
+    acts = dict.fromkeys(([opener.activity] if opener.activity else []) + [a.activity for a in _acts(said)])
+    logs = list(dict.fromkeys(homes[a] for a in acts))
+    yield from shown_by(logs, "any", f"{told}: the log that shows each of {', '.join(acts)} best")
+    targets = {a.activity for r in said for a in r.targets}
+    more = [c.name for c in material.context.records.channels if c.durable and targets & set(c.activities or ())]
+    yield from shown_by(list(dict.fromkeys([*logs, *more])), "any", f"{told}: every log that can record them")
 
 
 def _scope(material: Material, said: Sequence[Reading], told: str) -> Proposals:
@@ -101,21 +136,23 @@ def _scope(material: Material, said: Sequence[Reading], told: str) -> Proposals:
         yield Proposal("scope", {}, told)
 
 
-def _offices(material: Material, said: Sequence[Reading], opener: Opener) -> tuple[str | None, ...]:
+def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tuple[str | None, ...]:
     """Who may bear the duty, likeliest first: the one who opened it (None), or a role as an office where another may have opened it."""
     bearers = list(dict.fromkeys(n.name for r in said for n in r.bearers)) or list(material.goal.roles)
     if len(bearers) != 1:
         return (None,)
     if opener.activity is None:
         return (bearers[0],)
+    if opener.own:
+        return (None, bearers[0])
     if opener.act is not None and opener.act.role is not None:
         return (None,) if opener.act.role.name == bearers[0] else (bearers[0],)
-    performers = material.traces.performers(opener.activity, 0.05)
-    return (None,) if list(performers) == bearers else (None, bearers[0]) if bearers[0] in performers else (bearers[0], None)
+    theirs = material.theirs(opener.activity)
+    return (None,) if theirs > 0.95 else (None, bearers[0]) if theirs >= MOSTLY else (bearers[0], None)
 
 
 def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> Proposals:
-    for office in _offices(material, said, opener):
+    for office in offices(material, said, opener):
         for key in (None, "same_case") if office is None and opener.activity is not None else ("same_case",):
             constraints = [c for r in said for c in _constraints(material, r, opener, key)]
             if constraints:
@@ -154,8 +191,10 @@ def _correlation(material: Material, reading: Reading, opener: Opener, act: ActR
     """Same person where the sentence says so, or where those who are bound are recorded as opening it and as acting; else the same case."""
     if opener.activity is None or reading.who == "another_person":
         return "same_case"
-    if reading.who == "same_person" or reading.template in NEGATIVE:
+    if reading.who == "same_person" or reading.one_subject or reading.template in NEGATIVE:
         return "same_resource"
+    if opener.said and reading.activation is not None and (reading.activation.role is None or reading.activation.role.name not in {n.name for n in reading.bearers}):
+        return "same_case"  # whoever opened it, another may do what is asked
     acts = (act.activity, opener.activity) if reading.template in LOOK_BACK else (opener.activity, act.activity)
     bound = {n.name for n in reading.bearers}
     both = bound and all(bound & set(material.traces.performers(a, 0.2)) for a in acts)

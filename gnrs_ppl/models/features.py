@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gnrs_ppl.candidates.grounding import names_of
+from gnrs_ppl.candidates.source import Material
+from gnrs_ppl.candidates.stated import Opener, all_recorded, offices, openers
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.profile import PairProfile
+from gnrs_ppl.context.types import Goal
+from gnrs_ppl.reading import ActRead, Reading, Readings
+from gnrs_ppl.reading.goal import ways
 from gnrs_ppl.rule.types import LOOK_BACK, Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
 
 FEATURES = (
@@ -44,6 +50,26 @@ class Facts:
 
     context: Context
     capability: dict[str, frozenset[str]]
+    rule: int = 0
+
+    @cached_property
+    def goal(self) -> Goal:
+        """The goal's fields, and its sentence where they are empty."""
+        return self.material.goal
+
+    @cached_property
+    def said(self) -> tuple[tuple[float, tuple[Reading, ...]], ...]:
+        """The ways to read the rule, with their probabilities."""
+        return tuple(ways(self._readings, self.rule))
+
+    @cached_property
+    def material(self) -> Material:
+        """The context as the sources of candidates see it."""
+        return Material(self.context, self.rule)
+
+    @property
+    def _readings(self) -> Readings:
+        return self.material.readings
 
     @classmethod
     def of(cls, context: Context) -> Facts:
@@ -93,47 +119,144 @@ def positive_targets(norm: Norm) -> list[str]:
 
 
 def intent_alignment(facts: Facts) -> list[Term]:
-    """Does the rule demand, forbid and cover what the goal says?
+    """Does the rule say what the goal's sentence says, and nothing else? Expectations are over the ways to read it.
 
-    Terms, equal weights:
+    A goal's fields are a person's own words for it; those left empty are filled from the sentence. Terms, equal weights:
 
-    - F1 of required actions and positive targets [norm];
-    - share of forbidden actions that a negative constraint targets, 1 where none is forbidden [norm];
-    - F1 of the goal's roles and the scope's with the office [scope × norm];
-    - mean F1 of the goal's locations and objects and the scope's [scope];
-    - how near the deadlines of positive constraints come to the time the goal names, shorter / longer, 1 where it names
-      none [norm].
+    - F1 of the acts the goal demands and those the norm does [norm];
+    - F1 of the acts it forbids and those the norm does [norm];
+    - times: mean over constraints of 1 where the deadline is the one that was read of its act, or none was read and none is stated; shorter /
+      longer where both are stated and differ; else 0 [norm];
+    - things and places: mean over targets of the share of objects and locations that are as they were read of the act [norm];
+    - how well the trigger fits what was read of an opener (:func:`~gnrs_ppl.candidates.stated.openers`), half of it for the things and places
+      that were read of that act [trigger];
+    - statements: the share of those read that some constraint makes, of the same template and target, under the same opener; half for a
+      template of the same direction [trigger × norm];
+    - whether the bearer is the one the opener suggests: whoever opened it, or an office where another did [trigger × norm];
+    - F1 of those bound and the scope's roles with the office [scope × norm];
+    - mean F1 of the locations and objects that the likeliest opener asks for and those by which scope and trigger filter it [scope × trigger].
     """
-    goal = facts.context.goal
+    goal, said = facts.goal, facts.said
+
+    def expected(value: Callable[[Sequence[Reading]], float], nothing: float) -> float:
+        total = sum(p for p, _ in said)
+        return sum(p * value(readings) for p, readings in said) / total if total else nothing
 
     def demanded(norm: Norm) -> float:
         return overlap(goal.required, positive_targets(norm))
 
     def forbidden(norm: Norm) -> float:
-        targets = {c.target.activity for c in norm.constraints if not c.positive}
-        return share([name in targets for name in goal.forbidden], 1.0)
+        return overlap(goal.forbidden, [name for c in norm.constraints if not c.positive for name in c.target.activities])
 
-    def covered(scope: Scope, norm: Norm) -> float:
-        office = (norm.bearer.role,) if isinstance(norm.bearer, Office) else ()
-        return overlap(goal.roles, scope.roles + office)
+    def times(norm: Norm) -> float:
+        def timely(constraint: Constraint, readings: Sequence[Reading]) -> float:
+            mine = [r for r in readings if constraint.target.activity in {a.activity for a in r.targets}]
+            stated = next((r.time.duration for r in mine if r.time and r.time.duration), None)
+            if not mine and constraint.positive:
+                stated = goal.within
+            if stated is None or constraint.deadline is None:
+                return float(stated is constraint.deadline)
+            one, other = stated.shortest_seconds(), constraint.deadline.shortest_seconds()
+            return 1.0 if stated == constraint.deadline else 0.8 * min(one, other) / max(one, other)
 
-    def places(scope: Scope) -> float:
-        return (overlap(goal.locations, scope.locations) + overlap(goal.objects, scope.objects + scope.concerns)) / 2
+        return expected(lambda readings: share([timely(c, readings) for c in norm.constraints], 0.0), timed_by_field(norm))
 
-    def timed(norm: Norm) -> float:
+    def timed_by_field(norm: Norm) -> float:
         if goal.within is None:
             return 1.0
         wanted = goal.within.shortest_seconds()
         stated = [c.deadline.shortest_seconds() if c.deadline else 0.0 for c in norm.constraints if c.positive]
         return share([min(d, wanted) / max(d, wanted) for d in stated], 0.0)
 
+    def like(act: Act, read: ActRead) -> float:
+        return share([(n.name if n else None) == getattr(act, f) for f, n in (("object", read.object), ("location", read.location))], 1.0)
+
+    def things(norm: Norm) -> float:
+        def matched(readings: Sequence[Reading]) -> float:
+            acts = {a.activity: a for r in readings for a in r.targets}
+            return share([like(c.target, acts[c.target.activity]) for c in norm.constraints if c.target.activity in acts], 0.5)
+
+        return expected(matched, 0.5)
+
+    said = tuple((p, readings) for p, readings in said if all_recorded(facts.material, readings))
+    offered = [(p, openers(facts.material, readings)) for p, readings in said]
+
+    def opened(trigger: Trigger) -> float:
+        def fits(found: Sequence[Opener]) -> float:
+            activity = trigger.act.activity if trigger.act else None
+            opener = next((o for o in found if o.activity == activity), None)
+            if opener is None:
+                return 0.0
+            if trigger.act is None:
+                return opener.fits
+            exact = like(trigger.act, opener.act) if opener.act else 1.0
+            once = trigger.once == ("each" if opener.said else "first")
+            return opener.fits * (2 + exact + once) / 4
+
+        total = sum(p for p, _ in offered)
+        return sum(p * fits(found) for p, found in offered) / total if total else 0.5
+
+    def borne(trigger: Trigger, norm: Norm) -> float:
+        activity = trigger.act.activity if trigger.act else None
+        bearer = norm.bearer.role if isinstance(norm.bearer, Office) else None
+        found = [(p, offices(facts.material, readings, o)) for (p, offered_), (_, readings) in zip(offered, said, strict=False) for o in offered_ if o.activity == activity]
+        return sum(p * (bearer == first) for p, (first, *_) in found) / sum(p for p, _ in found) if found else 0.5
+
+    def stated(trigger: Trigger, norm: Norm) -> float:
+        return expected(lambda readings: share([says(r, trigger, norm) for r in readings], 0.5), 0.5)
+
+    def says(reading: Reading, trigger: Trigger, norm: Norm) -> float:
+        targets = {a.activity for a in reading.targets}
+
+        def opens(constraint: Constraint) -> bool:
+            if reading.activation is None:
+                return True
+            act = constraint.after.act if constraint.after else trigger.act
+            return act is not None and act.activity == reading.activation.activity
+
+        found = [c for c in norm.constraints if targets & set(c.target.activities) and opens(c)]
+        exact = any(c.template == reading.template for c in found)
+        alike = any(DIRECTION.get(c.template) == DIRECTION.get(reading.template) for c in found)
+        return 1.0 if exact else 0.5 * alike
+
+    def covered(scope: Scope, norm: Norm) -> float:
+        office = (norm.bearer.role,) if isinstance(norm.bearer, Office) else ()
+        return overlap(facts.material.bound, tuple(dict.fromkeys(scope.roles + office)))
+
+    def places(scope: Scope, trigger: Trigger) -> float:
+        acts = trigger.act.patterns if trigger.act else ()
+        where = {*scope.locations, *(a.location for a in acts if a.location)}
+        what = {*scope.objects, *(a.object for a in acts if a.object)}
+
+        def narrowed(opener: Opener) -> float:
+            act = opener.act
+            wanted = [(act.location.name,) if act and act.location else (), (act.object.name,) if act and act.object else ()]
+            return sum(overlap(w, sorted(found)) for w, found in zip(wanted, (where, what), strict=True)) / 2
+
+        first = [(p, found[0]) for p, found in offered]
+        if first:
+            return sum(p * narrowed(opener) for p, opener in first) / sum(p for p, _ in first)
+        return (overlap(goal.locations, sorted(where)) + overlap(goal.objects, sorted(what | {*scope.concerns}))) / 2
+
     return [
         Term(("norm",), demanded),
         Term(("norm",), forbidden),
+        Term(("norm",), times),
+        Term(("norm",), things),
+        Term(("trigger",), opened),
+        Term(("trigger", "norm"), stated),
+        Term(("trigger", "norm"), borne),
         Term(("scope", "norm"), covered),
-        Term(("scope",), places),
-        Term(("norm",), timed),
+        Term(("scope", "trigger"), places),
     ]
+
+
+DIRECTION = {
+    "existence": "demand", "response": "demand", "responded_existence": "demand", "exactly": "demand", "chain_response": "demand",
+    "precedence": "before", "chain_precedence": "before",
+    "absence": "ban", "not_response": "ban", "not_coexistence": "ban", "not_precedence": "ban before",
+}  # fmt: skip
+"""Templates that say nearly the same: a demand, a look back, a ban."""
 
 
 def schema_grounding(facts: Facts) -> list[Term]:
@@ -176,7 +299,9 @@ def record_compatibility(facts: Facts) -> list[Term]:
     - share of trigger rows the scope's filters keep, by field, least of them [scope × trigger];
     - mean over targets of the share of the policy's channels that can record it [norm × evidence];
     - mean over positive targets of the case coverage the operator asks for, that of the k-th best channel [norm × evidence];
-    - share of targets with at least n − k + 1 closed-world channels, without which silence proves nothing [norm × evidence];
+    - share of duties with at least n − k + 1 closed-world channels, without which silence proves no breach [norm × evidence];
+    - mean over targets of the share of the logs that can record it which the policy lists: a breach may stand in any of them
+      [norm × evidence];
     - how customary the duties are: mean over positive constraints of min(1, 2 × share of the opener's cases in which the traces show
       them kept), 0.5 where they do not tell. Custom is no norm, but what hardly anyone does is likely misread [trigger × norm].
     """
@@ -196,6 +321,10 @@ def record_compatibility(facts: Facts) -> list[Term]:
     def capable(norm: Norm, evidence: EvidencePolicy) -> float:
         return share([len(facts.capable(c.target, evidence.channels)) / len(evidence.channels) for c in norm.constraints], 0.0)
 
+    def every_log(norm: Norm, evidence: EvidencePolicy) -> float:
+        able = [facts.capable(c.target, tuple(facts.capability)) for c in norm.constraints]
+        return share([len(set(logs) & set(evidence.channels)) / len(logs) for logs in able if logs], 0.0)
+
     def covered(norm: Norm, evidence: EvidencePolicy) -> float:
         return share([_kth_coverage(c, evidence) for c in norm.constraints if c.positive], 1.0)
 
@@ -207,10 +336,10 @@ def record_compatibility(facts: Facts) -> list[Term]:
 
     def silence_speaks(norm: Norm, evidence: EvidencePolicy) -> float:
         hits: list[bool | float] = []
-        for constraint in norm.constraints:
+        for constraint in (c for c in norm.constraints if c.positive):
             rel = facts.capable(constraint.target, evidence.channels)
             hits.append(bool(rel) and sum(facts.closed_world(c) for c in rel) >= len(rel) - evidence.needed(len(rel)) + 1)
-        return share(hits, 0.0)
+        return share(hits, 1.0)
 
     def customary(trigger: Trigger, norm: Norm) -> float:
         return share([min(1.0, 2 * _kept(trigger, c)) for c in norm.constraints if c.positive], 0.5)
@@ -228,6 +357,7 @@ def record_compatibility(facts: Facts) -> list[Term]:
         Term(("trigger",), occurs),
         Term(("scope", "trigger"), keeps),
         Term(("norm", "evidence"), capable),
+        Term(("norm", "evidence"), every_log),
         Term(("norm", "evidence"), covered),
         Term(("norm", "evidence"), silence_speaks),
         Term(("trigger", "norm"), customary),
@@ -244,7 +374,7 @@ def procedural_closure(facts: Facts) -> list[Term]:
     - the appeal is heard by another role than decides, 0 without appeal [procedure];
     - share of inspected logs that the evidence policy lists, 0 where no step inspects one [evidence × procedure];
     - share of reviewing, deciding and hearing steps whose role the scope does not regulate [scope × procedure];
-    - how tightly the window closes around the longest deadline, deadline / window, 0.5 where either is missing
+    - how tightly the window closes around the longest deadline, deadline / window, 1 where either is missing
       [trigger × norm].
     """
 
@@ -265,7 +395,7 @@ def procedural_closure(facts: Facts) -> list[Term]:
 
     def closes(trigger: Trigger, norm: Norm) -> float:
         deadlines = [c.deadline.shortest_seconds() for c in norm.constraints if c.deadline]
-        return min(1.0, max(deadlines) / trigger.window.shortest_seconds()) if deadlines and trigger.window else 0.5
+        return min(1.0, max(deadlines) / trigger.window.shortest_seconds()) if deadlines and trigger.window else 1.0
 
     return [
         Term(("procedure",), complete),
@@ -325,7 +455,7 @@ def value_consistency(facts: Facts) -> list[Term]:
     return terms or [Term(("norm",), lambda norm: 1.0)]
 
 
-PARSIMONY = {"scope": 3, "trigger": 2, "norm": 4, "evidence": 2, "procedure": 8}
+PARSIMONY = {"scope": 3, "trigger": 4, "norm": 8, "evidence": 4, "procedure": 8}
 """Names a slot can hold before the text becomes hard to take in; beyond it, budget / names."""
 
 

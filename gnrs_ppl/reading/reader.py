@@ -87,8 +87,9 @@ _SELF = _words(r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (
 _BY = re.compile(r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|some)?\s*$", re.IGNORECASE)
 _OBLIQUE = re.compile(r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$", re.IGNORECASE)
 _PRONOUN = frozenset("it its they them their this that he she him her his these those both there one such".split())
+_GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
-_IT = frozenset({"it", "them", "such", "any"})
+_IT = frozenset({"it", "them"})
 _OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -370,7 +371,7 @@ class _Sentence:
                     used = (*_spans((*acts, a)), *(Span(*s.mark) for s in subs), *_spans_of(time, frame.subject))
                     reading = Reading(
                         1.0, frame.bound.force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearers=frame.subject,
-                        who=_who(frame.whole), used=used, why=why,
+                        who=_who(frame.whole), one_subject=bool(subs and _GERUND.match(self.whole.sentence, subs[0].start)), used=used, why=why,
                     )  # fmt: skip
                     yield _Way(weight * share_t * share_a, reading)
 
@@ -445,7 +446,7 @@ class _Sentence:
                 template, why = "end", f"'{ends[-1][0]}': the last act of the case"
             elif begins:
                 template, why = "init", f"'{begins[0][0]}': the first act of the case"
-        signal = next((s for s in subs if s.kind == "after" and not _EACH_TIME.match(s.opener)), None)
+        signal = next((s for s in subs if s.kind == "after" and not _EACH_TIME.match(s.opener) and not _PAST.search(self.said(s))), None)
         time = self.time(signal, frame.clause)
         found_ways = []
         for share, act in found.ways:
@@ -601,7 +602,7 @@ class _Sentence:
             return next((n for n in names if n.span.end > act.start), names[-1])
         said = {t.text for t in self.tokens if clause.start <= t.start < clause.end}
         if said & ({"there"} if kind == "locations" else _IT):
-            return next((n for n in reversed(self.whole.names[kind]) if n.span.end <= act.start), None)
+            return next((n for n in reversed(self.whole.names[kind]) if self.start <= n.span.start and n.span.end <= act.start), None)
         return None
 
     def _parted(self, clause: Clause, acts: Sequence[_Found]) -> list[_Found]:

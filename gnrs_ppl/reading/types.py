@@ -105,6 +105,8 @@ class Reading:
         Whether the one who acts is the activation's person, or must be another.
     condition : Span or None
         Words on data or circumstances no act shows ("of more than 500 euros").
+    one_subject : bool
+        Whether the opener leaves out who acts, as it is who is bound ("within an hour of arriving, visitors must …").
     used : tuple of Span
         Words that some part was read from.
     why : str
@@ -125,6 +127,7 @@ class Reading:
     bearers: tuple[Named, ...] = ()
     who: Who | None = None
     condition: Span | None = None
+    one_subject: bool = False
     used: tuple[Span, ...] = ()
     why: str = ""
 

@@ -111,6 +111,8 @@ for _number, _members in enumerate(ACT_CLASSES):
 _GENERIC = frozenset({"thing", "things", "something", "anything"})
 """Words by which an act says that any doing will do: handle things."""
 CLASSMATE = 0.72
+HEAD = 0.7
+"""How well the last word of a term says it: the key, for the access key."""
 LENT = 0.8
 """How much a word counts that a pronoun stands for."""
 
@@ -180,6 +182,11 @@ class Vocabulary:
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
         self.acts = tuple(_Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants)) for name, variants in spoken.items())
 
+    def words_of(self, action: str) -> tuple[str, ...]:
+        """The content words of an action, of all its variants."""
+        entry = next((e for e in self.acts if e.name == action), None)
+        return tuple(dict.fromkeys(w for variant in entry.variants for w, _ in variant)) if entry else ()
+
     def match_acts(self, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int] = ()) -> list[Match]:
         """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose words count for less."""
         found = [m for entry in self.acts if (m := _best(entry, tokens, at, lent))]
@@ -191,12 +198,25 @@ class Vocabulary:
         for entry in getattr(self, kind):
             for variant in entry.variants:
                 found += _runs(entry.name, variant, tokens, at)
+        heads = Counter(entry.variants[0][-1][0] for entry in getattr(self, kind) if entry.variants)
+        for entry in getattr(self, kind):
+            head = entry.variants[0][-1] if entry.variants else ("", 0.0)
+            if len(entry.variants[0]) > 1 and heads[head[0]] == 1 and head[0] not in _GENERIC:
+                alone = [(i, named) for i, named in _runs(entry.name, (head,), tokens, at) if named.score == 1.0 and _stands_alone(tokens, i)]
+                found += [(i, named._replace(score=HEAD)) for i, named in alone]
         found.sort(key=lambda f: (f[0], -f[1].score, f[1].span.start))
         kept: list[tuple[int, Named]] = []
         for place, named in sorted(found, key=lambda f: (-(f[1].span.end - f[1].span.start), -f[1].score)):
             if all(named.span.end <= other.span.start or named.span.start >= other.span.end for _, other in kept):
                 kept.append((place, named))
         return sorted(kept)
+
+
+def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a noun follows an article or the like and is no part of a longer name (such a key; not: the gate queue)."""
+    after = tokens[i + 1].text if i + 1 < len(tokens) else "."
+    before = tokens[i - 1].text if i else ""
+    return before in ("the", "a", "an", "this", "that", "such", "his", "her", "their", "its") and (after in STOP or not word(after).nouns)
 
 
 def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple[tuple[str, float], ...]:
