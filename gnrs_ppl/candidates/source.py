@@ -53,6 +53,11 @@ class Material:
 
     context: Context
 
+    @property
+    def rule(self) -> int:
+        """Which of the rules that the sentence states."""
+        return self.context.rule
+
     @cached_property
     def readings(self) -> Readings:
         """The goal's sentence, as read."""
@@ -66,7 +71,7 @@ class Material:
     @cached_property
     def goal(self) -> Goal:
         """What the rule is for: the goal's fields, and its sentence where they are empty."""
-        return filled(self.context.goal, self.readings, self.context.rule)
+        return filled(self.context.goal, self.readings, self.rule)
 
     @property
     def regulated(self) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class Opener(NamedTuple):
 
 def stated(material: Material) -> Proposals:
     """Proposals of every way to read the rule, most probable first."""
-    for share, said in ways(material.readings, material.context.rule):
+    for share, said in ways(material.readings, material.rule):
         told = f"read from the sentence ({share:.0%})"
         if not all_recorded(material, said):
             continue
