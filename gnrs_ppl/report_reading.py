@@ -11,6 +11,7 @@ from rich.padding import Padding
 from gnrs_ppl.reading.goal import rules_of
 from gnrs_ppl.reading.plain import declare_name, why_nothing
 from gnrs_ppl.reading.types import ActRead, Reading, Readings, Span
+from gnrs_ppl.realize.english import duration
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -62,7 +63,7 @@ def _time(reading: Reading) -> str:
     time = reading.time
     if time is None:
         return ""
-    told = str(time.duration) if time.duration else f"some {time.vague}, no number" if time.vague else "until an event"
+    told = duration(time.duration) if time.duration else f"some {time.vague}, no number" if time.vague else "until an event"
     return told + (", in working days" if time.working_days else "") + (", earlier acts count" if time.earlier_counts else "")
 
 
@@ -72,7 +73,7 @@ def said(reading: Reading) -> str:
     acts = joined.join(reading.activities) if reading.activation is None else ", ".join(reading.activities)
     name = declare_name(reading.template, reading.count)
     counted = f", {reading.count} times" if reading.count > 1 and name != "AtMostOne" else ""
-    timed = f", time {_time(reading)}" if reading.time else ""
+    timed = f", {'within ' if reading.time.duration else ''}{_time(reading)}" if reading.time else ""
     who = {"same_person": ", by the same person", "another_person": ", by another person"}.get(reading.who or "", "")
     unless = f", unless {reading.exception.activity}" if reading.exception else ""
     return f"{reading.force} {name}({acts}){counted}{timed}{who}{unless}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from gnrs_ppl.reading import read
 from gnrs_ppl.reading.plain import declare_name
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
 
+ROOT = Path(__file__).resolve().parent.parent
 SENTENCE = "Once a fine has been sent, the fined person must pay it within 60 days, unless an appeal was filed."
 SCHEMA = [
     {"name": "SendFine", "phrase": "send the fine"},
@@ -50,17 +53,18 @@ def batch(folder: Path, rows: Any, lines: bool = False) -> str:
 
 def test_a_sentence_is_shown_with_its_parts_and_what_they_were_read_as(schema: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed, _ = out(["read", "--sentence", SENTENCE, "--schema", str(schema)], capsys)
-    assert "must Response(SendFine, PayFine), time P60D, unless FileAppeal: 1.00" in printed
+    assert "must Response(SendFine, PayFine), within 60 days, unless FileAppeal: 1.00" in printed
     assert "[60 days]" in printed
     rows = {tuple(line.split()[-2:]) for line in printed.splitlines()}
-    assert {("opener", "SendFine"), ("act", "PayFine"), ("exception", "FileAppeal"), ("time", "P60D")} <= rows
+    assert {("opener", "SendFine"), ("act", "PayFine"), ("exception", "FileAppeal"), ("60", "days")} <= rows
 
 
 def test_on_a_terminal_parts_have_styles_and_no_brackets(
     schema: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import gnrs_ppl.report_reading as report
     from rich.console import Console
+
+    import gnrs_ppl.report_reading as report
 
     shown = io.StringIO()
     monkeypatch.setattr(report, "_console", lambda: Console(file=shown, force_terminal=True, width=110, color_system="truecolor"))
@@ -86,7 +90,7 @@ def test_words_that_are_not_the_names_own_are_said_with_their_score(tmp_path: Pa
     printed, _ = out(["draft", str(tmp_path / "context.json"), *DRAFT], capsys)
     above, _, _ = printed.partition("Slots")
     assert "[check in]" in above
-    assert "read as 1. must Response(StartShift, CheckIn), time PT30M" in above
+    assert "read as 1. must Response(StartShift, CheckIn), within 30 minutes" in above
     assert "says 1 of 1 read statements" in printed
     assert "not said" not in printed
 
@@ -99,9 +103,7 @@ def test_a_statement_the_rule_does_not_say_is_told(tmp_path: Path, capsys: pytes
 
 
 @pytest.mark.parametrize("schema_file", ["context.json", "schema.json", "schema.yaml", "acts.json"])
-def test_a_schema_is_read_from_a_context_alone_or_as_a_list(
-    tmp_path: Path, schema_file: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_schema_is_read_from_a_context_alone_or_as_a_list(tmp_path: Path, schema_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     small.write(tmp_path, small.CONTEXT)
     alone = json.dumps(small.CONTEXT["schema"])
     (tmp_path / "schema.json").write_text(alone)
@@ -123,8 +125,11 @@ def test_a_context_is_read_without_its_log(tmp_path: Path, capsys: pytest.Captur
 
 @pytest.mark.parametrize(
     "sentence, reason",
-    [("Bananas are yellow.", "states no duty or ban"), ("Claims must be contested.", "is in the schema, nearest FileAppeal (0."),
-     ("All contracts must be countersigned.", "no act like 'contracts … countersigned' is in the schema")],
+    [
+        ("Bananas are yellow.", "states no duty or ban"),
+        ("Claims must be contested.", "is in the schema, nearest FileAppeal (0."),
+        ("All contracts must be countersigned.", "no act like 'contracts … countersigned' is in the schema"),
+    ],
 )
 def test_where_nothing_was_read_the_reason_is_told_with_code_3(
     sentence: str, reason: str, schema: Path, capsys: pytest.CaptureFixture[str]
@@ -169,9 +174,7 @@ def test_a_batch_is_a_table_for_people(tmp_path: Path, capsys: pytest.CaptureFix
         ("text,schema\n", "is not readable JSON: "),
     ],
 )
-def test_a_malformed_row_is_named_in_one_line(
-    tmp_path: Path, rows: Any, says_: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_malformed_row_is_named_in_one_line(tmp_path: Path, rows: Any, says_: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = batch(tmp_path, rows)
     printed, complaint = out(["read", "--batch", path, "--json"], capsys, 2)
     assert printed == ""
@@ -230,7 +233,9 @@ def test_a_rule_says_a_statement_with_all_that_the_statement_says(edit: dict[str
 
 def test_a_rule_that_another_act_opens_does_not_say_it() -> None:
     best = read(SENTENCE, Schema.model_validate({"actions": SCHEMA})).statements[0].best
-    other = rule(**DUTY).model_copy(update={"trigger": rule(**DUTY).trigger.model_copy(update={"act": rule(**DUTY).norm.constraints[0].unless})})
+    other = rule(**DUTY).model_copy(
+        update={"trigger": rule(**DUTY).trigger.model_copy(update={"act": rule(**DUTY).norm.constraints[0].unless})}
+    )
     assert not says(other, best)
 
 
@@ -260,3 +265,19 @@ def test_a_rule_the_sentence_does_not_state_is_bad_input(two_rules: Path, capsys
     complaint = out(["draft", str(two_rules), "--statement", "3", *DRAFT], capsys, 2)[1]
     assert complaint == "gnrs: arguments: --statement: the goal's sentence states 2 rules; name one of 1 to 2; gnrs read shows them\n"
     assert "contradict" in out(["draft", str(two_rules), "--statement", "1", "--every"], capsys, 2)[1]
+
+
+def test_the_page_quotes_what_the_verb_prints(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"```console\n\$ gnrs (.*?)\n(.*?)```", (ROOT / "docs" / "reading.md").read_text(), re.DOTALL)
+    assert len(blocks) == 3
+    for line, quoted in blocks:
+        code = run(shlex.split(line))
+        printed = capsys.readouterr()
+        assert bare(printed.out + printed.err) == bare(quoted), line
+        assert code == (3 if printed.err else 0)
+
+
+def bare(text: str) -> str:
+    """Lines without the spaces that tables pad them with."""
+    return "\n".join(line.rstrip() for line in text.strip().splitlines() if line.strip())

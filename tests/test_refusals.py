@@ -189,14 +189,19 @@ def test_a_key_that_is_the_same_in_trigger_and_target_is_a_hard_condition(tmp_pa
         "procedure": {"steps": [{"stage": "review", "name": "decide", "role": "manager"}]},
     }
     flags = [
-        {f.name for f in raised(Structure.model_validate(rule), Facts.of(context(tmp_path, CHECK_IN, rows=rows)))} for rows in (shifts, small.LOG)
+        {f.name for f in raised(Structure.model_validate(rule), Facts.of(context(tmp_path, CHECK_IN, rows=rows)))}
+        for rows in (shifts, small.LOG)
     ]
     assert "trigger_key_recorded" in flags[0]
     assert "trigger_key_recorded" not in flags[1]
 
 
 def test_a_time_stated_for_an_act_holds_in_every_norm(tmp_path: Path) -> None:
-    given = context(tmp_path, CHECK_IN, ("goal", {"id": "S", "intent": "Check in.", "required": ["CheckIn", "Serve"], "within": "PT20M", "timed": ["CheckIn"]}))
+    given = context(
+        tmp_path,
+        CHECK_IN,
+        ("goal", {"id": "S", "intent": "Check in.", "required": ["CheckIn", "Serve"], "within": "PT20M", "timed": ["CheckIn"]}),
+    )
     found = {
         str(c.deadline)
         for n in pools_of(given).pools.norm

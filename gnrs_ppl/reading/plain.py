@@ -8,6 +8,7 @@ from typing import Any
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.reading.types import Reading, Readings, Span
+from gnrs_ppl.reading.vocabulary import ENOUGH
 from gnrs_ppl.rule.types import Template
 
 _SPELLED = {"coexistence": "CoExistence", "not_coexistence": "NotCoExistence"}
@@ -55,6 +56,8 @@ def why_nothing(readings: Readings) -> str:
         if unheld is None:
             words = " … ".join(readings.words(u.span) for u in readings.unread[:4])
             return f"no act like '{words}' is in the schema"
+        if unheld.score >= ENOUGH:
+            return f"the sentence names {unheld.nearest}, but what it asks of it was not read"
         return f"no act like '{readings.words(unheld.span)}' is in the schema, nearest {unheld.nearest} ({unheld.score:.2f})"
     if readings.nothing == "no_condition":
         return "the sentence states no condition for it that acts show"
