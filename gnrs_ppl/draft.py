@@ -769,7 +769,11 @@ class Draft:
         return {
             "goal": self.goal.model_dump(mode="json", exclude_defaults=True),
             "reading": as_data(self.readings)
-            | {"rule": self.context.rule, "rules": [list(held) for held in rules_of(self.readings)], "said": list(self.said)},
+            | {
+                "rule": self.context.rule + 1,
+                "rules": [[number + 1 for number in held] for held in rules_of(self.readings)],
+                "said": list(self.said),
+            },
             "text": self.text,
             "structure": self.structure.model_dump(mode="json"),
             "score": {

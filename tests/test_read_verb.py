@@ -11,14 +11,18 @@ from typing import Any
 
 import pytest
 import small
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_hostile_text import EVIL, RAW
 
 from gnrs_ppl.cli import run
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.evaluate.statements import says
 from gnrs_ppl.reading import read
+from gnrs_ppl.reading.batch import Row, read_rows
 from gnrs_ppl.reading.plain import declare_name
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
+from gnrs_ppl.safe_text import to_json
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCE = "Once a fine has been sent, the fined person must pay it within 60 days, unless an appeal was filed."
@@ -27,6 +31,9 @@ SCHEMA = [
     {"name": "PayFine", "phrase": "pay the fine"},
     {"name": "FileAppeal", "phrase": "file an appeal"},
 ]
+PIECES = ["the fine", "must", "not", "be paid", "sent", "an appeal", "is filed", "before", "after", "unless", "within 3 days", "and", "or", "it",
+          "at most twice", "by another person", ",", ".", "if", "only", "may", "who", "without"]  # fmt: skip
+"""What a fuzzer builds sentences of."""
 TWO_RULES = "After a shift starts, staff must check in within 30 minutes. Once a service is done, the shift must be reviewed within 3 days."
 DRAFT = ["--weights", "uniform", "--chains", "4", "--steps", "20"]
 
@@ -154,6 +161,20 @@ def test_a_batch_gives_a_row_for_each_row_in_order(tmp_path: Path, lines: bool, 
     assert before["statements"][0]["readings"][0]["probability"] == before["probability"]
 
 
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=8)), min_size=1, max_size=14).map(" ".join).filter(bool))
+def test_whatever_is_written_gives_a_row_that_adds_up(text: str) -> None:
+    (row,) = read_rows([Row.model_validate({"id": 1, "text": text, "schema": SCHEMA})])
+    assert (row["template"] is None) == (row["activities"] == []) == (row["reason"] is not None)
+    assert set(row["activities"]) <= {action["name"] for action in SCHEMA}
+    for statement in row["statements"]:
+        assert sum(reading["probability"] for reading in statement["readings"]) == pytest.approx(1, abs=1e-3)
+        for reading in statement["readings"]:
+            for act in reading["targets"]:
+                assert text[slice(*act["span"])] == act["words"]
+    assert json.loads(to_json(row)) == row
+
+
 def test_a_batch_is_a_table_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"id": 1, "text": "The fine must be paid.", "schema": SCHEMA}, {"id": 2, "text": "Bananas.", "schema": SCHEMA}]
     printed, _ = out(["read", "--batch", batch(tmp_path, rows)], capsys)
@@ -250,7 +271,7 @@ def test_every_rule_of_a_sentence_is_drafted_into_a_folder_of_its_own(two_rules:
     folder = two_rules.parent / "out"
     found = json.loads(out(["draft", str(two_rules), "--every", "--out", str(folder), "--json", *DRAFT], capsys)[0])
     assert [one["rule"] for one in found] == [1, 2]
-    assert found[0]["reading"]["rules"] == [[0], [1]]
+    assert found[0]["reading"]["rules"] == [[1], [2]]
     targets = [[c["target"]["activity"] for c in one["structure"]["norm"]["constraints"]] for one in found]
     assert "CheckIn" in targets[0]
     assert "Review" in targets[1]
@@ -258,7 +279,7 @@ def test_every_rule_of_a_sentence_is_drafted_into_a_folder_of_its_own(two_rules:
         assert (folder / f"rule-{number}" / "rule.json").exists()
     second = json.loads(out(["draft", str(two_rules), "--statement", "2", "--json", *DRAFT], capsys)[0])
     assert second["text"] == found[1]["text"]
-    assert second["reading"]["rule"] == 1
+    assert second["reading"]["rule"] == 2
 
 
 def test_a_rule_the_sentence_does_not_state_is_bad_input(two_rules: Path, capsys: pytest.CaptureFixture[str]) -> None:

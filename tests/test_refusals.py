@@ -157,7 +157,7 @@ def test_a_trigger_that_no_row_shows_is_refused(tmp_path: Path) -> None:
 
 
 def test_required_acts_that_no_row_shows_make_no_chain(tmp_path: Path) -> None:
-    pools = pools_of(context(tmp_path, CHECK_IN, ("goal.required", ["CheckIn", "Nap"]), ("records.channels", []))).pools
+    pools = pools_of(context(tmp_path, CHECK_IN, ("goal.required", ["Nap", "CheckIn"]), ("records.channels", []))).pools
     assert pools.norm
 
 
