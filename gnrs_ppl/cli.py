@@ -1,4 +1,4 @@
-"""Command line: goals, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait until a verb needs them."""
+"""Command line: goals, read, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait until a verb needs them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from gnrs_ppl.safe_text import to_json
 
 if TYPE_CHECKING:
     from gnrs_ppl.context import Context
+    from gnrs_ppl.draft import Draft
+    from gnrs_ppl.reading import Readings
 
 NOBODY_READS = 141
 """Exit code of a command whose reader has gone, as the shell has it for SIGPIPE."""
@@ -39,6 +41,8 @@ app = typer.Typer(
 
 
 Item = TypeVar("Item")
+LONGEST_SENTENCE = 2000
+"""Characters of a sentence, as of a goal's."""
 
 
 class Kernel(StrEnum):
@@ -218,6 +222,67 @@ def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool
 
 
 @app.command()
+def read(
+    context: Annotated[
+        Path | None,
+        typer.Argument(metavar="[CONTEXT]", help="Benchmark goal or context file whose goal's sentence to read.", show_default=False),
+    ] = None,
+    sentence: Annotated[str | None, typer.Option(metavar="TEXT", help="A sentence; goes with --schema.", show_default=False)] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="Context file, schema alone, or list of {name, phrase}: the names that may be meant.", show_default=False),
+    ] = None,
+    batch: Annotated[
+        Path | None, typer.Option(help="JSON list or lines of {id, text, schema: [{name, phrase}]}.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Read a sentence: who must or must not do what, when, after what; exit 3 with the reason where nothing was read."""
+    if (context is not None) + (sentence is not None) + (batch is not None) != 1 or (sentence is None) != (schema is None):
+        raise InputError("name a context, --sentence with --schema, or --batch", "give one of the three", source="arguments")
+    from gnrs_ppl.errors import Refused
+    from gnrs_ppl.reading.plain import as_data, why_nothing
+
+    if batch is not None:
+        from gnrs_ppl.reading.batch import read_rows, rows_of
+
+        with _working("reading"):
+            rows = read_rows(rows_of(batch))
+        if as_json:
+            typer.echo(to_json(rows))
+        else:
+            from gnrs_ppl.report_reading import print_batch
+
+            print_batch(rows)
+        return
+    readings = _readings(context, sentence or "", schema)
+    if as_json:
+        typer.echo(to_json(as_data(readings)))
+    else:
+        from gnrs_ppl.report_reading import print_reading
+
+        print_reading(readings)
+    if readings.nothing:
+        raise Refused(why_nothing(readings), reason=readings.nothing)
+
+
+def _readings(context: Path | None, sentence: str, schema: Path | None) -> Readings:
+    from gnrs_ppl.context.load import read_schema
+    from gnrs_ppl.reading import read
+
+    if schema is None:
+        import gnrs_ppl as gnrs
+
+        loaded = gnrs.load_context(str(context))
+        return read(loaded.goal.intent, loaded.schema)
+    if not sentence.strip() or len(sentence) > LONGEST_SENTENCE:
+        raise InputError(
+            f"is empty or longer than {LONGEST_SENTENCE:,} characters", "write a sentence", source="arguments", field="--sentence"
+        )
+    return read(sentence, read_schema(schema))
+
+
+@app.command()
 def draft(
     context: Annotated[
         Path | None,
@@ -227,6 +292,10 @@ def draft(
         Split | None, typer.Option(help="Draft and score every goal of a split of GNRS-Bench instead.", show_default=False)
     ] = None,
     reveal: Annotated[bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")] = False,
+    statement: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Draft rule N of those the sentence states.", show_default=False)
+    ] = None,
+    every: Annotated[bool, typer.Option("--every", help="Draft each rule the sentence states; with --out a folder for each.")] = False,
     log: Log = None,
     chains: Chains = 64,
     steps: Steps = 200,
@@ -250,10 +319,12 @@ def draft(
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the drafts of a split."""
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
-    from gnrs_ppl.draft import FILES
+    from gnrs_ppl.draft import FILES, of_rule, rules_stated
 
     if (context is None) == (split is None):
         raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
+    if (statement is not None) + every + (split is not None) > 1:
+        raise InputError("--statement, --every and --split contradict one another", "give one of them", source="arguments")
     stray = next((name for name, value in (("polish", polish), ("max-cost", max_cost), ("price", price), ("cache", cache)) if value), None)
     if not llm and (stray or max_cost is not None):
         raise InputError("goes with --llm", "add it", source="arguments", field=f"--{stray or 'max-cost'}")
@@ -266,28 +337,47 @@ def draft(
     if out is not None:
         check_folder(out, FILES)
 
+    drafts: list[tuple[int, Draft, list[Path]]] = []
+    stopped: list[tuple[int, GnrsError]] = []
     with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
         loaded = gnrs.load_context(str(context), log)
-        if out is not None:
-            check_apart([out / name for name in FILES], _inputs(loaded, str(context), weights))
-        drafted = gnrs.draft(
-            loaded,
-            chains=chains,
-            steps=steps,
-            seed=seed,
-            kernel=kernel.value,
-            weights=weights_named(weights),
-            alternatives=alternatives,
-            model=model,
-            polish=(polish or Polish.v1).value if llm else None,
-        )
-        written = drafted.save(out) if out is not None else []
-    if as_json:
-        print(to_json(drafted.as_dict()))
-        return
-    from gnrs_ppl.report import print_draft
+        folders = [out / f"rule-{n}" for n in range(1, rules_stated(loaded) + 1)] if out is not None and every else [out] if out is not None else []
+        for folder in folders:
+            check_folder(folder, FILES)
+            check_apart([folder / name for name in FILES], _inputs(loaded, str(context), weights))
+        for number in range(1, rules_stated(loaded) + 1) if every else (statement or 1,):
+            try:
+                drafted = gnrs.draft(
+                    of_rule(loaded, number) if every or statement else loaded,
+                    chains=chains,
+                    steps=steps,
+                    seed=seed,
+                    kernel=kernel.value,
+                    weights=weights_named(weights),
+                    alternatives=alternatives,
+                    model=model,
+                    polish=(polish or Polish.v1).value if llm else None,
+                )
+            except GnrsError as error:
+                if not every:
+                    raise
+                stopped.append((number, error))
+                continue
+            folder = out / f"rule-{number}" if out is not None and every else out
+            drafts.append((number, drafted, drafted.save(folder) if folder is not None else []))
+    if as_json and every:
+        print(to_json([{"rule": number, **drafted.as_dict()} for number, drafted, _ in drafts]))
+    elif as_json:
+        print(to_json(drafts[0][1].as_dict()))
+    else:
+        from gnrs_ppl.report import print_draft
 
-    print_draft(drafted, written)
+        for _, drafted, written in drafts:
+            print_draft(drafted, written)
+    for number, why in stopped:
+        _complain(f"rule {number}: {why}", why.exit_code)
+    if stopped:
+        raise typer.Exit(stopped[0][1].exit_code)
 
 
 def _inputs(context: Context, *named: str) -> list[Path]:

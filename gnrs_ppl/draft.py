@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.llm import Answer, Model
     from gnrs_ppl.models.energy import Tables
     from gnrs_ppl.models.graph import AndOrGraph, Position
+    from gnrs_ppl.reading import Readings
     from gnrs_ppl.realize.polish import Polished, Version
 
 
@@ -93,7 +94,7 @@ def draft(
     NoFeasibleStructure
         Every structure breaks a hard condition; the line names those that block and a remedy.
     Refused
-        The chosen rule cannot be checked on these records.
+        The sentence asks what these records cannot hold, or the chosen rule cannot be checked on them.
     """
     one = context if isinstance(context, Context) else load_context(context)
     return draft_many(
@@ -127,6 +128,8 @@ def draft_many(
         As :func:`draft`, for the first context that fails.
     """
     given = [c if isinstance(c, Context) else load_context(c) for c in contexts]
+    for one in given:
+        _refuse(one)
     if polish is not None and model is None:
         raise InputError("polish needs a language model", "name one with model=", source="arguments", field="polish")
     # paper, Candidate construction: fragments that a language model proposes, filtered like all others
@@ -144,6 +147,46 @@ def draft_many(
     drafts = [replace(_realized(found, alternatives), proposed=said) for found, said in zip(searches, proposed, strict=True)]
     # paper, Realization: polish that keeps every payload, or the text as it was
     return drafts if model is None or polish is None else _polished(drafts, model, polish, seed)
+
+
+def of_rule(context: Context, number: int) -> Context:
+    """The context whose draft is one of the rules that the goal's sentence states; the sentence alone says what is asked.
+
+    Parameters
+    ----------
+    context : Context
+        Its goal's fields and hand-listed pools are for one rule, so they are left out; values stay.
+    number : int
+        From 1.
+
+    Raises
+    ------
+    InputError
+        The sentence states fewer rules.
+    """
+    rules = rules_stated(context)
+    if not 1 <= number <= rules:
+        told = "the goal's sentence states one rule" if rules == 1 else f"the goal's sentence states {rules} rules"
+        raise InputError(told, f"name one of 1 to {rules}; gnrs read shows them", source="arguments", field="--statement")
+    goal = Goal(id=context.goal.id, intent=context.goal.intent, values=context.goal.values)
+    return replace(context, goal=goal, pools=None, rule=number - 1, scene=context.scene or context)
+
+
+def rules_stated(context: Context) -> int:
+    """How many rules the goal's sentence states, at least one."""
+    from gnrs_ppl.reading.goal import readings_of, rules_of
+
+    return max(len(rules_of(readings_of(context.goal, context.schema))), 1)
+
+
+def _refuse(context: Context) -> None:
+    """Raise what speaks against the goal's sentence on these records, before anything is searched."""
+    from gnrs_ppl.candidates.refusals import refusal
+    from gnrs_ppl.reading.goal import readings_of
+
+    found = refusal(context, readings_of(context.goal, context.schema))
+    if found is not None:
+        raise found
 
 
 def _proposed(contexts: Sequence[Context], model: Model | None, seed: int) -> Sequence[Proposed | None]:
@@ -647,6 +690,20 @@ class Draft:
         return self.context.goal
 
     @cached_property
+    def readings(self) -> Readings:
+        """The goal's sentence, as read."""
+        from gnrs_ppl.reading.goal import readings_of
+
+        return readings_of(self.context.goal, self.context.schema)
+
+    @cached_property
+    def said(self) -> tuple[bool, ...]:
+        """Of each statement that was read, whether the rule says it."""
+        from gnrs_ppl.evaluate.statements import statements_said
+
+        return statements_said(self.structure, self.readings)
+
+    @cached_property
     def posterior(self) -> xr.DataTree:
         """The chains as an ArviZ DataTree."""
         tree = self.search.datatree()
@@ -703,6 +760,8 @@ class Draft:
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``gnrs draft``."""
         from gnrs_ppl.candidates.grounding import marked
+        from gnrs_ppl.reading.goal import rules_of
+        from gnrs_ppl.reading.plain import as_data
         from gnrs_ppl.realize.lexicon import Lexicon
         from gnrs_ppl.realize.text import phrase
         from gnrs_ppl.versions import versions
@@ -711,6 +770,12 @@ class Draft:
         lexicon = Lexicon.of(self.context.schema, self.records)
         return {
             "goal": self.goal.model_dump(mode="json", exclude_defaults=True),
+            "reading": as_data(self.readings)
+            | {
+                "rule": self.context.rule + 1,
+                "rules": [[number + 1 for number in held] for held in rules_of(self.readings)],
+                "said": list(self.said),
+            },
             "text": self.text,
             "structure": self.structure.model_dump(mode="json"),
             "score": {

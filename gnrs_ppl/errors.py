@@ -35,12 +35,12 @@ class InputError(GnrsError):
 
 
 class Refused(GnrsError):
-    """A rule that cannot be checked on these records; the message holds the count (exit 3)."""
+    """A rule that cannot be checked on these records; the message holds the count, ``reason`` a word for it (exit 3)."""
 
     exit_code = 3
 
-    def __init__(self, problem: str, remedy: str = "") -> None:
-        self.problem, self.remedy = problem, remedy
+    def __init__(self, problem: str, remedy: str = "", *, reason: str = "") -> None:
+        self.problem, self.remedy, self.reason = problem, remedy, reason
         super().__init__(one_line(f"not checkable: {problem}" + (f"; {remedy}" if remedy else "")))
 
 

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from gnrs_ppl.audit.result import AuditResult, due_text
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict
 from gnrs_ppl.errors import one_line
+from gnrs_ppl.report_reading import print_short, said
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -37,7 +38,7 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     """Clause, slots, score by feature, grounding, certificate, chains, runner-ups and what was dropped."""
     console = _console()
     console.print(shown(f"Rule for {draft.goal.id}", style="bold"))
-    console.print(shown(" ".join(draft.goal.intent.split()), style="dim"))
+    print_short(console, draft.readings, draft.context.rule)
     console.print(Padding(shown(draft.text, keep="\n"), (1, 2)))
     _print_language_model(console, draft)
     if draft.context.records.prospective:
@@ -57,7 +58,7 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
 
     gate = draft.grounding.gate
     grounding = _table(
-        f"Grounding  ρ = {gate.rho:.3f}, HARD-OK {'passed' if gate.passed else 'failed'}",
+        f"Grounding  ρ = {gate.rho:.3f}, HARD-OK {'passed' if gate.passed else 'failed'}; {_statements(draft)}",
         "question",
         "count",
         "of",
@@ -69,6 +70,9 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     console.print(grounding)
     for failure in gate.failures:
         console.print(shown(f"HARD-OK: {failure}", style="yellow"))
+    for statement, is_said in zip(draft.readings.statements, draft.said, strict=True):
+        if not is_said:
+            console.print(shown(f"not said: {said(statement.best)}", style="yellow"))
     for line in (*(() if draft.needs else draft.assumptions), *draft.findings):
         console.print(shown(f"note: {line}", style="dim"))
 
@@ -97,6 +101,11 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         console.print(dropped)
     for path in written:
         console.print(shown(f"wrote {path}", style="dim"))
+
+
+def _statements(draft: Draft) -> str:
+    """How many of the statements that were read the rule says."""
+    return f"says {sum(draft.said)} of {len(draft.said)} read statements"
 
 
 def _print_language_model(console: Console, draft: Draft) -> None:

@@ -509,10 +509,13 @@ def test_a_file_without_pools_is_drafted_from_its_own(tmp_path: Path) -> None:
 
 
 def test_a_goal_that_asks_nothing_is_refused_by_name(tmp_path: Path) -> None:
-    path = small.write(tmp_path, small.changed(small.CONTEXT, ("pools", ...), ("goal.required", [])))
+    asks_nothing = (("pools", ...), ("goal.required", []), ("goal.intent", "Bananas are yellow."))
+    path = small.write(tmp_path, small.changed(small.CONTEXT, *asks_nothing))
     with pytest.raises(gnrs.InputError, match=r"goal: requires and forbids nothing") as raised:
-        gnrs.draft(path)
+        build_pools(gnrs.load_context(path))
     assert raised.value.field == "goal"
+    with pytest.raises(gnrs.Refused, match="the sentence states no duty or ban"):
+        gnrs.draft(path)
 
 
 # ---- names carry no weight

@@ -77,7 +77,7 @@ CASES = [
         context=edited(("pools.norm.2.content.constraints.0.template", "chain_succession")),
     ),
     Case("k beyond the channels", "gnrs: {}/context.json: pools.evidence.0.content: k is 3 but only 2 channel(s) are listed; correct it", context=edited(("pools.evidence.0.content", {"channels": ["roster_log", "checkin_log"], "operator": "at_least", "k": 3}))),
-    Case("no pools and no aim", "gnrs: {}/context.json: goal: requires and forbids nothing, so no rule can be proposed; state goal.required or goal.forbidden, or list pools", context=edited(("pools", ...), ("goal.required", ...))),
+    Case("no pools and no aim", "gnrs: not checkable: the sentence states no duty or ban that acts show; ", code=3, context=edited(("pools", ...), ("goal.required", ...), ("goal.intent", "Bananas are yellow."))),
     Case("empty pool", "gnrs: {}/context.json: pools.norm: holds 0 of the at least 1 it needs; add it", context=edited(("pools.norm", []))),
     Case(
         "pool without records",

@@ -119,7 +119,7 @@ def test_an_audit_as_csv(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_a_draft(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = ["draft", str(folder / "context.json"), "--chains", "8", "--steps", "50"]
     told = " ".join(out([*request, "--out", str(folder / "drafted")], capsys).split())
-    assert f"Rule for {NAME} SHIFT-1 Staff check in. =1+1\\x1b[2J\\x1b]0;owned" in told
+    assert f"Rule for {NAME} SHIFT-1 Staff [check in]. =1+1\\x1b[2J\\x1b]0;owned" in told
     found = json.loads(out([*request, "--json"], capsys))
     assert found["goal"]["intent"] == CONTEXT["goal"]["intent"]
     for name in ("rule.txt", "rule.json", "draft.json"):

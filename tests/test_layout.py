@@ -19,14 +19,15 @@ BELOW: dict[str, set[str]] = {
     "context": {"errors", "stops"},
     "benchmarks": {"errors", "context"},
     "rule": {"errors", "context"},
+    "reading": {"errors", "context", "rule"},
     "audit": {"errors", "safe_text", "context", "benchmarks", "rule", "versions"},
     "realize": {"errors", "context", "rule", "audit", "llm"},
-    "candidates": {"errors", "context", "rule", "llm"},
+    "candidates": {"errors", "context", "rule", "reading", "llm"},
     "models": {"errors", "context", "rule", "candidates"},
     "inference": {"errors", "safe_text", "versions", "context", "models"},
     "llm": {"errors", "context", "rule"},
     "calibration": {"errors", "versions", "context", "benchmarks", "rule", "candidates", "models", "inference"},
-    "evaluate": {"errors", "safe_text", "context", "benchmarks", "rule", "audit", "realize", "llm"},
+    "evaluate": {"errors", "safe_text", "context", "benchmarks", "rule", "reading", "audit", "realize", "llm"},
 }
 """What each part may import besides itself (DESIGN §6)."""
 ASSEMBLY = {PACKAGE / "audit" / "__init__.py": {"realize"}}

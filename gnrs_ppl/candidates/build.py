@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
-from gnrs_ppl.candidates.grounding import Dropped, beyond, ground, names_of, read_pools, unrecorded
+from gnrs_ppl.candidates.grounding import Dropped, absent, beyond, ground, names_of, read_pools, unrecorded
 from gnrs_ppl.candidates.observed import observed
 from gnrs_ppl.candidates.primitives import primitives
 from gnrs_ppl.candidates.source import Material, Proposal, Proposals
@@ -15,7 +15,7 @@ from gnrs_ppl.candidates.stated import stated
 from gnrs_ppl.candidates.templates import templates
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Goal
-from gnrs_ppl.errors import InputError
+from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
 from gnrs_ppl.rule.pools import FORWARD_DUTIES, Levelled, Pools
 from gnrs_ppl.rule.types import SLOTS, Constraint, EvidencePolicy, Norm, Procedure, Scope, Trigger
@@ -66,11 +66,15 @@ def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
     ------
     InputError
         When the goal names no action, or a slot is left empty; the line holds the first reason.
+    Refused
+        When no row shows an act that the goal says sets the rule to work.
     """
     material = Material(context)
     if not material.regulated:
         remedy = "state goal.required or goal.forbidden, or list pools"
         raise InputError("requires and forbids nothing, so no rule can be proposed", remedy, source=context.source, field="goal")
+    if unseen := next((name for name in material.goal.triggers if name not in material.traces.homes), None):
+        raise Refused(f"goal.triggers: {absent('action', unseen, context)}", "name a recorded act", reason="no_such_act")
     kept: dict[str, dict[str, tuple[SlotContent, Levelled, Counter[str], str]]] = {slot: {} for slot in SLOTS}
     proposed: Counter[tuple[str, str]] = Counter()
     dropped: dict[tuple[str, str], Dropped] = {}
@@ -138,18 +142,17 @@ def as_the_goal_says(proposal: Proposal, context: Context) -> Proposal:
     if proposal.slot != "norm":
         return proposal
     content = proposal.content | ({"force": goal.force} if goal.force else {})
-    timed = goal.timed if "deadline" in proposal.vary else ()
     named = context.records.prospective and "bearer" not in content
     roles = {action.name: action.roles[0] for action in schema.actions if named and len(action.roles) == 1}
     constraints = []
     for constraint in map(Constraint.model_validate, content["constraints"]):
         name, stated = constraint.target.activity, dict[str, Any]()
-        if constraint.template in FORWARD_DUTIES and name in timed:
-            stated["deadline"] = constraint.deadline or goal.within
+        if constraint.template in FORWARD_DUTIES and name in goal.timed:
+            stated["deadline"] = goal.within
         if constraint.target.role is None and name in roles:
             stated |= {"target": constraint.target.model_copy(update={"role": roles[name]}), "correlate": "same_case"}
         constraints.append(constraint.model_copy(update=stated))
-    vary = {parameter: levels for parameter, levels in proposal.vary.items() if not timed or parameter != "deadline"}
+    vary = {parameter: levels for parameter, levels in proposal.vary.items() if not goal.timed or parameter != "deadline"}
     return proposal._replace(content=content | {"constraints": constraints}, vary=vary)
 
 

@@ -10,7 +10,7 @@ from gnrs_ppl.context.load import Context, nearest, require_known
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.pools import Candidate, Pools
-from gnrs_ppl.rule.types import IMPLEMENTED, SLOTS, UNIMPLEMENTED, Act, EvidencePolicy, Norm, Office, Procedure, Scope, Trigger
+from gnrs_ppl.rule.types import IMPLEMENTED, KEY_OF, SLOTS, UNIMPLEMENTED, Act, EvidencePolicy, Norm, Office, Procedure, Scope, Trigger
 
 
 class Dropped(NamedTuple):
@@ -147,13 +147,39 @@ def unrecorded(content: SlotContent, context: Context) -> str:
     if act and channel and profile.counts.get(("channel", channel)) and not profile.rows(channel, act.activity):
         where = sorted({c for c, a in profile.pairs if a == act.activity})
         return f"0 rows of {act.activity!r} in {channel!r}" + (f"; it is recorded in {where[0]!r}" if where else "")
-    for kind, name in load_bearing(content):
-        if not profile.counts.get((kind, name)):
-            grounded = sorted(n for k, n in profile.counts if k == kind)
-            near = nearest(name, grounded, 0.0)
-            if context.records.prospective:
-                return f"no channel is declared to show {kind} {name!r}" + (f"; nearest declared: {near!r}" if near else "")
-            return f"0 of {profile.events:,} rows carry {kind} {name!r}" + (f"; nearest recorded: {near!r}" if near else "")
+    reasons = (absent(kind, name, context) for kind, name in load_bearing(content))
+    return next(filter(None, reasons), "") or (_uncorrelated(content, context) if isinstance(content, Norm) else "")
+
+
+def absent(kind: str, name: str, context: Context) -> str:
+    """Why a name rests on a zero, with the nearest that does not; empty where it is recorded."""
+    profile = context.profile
+    if profile.counts.get((kind, name)):
+        return ""
+    near = nearest(name, sorted(n for k, n in profile.counts if k == kind), 0.0)
+    if context.records.prospective:
+        return f"no channel is declared to show {kind} {name!r}" + (f"; nearest declared: {near!r}" if near else "")
+    return f"0 of {profile.events:,} rows carry {kind} {name!r}" + (f"; nearest recorded: {near!r}" if near else "")
+
+
+def _uncorrelated(norm: Norm, context: Context) -> str:
+    """Why a key that acts are correlated by tells nothing: no row of an act carries it, or all rows of the log carry the same."""
+    pairs = context.profile.pairs
+    for constraint in norm.constraints:
+        key = KEY_OF.get(norm.correlation(constraint))
+        if key is None:
+            continue
+        after = constraint.after.act.activities if constraint.after else ()
+        for activity in (*constraint.target.activities, *after):
+            own = [pair for (_, a), pair in pairs.items() if a == activity]
+            rows = sum(pair.rows for pair in own)
+            if rows and not any(pair.recorded.get(key) for pair in own):
+                return f"0 of {rows:,} rows of {activity!r} carry the {key} that {norm.correlation(constraint)} asks for"
+        carrying = [pair for pair in pairs.values() if pair.recorded.get(key)]
+        values = {pair.sole.get(key) for pair in carrying}
+        if len(values) == 1 and None not in values and context.profile.cases > 1:
+            value, rows = values.pop(), sum(pair.recorded[key] for pair in carrying)
+            return f"{key} is {value!r} in all {rows:,} rows that carry one, so {norm.correlation(constraint)} correlates nothing"
     return ""
 
 

@@ -57,7 +57,7 @@ def _norms(material: Material) -> Proposals:
         if duties and len(duties) == len(material.required):
             yield Proposal("norm", {"constraints": duties + bans}, f"p90 of observed delays after {opener}: {'; '.join(told)}")
     homes = material.traces.homes
-    if len(material.required) > 1:
+    if len(material.required) > 1 and all(act in homes for act in material.required):
         first, *rest = material.required
         chain: list[dict[str, Any]] = [{"template": "response", "target": first}]
         for before, act in zip(material.required, rest, strict=False):

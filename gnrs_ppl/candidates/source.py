@@ -49,10 +49,14 @@ OPENERS = 3
 
 @dataclass(frozen=True)
 class Material:
-    """A context as the sources see it; ``rule`` is which of the rules its sentence states."""
+    """A context as the sources see it."""
 
     context: Context
-    rule: int = 0
+
+    @property
+    def rule(self) -> int:
+        """Which of the rules that the sentence states."""
+        return self.context.rule
 
     @cached_property
     def readings(self) -> Readings:
@@ -97,7 +101,7 @@ class Material:
         if self.goal.triggers:
             return self.goal.triggers
         traces, cases = self.traces, max(self.context.profile.cases, 1)
-        wanted = self.required or self.goal.forbidden
+        wanted = self.required or self.goal.forbidden or self.goal.permitted
 
         def merit(activity: str) -> float:
             found = [traces.delays[activity, act] for act in wanted if (activity, act) in traces.delays]

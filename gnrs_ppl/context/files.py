@@ -129,14 +129,17 @@ def read_data(path: Path, limit: int = TEXT_BYTES) -> dict[str, Any]:
     InputError
         Missing, unreadable, no regular file, binary, too large, malformed or not a mapping; the line says which.
     """
-    source = str(path)
-    text = read_text(path, limit, "YAML or JSON")
-    data = parse_json(text, source) if path.suffix == ".json" else _parse_yaml(text, source)
+    data = read_any(path, limit)
     if not isinstance(data, dict):
-        raise InputError(
-            "is empty" if data is None else f"holds a {type(data).__name__}, not a mapping", "start with keys such as goal:", source=source
-        )
+        problem = "is empty" if data is None else f"holds a {type(data).__name__}, not a mapping"
+        raise InputError(problem, "start with keys such as goal:", source=str(path))
     return data
+
+
+def read_any(path: Path, limit: int = TEXT_BYTES) -> Any:
+    """What a YAML or JSON file holds, whatever it is; raises InputError as :func:`read_data`."""
+    source, text = str(path), read_text(path, limit, "YAML or JSON")
+    return parse_json(text, source) if path.suffix == ".json" else _parse_yaml(text, source)
 
 
 def _parse_yaml(text: str, source: str) -> Any:

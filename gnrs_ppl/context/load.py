@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from gnrs_ppl.context.files import read_data, validated
+from gnrs_ppl.context.files import read_any, read_data, validated
 from gnrs_ppl.context.limits import COMPARED
 from gnrs_ppl.context.log import EventLog, read_log
 from gnrs_ppl.context.profile import Profile, declared_profile, profile
@@ -50,6 +50,8 @@ class Context:
         Where it comes from, for error lines.
     scene : Context or None
         The context whose log and profile this one shares.
+    rule : int
+        Which of the rules that the goal's sentence states is drafted, from 0.
     """
 
     goal: Goal
@@ -59,6 +61,7 @@ class Context:
     source: str = "context"
     folder: Path = field(default_factory=Path)
     scene: Context | None = field(default=None, repr=False)
+    rule: int = 0
 
     @cached_property
     def log(self) -> EventLog:
@@ -105,6 +108,18 @@ def load_context(reference: str | Path, log: Path | None = None) -> Context:
     context = Context(parsed.goal, parsed.institution, with_log(parsed.records, log), parsed.pools, str(path), path.parent)
     check_names(context)
     return context
+
+
+def read_schema(path: Path) -> Schema:
+    """The schema of a context file, of a file that holds it alone, or of a list of actions; raises InputError as :func:`load_context`."""
+    data, source = read_any(path), str(path)
+    if isinstance(data, list):
+        return validated(Schema, {"actions": data}, source=source)
+    if isinstance(data, dict) and "schema" in data:
+        return validated(Schema, data["schema"], source=source, field="schema")
+    if not isinstance(data, dict):
+        raise InputError("holds no schema", "give a context file, a schema, or a list of {name, phrase}", source=source)
+    return validated(Schema, data, source=source)
 
 
 def with_log(records: RecordLayer, log: Path | None) -> RecordLayer:

@@ -13,6 +13,8 @@ from gnrs_ppl.context.types import Column, RecordLayer, Schema
 
 ATTRIBUTES: tuple[Column, ...] = ("resource", "role", "object", "location")
 """Columns that acts, scopes and correlations read."""
+KEYS: tuple[Column, ...] = ("resource", "object")
+"""Those that acts are correlated by."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class PairProfile:
 
     ``recorded`` counts non-null values per attribute, ``values`` rows per value of role, object and location (the 1,000 most frequent);
     ``grain`` is the coarsest of the dated ones.
+    ``sole`` holds the one value of resource and of object, where all rows that carry any carry the same.
     """
 
     rows: int
@@ -28,6 +31,7 @@ class PairProfile:
     recorded: Mapping[str, int] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     grain: Grain | None = None
+    sole: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,11 @@ def profile(log: EventLog) -> Profile:
     """Profile of a log; ``counts`` maps (kind, name) of roles, locations, objects, actions and channels to rows."""
     connection = log.connection
     recorded = ", ".join(f'count("{a}")' for a in ATTRIBUTES)
+    sole = ", ".join(f'CASE WHEN min("{a}") = max("{a}") THEN min("{a}") END' for a in KEYS)
     pairs: dict[tuple[str, str], PairProfile] = {}
     counts: dict[tuple[str, str], int] = {}
     rows = connection.execute(
-        f"SELECT channel, activity, count(*), count(DISTINCT case_id), {recorded} FROM events "
+        f"SELECT channel, activity, count(*), count(DISTINCT case_id), {recorded}, {sole} FROM events "
         "WHERE channel IS NOT NULL AND activity IS NOT NULL GROUP BY ALL ORDER BY ALL"
     ).fetchall()
     values: dict[tuple[str, str, str], dict[str, int]] = {}
@@ -70,13 +75,15 @@ def profile(log: EventLog) -> Profile:
     ).fetchall():
         if grain in get_args(Grain):
             clocks.setdefault((channel, activity), set()).add(grain)
-    for channel, activity, n, cases, *present in rows:
+    for channel, activity, n, cases, *found in rows:
+        present, only = found[: len(ATTRIBUTES)], zip(KEYS, found[len(ATTRIBUTES) :], strict=True)
         pairs[channel, activity] = PairProfile(
             n,
             cases,
             dict(zip(ATTRIBUTES, present, strict=True)),
             {a: values.get((channel, activity, a), {}) for a in ("role", "object", "location")},
             coarsest(clocks[channel, activity]) if (channel, activity) in clocks else None,
+            {key: value for key, value in only if value is not None},
         )
     for kind, column in (("role", "role"), ("location", "location"), ("object", "object"), ("action", "activity"), ("channel", "channel")):
         for name, n in connection.execute(f'SELECT "{column}", count(*) FROM events WHERE "{column}" IS NOT NULL GROUP BY ALL').fetchall():

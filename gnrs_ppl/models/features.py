@@ -50,7 +50,6 @@ class Facts:
 
     context: Context
     capability: dict[str, frozenset[str]]
-    rule: int = 0
 
     @cached_property
     def goal(self) -> Goal:
@@ -60,12 +59,12 @@ class Facts:
     @cached_property
     def said(self) -> tuple[tuple[float, tuple[Reading, ...]], ...]:
         """The ways to read the rule, with their probabilities."""
-        return tuple(ways(self._readings, self.rule))
+        return tuple(ways(self._readings, self.context.rule))
 
     @cached_property
     def material(self) -> Material:
         """The context as the sources of candidates see it."""
-        return Material(self.context, self.rule)
+        return Material(self.context)
 
     @property
     def _readings(self) -> Readings:

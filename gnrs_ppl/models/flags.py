@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration
 from gnrs_ppl.models.features import Facts, positive_targets
-from gnrs_ppl.rule.types import COUNTING, Act, Constraint, EvidencePolicy, Norm, Procedure, Scope, Structure, Trigger
+from gnrs_ppl.rule.types import COUNTING, KEY_OF, Act, Constraint, EvidencePolicy, Norm, Procedure, Scope, Structure, Trigger
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,11 @@ def _evidence_flags(facts: Facts) -> list[Flag]:
             if c.template in COUNTING
         )
 
+    def lone(norm: Norm, evidence: EvidencePolicy) -> bool:
+        logs = [(c, facts.capable(c.target, evidence.channels)) for c in norm.constraints]
+        agreeing = any(c.template in NEIGHBOURS and evidence.needed(len(rel)) > 1 for c, rel in logs)
+        return agreeing or any(c.template in MUTUAL and len(rel) > 1 for c, rel in logs)
+
     def keyless(norm: Norm, evidence: EvidencePolicy) -> bool:
         return any(_key_unrecorded(facts, norm, c, c.target, facts.capable(c.target, evidence.channels)) for c in norm.constraints)
 
@@ -75,7 +80,9 @@ def _evidence_flags(facts: Facts) -> list[Flag]:
         return any(_field_unrecorded(facts, act, facts.capable(act, evidence.channels)) for act in acts)
 
     def coarse(norm: Norm, evidence: EvidencePolicy) -> bool:
-        return any(_too_coarse(facts, c.deadline, ch) for c in norm.constraints for ch in facts.capable(c.target, evidence.channels))
+        return any(
+            _too_coarse(facts, c.deadline, c.target, ch) for c in norm.constraints for ch in facts.capable(c.target, evidence.channels)
+        )
 
     def trigger_unseen(trigger: Trigger, evidence: EvidencePolicy) -> bool:
         return trigger.act is not None and not facts.capable(trigger.act, evidence.channels)
@@ -84,6 +91,7 @@ def _evidence_flags(facts: Facts) -> list[Flag]:
     return [
         Flag("acts_recorded_by_evidence", ("norm", "evidence"), unseen_act, more + ", enough of them for the operator"),
         Flag("counted_acts_need_one_log", ("norm", "evidence"), folded, "use operator any where acts are counted"),
+        Flag("neighbours_need_one_log", ("norm", "evidence"), lone, "use operator any, and one log for acts that ask for each other"),
         Flag("correlation_key_recorded", ("norm", "evidence"), keyless, "correlate by case, or cite logs that record the key"),
         Flag("stated_fields_recorded", ("norm", "evidence"), fieldless, "leave the field out, or cite logs that record it"),
         Flag("deadline_not_finer_than_clock", ("norm", "evidence"), coarse, "lengthen the deadline to two units of the log's clock"),
@@ -112,25 +120,33 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
 
     def circular(trigger: Trigger, norm: Norm) -> bool:
         def opens(constraint: Constraint) -> set[str]:
-            return {act.activity for act in (trigger.act, constraint.after.act if constraint.after else None) if act}
+            return {name for act in (trigger.act, constraint.after.act if constraint.after else None) if act for name in act.activities}
 
-        return any(c.target.activity in opens(c) for c in norm.constraints)
+        return any(set(c.target.activities) & opens(c) for c in norm.constraints)
 
     def endless(trigger: Trigger, norm: Norm) -> bool:
         ends = trigger.window or records.case_end or records.quiet_after
-        return not ends and any(c.deadline is None and c.template not in ("precedence", "not_precedence") for c in norm.constraints)
+        return not ends and any(c.deadline is None and c.template not in (*LOOK_BACK, "not_precedence", "init") for c in norm.constraints)
 
     def nobody(trigger: Trigger, norm: Norm) -> bool:
-        return trigger.act is None and (norm.bearer == "trigger" or any(norm.correlation(c) != "same_case" for c in norm.constraints))
+        first_or_last = all(c.template in ("init", "end") for c in norm.constraints)  # nobody in particular opens or closes a case
+        nobodys = norm.bearer == "trigger" and not first_or_last
+        return trigger.act is None and (nobodys or any(norm.correlation(c) != "same_case" for c in norm.constraints))
+
+    def unopened(trigger: Trigger, norm: Norm) -> bool:
+        beside = ("chain_response", "chain_precedence", *MUTUAL)
+        return trigger.act is None and any(c.template in beside and c.after is None for c in norm.constraints)
 
     def keyless(trigger: Trigger, norm: Norm) -> bool:
         if trigger.act is None or trigger.channel is None:
             return False
         act, channel = trigger.act, trigger.channel
-        return any(_key_unrecorded(facts, norm, c, act, [channel]) for c in norm.constraints)
+        return any(_key_unrecorded(facts, norm, c, act, [channel]) or _key_constant(facts, norm, c, act, channel) for c in norm.constraints)
 
     def coarse(trigger: Trigger, norm: Norm) -> bool:
-        return trigger.channel is not None and any(_too_coarse(facts, c.deadline, trigger.channel) for c in norm.constraints)
+        if trigger.act is None or trigger.channel is None:
+            return False
+        return any(_too_coarse(facts, c.deadline, trigger.act, trigger.channel) for c in norm.constraints)
 
     return [
         Flag("trigger_recorded", ("trigger",), unrecordable, "name a channel that records the trigger act"),
@@ -139,8 +155,14 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
         Flag("deadline_fits_window", ("trigger", "norm"), late, "widen the window or shorten the deadline"),
         Flag("target_differs_from_trigger", ("trigger", "norm"), circular, "demand another act than the one that opens the instance"),
         Flag("interval_ends", ("trigger", "norm"), endless, "state a deadline or a window, or declare records.case_end"),
+        Flag("neighbours_have_an_opener", ("trigger", "norm"), unopened, "open the rule by an act, or state what it comes after"),
         Flag("case_start_binds_an_office", ("trigger", "norm"), nobody, "give the duty to an office and correlate by case"),
-        Flag("trigger_key_recorded", ("trigger", "norm"), keyless, "correlate by case, or trigger on a log that records the key"),
+        Flag(
+            "trigger_key_recorded",
+            ("trigger", "norm"),
+            keyless,
+            "correlate by case, or trigger on a log that records the key of more than one",
+        ),
         Flag("deadline_not_finer_than_trigger_clock", ("trigger", "norm"), coarse, "lengthen the deadline to two units of the log's clock"),
     ]
 
@@ -154,16 +176,28 @@ def _procedure_flags(facts: Facts) -> list[Flag]:
 
 
 def _unverifiable(facts: Facts, act: Act, evidence: EvidencePolicy) -> bool:
-    n = len(facts.capable(act, evidence.channels))
-    return n == 0 or n < evidence.needed(n)
+    rel = [facts.capable(pattern, evidence.channels) for pattern in act.patterns]
+    n = len({channel for channels in rel for channel in channels})
+    several = len(act.activities) > 1 and evidence.needed(n) > 1  # acts of several kinds in logs that must agree: A entries
+    return not all(rel) or n < evidence.needed(n) or several
 
 
 def _key_unrecorded(facts: Facts, norm: Norm, constraint: Constraint, act: Act, channels: list[str]) -> bool:
-    key = {"same_resource": "resource", "same_object": "object"}.get(norm.correlation(constraint))
+    key = KEY_OF.get(norm.correlation(constraint))
     if key is None:
         return False
     pairs = [facts.pair(c, act) for c in channels]
     return sum(p.rows for p in pairs) > 0 and sum(p.recorded.get(key, 0) for p in pairs) == 0
+
+
+def _key_constant(facts: Facts, norm: Norm, constraint: Constraint, act: Act, channel: str) -> bool:
+    """Whether trigger and target may be shown by rows that all carry one and the same key, over two cases or more."""
+    key = KEY_OF.get(norm.correlation(constraint))
+    opener = facts.pair(channel, act)
+    if key is None or key not in opener.sole:
+        return False
+    targets = [pair for (_, name), pair in facts.context.profile.pairs.items() if name in constraint.target.activities]
+    return any(t.sole.get(key) == opener.sole[key] and min(opener.cases + t.cases, facts.context.profile.cases) > 1 for t in targets)
 
 
 def _field_unrecorded(facts: Facts, act: Act, channels: list[str]) -> bool:
@@ -173,9 +207,9 @@ def _field_unrecorded(facts: Facts, act: Act, channels: list[str]) -> bool:
     return rows > 0 and any(sum(p.recorded.get(f, 0) for p in pairs) == 0 for f in stated)
 
 
-def _too_coarse(facts: Facts, deadline: Duration | None, channel: str) -> bool:
+def _too_coarse(facts: Facts, deadline: Duration | None, act: Act, channel: str) -> bool:
     declared = facts.context.records.channel(channel)
-    grain = (declared.grain if declared else None) or facts.context.profile.grains.get(channel)
+    grain = (declared.grain if declared else None) or facts.pair(channel, act).grain
     return deadline is not None and grain is not None and GRAIN_LENGTH[grain].total_seconds() > deadline.shortest_seconds() / 2
 
 

@@ -45,6 +45,8 @@ ORDERED: tuple[str, ...] = ("response", "not_response", "precedence", "not_prece
 
 Force = Literal["must", "should", "may"]
 Correlation = Literal["same_resource", "same_object", "same_case"]
+KEY_OF: dict[Correlation, str] = {"same_resource": "resource", "same_object": "object"}
+"""The column that a correlation compares, where it compares one."""
 Operator = Literal["all", "any", "at_least"]
 Ties = Literal["unknown", "fulfil", "violate"]
 """What a row at the same recorded instant as the activation counts as, where order matters (T entries)."""

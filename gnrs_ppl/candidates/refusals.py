@@ -1,0 +1,129 @@
+"""What a goal's sentence asks that these records cannot hold: refused for that reason, never bent to a neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gnrs_ppl.candidates.grounding import absent
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.profile import PairProfile
+from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
+from gnrs_ppl.errors import Refused
+from gnrs_ppl.reading import ActRead, Reading, Readings
+from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
+from gnrs_ppl.reading.plain import why_nothing
+from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
+
+REMEDY = "say it otherwise, record it, or state the goal's fields"
+ORDINALS: dict[Grain, str] = {"day": "dates only", "minute": "minutes only", "second": "seconds only", "microsecond": "microseconds only"}
+
+
+def refusal(context: Context, readings: Readings) -> Refused | None:
+    """Why the rule that the context drafts from its sentence cannot be held by its records; None where nothing shows that it cannot.
+
+    Parameters
+    ----------
+    context : Context
+        Its ``rule`` says which of the sentence's rules is meant. Where the goal's fields or its pools say what is asked, they override
+        the sentence, and nothing is refused.
+    readings : Readings
+        Of the goal's sentence.
+
+    Returns
+    -------
+    Refused or None
+        With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``, ``names_no_individuals``, ``too_coarse`` or ``no_such_field``.
+    """
+    goal = context.goal
+    if goal.required or goal.forbidden or goal.permitted or context.pools is not None:
+        return None
+    if readings.nothing:
+        return Refused(why_nothing(readings), REMEDY, reason=readings.nothing)
+    unheld = next((u for u in readings.unread if u.nearest), None)
+    if unheld is not None:
+        told = f"no act like '{readings.words(unheld.span)}' is recorded, nearest {unheld.nearest} ({unheld.score:.2f})"
+        return Refused(told, REMEDY, reason="no_such_act")
+    for number in rules_of(readings)[context.rule]:
+        ways = [r for r in readings.statements[number].readings if r.probability >= LEAST_SHARE] or [readings.statements[number].best]
+        why = [_held_against(context, readings, reading) for reading in ways]
+        if all(why):
+            return why[0]
+    return None
+
+
+def _held_against(context: Context, readings: Readings, reading: Reading) -> Refused | None:
+    """What speaks against one way to read a statement."""
+    acts = [a for a in (reading.activation, *reading.targets, reading.after, reading.exception) if a is not None]
+    found = (_unrecorded(context, readings, acts), _nameless(context, reading, acts), _coarse(context, readings, reading),
+             _fieldless(context, readings, reading, acts))  # fmt: skip
+    return next(filter(None, found), None)
+
+
+def _pairs(context: Context, act: ActRead) -> Iterator[tuple[str, PairProfile]]:
+    return ((channel, pair) for (channel, activity), pair in context.profile.pairs.items() if activity == act.activity)
+
+
+def _unrecorded(context: Context, readings: Readings, acts: list[ActRead]) -> Refused | None:
+    unseen = next((act for act in acts if absent("action", act.activity, context)), None)
+    if unseen is None:
+        return None
+    recorded = tuple(a for a in context.schema.actions if not absent("action", a.name, context))
+    words = readings.words(unseen.span)
+    tokens = tokens_of(words)
+    near = Vocabulary(context.schema.model_copy(update={"actions": recorded})).match_acts(tokens, range(len(tokens)))[:1]
+    nearest = f", nearest {near[0].name} ({near[0].score:.2f})" if near else ""
+    rows = "no channel is declared to show one" if context.records.prospective else f"0 of {context.profile.events:,} rows"
+    told = f"no act like '{words}' is recorded ({unseen.activity}: {rows}){nearest}"
+    return Refused(told, REMEDY, reason="no_such_act")
+
+
+def _nameless(context: Context, reading: Reading, acts: list[ActRead]) -> Refused | None:
+    """Where the sentence asks who acted, each of its acts must have somebody on record, and not one and the same everywhere."""
+    if reading.who is None:
+        return None
+    for act in acts:
+        pairs = [pair for _, pair in _pairs(context, act)]
+        rows = sum(pair.rows for pair in pairs)
+        if not any(pair.recorded.get("resource") for pair in pairs):
+            told = f"the log names no individuals: 0 of {rows:,} rows of {act.activity!r} say who acted"
+            return Refused(told, REMEDY, reason="names_no_individuals")
+    everyone = [pair for act in acts for _, pair in _pairs(context, act) if pair.recorded.get("resource")]
+    names = {pair.sole.get("resource") for pair in everyone}
+    if len(names) == 1 and None not in names and max(pair.cases for pair in everyone) > 1:
+        told = f"the log names no individuals: {names.pop()!r} stands in all rows of {', '.join(a.activity for a in acts)}"
+        return Refused(told, REMEDY, reason="names_no_individuals")
+    return None
+
+
+def _coarse(context: Context, readings: Readings, reading: Reading) -> Refused | None:
+    """A stated time finer than twice the clock of every channel that records an act."""
+    duration = reading.time.duration if reading.time else None
+    if duration is None or reading.time is None:
+        return None
+    for act in (a for a in (reading.activation, *reading.targets) if a is not None):
+        grains = [_grain(context, channel) for channel, _ in _pairs(context, act)]
+        known = [g for g in grains if g is not None]
+        if known and len(known) == len(grains) and all(GRAIN_LENGTH[g].total_seconds() > duration.shortest_seconds() / 2 for g in known):
+            told = f"the log keeps {ORDINALS[known[0]]} for {act.activity!r}, the sentence asks for {readings.words(reading.time.span)}"
+            return Refused(told, REMEDY, reason="too_coarse")
+    return None
+
+
+def _grain(context: Context, channel: str) -> Grain | None:
+    declared = context.records.channel(channel)
+    return (declared.grain if declared else None) or context.profile.grains.get(channel)
+
+
+def _fieldless(context: Context, readings: Readings, reading: Reading, acts: list[ActRead]) -> Refused | None:
+    """A place, or a condition that no act shows, in a log without any place or thing."""
+    if context.records.prospective:
+        return None
+    kept = {kind for kind, _ in context.profile.counts}
+    place = next((a.location for a in acts if a.location is not None), None)
+    if place is not None and "location" not in kept:
+        told = f"the log keeps no places, the sentence asks for '{readings.words(place.span)}'"
+        return Refused(told, REMEDY, reason="no_such_field")
+    if reading.condition is not None and reading.activation is None and not kept & {"location", "object"}:
+        told = f"no act and no field of the log shows '{readings.words(reading.condition).strip()}'"
+        return Refused(told, REMEDY, reason="no_such_field")
+    return None

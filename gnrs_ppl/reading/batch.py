@@ -1,0 +1,76 @@
+"""Many sentences, each with a schema of its own: rows in, rows out, none of them lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from gnrs_ppl.context.files import parse_json, read_text, validated
+from gnrs_ppl.context.types import Actions, Frozen, Schema
+from gnrs_ppl.reading.plain import as_data, declare_name
+from gnrs_ppl.reading.reader import read
+
+MAX_BYTES = 50_000_000
+
+
+class Row(Frozen):
+    """A sentence with the acts that it may name; further fields, such as a gold template, are not looked at."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str | int
+    text: Annotated[str, Field(min_length=1, max_length=2000)]
+    actions: Annotated[Actions, Field(alias="schema")]
+
+
+def rows_of(path: Path) -> list[Row]:
+    """The rows of a JSON list, or of JSON lines.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or the row that is named is malformed.
+    """
+    source, text = str(path), read_text(path, MAX_BYTES)
+    whole = text.lstrip().startswith("[")
+    remedy = "give a JSON list of rows, or one row a line"
+    listed = (
+        parse_json(text, source, remedy)
+        if whole
+        else [parse_json(line, f"{source}: line {n}", remedy) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    )
+    return [validated(Row, row, source=source, field=f"row {number}") for number, row in enumerate(listed, 1)]
+
+
+def read_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """What each row was read as, in the same order.
+
+    Returns
+    -------
+    list of dict
+        ``id``; ``template`` in DECLARE's spelling with the ``activities`` in its order, ``constraint`` and ``count`` in this
+        project's, and ``probability``, all of the first statement's most probable reading; ``statements``, every one.
+        Where nothing was read these are None and empty, ``reason`` says why in a word, and ``nearest`` which act (name, score)
+        comes nearest.
+    """
+    return [_read(row) for row in rows]
+
+
+def _read(row: Row) -> dict[str, Any]:
+    readings = read(row.text, Schema(actions=row.actions))
+    best = readings.statements[0].best if readings.statements else None
+    near = next(({"name": u.nearest, "score": u.score} for u in readings.unread if u.nearest), None)
+    return {
+        "id": row.id,
+        "template": declare_name(best.template, best.count) if best else None,
+        "activities": list(best.activities) if best else [],
+        "constraint": best.template if best else None,
+        "count": best.count if best else None,
+        "probability": best.probability if best else None,
+        "reason": readings.nothing or None,
+        "nearest": None if best else near,
+        "statements": as_data(readings)["statements"],
+    }

@@ -1,0 +1,64 @@
+"""Readings as plain data and in plain words: DECLARE's spelling of templates, JSON, the reason why nothing was read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from gnrs_ppl.context.time import Duration
+from gnrs_ppl.reading.types import Reading, Readings, Span
+from gnrs_ppl.reading.vocabulary import ENOUGH
+from gnrs_ppl.rule.types import Template
+
+_SPELLED = {"coexistence": "CoExistence", "not_coexistence": "NotCoExistence"}
+_COUNTED = {("existence", 1): "AtLeastOne", ("absence", 2): "AtMostOne"}
+
+
+def declare_name(template: Template, count: int = 1) -> str:
+    """A template as DECLARE spells it: one occurrence or more is AtLeastOne, no second one (absence of 2) AtMostOne."""
+    camel = "".join(part.capitalize() for part in template.split("_"))
+    return _COUNTED.get((template, count)) or _SPELLED.get(template) or camel
+
+
+def as_data(readings: Readings) -> dict[str, Any]:
+    """Readings as JSON holds them: a span is ``[start, end]`` with its words, a duration ISO 8601."""
+    return _fields(readings, [f.name for f in fields(readings)], readings) | {"reason": why_nothing(readings)}
+
+
+def _plain(value: Any, readings: Readings) -> Any:
+    if isinstance(value, Span):
+        return {"span": list(value), "words": readings.words(value)}
+    if isinstance(value, Duration):
+        return value.isoformat()
+    if isinstance(value, Reading):
+        spelled = {"declare": declare_name(value.template, value.count), "activities": list(value.activities)}
+        return spelled | _fields(value, [f.name for f in fields(value)], readings)
+    if is_dataclass(value):
+        return _fields(value, [f.name for f in fields(value)], readings)
+    if hasattr(value, "_fields"):
+        return _fields(value, value._fields, readings)
+    return [_plain(item, readings) for item in value] if isinstance(value, tuple) else value
+
+
+def _fields(value: Any, names: Sequence[str], readings: Readings) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for name in names:
+        plain = _plain(getattr(value, name), readings)
+        data |= plain if name == "span" else {name: plain}
+    return data
+
+
+def why_nothing(readings: Readings) -> str:
+    """Why nothing was read, in one line; empty where something was."""
+    if readings.nothing == "no_such_act":
+        unheld = next((u for u in readings.unread if u.nearest), None)
+        if unheld is None:
+            words = " … ".join(readings.words(u.span) for u in readings.unread[:4])
+            return f"no act like '{words}' is in the schema"
+        if unheld.score >= ENOUGH:
+            return f"the sentence names {unheld.nearest}, but what it asks of it was not read"
+        return f"no act like '{readings.words(unheld.span)}' is in the schema, nearest {unheld.nearest} ({unheld.score:.2f})"
+    if readings.nothing == "no_condition":
+        return "the sentence states no condition for it that acts show"
+    return "the sentence states no duty or ban that acts show" if readings.nothing else ""
