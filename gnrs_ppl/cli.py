@@ -341,7 +341,13 @@ def draft(
     stopped: list[tuple[int, GnrsError]] = []
     with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
         loaded = gnrs.load_context(str(context), log)
-        folders = [out / f"rule-{n}" for n in range(1, rules_stated(loaded) + 1)] if out is not None and every else [out] if out is not None else []
+        folders = (
+            [out / f"rule-{n}" for n in range(1, rules_stated(loaded) + 1)]
+            if out is not None and every
+            else [out]
+            if out is not None
+            else []
+        )
         for folder in folders:
             check_folder(folder, FILES)
             check_apart([folder / name for name in FILES], _inputs(loaded, str(context), weights))

@@ -140,7 +140,9 @@ def goal_data(goal: str, graph: AndOrGraph, reference: Reference) -> GoalData:
         cell=rows[:, -1].astype(np.int64),
         states=len(feasible),
         verdicts={slot: (found.count(0), found.count(1), found.count(2)) for slot, found in verdicts.items()},
-        second_best=tuple(slot for slot, pool in pools.items() if slot == lenient or all(reference.slot(slot).verdict(c) != "acceptable" for c in pool)),
+        second_best=tuple(
+            slot for slot, pool in pools.items() if slot == lenient or all(reference.slot(slot).verdict(c) != "acceptable" for c in pool)
+        ),
     )
 
 

@@ -13,7 +13,9 @@ from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE
 
 FILLED = 0.8
 """A field is stated of an act only where at least this share of its rows carry the field."""
-_CLOSING = re.compile(r"\b(?:closing time|clos(?:e|ing) of|end of (?:the |a |each |every |his |her |their )?\w+|at the end)\b", re.IGNORECASE)
+_CLOSING = re.compile(
+    r"\b(?:closing time|clos(?:e|ing) of|end of (?:the |a |each |every |his |her |their )?\w+|at the end)\b", re.IGNORECASE
+)
 MOSTLY = 0.5
 """Who performs at least this share of the opener's rows is taken to have opened what is asked of them."""
 OPENERS_TRIED = 2
@@ -73,9 +75,9 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     targets = {a.activity for r in said for a in r.targets}
     found: list[Opener] = []
     if lead.activation is not None:
-        demanded = lead.activation.activity in targets
-        found.append(Opener(lead.activation.activity, lead.activation, 0.6 if demanded else 1.0, "the act that is said to open it"))
-        if not demanded:
+        asked_too = lead.activation.activity in targets
+        found.append(Opener(lead.activation.activity, lead.activation, 0.6 if asked_too else 1.0, "the act that is said to open it"))
+        if not asked_too:
             return found
     if lead.template in ("init", "end"):
         return [Opener(None, None, 1.0, "every case")]
@@ -86,10 +88,21 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     whole = not lead.condition and not ends and theirs[:1] and theirs[0] in demanded  # the act that usually begins is itself asked for
     place = next((a.location for r in said if r.template not in NEGATIVE for a in r.targets if a.location), None)
     there = {a for a in usual if place and _carries(material, a, "location", place.name)}
-    ranked = sorted(dict.fromkeys(a for a in usual if a not in targets), key=lambda a: (a not in there, not (there and material.arrives(a))))
+    ranked = sorted(
+        dict.fromkeys(a for a in usual if a not in targets), key=lambda a: (a not in there, not (there and material.arrives(a)))
+    )
     for rank, activity in enumerate(ranked):
         act = ActRead(activity, Span(0, 0), 0.0, location=place) if activity in there else None
-        found.append(Opener(activity, act, (0.6 if whole else 1.0) - 0.1 * rank, f"no log shows what is said to open it; {activity} usually does", False, activity in theirs))
+        found.append(
+            Opener(
+                activity,
+                act,
+                (0.6 if whole else 1.0) - 0.1 * rank,
+                f"no log shows what is said to open it; {activity} usually does",
+                False,
+                activity in theirs,
+            )
+        )
     return [*found, Opener(None, None, 1.0 if whole else 0.3, "every case")]
 
 
@@ -156,7 +169,9 @@ def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str
         for key in (None, "same_case") if office is None and opener.activity is not None else ("same_case",):
             constraints = [c for r in said for c in _constraints(material, r, opener, key)]
             if constraints:
-                content: dict[str, Any] = {"force": said[0].force, "constraints": constraints} | ({"bearer": {"role": office}} if office else {})
+                content: dict[str, Any] = {"force": said[0].force, "constraints": constraints} | (
+                    {"bearer": {"role": office}} if office else {}
+                )
                 yield Proposal("norm", content, f"{told}: {opener.because}")
 
 
@@ -193,7 +208,11 @@ def _correlation(material: Material, reading: Reading, opener: Opener, act: ActR
         return "same_case"
     if reading.who == "same_person" or reading.one_subject or reading.template in NEGATIVE:
         return "same_resource"
-    if opener.said and reading.activation is not None and (reading.activation.role is None or reading.activation.role.name not in {n.name for n in reading.bearers}):
+    if (
+        opener.said
+        and reading.activation is not None
+        and (reading.activation.role is None or reading.activation.role.name not in {n.name for n in reading.bearers})
+    ):
         return "same_case"  # whoever opened it, another may do what is asked
     acts = (act.activity, opener.activity) if reading.template in LOOK_BACK else (opener.activity, act.activity)
     bound = {n.name for n in reading.bearers}

@@ -198,7 +198,12 @@ def intent_alignment(facts: Facts) -> list[Term]:
     def borne(trigger: Trigger, norm: Norm) -> float:
         activity = trigger.act.activity if trigger.act else None
         bearer = norm.bearer.role if isinstance(norm.bearer, Office) else None
-        found = [(p, offices(facts.material, readings, o)) for (p, offered_), (_, readings) in zip(offered, said, strict=False) for o in offered_ if o.activity == activity]
+        found = [
+            (p, offices(facts.material, readings, o))
+            for (p, offered_), (_, readings) in zip(offered, said, strict=False)
+            for o in offered_
+            if o.activity == activity
+        ]
         return sum(p * (bearer == first) for p, (first, *_) in found) / sum(p for p, _ in found) if found else 0.5
 
     def stated(trigger: Trigger, norm: Norm) -> float:

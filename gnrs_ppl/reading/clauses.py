@@ -84,7 +84,9 @@ _COMMA_AND = re.compile(
 )
 _COORDINATED = re.compile(r"\s+and\s+(?=([a-z]+)\b)", re.IGNORECASE)
 _LIST_TO_COME = re.compile(r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|beforehand|first)\W*$", re.IGNORECASE)
-_DETERMINER = re.compile(r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|one|someone|nobody)\b", re.IGNORECASE)
+_DETERMINER = re.compile(
+    r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|one|someone|nobody)\b", re.IGNORECASE
+)
 SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|:(?=\s)")
 
 
@@ -113,7 +115,9 @@ def openings(text: str, start: int, end: int) -> list[_Opening]:
     for kind, pattern in _COMPILED:
         for m in pattern.finditer(text, start, end):
             if all(m.end() <= o.opened or m.start() >= o.start for o in found):
-                direct = any(v for k, v in m.groupdict().items() if k.startswith("direct")) or bool(re.match(r"(?:only |not )(?:immed|direct|right|straight)", m[0]))
+                direct = any(v for k, v in m.groupdict().items() if k.startswith("direct")) or bool(
+                    re.match(r"(?:only |not )(?:immed|direct|right|straight)", m[0])
+                )
                 found.append(_Opening(kind, m.start(), m.end(), direct, m[0].lower()))
     return sorted(found, key=lambda o: o.opened)
 
@@ -123,13 +127,16 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
     every = openings(text, start, end)
     relative = [(m, _embedded(text, m, end)) for m in every]
     marks = [m for m, stop in relative if stop is None]
-    if re.match(r"\s*to\s+[a-z]+\s", text[start:end], re.IGNORECASE) and (comma := text.find(",", start, end)) > 0 and _MODAL.search(text, comma, end):
+    if (
+        re.match(r"\s*to\s+[a-z]+\s", text[start:end], re.IGNORECASE)
+        and (comma := text.find(",", start, end)) > 0
+        and _MODAL.search(text, comma, end)
+    ):
         lead = len(text[start:end]) - len(text[start:end].lstrip())
         marks = [_Opening("before", start + lead, start + lead + 2, False, "to"), *(m for m in marks if m.opened > start + lead + 2)]
     found: list[Clause] = []
     number = 0
     at = start
-    pending: list[Clause] = []
 
     def main(a: int, b: int) -> None:
         nonlocal number
@@ -151,10 +158,10 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
         at = stop
     if any(c.isalnum() for c in text[at:end]):
         main(at, end)
-    for mark, stop in relative:
+    for mark, inner_end in relative:
         owner = next((c for c in found if c.kind == "main" and c.start <= mark.opened < c.end), None)
-        if owner and stop is not None:
-            found.append(Clause(mark.kind, mark.start, stop, mark.opened, number=owner.number, opener=mark.opener))
+        if owner and inner_end is not None:
+            found.append(Clause(mark.kind, mark.start, inner_end, mark.opened, number=owner.number, opener=mark.opener))
     if number == 0:  # only a subordinate clause: what it says is the main one
         return [c._replace(kind="main", number=1) if i == 0 else c for i, c in enumerate(found)]
     return [c._replace(number=min(max(c.number, 1), number)) for c in found]
@@ -174,7 +181,11 @@ _UP_TO_MODAL = re.compile(rf"(?:\s*(?!\w+ing\b)[\w'-]+){{1,4}}?(?=\s+{MODAL}\b)"
 
 def _only_adverbs(text: str) -> bool:
     words = re.findall(r"[a-z']+", text.lower())
-    return all(w in ("then", "and", "but", "also", "finally", "however", "therefore", "or", "so", "only", "that", "moreover", "afterwards", "again") for w in words)
+    return all(
+        w
+        in ("then", "and", "but", "also", "finally", "however", "therefore", "or", "so", "only", "that", "moreover", "afterwards", "again")
+        for w in words
+    )
 
 
 _EACH = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)", re.IGNORECASE)

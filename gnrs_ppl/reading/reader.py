@@ -27,8 +27,13 @@ _NEGATIVE = _words(
     r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|disabled|impossible|refrains?|"
     r"under no circumstances|by no means|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|unlawful|illegal|off-limits"
 )
-_NOT_NEGATIVE = re.compile(r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter)\b", re.IGNORECASE)
-_FREE = _words(r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|do(?:es)? not (?:have|need) to|no need")
+_NOT_NEGATIVE = re.compile(
+    r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter)\b",
+    re.IGNORECASE,
+)
+_FREE = _words(
+    r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|do(?:es)? not (?:have|need) to|no need"
+)
 _PERMISSION = _words(r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|optional")
 _DUTY = _words(
     r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|necessary|necessitates?|essential|imperative|requisite|"
@@ -37,7 +42,9 @@ _DUTY = _words(
 _SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
 _HARD = _words(r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|forbidden|prohibited|may not|cannot")
 _MODAL = _words(MODAL)
-_PAST = _words(r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|ended up|had|went|vanished")
+_PAST = _words(
+    r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|ended up|had|went|vanished"
+)
 # adverbs that place an act
 _AT_ONCE = _words(
     r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|without (?:any |undue |further )?delay|promptly|prompt|instantly|instant|"
@@ -53,8 +60,12 @@ _PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s
 _THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
 _THEN = _words("then|thereafter|afterwards|subsequently|after that|next")
 # predicates that relate two acts
-_EXCLUSIVE = _words(r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|rules? out|irreconcilable|exclusive of|contradict\w*")
-_TOGETHER = _words(r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|co-occur|concurrently|at the same time|side by side|vice versa")
+_EXCLUSIVE = _words(
+    r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|rules? out|irreconcilable|exclusive of|contradict\w*"
+)
+_TOGETHER = _words(
+    r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|co-occur|concurrently|at the same time|side by side|vice versa"
+)
 _VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
 _EITHER = _words(r"either|or")
 RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -81,12 +92,23 @@ _ENDS = _words(
     r"completion|completes?|completing|completed"
 )
 _EXCUSES = _words(r"excus\w+")
-_DEFINES = re.compile(r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|permitted|required|obliged|possible|until|before)\w+", re.IGNORECASE)
-_STARTS_OR_ENDS = _words(r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+")
-_ELSE = _words(r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes")
-_SELF = _words(r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same")
+_DEFINES = re.compile(
+    r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|permitted|required|obliged|possible|until|before)\w+", re.IGNORECASE
+)
+_STARTS_OR_ENDS = _words(
+    r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
+)
+_ELSE = _words(
+    r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes"
+)
+_SELF = _words(
+    r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same"
+)
 _BY = re.compile(r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|some)?\s*$", re.IGNORECASE)
-_OBLIQUE = re.compile(r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$", re.IGNORECASE)
+_OBLIQUE = re.compile(
+    r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$",
+    re.IGNORECASE,
+)
 _PRONOUN = frozenset("it its they them their this that he she him her his these those both there one such".split())
 _GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
@@ -237,7 +259,9 @@ class _Text:
     def _nearest(self, unread: Sequence[Unread]) -> tuple[Unread, ...]:
         """The unread words, the first of them with the act that comes nearest to the sentence."""
         near = self.words.match_acts(self.tokens, range(len(self.tokens)))[:1]
-        return tuple(u._replace(nearest=near[0].name, score=round(near[0].score, 2)) if near and i == 0 else u for i, u in enumerate(unread))
+        return tuple(
+            u._replace(nearest=near[0].name, score=round(near[0].score, 2)) if near and i == 0 else u for i, u in enumerate(unread)
+        )
 
 
 class _Sentence:
@@ -321,7 +345,10 @@ class _Sentence:
         at = self._at(modal.end() if modal else clause.start, clause.end)
         content = [i for i in at if self.tokens[i].text[0].isalpha() and self.tokens[i].text not in STOP and i not in self.whole.named]
         if content:
-            near = self.words.match_acts(self.tokens, content)[:1] or self.words.match_acts(self.tokens, self._at(clause.start, clause.end))[:1]
+            near = (
+                self.words.match_acts(self.tokens, content)[:1]
+                or self.words.match_acts(self.tokens, self._at(clause.start, clause.end))[:1]
+            )
             last = content[min(1, len(content) - 1)]
             span = Span(self.tokens[content[0]].start, self.tokens[last].end)
             self.missed.append(Unread(span, near[0].name if near else "", round(near[0].score, 2) if near else 0.0))
@@ -332,12 +359,18 @@ class _Sentence:
         earlier = [_Found(a, ()) for a in before.targets[-1:]] if before else []
         if _BEFOREHAND.search(frame.text) and earlier and earlier[0].act.activity != targets[0].act.activity:
             if frame.bound.negative:
-                return [list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "not beforehand: the act said last comes first"))]
+                return [
+                    list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "not beforehand: the act said last comes first"))
+                ]
             return [list(self.pairs(1.0, "precedence", targets[0], earlier[0], frame, (), "before the act said last"))]
         if (anchored or _THEN.search(frame.text)) and (len(targets) > 1 or earlier):
             chain = [*(earlier if len(targets) == 1 else []), *targets]
             time = self.time(anchored[0] if anchored else None, frame.clause)
-            first = [self.alone(frame._replace(clause=frame.clause._replace(end=frame.clause.start)), targets[0], targets, ())] if len(targets) > 1 else []
+            first = (
+                [self.alone(frame._replace(clause=frame.clause._replace(end=frame.clause.start)), targets[0], targets, ())]
+                if len(targets) > 1
+                else []
+            )
             return first + [
                 list(self.pairs(1.0, "response", target, activation, frame, anchored[:1], "one act after the other", time))
                 for activation, target in pairwise(chain)
@@ -481,7 +514,10 @@ class _Sentence:
 
     def _idle(self, clause: Clause, subs: Sequence[Clause]) -> list[Clause]:
         """A clause and those beside it that name no act: "In wrapping up the call, …", "… before anything else"."""
-        beside = [*(s for s in subs if s.kind in ("before", "provided")), *(c for c in self.parts if c.kind == "main" and c.number == clause.number - 1)]
+        beside = [
+            *(s for s in subs if s.kind in ("before", "provided")),
+            *(c for c in self.parts if c.kind == "main" and c.number == clause.number - 1),
+        ]
         return [clause, *(c for c in beside if c != clause and not self._matches(*_reach(c), c)[:1])]
 
     def _count_only(self, clause: Clause, before: Reading | None) -> list[_Way]:
@@ -501,7 +537,9 @@ class _Sentence:
     def subject(self, clause: Clause) -> tuple[Named, ...]:
         """The roles a clause is about: the one after "by", else those named before its verb that no preposition stands before."""
         text = self.whole.sentence
-        roles = [n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end and not _POSSESSIVE.match(text, n.span.end)]
+        roles = [
+            n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end and not _POSSESSIVE.match(text, n.span.end)
+        ]
         if passive := next((n for n in roles if _BY.search(text[clause.start : n.span.start])), None):
             return (passive,)
         verb = _MODAL.search(text, clause.start, clause.end)
@@ -570,7 +608,11 @@ class _Sentence:
     def _generic(self, at: Sequence[int]) -> list[Match]:
         """An act of any kind on a thing the schema knows, where a verb stands before that thing and says no other act."""
         things = [i for i in at for n in self.whole.names["objects"] if n.span.start == self.tokens[i].start]
-        verbs = [i for i in at if things and i < things[0] and i not in self.whole.named and self.tokens[i].text not in STOP and is_verb(self.tokens[i].text)]
+        verbs = [
+            i
+            for i in at
+            if things and i < things[0] and i not in self.whole.named and self.tokens[i].text not in STOP and is_verb(self.tokens[i].text)
+        ]
         return [Match(name, GENERIC, GENERIC, (verbs[-1],)) for name in sorted(self.words.generic)] if verbs else []
 
     def _assigned(self, clause: Clause, subs: Sequence[Clause]) -> tuple[list[tuple[Clause, _Found]], list[_Found]]:
@@ -643,7 +685,11 @@ class _Sentence:
 
         placed = []
         for k, f in enumerate(acts):
-            own = {field: n for field in ("object", "location") if (n := getattr(f.act, field)) is None or owner(n) == k or n.span.end <= clause.opened}
+            own = {
+                field: n
+                for field in ("object", "location")
+                if (n := getattr(f.act, field)) is None or owner(n) == k or n.span.end <= clause.opened
+            }
             placed.append(f._replace(act=replace(f.act, object=own.get("object"), location=own.get("location"))))
         return placed
 
