@@ -477,7 +477,7 @@ def row(reason: Reason, **changes: object) -> InstanceVerdict:
 
 def test_every_reason_has_a_neutral_sentence_of_its_own() -> None:
     said = {reason: explain(row(reason), small(), LEXICON) for reason in get_args(Reason)}
-    assert len(set(said.values())) == len(said) == 23
+    assert len(set(said.values())) == len(said)
     for text in said.values():
         assert text.startswith("In case C-12, ")
         assert len(sentences(text)) == 1
