@@ -42,7 +42,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
     ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|ahead of|in advance of)\b"),
     ("background", r"(?:even (?:with|if|though|when|after|before)|whether or not|no matter|regardless of|irrespective of|whatever|however|whoever was|"
-                   r"because(?: of)?|due to|owing to|although|though|whereas|in spite of|despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
+                   r"because(?: of)?|on account of|in view of|in light of|by reason of|thanks to|as a result of|now that|due to|owing to|although|though|whereas|in spite of|despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
     ("background", r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)"),
     ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
                 r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|better|enrich|maintain))\b"),
@@ -57,7 +57,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
                rf"(?!{_END[3:-1]})"),
     ("after", _DIRECT.format(n=2) + r"(?:(?<!the )(?<!at least )(?:after(?!wards|\s+which)|following)|upon|as soon as|whenever|when(?:ever)?(?! applicable)|(?:each|every|any) time"
               r"|from the (?:moment|time|day)(?: (?:when|that|on which))?|(?:in|for) (?:any |every |each |the )?(?:case|event)s?(?: of| that| where| when)(?! doubt)|in case"
-              r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|where(?= )(?!as)|given that|now that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
+              r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|where(?= )(?!as)|given that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
               r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|admission|discharge|creation|rejection|submission)\b)"
               r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
               r"every|in|or|more|only|again|during|throughout|for)\b))\b"

@@ -82,6 +82,7 @@ _ENDS = _words(
 )
 _EXCUSES = _words(r"excus\w+")
 _DEFINES = re.compile(r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|permitted|required|obliged|possible|until|before)\w+", re.IGNORECASE)
+_STARTS_OR_ENDS = _words(r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+")
 _ELSE = _words(r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes")
 _SELF = _words(r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same")
 _BY = re.compile(r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|some)?\s*$", re.IGNORECASE)
@@ -95,6 +96,8 @@ SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
 STRONG = 0.78
 """Least score at which a second act in one clause counts as an act of its own."""
+CONDITIONS = ("provided", "only_after")
+"""Clauses that state what must have been done."""
 MOST_READINGS = 6
 LEAST = 0.8 * ENOUGH
 """Least score of an act that a construction asks for: its place in the sentence speaks for it too."""
@@ -194,6 +197,7 @@ class _Text:
         """Every statement of every sentence."""
         statements: list[Statement] = []
         background: list[Span] = []
+        missed: list[Unread] = []
         spans = sentences(self.sentence)
         for start, stop in spans:
             end = self._before_excuse(start, stop)
@@ -201,7 +205,9 @@ class _Text:
                 background.append(Span(end, stop))
             parts = clauses(self.sentence, start, end)
             background += [Span(c.opened, c.end) for c in parts if c.kind in ("background", "purpose")]
-            found = [] if len(spans) > 1 and self._is_aim(start, end) else _Sentence(self, start, end, parts, statements).statements()
+            said = _Sentence(self, start, end, parts, statements)
+            found = [] if len(spans) > 1 and self._is_aim(start, end) else said.statements()
+            missed += said.missed
             if not found and len(spans) > 1 and not _MODAL.search(self.sentence, start, end):
                 background.append(Span(start, end))
             statements += found
@@ -240,6 +246,7 @@ class _Sentence:
     def __init__(self, whole: _Text, start: int, end: int, parts: Sequence[Clause], earlier: Sequence[Statement]) -> None:
         self.whole, self.tokens, self.words = whole, whole.tokens, whole.words
         self.start, self.end, self.parts, self.earlier = start, end, parts, earlier
+        self.missed: list[Unread] = []
         self.text = whole.sentence[start:end]
 
     def statements(self) -> list[Statement]:
@@ -283,15 +290,18 @@ class _Sentence:
             yield from related
             return
         opened, targets = self._assigned(clause, subs)
-        if not targets and not opened:
-            if counted := self._count_only(clause, before):
-                yield counted
+        if not targets and (counted := self._count_only(clause, before)):
+            yield counted
+            return
+        if not targets and not any(s.kind in CONDITIONS for s, _ in opened) and not (opened and _STARTS_OR_ENDS.search(text)):
+            if frame.bound.stated:
+                self._miss(clause)
             return
         if not frame.bound.stated and not opened and _PAST.search(text):
             return
         exceptions = [(s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)]
         opened = [found for found in opened if found not in exceptions]
-        condition = next((o for o in opened if o[0].kind == "provided"), None)
+        condition = next((o for o in opened if o[0].kind in CONDITIONS), None)
         if condition and targets and frame.bound.permitted and targets[0].act.score < SURE_PERMISSION:
             found = self.turned(frame, [condition])  # what is left free is told too vaguely: the condition is the duty
         elif not targets:
@@ -304,6 +314,17 @@ class _Sentence:
         for ways in found:
             if ways:
                 yield [w._replace(reading=_excepted(w.reading, exceptions)) for w in ways]
+
+    def _miss(self, clause: Clause) -> None:
+        """A clause that binds and names no act of the schema: its verb, and the act that comes nearest."""
+        modal = _MODAL.search(self.whole.sentence, clause.start, clause.end)
+        at = self._at(modal.end() if modal else clause.start, clause.end)
+        content = [i for i in at if self.tokens[i].text[0].isalpha() and self.tokens[i].text not in STOP and i not in self.whole.named]
+        if content:
+            near = self.words.match_acts(self.tokens, content)[:1] or self.words.match_acts(self.tokens, self._at(clause.start, clause.end))[:1]
+            last = content[min(1, len(content) - 1)]
+            span = Span(self.tokens[content[0]].start, self.tokens[last].end)
+            self.missed.append(Unread(span, near[0].name if near else "", round(near[0].score, 2) if near else 0.0))
 
     def unopened(self, frame: _Frame, targets: Sequence[_Found], subs: Sequence[Clause], before: Reading | None) -> list[list[_Way]]:
         """A main clause that no act opens: acts in sequence, before or after what was said last, or asked of every case."""
@@ -426,7 +447,7 @@ class _Sentence:
     def turned(self, frame: _Frame, opened: Sequence[tuple[Clause, _Found]]) -> list[list[_Way]]:
         """A main clause without an act of its own: the process begins when …; may …, provided that …"""
         sub, found = opened[0]
-        if sub.kind != "provided":
+        if sub.kind not in CONDITIONS:
             return [self.alone(frame, found, [found], ())]
         inner = _Frame(sub, self.said(sub), frame.whole, _bound(self.said(sub)), frame.subject)
         return self.unopened(inner, sorted([found, *self._others(sub, found)], key=lambda f: f.positions), (), None)
@@ -535,9 +556,15 @@ class _Sentence:
         if any(self.tokens[i].text in _PRONOUN for i in at):
             lent += [i for p in self.parts if p is not own for i in self._at(p.start, p.end)]
         mine = set(at)
-        found = self.words.match_acts(self.tokens, at, [i for i in dict.fromkeys(lent) if i not in mine])
+        lent = [i for i in dict.fromkeys(lent) if i not in mine]
+        found = self.words.match_acts(self.tokens, at, lent)
+        told_by_names = {m.name for m in found if m.positions and set(m.positions) <= self.whole.named}
+        if told_by_names:  # the delivery station is no delivery, but another word may be
+            other = self.words.match_acts(self.tokens, [i for i in at if i not in self.whole.named], lent)
+            found = [m for m in found if m.name not in told_by_names] + [m for m in other if m.name in told_by_names]
+            found.sort(key=lambda m: (-m.score, -m.weight, m.name))
         occurs = any(self.tokens[i].text in _OCCUR for i in at)
-        good = [m for m in found if m.score >= LEAST and (m.positions or occurs) and not (m.positions and set(m.positions) <= self.whole.named)]
+        good = [m for m in found if m.score >= LEAST and (m.positions or occurs)]
         return good or self._generic(at)
 
     def _generic(self, at: Sequence[int]) -> list[Match]:
@@ -548,7 +575,7 @@ class _Sentence:
 
     def _assigned(self, clause: Clause, subs: Sequence[Clause]) -> tuple[list[tuple[Clause, _Found]], list[_Found]]:
         """Acts of the subordinate clauses and of the main one, none read twice: the pair of first acts that fits best together."""
-        mine = self._matches(clause.start, clause.end, clause)
+        mine = [m for m in self._matches(clause.start, clause.end, clause) if m.head or m.score >= SURE]
         chosen: list[tuple[Clause, Match, list[Match]]] = []
         first: Match | None = mine[0] if mine else None
         for sub in subs:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.types import Named, Span
-from gnrs_ppl.reading.words import BROADER, SYNONYM, similarity, word
+from gnrs_ppl.reading.words import BROADER, DERIVED, SAME, SYNONYM, similarity, word
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
 _LIFECYCLE = re.compile(r"\((?:start|complete|schedule|assign|suspend|resume|withdraw)\)\s*$|^[A-Z]_", re.IGNORECASE)
@@ -37,29 +37,29 @@ ENOUGH = 0.5
 ACT_CLASSES = tuple(
     frozenset(line.split())
     for line in """
-submit file lodge hand tender present deposit
+submit file lodge tender present deposit
 approve authorise authorize endorse sanction clear greenlight ratify accept
-reject refuse decline deny dismiss turn
+reject refuse decline deny dismiss
 pay settle remit disburse reimburse
 send dispatch forward mail post ship transmit issue
-receive get obtain
+receive obtain
 notify inform tell advise alert warn
-arrive come enter reach walk move go attend access
+arrive come enter reach walk attend proceed
 leave depart exit quit
 check inspect examine verify review audit assess control test
 decide determine rule resolve conclude adjudicate judge
 register enrol enroll record log enter
 sign countersign initial undersign
-open unseal unpack
+unseal unpack
 close shut finalise finalize
 cancel revoke withdraw void annul rescind
 create draft prepare generate produce compose write draw
-publish announce release issue post
-deliver hand bring carry supply transport drop give take
-collect pick fetch retrieve gather
+publish announce release post
+deliver bring carry supply transport drop convey
+collect fetch retrieve gather
 buy purchase order procure acquire
-sell trade barter swap exchange
-speak talk tell ask converse discuss say interview chat hear address question consult
+sell trade barter swap exchange bargain flog
+speak talk tell ask converse discuss say interview chat address question consult inform
 handle touch use operate interact manipulate
 treat cure medicate
 discharge release dismiss
@@ -68,14 +68,13 @@ appeal contest challenge object dispute
 fine penalise penalize sanction
 assign allocate appoint designate
 repair fix mend restore
-return bring
-harvest pick cut reap gather
+harvest cut reap
 patrol guard watch round
 craft make build produce construct
-archive store keep file
+archive store file
 print copy
 update amend change modify revise correct edit
-stop halt suspend pause
+halt suspend pause
 begin start commence initiate launch open
 end finish complete conclude terminate
 remind reprimand chase
@@ -87,7 +86,6 @@ plan schedule arrange organise organize
 add append attach insert include impose
 remove delete strip
 investigate probe explore
-report state declare
 request ask demand apply
 parcel package consignment shipment cargo
 invoice bill
@@ -108,9 +106,26 @@ _CLASSES: dict[str, frozenset[int]] = {}
 for _number, _members in enumerate(ACT_CLASSES):
     for _member in _members:
         _CLASSES[_member] = _CLASSES.get(_member, frozenset()) | {_number}
+PHRASES = (
+    ("check in", "sign in", "clock in", "log in", "badge in", "punch in", "register arrival", "register attendance", "report for duty"),
+    ("check out", "sign out", "clock out", "log out", "badge out", "punch out", "clock off", "register departure", "log off"),
+    ("speak", "talk over", "have word", "hold conversation", "let know", "say face"),
+    ("sign the contract", "conclude contract", "enter contract", "sign agreement"),
+    ("publish the task", "put out task", "post task", "set task"),
+    ("publish", "put up", "put out", "make public"),
+    ("deliver", "hand over", "drop off", "bring round", "take to", "take out", "take round", "get over to", "drop at", "leave at"),
+    ("arrive", "turn up", "show up", "get to", "come into", "set foot", "be in", "be at", "be present", "walk into", "go into", "carry on into", "go in", "stay out"),
+    ("trade", "buy", "strike deal"),
+    ("patrol", "make rounds", "do rounds", "walk beat"),
+    ("hand in", "turn in", "send in", "file", "submit"),
+    ("carry out", "conduct", "perform"),
+)
+"""Ways to say one act that no single word of it tells: general English."""
 _GENERIC = frozenset({"thing", "things", "something", "anything"})
 """Words by which an act says that any doing will do: handle things."""
 CLASSMATE = 0.72
+SAID = 0.85
+"""How well a saying of several words says an act."""
 HEAD = 0.7
 """How well the last word of a term says it: the key, for the access key."""
 LENT = 0.8
@@ -155,18 +170,20 @@ def role_words(term: Term) -> tuple[str, ...]:
 
 
 class Match(NamedTuple):
-    """A name found in some tokens: how well, and by which of them."""
+    """A name found in some tokens: how well, by which of them, and whether its first word (what is done) is among what they say."""
 
     name: str
     score: float
     weight: float
     positions: tuple[int, ...]
+    head: bool = True
 
 
 @dataclass(frozen=True)
 class _Entry:
     name: str
     variants: tuple[tuple[tuple[str, float], ...], ...]
+    sayings: tuple[tuple[str, ...], ...] = ()
 
 
 class Vocabulary:
@@ -180,7 +197,9 @@ class Vocabulary:
         spoken = {a.name: _action_words(a) for a in schema.actions}
         self.generic = frozenset(name for name, variants in spoken.items() if any(_GENERIC & set(v) for v in variants))
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
-        self.acts = tuple(_Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants)) for name, variants in spoken.items())
+        self.acts = tuple(
+            _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), _sayings(variants)) for name, variants in spoken.items()
+        )
 
     def words_of(self, action: str) -> tuple[str, ...]:
         """The content words of an action, of all its variants."""
@@ -235,9 +254,14 @@ def _content(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
-    given = [action.phrase, action.noun, " ".join(name_words(action.name)), *action.aliases]
+    given = [action.phrase or " ".join(name_words(action.name)), action.noun, *action.aliases]
     found = [_content([t.text for t in tokens_of(text) if t.text[0].isalnum()]) for text in given if text]
     return tuple(dict.fromkeys(v for v in found if v))
+
+
+def _sayings(variants: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Other ways to say an act, each of which must stand there whole."""
+    return tuple(tuple(other.split()) for first, *others in PHRASES if _content(first.split()) in variants for other in others)
 
 
 def _term_entry(term: Term, person: bool = False) -> _Entry:
@@ -247,7 +271,7 @@ def _term_entry(term: Term, person: bool = False) -> _Entry:
 
 
 def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int]) -> Match | None:
-    best: Match | None = None
+    best = _said(entry, tokens, at)
     for variant in entry.variants:
         total = sum(weight for _, weight in variant)
         own = [[(s, i) for i in at if (s := _word_score(w, tokens, i)) >= BROADER] for w, _ in variant]
@@ -256,8 +280,8 @@ def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Seque
         if max((score for places in own for score, _ in places), default=SYNONYM if lent else 0.0) < CLASSMATE:
             continue
         middle = _middle(own)
-        got, used = 0.0, list[int]()
-        for (w, weight), places in zip(variant, own, strict=True):
+        got, used, head = 0.0, list[int](), False
+        for k, ((w, weight), places) in enumerate(zip(variant, own, strict=True)):
             free = [(s, i) for s, i in places if i not in used and (w not in PARTICLES or any(_goes_with(tokens, u, i) for u in used))]
             score, place = max(free, key=lambda p: (p[0], -abs(p[1] - middle)), default=(0.0, -1))
             borrowed = max((LENT * _word_score(w, tokens, i) for i in lent), default=0.0)
@@ -265,9 +289,28 @@ def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Seque
                 used.append(place)
             if (score := max(score, borrowed)) >= BROADER * LENT:
                 got += weight * score
+                head = head or not k or w in LIGHT
         if got and (best is None or (bool(used), got / total) > (bool(best.positions), best.score)):
-            best = Match(entry.name, got / total, got, tuple(sorted(used)))
+            best = Match(entry.name, got / total, got, tuple(sorted(used)), head)
     return best
+
+
+def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int]) -> Match | None:
+    """An act told by a saying of several words that stand near each other, in order; the first may be a verb in any form."""
+    for saying in entry.sayings:
+        for k, i in enumerate(at):
+            if similarity(saying[0], tokens[i].text) < SAME:
+                continue
+            places = [i]
+            for w in saying[1:]:
+                nearby = [j for j in at if len(w) > 4 and i - 5 <= j < i and similarity(w, tokens[j].text) >= DERIVED]  # passive: departure is registered
+                nearby += [j for j in at[k + 1 :] if places[-1] < j <= i + 3 + len(saying) and (tokens[j].text == w or (len(w) > 4 and similarity(w, tokens[j].text) >= DERIVED))]
+                if not nearby or (w in PARTICLES and not _goes_with(tokens, i, nearby[0])):
+                    break
+                places.append(nearby[0])
+            else:
+                return Match(entry.name, SAID, SAID, tuple(sorted(places)))
+    return None
 
 
 def _middle(own: Sequence[Sequence[tuple[float, int]]]) -> float:
