@@ -23,7 +23,7 @@ BELOW: dict[str, set[str]] = {
     "audit": {"errors", "safe_text", "context", "benchmarks", "rule", "versions"},
     "realize": {"errors", "context", "rule", "audit", "llm"},
     "candidates": {"errors", "context", "rule", "reading", "llm"},
-    "models": {"errors", "context", "rule", "candidates"},
+    "models": {"errors", "context", "rule", "reading", "candidates"},
     "inference": {"errors", "safe_text", "versions", "context", "models"},
     "llm": {"errors", "context", "rule"},
     "calibration": {"errors", "versions", "context", "benchmarks", "rule", "candidates", "models", "inference"},
