@@ -334,24 +334,16 @@ def draft(
         chosen = weights_named(weights)
         _draft_split(split, reveal, as_json, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         return
-    if out is not None:
-        check_folder(out, FILES)
 
     drafts: list[tuple[int, Draft, list[Path]]] = []
     stopped: list[tuple[int, GnrsError]] = []
     with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
         loaded = gnrs.load_context(str(context), log)
-        folders = (
-            [out / f"rule-{n}" for n in range(1, rules_stated(loaded) + 1)]
-            if out is not None and every
-            else [out]
-            if out is not None
-            else []
-        )
-        for folder in folders:
-            check_folder(folder, FILES)
-            check_apart([folder / name for name in FILES], _inputs(loaded, str(context), weights))
-        for number in range(1, rules_stated(loaded) + 1) if every else (statement or 1,):
+        rules = rules_stated(loaded) if every else 1
+        for place in [] if out is None else [out / f"rule-{n}" for n in range(1, rules + 1)] if every else [out]:
+            check_folder(place, FILES)
+            check_apart([place / name for name in FILES], _inputs(loaded, str(context), weights))
+        for number in range(1, rules + 1) if every else (statement or 1,):
             try:
                 drafted = gnrs.draft(
                     of_rule(loaded, number) if every or statement else loaded,
