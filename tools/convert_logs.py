@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes logs/*.csv from the logs in a folder of event logs. Standard library only; run it in its own
-folder.
+"""Write the CSV logs that experiments/sentences/real_logs is about: convert_logs.py [SOURCE [TARGET]].
+
+Standard library only.
 
 XES logs: one line per event, in file order; event attributes that no rule needs are left out; the string
 "EMPTY" in org:group becomes an empty cell. Timestamps keep their offset, except in the road traffic
@@ -28,7 +29,7 @@ from collections import defaultdict
 from pathlib import Path
 
 SOURCE = Path(sys.argv[1] if len(sys.argv) > 1 else "../shared/eventlogs")
-LOGS = Path(__file__).resolve().parent / "logs"
+LOGS = Path(sys.argv[2] if len(sys.argv) > 2 else "build/real_logs")
 
 
 def local(tag):

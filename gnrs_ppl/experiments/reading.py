@@ -1,0 +1,228 @@
+"""How well goals are read: ``python -m gnrs_ppl.experiments.reading [--sentences FILE] [--logs FOLDER] [--json]``.
+
+Three tables. English sentences of Text2Declare with gold constraints, a third of which was held out while the reader was written (by the
+first activity, so that paraphrases stand together). The dev goals drafted from their sentences alone, fields emptied, and from two sets of
+rewordings that nobody looked at; the weights of each are fitted to the other fifteen goals. Sentences about real logs, each with the rule
+it means or the reason to refuse it. What is missing beside the checkout is left out and said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+import yaml
+from rich.table import Table
+
+from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.calibration.objective import minimise, problem_of
+from gnrs_ppl.calibration.problem import dev_data, dev_goals
+from gnrs_ppl.calibration.weights import frozen_weights
+from gnrs_ppl.candidates.build import pools_of
+from gnrs_ppl.context.load import Context, with_log
+from gnrs_ppl.context.types import Goal, Schema
+from gnrs_ppl.errors import GnrsError, Refused
+from gnrs_ppl.evaluate.audit_f1 import audit_score, verdicts
+from gnrs_ppl.inference.exact import enumerate_space
+from gnrs_ppl.models.energy import contract
+from gnrs_ppl.models.graph import compile_graph
+from gnrs_ppl.reading import read
+from gnrs_ppl.reading.plain import declare_name
+from gnrs_ppl.rule.types import Structure
+from gnrs_ppl.safe_text import to_json
+from gnrs_ppl.terminal import console
+
+HERE = Path(__file__).parent / "sentences"
+SENTENCES = Path("../shared/sentences/text2declare_dev.json")
+LOGS = Path("build/real_logs")
+"""Where ``tools/convert_logs.py`` writes the logs of the third table."""
+EMPTY: dict[str, Any] = {"required": (), "forbidden": (), "roles": (), "locations": (), "objects": (), "within": None}
+SYMMETRIC = ("CoExistence", "NotCoExistence")
+
+
+class Scored(NamedTuple):
+    """Sentences of one part and template: how many, with the template right, with template and acts right, with nothing read."""
+
+    part: str
+    template: str
+    sentences: int
+    template_right: int
+    right: int
+    unread: int
+
+
+def sentence_scores(path: Path) -> list[Scored]:
+    """Per part (dev, held out) and template, and their sums."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for row in json.loads(path.read_text(encoding="utf-8")):
+        part = "held out" if int(hashlib.sha256(row["activities"][0].encode()).hexdigest(), 16) % 3 == 0 else "dev"
+        schema = Schema.model_validate({"actions": [{"name": a["name"], "phrase": a["phrase"]} for a in row["schema"]]})
+        readings = read(row["text"], schema)
+        best = readings.statements[0].best if readings.statements else None
+        name = declare_name(best.template, best.count) if best else ""
+        acts = list(best.activities) if best else []
+        same = sorted(acts) == sorted(row["activities"]) if name in SYMMETRIC else acts == row["activities"]
+        right = name == row["template"]
+        found = {"sentences": 1, "template_right": right, "right": right and same, "unread": best is None}
+        for template in (row["template"], "all"):
+            counts.setdefault((part, template), Counter()).update({k: int(v) for k, v in found.items()})
+    ordered = sorted(counts, key=lambda key: (key[0], key[1] == "all", key[1]))
+    return [Scored(*key, *(counts[key][f] for f in Scored._fields[2:])) for key in ordered]
+
+
+class Drafted(NamedTuple):
+    """Audit F1 (macro, against the records) of a dev goal's best rule, from the fields and sentence, the sentence alone, two rewordings."""
+
+    goal: str
+    fields: float
+    sentence: float
+    reworded_a: float
+    reworded_b: float
+
+
+def goal_scores() -> Iterator[Drafted]:
+    """Each dev goal by weights fitted to the other fifteen, the prior's strength as frozen; what cannot be drafted scores 0."""
+    ids = dev_goals()
+    problem = problem_of(dev_data())
+    kappa = _frozen_kappa()
+    words = [yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8")) for which in "ab"]
+    for left_out, goal in enumerate(ids):
+        share = np.ones(len(ids))
+        share[left_out] = 0.0
+        beta = minimise(problem, share, kappa).beta
+        context = load_context(goal)
+        alone = _reworded(context, {})
+        contexts = [context, alone, *(_reworded(context, {"intent": said[goal]}) for said in words)]
+        yield Drafted(goal, *(_f1(c, goal, beta / beta.sum()) for c in contexts))
+
+
+def _frozen_kappa() -> float:
+    from gnrs_ppl.calibration.weights import FROZEN
+
+    return float(json.loads(FROZEN.read_text(encoding="utf-8"))["objective"]["kappa"])
+
+
+def _reworded(context: Context, said: Mapping[str, Any]) -> Context:
+    goal: Goal = context.goal.model_copy(update=EMPTY | dict(said))
+    return replace(context, goal=goal, scene=context)
+
+
+def _f1(context: Context, goal: str, weights: np.ndarray[Any, np.dtype[np.float64]]) -> float:
+    try:
+        graph = compile_graph(context, pools_of(context).pools)
+    except GnrsError:
+        return 0.0
+    found = enumerate_space(contract(graph.space, weights))
+    best = int(np.where(found.feasible, found.score, -np.inf).argmax())
+    position = [int(i) for i in np.unravel_index(best, tuple(found.sizes))]
+    return audit_score(graph.structure(position), goal).record.macro
+
+
+class OnLog(NamedTuple):
+    """A sentence about a real log: what it should give, what it gave, whether it was read, drafted or refused rightly."""
+
+    id: str
+    log: str
+    kind: str
+    expected: str
+    got: str
+    read_right: bool
+    right: bool
+
+
+def log_scores(folder: Path) -> Iterator[OnLog]:
+    """Each sentence drafted on its log; a draft is right where its verdicts are the reference's, case by case."""
+    import gnrs_ppl as gnrs
+
+    entries = yaml.safe_load((HERE / "real_logs" / "sentences.yaml").read_text(encoding="utf-8"))
+    scenes: dict[str, Context] = {}
+    for entry in entries:
+        name = entry["log"]
+        if name not in scenes:
+            loaded = load_context(str(HERE / "real_logs" / f"{name}.context.yaml"))
+            scenes[name] = replace(loaded, records=with_log(loaded.records, folder / f"{name}.csv"))
+        scene = scenes[name]
+        goal = scene.goal.model_copy(update=EMPTY | {"id": entry["id"], "intent": " ".join(entry["sentence"].split())})
+        context = replace(scene, goal=goal, scene=scene)
+        expected = entry["expected"]
+        readings = read(goal.intent, scene.schema)
+        try:
+            drafted: Structure | None = gnrs.draft(context, kernel="exact", chains=1, steps=1).structure
+            got = "drafted"
+        except Refused as refused:
+            drafted, got = None, refused.reason or str(refused)
+        except GnrsError as error:
+            drafted, got = None, str(error)
+        if "refused" in expected:
+            wanted = expected["refused"]
+            wanted = wanted if isinstance(wanted, str) else wanted["reason"]
+            yield OnLog(entry["id"], name, entry["kind"], wanted, got, not readings.statements, got == wanted)
+            continue
+        rule = Structure.model_validate(expected["rule"])
+        read_right = any(_same(r.template, r.activities, rule) for s in readings.statements for r in s.readings[:1])
+        same = False
+        if drafted is not None:
+            try:
+                same = verdicts(drafted, scene.log) == verdicts(rule, scene.log)
+            except GnrsError as error:
+                got = str(error)
+        yield OnLog(entry["id"], name, entry["kind"], rule.norm.constraints[0].template, got, read_right, same)
+
+
+def _same(template: str, activities: tuple[str, ...], rule: Structure) -> bool:
+    """Whether a reading has the template and the acts of one of the reference's constraints."""
+    opener = rule.trigger.act.activities if rule.trigger.act else ()
+    return any(
+        template == c.template and set(activities) == {*c.target.activities, *(c.after.act.activities if c.after else opener)}
+        for c in rule.norm.constraints
+    ) or any(template == c.template and set(activities) == set(c.target.activities) for c in rule.norm.constraints)
+
+
+def main(
+    sentences: Annotated[Path, typer.Option(help="Sentences with gold templates (Text2Declare).")] = SENTENCES,
+    logs: Annotated[Path, typer.Option(help="Folder of the converted logs.")] = LOGS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Print how well goals are read, and what the drafts are worth."""
+    frozen_weights()
+    one = sentence_scores(sentences) if sentences.is_file() else []
+    two = list(goal_scores())
+    three = list(log_scores(logs)) if logs.is_dir() else []
+    if as_json:
+        print(to_json({"sentences": [s._asdict() for s in one], "goals": [g._asdict() for g in two], "logs": [x._asdict() for x in three]}))
+        return
+    screen = console()
+    screen.print(_table("Sentences of Text2Declare", Scored._fields, one) if one else f"no file {sentences}")
+    for part in ("dev", "held out") if one else ():
+        whole = next(s for s in one if s.part == part and s.template == "all")
+        n = whole.sentences
+        accuracy = f"template {whole.template_right / n:.3f}, template and acts {whole.right / n:.3f}"
+        screen.print(f"{part}: {accuracy}, unread {whole.unread} of {n}")
+    screen.print(_table("Dev goals, audit F1 by weights fitted to the others", Drafted._fields, two))
+    means = [float(np.mean([g[k] for g in two])) for k in range(1, 5)]
+    screen.print("means: " + ", ".join(f"{name} {mean:.3f}" for name, mean in zip(Drafted._fields[1:], means, strict=True)))
+    screen.print(_table("Sentences about real logs", OnLog._fields, three) if three else f"no folder {logs}; see tools/convert_logs.py")
+    if three:
+        rules, refusals = [x for x in three if x.kind != "refuse"], [x for x in three if x.kind == "refuse"]
+        screen.print(
+            f"read right {sum(x.read_right for x in rules)} of {len(rules)}, drafted right {sum(x.right for x in rules)} of {len(rules)}, "
+            f"refused rightly {sum(x.right for x in refusals)} of {len(refusals)}"
+        )
+
+
+def _table(title: str, columns: tuple[str, ...], rows: list[Any]) -> Table:
+    table = Table(*columns, title=title)
+    for row in rows:
+        table.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else str(cell)[:70] for cell in row))
+    return table
+
+
+if __name__ == "__main__":
+    typer.run(main)
