@@ -403,8 +403,10 @@ def test_an_output_that_knows_only_ascii(audit: list[object], capsys: pytest.Cap
 def test_a_current_folder_that_is_gone(audit: list[object], tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
-    command = f'cd {gone}; rmdir {gone}; exec "$0" -c "from gnrs_ppl.cli import main; main()" "$@"'
-    done = subprocess.run(["sh", "-c", command, sys.executable, *map(str, audit)], capture_output=True, text=True, check=False)
+    script = tmp_path / "gnrs"  # with -c Python itself looks for modules in that folder, and 3.13 fails
+    script.write_text("from gnrs_ppl.cli import main\nmain()\n")
+    command = f'cd {gone}; rmdir {gone}; exec "$0" "$@"'
+    done = subprocess.run(["sh", "-c", command, sys.executable, script, *map(str, audit)], capture_output=True, text=True, check=False)
     line = "gnrs: the current folder: cannot be found (No such file or directory); change to one that exists\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
