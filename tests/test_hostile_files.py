@@ -199,7 +199,7 @@ def test_years_to_which_no_offset_can_be_added(moment: str, field: str, tmp_path
 @pytest.mark.parametrize("year", ["1000", "9000"])
 def test_the_years_at_the_ends_are_audited(year: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     edits = (("records.channels.0.coverage.0.start", "1000-01-01"), ("records.end_of_observation", f"{year}-12-31"))
-    context = small.write(tmp_path, small.changed(small.CONTEXT, *edits))
+    context = small.write(tmp_path, small.changed(small.CONTEXT, *edits), small.LOG.replace("2024-", f"{year}-"))
     assert run(["audit", str(context), "--rule", str(tmp_path / "rule.json")]) in (0, 1)
 
 

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -315,7 +316,7 @@ def test_an_unexpected_error_is_70_with_a_report(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(sys.modules["gnrs_ppl.audit.files"], "audit_files", fails(error))
+    monkeypatch.setattr(import_module("gnrs_ppl.audit.files"), "audit_files", fails(error))
     assert run(["audit", "--rule", "x"]) == 70
     said = capsys.readouterr()
     (report,) = tmp_path.iterdir()
@@ -335,7 +336,7 @@ def test_an_unexpected_error_is_70_with_a_report(
 def test_without_a_folder_for_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    monkeypatch.setattr(sys.modules["gnrs_ppl.audit.files"], "audit_files", fails(ValueError("x")))
+    monkeypatch.setattr(import_module("gnrs_ppl.audit.files"), "audit_files", fails(ValueError("x")))
     assert run(["audit", "--rule", "x"]) == 70
     assert capsys.readouterr().err == "gnrs: unexpected ValueError: x; this is a fault of the program; no report could be written\n"
 
@@ -403,8 +404,10 @@ def test_an_output_that_knows_only_ascii(audit: list[object], capsys: pytest.Cap
 def test_a_current_folder_that_is_gone(audit: list[object], tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
-    command = f'cd {gone}; rmdir {gone}; exec "$0" -c "from gnrs_ppl.cli import main; main()" "$@"'
-    done = subprocess.run(["sh", "-c", command, sys.executable, *map(str, audit)], capture_output=True, text=True, check=False)
+    script = tmp_path / "gnrs"  # with -c Python itself looks for modules in that folder, and 3.13 fails
+    script.write_text("from gnrs_ppl.cli import main\nmain()\n")
+    command = f'cd {gone}; rmdir {gone}; exec "$0" "$@"'
+    done = subprocess.run(["sh", "-c", command, sys.executable, script, *map(str, audit)], capture_output=True, text=True, check=False)
     line = "gnrs: the current folder: cannot be found (No such file or directory); change to one that exists\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
