@@ -38,12 +38,15 @@ _END = r"(?=\s*(?:[.,;:)]|$))"
 _LIMIT = rf"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
-    ("after", r"(?:for|at|on|with|upon|after) (?:each|every)\b(?! (?:of|other|time))"),
+    ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
     ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|ahead of|in advance of)\b"),
-    ("background", r"(?:even (?:with|if|though|when|after|before)|whether or not|no matter|regardless of|irrespective of|whatever|however|whoever was|"
+    ("background", r"(?:even (?:with|if|though|when|after|before)|whether or not|no matter|never mind|regardless of|irrespective of|whatever|whichever|however|whoever was|"
                    r"because(?: of)?|on account of|in view of|in light of|by reason of|thanks to|as a result of|now that|due to|owing to|although|though|whereas|in spite of|despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
     ("background", r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)"),
+    ("background", r"(?<!\w )(?<!\w, )with (?:(?!you\b)[\w'-]+ ){1,5}?\w+ing\b"),
+    ("background", r"(?<!\w )(?<!\w, )(?:[\w'-]+ ){1,7}or not(?=,)"),
+    ("background", r"(?<!\w )(?<!\w, )(?:I|we) (?:know|understand|realise|realize|appreciate|see)\b"),
     ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
                 r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|better|enrich|maintain))\b"),
     ("only_after", r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|where|upon|following|as soon as)\b"),
@@ -51,7 +54,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
                  r"|dependent on|depends on)\b"),
     ("unless", r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|for|that|where)|other than|apart from|with the exception of"
                r"|if not(?= already)|barring)\b"),
-    ("without", r"without (?!delay|undue|hesitation|exception|fail|a doubt|further|reproach)(?:having |first )*"),
+    ("without", r"(?:without (?!delay|undue|hesitation|exception|fail|a doubt|further|reproach)(?:having |first )*|in the absence of )"),
     ("until", r"(?:not until|until|till|up to the (?:time|moment) (?:that|of))\b"),
     ("before", _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|week|month|year))))\b"
                rf"(?!{_END[3:-1]})"),
@@ -61,7 +64,9 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
               r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|admission|discharge|creation|rejection|submission)\b)"
               r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
               r"every|in|or|more|only|again|during|throughout|for)\b))\b"
-              rf"(?!{_END[3:-1]})"),
+               rf"(?!{_END[3:-1]})"),
+    ("background", r"(?<!\w )(?:(?!(?:and|or|but|is|are|was|were|be|must|shall|may|can|will|should)\b)[\w'-]+ ){1,9}?"
+                   r"(?:having (?=been|\w+ed\b)|being|not (?=\w+ing\b))"),
 )  # fmt: skip
 _COMPILED = tuple((kind, re.compile(rf"(?<![\w-]){pattern}", re.IGNORECASE)) for kind, pattern in _OPENERS)
 
@@ -144,7 +149,7 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
         if any(c.isalnum() for c in text[at : mark.opened]) and not _only_adverbs(text[at : mark.opened]):
             main(at, mark.opened)
         limit = marks[i + 1].opened if i + 1 < len(marks) and mark.kind != "background" else end
-        first = number == 0
+        first = number == 0 or bool(at < mark.opened and _JOINED.search(text, at, mark.opened))
         stop = _end_of_subordinate(text, mark, limit, end, first)
         clause = Clause(mark.kind, mark.start, stop, mark.opened, mark.direct, number + 1 if first else number, first, mark.opener)
         found.append(clause)
@@ -161,14 +166,26 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
 
 
 def _embedded(text: str, mark: _Opening, end: int) -> int | None:
-    """Where a clause ends that stands inside another: "any that has been cut", "a courier without a task must"; None for any other."""
+    """Where a clause ends that stands inside another, else None.
+
+    "any that has been cut", "a courier without a task must", "handling prior to signature is forbidden", "shall, if asked, …".
+    """
     if mark.kind == "who":
         return mark.start
-    if mark.kind == "without" and (told := _UP_TO_MODAL.match(text, mark.start, end)):
-        return told.end()
+    if _OPEN_MODAL.search(text, 0, mark.opened) and (comma := text.find(",", mark.start, end)) > 0:
+        return comma
+    if mark.kind in ("without", "before") and (told := _UP_TO_MODAL.match(text, mark.start, end)):
+        before = text[:mark.opened]
+        nominal = _DETERMINER.match(before[before.rfind(",") + 1 :].removeprefix(" and").strip())
+        if mark.kind == "without" or (nominal and not _binds(before[before.rfind(",") + 1 :])):
+            return told.end()
     return None
 
 
+_OPEN_MODAL = re.compile(rf"\b{MODAL}\s*,\s*\Z", re.IGNORECASE)
+
+
+_JOINED = re.compile(r"\b(?:and|but|so|yet|therefore|hence)\s+\Z", re.IGNORECASE)
 _UP_TO_MODAL = re.compile(rf"(?:\s*(?!\w+ing\b)[\w'-]+){{1,4}}?(?=\s+{MODAL}\b)", re.IGNORECASE)
 
 
