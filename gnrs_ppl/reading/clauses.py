@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from gnrs_ppl.reading.quantities import PLAIN_DURATION
+from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
 from gnrs_ppl.reading.words import lemmas, word
 
 Kind = Literal["main", "after", "only_after", "before", "until", "unless", "without", "provided", "purpose", "background", "who"]
@@ -41,7 +41,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
     ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|ahead of|in advance of)\b"),
-    ("background", r"(?:even (?:with|if|though|when|after|before)|whether or not|no matter|never mind|regardless of|irrespective of|whatever|whichever|however|whoever was|"
+    ("background", r"(?:even (?:with|if|though|when|after|before|where)|whether or not|no matter|never mind|regardless of|irrespective of|whatever|whichever|however|whoever was|"
                    r"because(?: of)?|on account of|in view of|in light of|by reason of|thanks to|as a result of|now that|due to|owing to|although|though|whereas|in spite of|despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
     ("background", r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)"),
     ("background", r"(?<!\w )(?<!\w, )with (?:(?!you\b)[\w'-]+ ){1,5}?\w+ing\b"),
@@ -75,21 +75,21 @@ MODAL = (
     r"(?:is|are|be|being|was|were)\s+(?:not\s+|also\s+|always\s+|strictly\s+|only\s+|never\s+|therefore\s+|then\s+)*(?:required|obliged|obligated|obligatory|bound|mandatory|"
     r"necessary|needed|essential|imperative|requisite|compulsory|expected|supposed|recommended|advised|allowed|permitted|possible|impossible|prohibited|forbidden|"
     r"barred|banned|entitled|free|enabled|disabled|critical|vital|crucial|important|due)|requires?|necessitates?|never|mustn't|shouldn't|"
-    r"do(?:es)? not|don't|doesn't|no longer)"
+    r"do(?:es)? not|don't|doesn't|no longer|\w+'ll|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like|please)"
 )
 _MODAL = re.compile(rf"\b{MODAL}\b", re.IGNORECASE)
 _CONJUNCTION = re.compile(
     rf"(?:,\s*(?:and|but|yet|nor|then)?\s*|\s+(?:and|but|nor|then|yet)\s+|,\s*(?:and|but)\s+)(?=(?:then |also |in addition |afterwards |they |he |she |it |he or she )?(?:{MODAL})\b"
-    rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no|never|nobody|no one)\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|(?:the|an?|any|every|each|no|all|its?|their|his|her|that|this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
+    rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no|never|nobody|no one)\b|no\s+(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|(?:the|an?|any|every|each|no|all|its?|their|his|her|that|this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
     re.IGNORECASE,
 )
 _COMMA_AND = re.compile(
-    rf",\s*(?:and|but|so|therefore|hence)\s+(?=(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
+    rf",\s*(?:and|but|so|therefore|hence)\s+(?=(?:[\w'-]+\s+){{1,16}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
     re.IGNORECASE,
 )
-_COORDINATED = re.compile(r"\s+and\s+(?=([a-z]+)\b)", re.IGNORECASE)
+_COORDINATED = re.compile(r"\s+and\s+(?:to\s+)?(?=([a-z]+)\b)", re.IGNORECASE)
 _LIST_TO_COME = re.compile(r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|beforehand|first)\W*$", re.IGNORECASE)
-_DETERMINER = re.compile(r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|one|someone|nobody)\b", re.IGNORECASE)
+_DETERMINER = re.compile(r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|I|one|someone|nobody)\b", re.IGNORECASE)
 SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|:(?=\s)")
 
 
@@ -194,8 +194,13 @@ def _only_adverbs(text: str) -> bool:
     return all(w in ("then", "and", "but", "also", "finally", "however", "therefore", "or", "so", "only", "that", "moreover", "afterwards", "again") for w in words)
 
 
-_EACH = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)", re.IGNORECASE)
-_FEW_WORDS = re.compile(rf"(?:\s*(?!(?:at|the|an?|in|and|or|but|who|which|that|{MODAL})\b)[\w'-]+){{0,4}}", re.IGNORECASE)
+_EACH = re.compile(r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)", re.IGNORECASE)
+_FEW_WORDS = re.compile(
+    rf"(?:\s*(?!(?:at|the|an?|in|and|or|but|who|which|that|{MODAL}|{NUMBER}|\w+ (?:out )?of {NUMBER})\b)[\w'-]+){{0,4}}",
+    re.IGNORECASE,
+)
+_THAT_DONE = re.compile(r"\s*(?:that|this|it|they)(?:'s|\s+(?:is|are|has been|have been))\s+[\w-]+\b(?=\s+(?!by\b)\w)", re.IGNORECASE)
+"""A clause that only points back: "until that's done no visitor …"."""
 
 
 def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: bool) -> int:
@@ -204,7 +209,11 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         return limit
     commas = [m.start() for m in re.finditer(r",", text[mark.start : limit])]
     commas = [mark.start + c for c in commas]
+    if _EACH.fullmatch(mark.opener) and (not first or _MODAL.search(text, mark.start, (*commas, limit)[0])):
+        return min(limit, _FEW_WORDS.match(text, mark.start).end())  # type: ignore[union-attr]
     if first:
+        if done := _THAT_DONE.match(text, mark.start, limit):
+            return done.end()
         for comma in commas:
             listed = re.match(r"\s*(?:and|or)\s", text[comma + 1 : end])
             if not listed and any(word(w).verbs for w in re.findall(r"[a-z]{3,}", text[mark.start : comma].lower())):
@@ -222,8 +231,6 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
                 if any(word(w).verbs for w in re.findall(r"[a-z]+", text[mark.start : d.start()].lower()) if len(w) > 3):
                     return d.start()
         return limit
-    if _EACH.fullmatch(mark.opener):
-        return min(limit, _FEW_WORDS.match(text, mark.start).end())  # type: ignore[union-attr]
     broken = _CONJUNCTION.search(text, mark.start, limit) or _COMMA_AND.search(text, mark.start, limit)
     if broken:
         return broken.start()

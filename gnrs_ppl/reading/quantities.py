@@ -13,7 +13,7 @@ _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 NUMBERS = {w: n for n, w in enumerate(_UNITS, 1)} | {"a": 1, "an": 1, "a hundred": 100, "one hundred": 100} | {
     f"{tens}{sep + _UNITS[u - 1] if u else ''}": 10 * n + u for n, tens in enumerate(_TENS, 2) for u in range(10) for sep in "- "
 }  # fmt: skip
-_NUMBER = rf"(?:\d+|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
+NUMBER = rf"(?:\d+|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _LENGTH = {
     "second": Duration(seconds=1), "sec": Duration(seconds=1), "minute": Duration(seconds=60), "min": Duration(seconds=60),
     "hour": Duration(seconds=3600), "hr": Duration(seconds=3600), "day": Duration(days=1), "night": Duration(days=1),
@@ -22,14 +22,12 @@ _LENGTH = {
 }  # fmt: skip
 _UNIT = rf"(?:{'|'.join(sorted(_LENGTH, key=len, reverse=True))})s?"
 _ONE = (
-    rf"(?:(?:the )?(?P<half>half(?: an?)? hour|half a day|half a year|an? hour and a half|(?:a|one|three)[- ]quarters? of an hour)|(?P<number>{_NUMBER})"
+    rf"(?:(?:the )?(?P<half>half(?: an?)? hour|half a day|half a year|an? hour and a half|(?:a|one|three)[- ]quarters? of an hour)|(?P<number>{NUMBER})"
     rf"(?:\s*\(\s*\d+\s*\))?[\s-]+(?P<kind>working|business|calendar|consecutive|full|whole|clear)?\s*(?P<unit>{_UNIT}))\b['’]?"
 )
-DURATION = re.compile(rf"\b{_ONE}(?:,? (?:and )?(?P<number2>{_NUMBER})[\s-]+(?P<unit2>{_UNIT})\b)?", re.IGNORECASE)
+DURATION = re.compile(rf"\b{_ONE}(?:,? (?:and )?(?P<number2>{NUMBER})[\s-]+(?P<unit2>{_UNIT})\b)?", re.IGNORECASE)
 PLAIN_DURATION = re.sub(r"\(\?P<\w+>", "(?:", DURATION.pattern)
 """The same without names, to stand inside other patterns."""
-VAGUE = re.compile(rf"\b(?:a few|some|several|the next few)? ?(?P<unit>{_UNIT})\b", re.IGNORECASE)
-_HALVES = {"half": 1800, "hour and": 5400, "quarter": 900, "three": 2700}
 
 
 class Length(NamedTuple):
@@ -75,9 +73,9 @@ def number(words: str) -> int:
     return int(words) if words.isdigit() else NUMBERS[words.lower()]
 
 
-_TIMES = rf"(?P<n>{_NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice)"
+_TIMES = rf"(?P<n>{NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice)"
 COUNT = re.compile(
     rf"(?P<how>(?P<most>at most|no more than|not more than|a maximum of|maximum|up to|at the most|more than)|(?P<least>at least|no fewer than|not less than"
-    rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{_NUMBER}|one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT})\b))(?P<more> or more)?",
+    rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{NUMBER}|one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT})\b))(?P<more> or more)?",
     re.IGNORECASE,
 )

@@ -25,14 +25,14 @@ def _words(pattern: str) -> re.Pattern[str]:
 # how a clause binds
 _NEGATIVE = _words(
     r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|disabled|impossible|refrains?|"
-    r"under no circumstances|by no means|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|unlawful|illegal|off-limits"
+    r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|unlawful|illegal|off-limits"
 )
 _NOT_NEGATIVE = re.compile(r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter)\b", re.IGNORECASE)
 _FREE = _words(r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|do(?:es)? not (?:have|need) to|no need")
 _PERMISSION = _words(r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|optional")
 _DUTY = _words(
     r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|necessary|necessitates?|essential|imperative|requisite|"
-    r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|advised"
+    r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|advised|please|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like"
 )
 _SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
 _HARD = _words(r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|forbidden|prohibited|may not|cannot")
@@ -80,8 +80,14 @@ _ENDS = _words(
     r"ends?|ended|ending|finish(?:es|ed|ing)?|conclud\w+|conclusion|closure|clos(?:es|ing|ed)|wraps? up|wrapping up|terminat\w+|finali[sz]\w+|last|final|finally|culminat\w+|"
     r"completion|completes?|completing|completed"
 )
-_EXCUSES = _words(r"excus\w+")
-_DEFINES = re.compile(r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|permitted|required|obliged|possible|until|before)\w+", re.IGNORECASE)
+_EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
+_DEFINES = re.compile(
+    r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|permitted|required|obliged|possible|until|before)\w+"
+    r"|\bcounts? (?:as|for|towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|\bconstitut\w+\b"
+    r"|\bhold (?:it |that |this )?against\b|\bheld against\b",
+    re.IGNORECASE,
+)
+"""Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
 _STARTS_OR_ENDS = _words(r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+")
 _ELSE = _words(r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes")
 _SELF = _words(r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same")
