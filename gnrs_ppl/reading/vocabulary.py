@@ -55,11 +55,11 @@ close shut finalise finalize
 cancel revoke withdraw void annul rescind
 create draft prepare generate produce compose write draw
 publish announce release post
-deliver bring carry supply transport drop convey
+deliver bring carry supply transport drop convey serve
 collect fetch retrieve gather
 buy purchase order procure acquire
 sell trade barter swap exchange bargain flog
-speak talk tell ask converse discuss say interview chat address question consult inform
+speak talk tell ask converse discuss say interview chat address question consult inform hear report
 handle touch use operate interact manipulate
 treat cure medicate
 discharge release dismiss
@@ -109,12 +109,12 @@ for _number, _members in enumerate(ACT_CLASSES):
 PHRASES = (
     ("check in", "sign in", "clock in", "log in", "badge in", "punch in", "register arrival", "register attendance", "report for duty"),
     ("check out", "sign out", "clock out", "log out", "badge out", "punch out", "clock off", "register departure", "log off"),
-    ("speak", "talk over", "have word", "hold conversation", "let know", "say face"),
+    ("speak", "talk over", "have word", "hold conversation", "let know", "say face", "go over"),
     ("sign the contract", "conclude contract", "enter contract", "sign agreement"),
     ("publish the task", "put out task", "post task", "set task"),
     ("publish", "put up", "put out", "make public"),
-    ("deliver", "hand over", "drop off", "bring round", "take to", "take out", "take round", "get over to", "drop at", "leave at"),
-    ("arrive", "turn up", "show up", "get to", "come into", "set foot", "be in", "be at", "be present", "walk into", "go into", "carry on into", "go in", "stay out"),
+    ("deliver", "hand over", "drop off", "bring round", "take to", "take out", "take round", "get over to", "drop at @", "leave at @"),
+    ("arrive", "turn up", "show up", "get to @", "come to @", "come into", "set foot", "present himself", "present herself", "present themselves", "be in @", "be at @", "be present", "walk into", "walk to @", "go into", "go to @", "carry on into", "go in @", "stay out"),
     ("trade", "buy", "strike deal"),
     ("patrol", "make rounds", "do rounds", "walk beat"),
     ("hand in", "turn in", "send in", "file", "submit"),
@@ -122,7 +122,15 @@ PHRASES = (
 )
 """Ways to say one act that no single word of it tells: general English."""
 _GENERIC = frozenset({"thing", "things", "something", "anything"})
+_ANY_DOING = "handle"
 """Words by which an act says that any doing will do: handle things."""
+PLACE = "@"
+"""Stands in a saying for a place of the schema, or "there"."""
+_COMMON_VERBS = frozenset("come go get take turn give put set run keep bring".split())
+_OTHER_SENSE = frozenset({"up", "down", "off", "over", "out", "away"})
+"""Particles with which a common verb says another act: come, but not come up."""
+OTHER_VERB = 0.6
+"""How much of a common verb's likeness is left beside such a particle."""
 CLASSMATE = 0.72
 SAID = 0.85
 """How well a saying of several words says an act."""
@@ -170,13 +178,14 @@ def role_words(term: Term) -> tuple[str, ...]:
 
 
 class Match(NamedTuple):
-    """A name found in some tokens: how well, by which of them, and whether its first word (what is done) is among what they say."""
+    """A name found in some tokens: how well, by which of them, whether its first word (what is done) is among what they say, and whether a saying told it."""
 
     name: str
     score: float
     weight: float
     positions: tuple[int, ...]
     head: bool = True
+    said: bool = False
 
 
 @dataclass(frozen=True)
@@ -195,7 +204,10 @@ class Vocabulary:
         self.objects = tuple(_term_entry(t) for t in schema.objects)
         self.locations = tuple(_term_entry(t) for t in schema.locations)
         spoken = {a.name: _action_words(a) for a in schema.actions}
-        self.generic = frozenset(name for name, variants in spoken.items() if any(_GENERIC & set(v) for v in variants))
+        self.place_words = frozenset(w for entry in self.locations for v in entry.variants for w, _ in v) | {"there"}
+        self.generic = frozenset(
+            name for name, variants in spoken.items() if any(_GENERIC & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
+        )
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
         self.acts = tuple(
             _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), _sayings(variants)) for name, variants in spoken.items()
@@ -208,7 +220,9 @@ class Vocabulary:
 
     def match_acts(self, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int] = ()) -> list[Match]:
         """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose words count for less."""
-        found = [m for entry in self.acts if (m := _best(entry, tokens, at, lent))]
+        found = [m for entry in self.acts if (m := _best(entry, tokens, at, lent, self.place_words))]
+        sayings = [set(m.positions) for m in found if m.said]
+        found = [m for m in found if m.said or not any(set(m.positions) < s for s in sayings)]  # "register arrival" is no arrival
         return sorted(found, key=lambda m: (-m.score, -m.weight, m.name))
 
     def name_in(self, kind: str, tokens: Sequence[Token], at: Sequence[int]) -> list[tuple[int, Named]]:
@@ -270,8 +284,10 @@ def _term_entry(term: Term, person: bool = False) -> _Entry:
     return _Entry(term.name, tuple(tuple((w, 1.0) for w in v) for v in words if v))
 
 
-def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int]) -> Match | None:
-    best = _said(entry, tokens, at)
+def _best(
+    entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int], place_words: frozenset[str]
+) -> Match | None:
+    best = _said(entry, tokens, at, place_words)
     for variant in entry.variants:
         total = sum(weight for _, weight in variant)
         own = [[(s, i) for i in at if (s := _word_score(w, tokens, i)) >= BROADER] for w, _ in variant]
@@ -295,7 +311,7 @@ def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Seque
     return best
 
 
-def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int]) -> Match | None:
+def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], place_words: frozenset[str]) -> Match | None:
     """An act told by a saying of several words that stand near each other, in order; the first may be a verb in any form."""
     for saying in entry.sayings:
         for k, i in enumerate(at):
@@ -303,13 +319,17 @@ def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int]) -> Match | 
                 continue
             places = [i]
             for w in saying[1:]:
+                if w == PLACE:
+                    if not any(t.text in place_words for t in tokens[places[-1] : places[-1] + 5]):
+                        break
+                    continue
                 nearby = [j for j in at if len(w) > 4 and i - 5 <= j < i and similarity(w, tokens[j].text) >= DERIVED]  # passive: departure is registered
                 nearby += [j for j in at[k + 1 :] if places[-1] < j <= i + 3 + len(saying) and (tokens[j].text == w or (len(w) > 4 and similarity(w, tokens[j].text) >= DERIVED))]
                 if not nearby or (w in PARTICLES and not _goes_with(tokens, i, nearby[0])):
                     break
                 places.append(nearby[0])
             else:
-                return Match(entry.name, SAID, SAID, tuple(sorted(places)))
+                return Match(entry.name, SAID, SAID, tuple(sorted(places)), said=True)
     return None
 
 
@@ -324,7 +344,11 @@ def _word_score(wanted: str, tokens: Sequence[Token], i: int) -> float:
     text = tokens[i].text
     if wanted in PARTICLES:
         return 1.0 if text == wanted and _is_particle(tokens, i) else 0.0
-    return near(wanted, text) if text not in STOP and text[0].isalpha() else float(wanted == text)
+    if text in STOP or not text[0].isalpha():
+        return float(wanted == text)
+    score = near(wanted, text)
+    beside = i + 1 < len(tokens) and tokens[i + 1].text in _OTHER_SENSE
+    return score * OTHER_VERB if beside and score < DERIVED and not _COMMON_VERBS.isdisjoint(word(text).verbs) else score
 
 
 def _goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:
