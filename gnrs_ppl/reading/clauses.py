@@ -120,7 +120,25 @@ def openings(text: str, start: int, end: int) -> list[_Opening]:
             if all(m.end() <= o.opened or m.start() >= o.start for o in found):
                 direct = any(v for k, v in m.groupdict().items() if k.startswith("direct")) or bool(re.match(r"(?:only |not )(?:immed|direct|right|straight)", m[0]))
                 found.append(_Opening(kind, m.start(), m.end(), direct, m[0].lower()))
+    for m in _WHO.finditer(text, start, end):
+        stop = _end_of_relative(text, m.end(), end)
+        if stop and all(stop <= o.opened or m.start() >= o.start for o in found):
+            found.append(_Opening("who", m.start(), stop, False, m[0].lower()))
     return sorted(found, key=lambda o: o.opened)
+
+
+_WHO = re.compile(rf"\b(?:who|whoever)\s+(?!(?:{MODAL})\b)(?=\w)", re.IGNORECASE)
+
+
+def _end_of_relative(text: str, start: int, end: int) -> int | None:
+    """Where "who …" ends: at the modal or the second verb in the third person that its subject has ("who hears of it | brings …")."""
+    comma = text.find(",", start, end)
+    until = comma if comma > 0 else end
+    modal = _MODAL.search(text, start, until)
+    for m in list(re.finditer(r"[a-z]+", text[start : modal.start() if modal else until]))[2:]:
+        if m[0].endswith("s") and (_finite(m[0]) or lemmas(m[0], "v")[:1] in _COMMON):
+            return start + m.start()
+    return modal.start() if modal else None
 
 
 def clauses(text: str, start: int, end: int) -> list[Clause]:
@@ -211,6 +229,8 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
     commas = [mark.start + c for c in commas]
     if _EACH.fullmatch(mark.opener) and (not first or _MODAL.search(text, mark.start, (*commas, limit)[0])):
         return min(limit, _FEW_WORDS.match(text, mark.start).end())  # type: ignore[union-attr]
+    if text[mark.start : mark.start + 1] == ",":
+        return mark.start
     if first:
         if done := _THAT_DONE.match(text, mark.start, limit):
             return done.end()
@@ -221,16 +241,10 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         if commas:
             return commas[-1]
         if limit < end:
-            return limit
+            return _before_binding(text, mark.start, limit) or limit
         if not commas and (then := re.search(r"\bthen\b", text[mark.start : end])):
             return mark.start + then.start()
-        modals = list(_MODAL.finditer(text, mark.start, end))
-        for modal in reversed(modals):
-            determiners = [d for d in _DETERMINER.finditer(text, mark.start, modal.start()) if d.start() > mark.start + 3]
-            for d in reversed(determiners):
-                if any(word(w).verbs for w in re.findall(r"[a-z]+", text[mark.start : d.start()].lower()) if len(w) > 3):
-                    return d.start()
-        return limit
+        return _before_binding(text, mark.start, end) or _before_finite(text, mark.start, end) or limit
     broken = _CONJUNCTION.search(text, mark.start, limit) or _COMMA_AND.search(text, mark.start, limit)
     if broken:
         return broken.start()
@@ -244,6 +258,35 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         if _MODAL.search(text, comma, limit):
             return comma
     return limit
+
+
+def _before_binding(text: str, start: int, end: int) -> int | None:
+    """Where the noun phrase begins that a modal follows, after a verb: "if it rains | the shop must close"."""
+    for modal in reversed(list(_MODAL.finditer(text, start, end))):
+        for d in reversed(list(_DETERMINER.finditer(text, start, modal.start() + 1))):
+            if d.start() > start + 3 and _has_act(text[start : d.start()]):
+                return d.start()
+    return None
+
+
+def _before_finite(text: str, start: int, end: int) -> int | None:
+    """Where the noun phrase begins that a plain verb follows: "within an hour of each sale | the courier arrives"."""
+    for d in _DETERMINER.finditer(text, start + 4, end):
+        if _has_act(text[start : d.start()]) and _finds_verb(text[d.end() : end]):
+            return d.start()
+    return None
+
+
+def _has_act(text: str) -> bool:
+    return any(word(w).verbs for w in re.findall(r"[a-z]+", text.lower()) if len(w) > 3)
+
+
+def _finds_verb(text: str) -> bool:
+    """Whether a verb in the third person stands behind a noun phrase."""
+    return any(w.endswith("s") and (_finite(w) or lemmas(w, "v")[:1] in _COMMON) for w in re.findall(r"[a-z]+", text.lower())[1:7])
+
+
+_COMMON = tuple((v,) for v in "get take give make put go come run turn set keep bring leave have do let show call".split())
 
 
 def _binds(text: str) -> bool:

@@ -13,8 +13,8 @@ from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading.clauses import MODAL, Clause, clauses, sentences
 from gnrs_ppl.reading.quantities import COUNT, durations, number
 from gnrs_ppl.reading.types import ActRead, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
-from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Match, Token, Vocabulary, tokens_of
-from gnrs_ppl.reading.words import is_verb, lemmas
+from gnrs_ppl.reading.vocabulary import ENOUGH, LIGHT, PARTICLES, STOP, Match, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.rule.types import Force, Template
 
 
@@ -80,6 +80,7 @@ _ENDS = _words(
     r"ends?|ended|ending|finish(?:es|ed|ing)?|conclud\w+|conclusion|closure|clos(?:es|ing|ed)|wraps? up|wrapping up|terminat\w+|finali[sz]\w+|last|final|finally|culminat\w+|"
     r"completion|completes?|completing|completed"
 )
+_CIRCUMSTANCE = _words(r"(?:at|on|upon) (?:closing|opening|closure)|first (?:-|aid)\S*")
 _EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
 _DEFINES = re.compile(
     r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|permitted|required|obliged|possible|until|before)\w+"
@@ -98,10 +99,14 @@ _GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
 _IT = frozenset({"it", "them"})
 _OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
+_HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
 STRONG = 0.78
 """Least score at which a second act in one clause counts as an act of its own."""
+ENOUGH_IN_LIST = 0.7
+"""Least score of a second act among those that must come first."""
+_FIRST = ("only_after", "unless", "until", "without", "provided")
 CONDITIONS = ("provided", "only_after")
 """Clauses that state what must have been done."""
 MOST_READINGS = 6
@@ -251,7 +256,9 @@ class _Sentence:
 
     def __init__(self, whole: _Text, start: int, end: int, parts: Sequence[Clause], earlier: Sequence[Statement]) -> None:
         self.whole, self.tokens, self.words = whole, whole.tokens, whole.words
-        self.start, self.end, self.parts, self.earlier = start, end, parts, earlier
+        self.start, self.end, self.earlier = start, end, earlier
+        notes = {c.number for c in parts if c.kind == "main" and _DEFINES.search(whole.sentence, c.start, c.end)}
+        self.parts = [c._replace(number=c.number - 1) if c.kind != "main" and {c.number} <= notes and c.number > 1 else c for c in parts]
         self.missed: list[Unread] = []
         self.text = whole.sentence[start:end]
 
@@ -314,7 +321,7 @@ class _Sentence:
             found = self.turned(frame, opened or exceptions)
         elif opened:
             together = self._together(frame, targets)
-            found = [self.joined(frame, together, sub, act) for sub, act in opened]
+            found = [self.joined(frame, together, sub, act, more) for sub, act, more in self._gathered(opened, targets)]
         else:
             found = self.unopened(frame, targets, subs, before)
         for ways in found:
@@ -350,14 +357,28 @@ class _Sentence:
             ]
         return [self.alone(frame, target, targets, subs) for target in self._together(frame, targets)]
 
-    def joined(self, frame: _Frame, targets: Sequence[_Found], sub: Clause, opener: _Found) -> list[_Way]:
+    def _gathered(self, opened: Sequence[tuple[Clause, _Found]], targets: Sequence[_Found]) -> Iterator[tuple[Clause, _Found, list[_Found]]]:
+        """Openers with further acts that must come first as well: "unless A and B", "only after A and only after B"."""
+        first: dict[str, tuple[Clause, _Found, list[_Found]]] = {}
+        for sub, found in opened:
+            if sub.kind not in _FIRST:
+                yield sub, found, []
+            elif sub.kind in first:
+                first[sub.kind][2].append(found)
+            else:
+                taken = {t.act.activity for t in targets}
+                more = [f for f in self._others(sub, found, least=ENOUGH_IN_LIST) if f.act.activity not in taken]
+                first[sub.kind] = (sub, found, more)
+        yield from first.values()
+
+    def joined(self, frame: _Frame, targets: Sequence[_Found], sub: Clause, opener: _Found, also: Sequence[_Found] = ()) -> list[_Way]:
         """A main clause and a subordinate one: the template is in the words that open the latter."""
         text, bound = frame.text, frame.bound
         time = self.time(sub, frame.clause)
         ways: list[_Way] = []
 
         def give(weight: float, template: Template, target: _Found, activation: _Found, why: str) -> None:
-            more = targets[1:] if target is targets[0] else ()
+            more = targets[1:] if target is targets[0] else also if target is opener else ()
             ways.extend(self.pairs(weight, template, target, activation, frame, (sub,), why, time, more))
 
         main, kind, mark = targets[0], sub.kind, f"'{sub.opener.strip()}'"
@@ -456,12 +477,14 @@ class _Sentence:
         if sub.kind not in CONDITIONS:
             return [self.alone(frame, found, [found], ())]
         inner = _Frame(sub, self.said(sub), frame.whole, _bound(self.said(sub)), frame.subject)
-        return self.unopened(inner, sorted([found, *self._others(sub, found)], key=lambda f: f.positions), (), None)
+        behind = [c for c in self.parts if c.opened >= sub.end]
+        return self.unopened(inner, sorted([found, *self._others(sub, found)], key=lambda f: f.positions), behind, None)
 
     def alone(self, frame: _Frame, found: _Found, targets: Sequence[_Found], subs: Sequence[Clause]) -> list[_Way]:
         """One act that no act opens: first, last, so many times, or asked of every case."""
         told = {i for t in targets for i in t.positions}
         rest = " ".join(self.tokens[i].text for c in self._idle(frame.clause, subs) for i in self._at(c.opened, c.end) if i not in told)
+        rest = _CIRCUMSTANCE.sub(" ", rest)
         bound = frame.bound
         template: Template = "absence" if bound.negative else "existence"
         n, why = 1, "forbidden in every case" if bound.negative else "asked of every case"
@@ -487,7 +510,8 @@ class _Sentence:
 
     def _idle(self, clause: Clause, subs: Sequence[Clause]) -> list[Clause]:
         """A clause and those beside it that name no act: "In wrapping up the call, …", "… before anything else"."""
-        beside = [*(s for s in subs if s.kind in ("before", "provided")), *(c for c in self.parts if c.kind == "main" and c.number == clause.number - 1)]
+        lead = [c for c in self.parts if c.kind == "main" and c.number == clause.number - 1 and not _MODAL.search(self.said(c))]
+        beside = [*(s for s in subs if s.kind in ("before", "provided")), *lead]
         return [clause, *(c for c in beside if c != clause and not self._matches(*_reach(c), c)[:1])]
 
     def _count_only(self, clause: Clause, before: Reading | None) -> list[_Way]:
@@ -569,15 +593,27 @@ class _Sentence:
             other = self.words.match_acts(self.tokens, [i for i in at if i not in self.whole.named], lent)
             found = [m for m in found if m.name not in told_by_names] + [m for m in other if m.name in told_by_names]
             found.sort(key=lambda m: (-m.score, -m.weight, m.name))
-        occurs = any(self.tokens[i].text in _OCCUR for i in at)
+        occurs = any(self.tokens[i].text in _OCCUR for i in at) or any(
+            self.tokens[i].text == "one" and self.tokens[i - 1].text in _HAVE for i in at if i
+        )
         good = [m for m in found if m.score >= LEAST and (m.positions or occurs)]
         return good or self._generic(at)
 
     def _generic(self, at: Sequence[int]) -> list[Match]:
-        """An act of any kind on a thing the schema knows, where a verb stands before that thing and says no other act."""
+        """An act of any kind on a thing the schema knows, where that thing is told as what a verb is done to."""
         things = [i for i in at for n in self.whole.names["objects"] if n.span.start == self.tokens[i].start]
-        verbs = [i for i in at if things and i < things[0] and i not in self.whole.named and self.tokens[i].text not in STOP and is_verb(self.tokens[i].text)]
+        if not things or not self.words.generic:
+            return []
+        before = [i for i in at if things[0] - 5 <= i < things[0] and self._does(i)]
+        passive = [i for i in at if things[0] < i <= things[0] + 7 and self.tokens[i].text.endswith("ed") and self._does(i)]
+        verbs = before[-1:] or [i for i in passive if self.tokens[i - 1].text in ("be", "been", "is", "are", "being")][:1]
         return [Match(name, GENERIC, GENERIC, (verbs[-1],)) for name in sorted(self.words.generic)] if verbs else []
+
+    def _does(self, i: int) -> bool:
+        """Whether a token is a verb that does something to a thing, and no noun's beginning or end."""
+        text = self.tokens[i].text
+        closed = text in STOP or text in PARTICLES or i in self.whole.named or not lemmas(text, "v")
+        return not closed and LIGHT.isdisjoint(lemmas(text, "v")) and not _STARTS_OR_ENDS.fullmatch(text) or text.startswith("open")
 
     def _assigned(self, clause: Clause, subs: Sequence[Clause]) -> tuple[list[tuple[Clause, _Found]], list[_Found]]:
         """Acts of the subordinate clauses and of the main one, none read twice: the pair of first acts that fits best together."""
@@ -605,15 +641,22 @@ class _Sentence:
         others = [f for f in self._others(clause, main) if f.act.activity not in taken]
         return opened, self._parted(clause, sorted((main, *others), key=lambda f: f.positions))
 
-    def _others(self, clause: Clause, *known: _Found) -> list[_Found]:
-        """Further acts of a clause, told by other words than those known."""
+    def _others(self, clause: Clause, *known: _Found, least: float = STRONG) -> list[_Found]:
+        """Further acts of a clause, told by other words than those known, and not what one of those is about ("discuss delivery")."""
         found: list[_Found] = []
         for m in self._matches(*_reach(clause), clause):
             taken = {i for f in (*known, *found) for i in f.positions}
             names = {f.act.activity for f in (*known, *found)}
-            if m.score >= STRONG and m.positions and m.name not in names and not set(m.positions) & taken:
+            about = m.positions and any(self._is_object(i, m.positions[0]) for i in taken)
+            if m.score >= least and m.positions and m.name not in names and not set(m.positions) & taken and not about:
                 found.append(self._found(m, (), clause))
         return found
+
+    def _is_object(self, verb: int, at: int) -> bool:
+        """Whether a noun or gerund follows a verb directly, as what it is about."""
+        between = {t.text for t in self.tokens[verb + 1 : at]}
+        noun = self.tokens[at].text.endswith("ing") or at - verb == 2
+        return verb < at <= verb + 2 and noun and between <= {"the", "a", "an", "his", "her", "their", "its", "of", "about"}
 
     def _found(self, m: Match, among: Sequence[Match], clause: Clause) -> _Found:
         rivals = [r for r in among if r.name != m.name and r.score > m.score - RIVAL and set(r.positions) & set(m.positions)][:3]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.types import Named, Span
-from gnrs_ppl.reading.words import BROADER, DERIVED, SAME, SYNONYM, similarity, word
+from gnrs_ppl.reading.words import BROADER, DERIVED, SAME, SYNONYM, is_verb, similarity, word
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
 _LIFECYCLE = re.compile(r"\((?:start|complete|schedule|assign|suspend|resume|withdraw)\)\s*$|^[A-Z]_", re.IGNORECASE)
@@ -124,6 +124,7 @@ PHRASES = (
 _GENERIC = frozenset({"thing", "things", "something", "anything"})
 _ANY_DOING = "handle"
 """Words by which an act says that any doing will do: handle things."""
+_SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
 PLACE = "@"
 """Stands in a saying for a place of the schema, or "there"."""
 _COMMON_VERBS = frozenset("come go get take turn give put set run keep bring".split())
@@ -204,7 +205,7 @@ class Vocabulary:
         self.objects = tuple(_term_entry(t) for t in schema.objects)
         self.locations = tuple(_term_entry(t) for t in schema.locations)
         spoken = {a.name: _action_words(a) for a in schema.actions}
-        self.place_words = frozenset(w for entry in self.locations for v in entry.variants for w, _ in v) | {"there"}
+        self.place_words = frozenset(w for entry in self.locations for v in entry.variants for w, _ in v if w not in STOP) | {"there"}
         self.generic = frozenset(
             name for name, variants in spoken.items() if any(_GENERIC & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
         )
@@ -320,7 +321,8 @@ def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], place_words
             places = [i]
             for w in saying[1:]:
                 if w == PLACE:
-                    if not any(t.text in place_words for t in tokens[places[-1] : places[-1] + 5]):
+                    named = any(t.text in place_words for t in tokens[places[-1] : places[-1] + 5])
+                    if not named or any(is_verb(t.text) and t.text not in _SPOKEN for t in tokens[i + 1 : places[-1]]):
                         break
                     continue
                 nearby = [j for j in at if len(w) > 4 and i - 5 <= j < i and similarity(w, tokens[j].text) >= DERIVED]  # passive: departure is registered
