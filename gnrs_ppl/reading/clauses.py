@@ -47,6 +47,8 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("background", r"(?<!\w )(?<!\w, )with (?:(?!you\b)[\w'-]+ ){1,5}?\w+ing\b"),
     ("background", r"(?<!\w )(?<!\w, )(?:[\w'-]+ ){1,7}or not(?=,)"),
     ("background", r"(?<!\w )(?<!\w, )(?:I|we) (?:know|understand|realise|realize|appreciate|see)\b"),
+    ("without", r"(?<!\w )(?<!\w, )no(?= [\w'-]+(?: [\w'-]+)?, no\b)"),
+    ("before", r"who (?:wants?|wish(?:es)?|intends?|plans?|would like|(?:is|are) about) to\b"),
     ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
                 r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|better|enrich|maintain))\b"),
     ("only_after", r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|where|upon|following|as soon as)\b"),
@@ -75,7 +77,7 @@ MODAL = (
     r"(?:is|are|be|being|was|were)\s+(?:not\s+|also\s+|always\s+|strictly\s+|only\s+|never\s+|therefore\s+|then\s+)*(?:required|obliged|obligated|obligatory|bound|mandatory|"
     r"necessary|needed|essential|imperative|requisite|compulsory|expected|supposed|recommended|advised|allowed|permitted|possible|impossible|prohibited|forbidden|"
     r"barred|banned|entitled|free|enabled|disabled|critical|vital|crucial|important|due)|requires?|necessitates?|never|mustn't|shouldn't|"
-    r"do(?:es)? not|don't|doesn't|no longer|\w+'ll|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like|please)"
+    r"do(?:es)? not|don't|doesn't|no longer|\w+'ll|ha(?:s|ve) (?:got )?(?=[\w-]+ (?:minute|hour|day|week|month)s? (?:to|after|from|of|since)\b)|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like|please)"
 )
 _MODAL = re.compile(rf"\b{MODAL}\b", re.IGNORECASE)
 _CONJUNCTION = re.compile(
@@ -190,6 +192,8 @@ def _embedded(text: str, mark: _Opening, end: int) -> int | None:
     """
     if mark.kind == "who":
         return mark.start
+    if mark.opener.startswith("who "):
+        return modal.start() if (modal := _MODAL.search(text, mark.start, end)) else end
     if _OPEN_MODAL.search(text, 0, mark.opened) and (comma := text.find(",", mark.start, end)) > 0:
         return comma
     if mark.kind in ("without", "before") and (told := _UP_TO_MODAL.match(text, mark.start, end)):
@@ -245,6 +249,8 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         if not commas and (then := re.search(r"\bthen\b", text[mark.start : end])):
             return mark.start + then.start()
         return _before_binding(text, mark.start, end) or _before_finite(text, mark.start, end) or limit
+    if _TIME_TO.search(text, 0, mark.opened) and (to := _TO.search(text, mark.start, limit)):
+        return to.start()
     broken = _CONJUNCTION.search(text, mark.start, limit) or _COMMA_AND.search(text, mark.start, limit)
     if broken:
         return broken.start()
@@ -252,12 +258,17 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         for joint in _COORDINATED.finditer(text, mark.start, limit):
             between = re.findall(r"[a-z]+", text[mark.start : joint.start()].lower())
             plain = 0 < len(between) <= 3 and between[0] in ("the", "a", "an", "any", "every", "each")
+            plain = plain or (len(between) == 1 and between[0].endswith("ing"))
             if joint[1].lower() in lemmas(joint[1].lower(), "v") and plain:
                 return joint.start()
     for comma in commas:
         if _MODAL.search(text, comma, limit):
             return comma
     return limit
+
+
+_TIME_TO = re.compile(r"\bha(?:s|ve) (?:got )?\Z", re.IGNORECASE)
+_TO = re.compile(r"\sto (?=[a-z]+\b)(?!the\b|an?\b)", re.IGNORECASE)
 
 
 def _before_binding(text: str, start: int, end: int) -> int | None:
@@ -278,7 +289,7 @@ def _before_finite(text: str, start: int, end: int) -> int | None:
 
 
 def _has_act(text: str) -> bool:
-    return any(word(w).verbs for w in re.findall(r"[a-z]+", text.lower()) if len(w) > 3)
+    return any(word(w).verbs for w in re.findall(r"[a-z]+", text.lower()) if len(w) > 3 or w in ("go", "pay", "end", "buy", "get", "add"))
 
 
 def _finds_verb(text: str) -> bool:

@@ -13,7 +13,7 @@ from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading.clauses import MODAL, Clause, clauses, sentences
 from gnrs_ppl.reading.quantities import COUNT, durations, number
 from gnrs_ppl.reading.types import ActRead, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
-from gnrs_ppl.reading.vocabulary import ENOUGH, LIGHT, PARTICLES, STOP, Match, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, PARTICLES, STOP, Match, Token, Vocabulary, tokens_of
 from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.rule.types import Force, Template
 
@@ -62,7 +62,7 @@ RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
                         r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
     ("follows", _words(r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)")),
     ("leads", _words(r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
-                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?by|gives? rise to|brings? about|obliges?|initiates?|followed by|calls? for")),
+                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?(?:\w+ ){0,6}?by|gives? rise to|brings? about|obliges?|initiates?|followed by|calls? for")),
     ("with", _words(r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
                     r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
                     r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
@@ -99,6 +99,8 @@ _GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
 _IT = frozenset({"it", "them"})
 _OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
+_SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
+_PERSON = _words("he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people")
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -119,6 +121,7 @@ RIVAL = 0.08
 SURE_PERMISSION = 0.8
 """An act that is left free must be told this well, or the condition may be the duty itself."""
 _BEFOREHAND = _words(r"beforehand|before (?:it|that|this|them|doing so)|prior to (?:it|that|this|them)|in advance")
+_ONLY_THEN = _words(r"only (?:then|after that|afterwards)|not (?:until|before) then")
 _NOT_YET = _words(r"still|not yet")
 _JOINTS = _words("and|or|with|while|nor")
 _EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
@@ -141,6 +144,7 @@ class _Found(NamedTuple):
     positions: tuple[int, ...]
     rivals: tuple[ActRead, ...] = ()
     choices: tuple[ActRead, ...] = ()
+    exact: bool = False
 
     @property
     def ways(self) -> list[tuple[float, ActRead]]:
@@ -315,7 +319,7 @@ class _Sentence:
         exceptions = [(s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)]
         opened = [found for found in opened if found not in exceptions]
         condition = next((o for o in opened if o[0].kind in CONDITIONS), None)
-        if condition and targets and frame.bound.permitted and targets[0].act.score < SURE_PERMISSION:
+        if condition and targets and frame.bound.permitted and targets[0].act.score < SURE_PERMISSION and not targets[0].exact:
             found = self.turned(frame, [condition])  # what is left free is told too vaguely: the condition is the duty
         elif not targets:
             found = self.turned(frame, opened or exceptions)
@@ -347,6 +351,8 @@ class _Sentence:
             if frame.bound.negative:
                 return [list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "not beforehand: the act said last comes first"))]
             return [list(self.pairs(1.0, "precedence", targets[0], earlier[0], frame, (), "before the act said last"))]
+        if _ONLY_THEN.search(frame.text) and earlier and earlier[0].act.activity != targets[0].act.activity:
+            return [list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "only then: the act said last comes first"))]
         if (anchored or _THEN.search(frame.text)) and (len(targets) > 1 or earlier):
             chain = [*(earlier if len(targets) == 1 else []), *targets]
             time = self.time(anchored[0] if anchored else None, frame.clause)
@@ -494,7 +500,7 @@ class _Sentence:
             begins, ends = list(_BEGINS.finditer(rest)), list(_ENDS.finditer(rest))
             if ends and (not begins or "end" in ends[-1][0].lower()):
                 template, why = "end", f"'{ends[-1][0]}': the last act of the case"
-            elif begins:
+            elif begins and frame.clause.kind == "main":
                 template, why = "init", f"'{begins[0][0]}': the first act of the case"
         signal = next((s for s in subs if s.kind == "after" and not _EACH_TIME.match(s.opener) and not _PAST.search(self.said(s))), None)
         time = self.time(signal, frame.clause)
@@ -553,7 +559,8 @@ class _Sentence:
         return None
 
     def _belongs(self, sub: Clause, clause: Clause) -> bool:
-        return sub.number == clause.number or (sub.first and sub.number <= clause.number)
+        shared = sub.first or (sub.opener.startswith("who ") and _SAME_SUBJECT.match(self.said(clause)))
+        return sub.number == clause.number or bool(shared and sub.number <= clause.number)
 
     def _precondition(self, sub: Clause, bound: _Bound) -> bool:
         """Whether what follows "unless" must come first, since what it belongs to is not asked but barred or left free."""
@@ -596,8 +603,16 @@ class _Sentence:
         occurs = any(self.tokens[i].text in _OCCUR for i in at) or any(
             self.tokens[i].text == "one" and self.tokens[i - 1].text in _HAVE for i in at if i
         )
+        found = [m for m in found if not self._goes_nowhere(m, own)]
         good = [m for m in found if m.score >= LEAST and (m.positions or occurs)]
         return good or self._generic(at)
+
+    def _goes_nowhere(self, m: Match, clause: Clause) -> bool:
+        """Whether a common verb ("comes", "gets") tells an act by synonym though nobody and no place is said of it."""
+        if len(m.positions) != 1 or m.exact or COMMON_VERBS.isdisjoint(lemmas(self.tokens[m.positions[0]].text, "v")):
+            return False
+        said = [n for kind in ("roles", "locations") for n in self.whole.names[kind]]
+        return not any(clause.opened <= n.span.start < clause.end for n in said) and not _PERSON.search(self.said(clause))
 
     def _generic(self, at: Sequence[int]) -> list[Match]:
         """An act of any kind on a thing the schema knows, where that thing is told as what a verb is done to."""
@@ -660,7 +675,7 @@ class _Sentence:
 
     def _found(self, m: Match, among: Sequence[Match], clause: Clause) -> _Found:
         rivals = [r for r in among if r.name != m.name and r.score > m.score - RIVAL and set(r.positions) & set(m.positions)][:3]
-        return _Found(self._read(m, clause), m.positions, tuple(self._read(r, clause) for r in rivals))
+        return _Found(self._read(m, clause), m.positions, tuple(self._read(r, clause) for r in rivals), exact=m.exact)
 
     def _read(self, m: Match, clause: Clause) -> ActRead:
         at = m.positions or (0,)
@@ -724,6 +739,9 @@ def _without_restated(statements: Sequence[Statement]) -> list[Statement]:
     kept = []
     for i, statement in enumerate(statements):
         mine = statement.best
+        before = statements[i + 1].best if i + 1 < len(statements) else None
+        if mine.template == "init" and before and before.template == "precedence" and mine.targets == before.targets:
+            continue
         plain = mine.template == "existence" and mine.count == 1 and mine.time is None and mine.condition is None
         if not (plain and any(says_again(mine, s.best) for s in statements[i + 1 :])):
             kept.append(statement)

@@ -127,7 +127,7 @@ _ANY_DOING = "handle"
 _SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
 PLACE = "@"
 """Stands in a saying for a place of the schema, or "there"."""
-_COMMON_VERBS = frozenset("come go get take turn give put set run keep bring".split())
+COMMON_VERBS = frozenset("come go get take turn give put set run keep".split())
 _OTHER_SENSE = frozenset({"up", "down", "off", "over", "out", "away"})
 """Particles with which a common verb says another act: come, but not come up."""
 OTHER_VERB = 0.6
@@ -179,7 +179,8 @@ def role_words(term: Term) -> tuple[str, ...]:
 
 
 class Match(NamedTuple):
-    """A name found in some tokens: how well, by which of them, whether its first word (what is done) is among what they say, and whether a saying told it."""
+    """A name found in some tokens: how well, by which of them, whether its first word (what is done) is among what they say, whether a saying
+    told it, and whether its first word is the act's own ("exact")."""
 
     name: str
     score: float
@@ -187,6 +188,7 @@ class Match(NamedTuple):
     positions: tuple[int, ...]
     head: bool = True
     said: bool = False
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -297,7 +299,7 @@ def _best(
         if max((score for places in own for score, _ in places), default=SYNONYM if lent else 0.0) < CLASSMATE:
             continue
         middle = _middle(own)
-        got, used, head = 0.0, list[int](), False
+        got, used, head, exact = 0.0, list[int](), False, False
         for k, ((w, weight), places) in enumerate(zip(variant, own, strict=True)):
             free = [(s, i) for s, i in places if i not in used and (w not in PARTICLES or any(_goes_with(tokens, u, i) for u in used))]
             score, place = max(free, key=lambda p: (p[0], -abs(p[1] - middle)), default=(0.0, -1))
@@ -307,8 +309,9 @@ def _best(
             if (score := max(score, borrowed)) >= BROADER * LENT:
                 got += weight * score
                 head = head or not k or w in LIGHT
+                exact = exact or (not k and score >= DERIVED)
         if got and (best is None or (bool(used), got / total) > (bool(best.positions), best.score)):
-            best = Match(entry.name, got / total, got, tuple(sorted(used)), head)
+            best = Match(entry.name, got / total, got, tuple(sorted(used)), head, exact=exact)
     return best
 
 
@@ -350,7 +353,7 @@ def _word_score(wanted: str, tokens: Sequence[Token], i: int) -> float:
         return float(wanted == text)
     score = near(wanted, text)
     beside = i + 1 < len(tokens) and tokens[i + 1].text in _OTHER_SENSE
-    return score * OTHER_VERB if beside and score < DERIVED and not _COMMON_VERBS.isdisjoint(word(text).verbs) else score
+    return score * OTHER_VERB if beside and score < DERIVED and not COMMON_VERBS.isdisjoint(word(text).verbs) else score
 
 
 def _goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:
