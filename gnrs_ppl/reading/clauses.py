@@ -136,6 +136,8 @@ def _end_of_relative(text: str, start: int, end: int) -> int | None:
     """Where "who …" ends: at the modal or the second verb in the third person that its subject has ("who hears of it | brings …")."""
     comma = text.find(",", start, end)
     until = comma if comma > 0 else end
+    if (other := _WHO.search(text, start, until)) and (joint := text.rfind(" and ", start, other.start())) > 0:
+        return joint
     modal = _MODAL.search(text, start, until)
     for m in list(re.finditer(r"[a-z]+", text[start : modal.start() if modal else until]))[2:]:
         if m[0].endswith("s") and (_finite(m[0]) or lemmas(m[0], "v")[:1] in _COMMON):
@@ -169,7 +171,8 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
         if any(c.isalnum() for c in text[at : mark.opened]) and not _only_adverbs(text[at : mark.opened]):
             main(at, mark.opened)
         limit = marks[i + 1].opened if i + 1 < len(marks) and mark.kind != "background" else end
-        first = number == 0 or bool(at < mark.opened and _JOINED.search(text, at, mark.opened))
+        joined = _JOINED.search(text, at, mark.opened) or _TIME_TO.search(text, at, mark.opened)
+        first = number == 0 or bool(at < mark.opened and joined)
         stop = _end_of_subordinate(text, mark, limit, end, first)
         clause = Clause(mark.kind, mark.start, stop, mark.opened, mark.direct, number + 1 if first else number, first, mark.opener)
         found.append(clause)
@@ -235,6 +238,8 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         return min(limit, _FEW_WORDS.match(text, mark.start).end())  # type: ignore[union-attr]
     if text[mark.start : mark.start + 1] == ",":
         return mark.start
+    if _TIME_TO.search(text, 0, mark.opened) and (to := _TO.search(text, mark.start, limit)):
+        return to.start()
     if first:
         if done := _THAT_DONE.match(text, mark.start, limit):
             return done.end()
@@ -249,8 +254,6 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         if not commas and (then := re.search(r"\bthen\b", text[mark.start : end])):
             return mark.start + then.start()
         return _before_binding(text, mark.start, end) or _before_finite(text, mark.start, end) or limit
-    if _TIME_TO.search(text, 0, mark.opened) and (to := _TO.search(text, mark.start, limit)):
-        return to.start()
     broken = _CONJUNCTION.search(text, mark.start, limit) or _COMMA_AND.search(text, mark.start, limit)
     if broken:
         return broken.start()

@@ -51,12 +51,12 @@ _EARLIER = _words(
 )
 _PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s|ve) already)")
 _THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
-_THEN = _words("then|thereafter|afterwards|subsequently|after that|next")
+_THEN = _words("then|followed by|thereafter|afterwards|subsequently|after that|next")
 # predicates that relate two acts
 _EXCLUSIVE = _words(r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|rules? out|irreconcilable|exclusive of|contradict\w*")
 _TOGETHER = _words(r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|co-occur|concurrently|at the same time|side by side|vice versa")
 _VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
-_EITHER = _words(r"either|or")
+_CHOICE = _words(r"either")
 RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("precedes", _words(r"preced(?:e|es|ed|ing)|(?:comes?|happens?|occurs?|takes? place) (?:immediately |directly |right |straight )?before|"
                         r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
@@ -101,6 +101,14 @@ _IT = frozenset({"it", "them"})
 _OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
 _SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
 _PERSON = _words("he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people")
+_THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"\b(?:(?:of|for|worth|costing|above|over|under|below|exceeding|exceeds?)\s+)(?:(?:more|less|no more|not more|fewer) than |at least |up to |at most )?"
+    r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s*(?:euros?|eur|dollars?|usd|pounds?|gbp|[€$£]|kilos?|kg|pages?|percent|per cent|%))",
+    re.IGNORECASE,
+)
+_MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
+_WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -228,13 +236,15 @@ class _Text:
             statements += found
         statements = _without_restated(statements)
         used = [s for statement in statements for s in statement.best.used] + background
-        unread = tuple(
+        taken = [*used, *(m.span for m in missed)]
+        unread = missed + [
             Unread(Span(t.start, t.end))
             for t in self.tokens
-            if t.text[0].isalpha() and t.text not in STOP and not _functional(t.text) and all(not s.start <= t.start < s.end for s in used)
-        )
-        nothing: Nothing = "" if statements else "no_such_act" if _MODAL.search(self.sentence) else "no_duty"
-        return Readings(self.sentence, tuple(statements), tuple(background), self._nearest(unread) if nothing else unread, nothing)
+            if t.text[0].isalpha() and t.text not in STOP and not _functional(t.text) and all(not s.start <= t.start < s.end for s in taken)
+        ]
+        speaks = _MODAL.search(self.sentence)
+        nothing: Nothing = "" if statements else "no_such_act" if missed else "no_condition" if speaks else "no_duty"
+        return Readings(self.sentence, tuple(statements), tuple(background), tuple(sorted(unread)), nothing)
 
     def _is_aim(self, start: int, end: int) -> bool:
         """Whether a sentence only says what is wanted: in the imperative, beside one that binds ("Keep shared space orderly. …")."""
@@ -248,11 +258,6 @@ class _Text:
         """Where a sentence ends that closes with what excuses ("…, heavy snow alone excusing a delay"): that binds nobody by itself."""
         excuse = _EXCUSES.search(self.sentence, start, end)
         return end if excuse is None else max(self.sentence.rfind(",", start, excuse.start()), start)
-
-    def _nearest(self, unread: Sequence[Unread]) -> tuple[Unread, ...]:
-        """The unread words, the first of them with the act that comes nearest to the sentence."""
-        near = self.words.match_acts(self.tokens, range(len(self.tokens)))[:1]
-        return tuple(u._replace(nearest=near[0].name, score=round(near[0].score, 2)) if near and i == 0 else u for i, u in enumerate(unread))
 
 
 class _Sentence:
@@ -296,7 +301,7 @@ class _Sentence:
     def clause(self, clause: Clause, subject: tuple[Named, ...], before: Reading | None) -> Iterator[list[_Way]]:
         """The statements of one main clause with the clauses that belong to it."""
         text = self.said(clause)
-        if _EXCUSES.search(text) or _DEFINES.search(text):
+        if _EXCUSES.search(text) or _DEFINES.search(text) or (_WISH.search(text) and _MANNER.search(text)):
             return
         subs = [c for c in self.parts if c.kind not in ("main", "background", "purpose") and self._belongs(c, clause)]
         around = self.whole.sentence[min([clause.start, *(s.opened for s in subs)]) : max([clause.end, *(s.end for s in subs)])]
@@ -310,10 +315,14 @@ class _Sentence:
         if not targets and (counted := self._count_only(clause, before)):
             yield counted
             return
-        if not targets and not any(s.kind in CONDITIONS for s, _ in opened) and not (opened and _STARTS_OR_ENDS.search(text)):
-            if frame.bound.stated:
-                self._miss(clause)
+        if not targets and len(opened) > 1 and _ELSE.search(text):
+            yield list(self.pairs(1.0, "not_coexistence", opened[1][1], opened[0][1], frame, (), "different people for the two acts"))
             return
+        duty = frame.bound.stated and not frame.bound.permitted and not frame.bound.negative
+        if not targets and not (opened and _STARTS_OR_ENDS.search(text)):
+            if duty or not any(s.kind in CONDITIONS for s, _ in opened):
+                self._miss(frame)
+                return
         if not frame.bound.stated and not opened and _PAST.search(text):
             return
         exceptions = [(s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)]
@@ -328,18 +337,33 @@ class _Sentence:
             found = [self.joined(frame, together, sub, act, more) for sub, act, more in self._gathered(opened, targets)]
         else:
             found = self.unopened(frame, targets, subs, before)
+        states = self._condition(clause, subs, opened)
         for ways in found:
             if ways:
-                yield [w._replace(reading=_excepted(w.reading, exceptions)) for w in ways]
+                yield [w._replace(reading=_conditioned(_excepted(w.reading, exceptions), states)) for w in ways]
 
-    def _miss(self, clause: Clause) -> None:
-        """A clause that binds and names no act of the schema: its verb, and the act that comes nearest."""
+    def _condition(self, clause: Clause, subs: Sequence[Clause], opened: Sequence[tuple[Clause, _Found]]) -> Span | None:
+        """Words on data or circumstances: an opener that names no act ("if the building is old"), or an amount ("of more than 500")."""
+        told = [sub for sub, _ in opened]
+        for s in subs:
+            pointing = _THAT.match(self.whole.sentence, s.start) or _THAT_EVENT.match(self.whole.sentence, s.start)
+            if s.kind == "after" and s not in told and not pointing and not _EACH_TIME.match(s.opener) and not _PAST.search(self.said(s)):
+                return Span(s.opened, s.end)
+        amount = _AMOUNT.search(self.whole.sentence, clause.start, clause.end)
+        return Span(*amount.span()) if amount else None
+
+    def _miss(self, frame: _Frame) -> None:
+        """A clause that binds and names no act of the schema: its verb and object, and the act that comes nearest."""
+        clause = frame.clause
+        if not frame.bound.stated or _WISH.search(frame.text):
+            return
         modal = _MODAL.search(self.whole.sentence, clause.start, clause.end)
         at = self._at(modal.end() if modal else clause.start, clause.end)
         content = [i for i in at if self.tokens[i].text[0].isalpha() and self.tokens[i].text not in STOP and i not in self.whole.named]
+        content = content or [i for i in self._at(clause.start, clause.end) if self.tokens[i].text not in STOP and self.tokens[i].text.isalpha()]
         if content:
-            near = self.words.match_acts(self.tokens, content)[:1] or self.words.match_acts(self.tokens, self._at(clause.start, clause.end))[:1]
-            last = content[min(1, len(content) - 1)]
+            near = (self.words.match_acts(self.tokens, content) or self.words.match_acts(self.tokens, self._at(clause.start, clause.end)))[:1]
+            last = max(i for i in content[:2] if i <= content[0] + 3)
             span = Span(self.tokens[content[0]].start, self.tokens[last].end)
             self.missed.append(Unread(span, near[0].name if near else "", round(near[0].score, 2) if near else 0.0))
 
@@ -490,7 +514,7 @@ class _Sentence:
         """One act that no act opens: first, last, so many times, or asked of every case."""
         told = {i for t in targets for i in t.positions}
         rest = " ".join(self.tokens[i].text for c in self._idle(frame.clause, subs) for i in self._at(c.opened, c.end) if i not in told)
-        rest = _CIRCUMSTANCE.sub(" ", rest)
+        rest = _AMOUNT.sub(" ", _CIRCUMSTANCE.sub(" ", rest))
         bound = frame.bound
         template: Template = "absence" if bound.negative else "existence"
         n, why = 1, "forbidden in every case" if bound.negative else "asked of every case"
@@ -509,7 +533,7 @@ class _Sentence:
             acts = (act, *found.choices)
             found_ways.append(_Way(share, Reading(
                 1.0, bound.force, template, acts, "case_end" if template == "end" else "case_start", None, "any" if found.choices else "all",
-                count=n, time=time, bearers=frame.subject, who=_who(frame.whole), condition=Span(signal.opened, signal.end) if signal else None,
+                count=n, time=time, bearers=frame.subject, who=_who(frame.whole),
                 used=(*_spans(acts), *_spans_of(time, frame.subject)), why=why,
             )))  # fmt: skip
         return found_ways
@@ -653,7 +677,8 @@ class _Sentence:
             return opened, []
         main = self._found(first, mine, clause)
         taken = {f.act.activity for _, f in opened}
-        others = [f for f in self._others(clause, main) if f.act.activity not in taken]
+        least = ENOUGH_IN_LIST if _CHOICE.search(self.said(clause)) else STRONG
+        others = [f for f in self._others(clause, main, least=least) if f.act.activity not in taken]
         return opened, self._parted(clause, sorted((main, *others), key=lambda f: f.positions))
 
     def _others(self, clause: Clause, *known: _Found, least: float = STRONG) -> list[_Found]:
@@ -746,6 +771,10 @@ def _without_restated(statements: Sequence[Statement]) -> list[Statement]:
         if not (plain and any(says_again(mine, s.best) for s in statements[i + 1 :])):
             kept.append(statement)
     return kept
+
+
+def _conditioned(reading: Reading, states: Span | None) -> Reading:
+    return reading if states is None else replace(reading, condition=states, used=(*reading.used, states))
 
 
 def _excepted(reading: Reading, exceptions: Sequence[tuple[Clause, _Found]]) -> Reading:
