@@ -68,7 +68,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
               r"every|in|or|more|only|again|during|throughout|for)\b))\b"
                rf"(?!{_END[3:-1]})"),
     ("background", r"(?<!\w )(?:(?!(?:and|or|but|is|are|was|were|be|must|shall|may|can|will|should)\b)[\w'-]+ ){1,9}?"
-                   r"(?:having (?=been|\w+ed\b)|being|not (?=\w+ing\b))"),
+                   r"(?:having (?!to\b|an?\b|the\b)|being|not (?=\w+ing\b))"),
 )  # fmt: skip
 _COMPILED = tuple((kind, re.compile(rf"(?<![\w-]){pattern}", re.IGNORECASE)) for kind, pattern in _OPENERS)
 
@@ -170,7 +170,8 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
             continue
         if any(c.isalnum() for c in text[at : mark.opened]) and not _only_adverbs(text[at : mark.opened]):
             main(at, mark.opened)
-        limit = marks[i + 1].opened if i + 1 < len(marks) and mark.kind != "background" else end
+        behind = [m for m in marks[i + 1 :] if mark.kind != "background" or (m.kind != "background" and text[: m.opened].rstrip().endswith(","))]
+        limit = behind[0].opened if behind else end
         joined = _JOINED.search(text, at, mark.opened) or _TIME_TO.search(text, at, mark.opened)
         first = number == 0 or bool(at < mark.opened and joined)
         stop = _end_of_subordinate(text, mark, limit, end, first)
@@ -297,9 +298,12 @@ def _has_act(text: str) -> bool:
 
 def _finds_verb(text: str) -> bool:
     """Whether a verb in the third person stands behind a noun phrase."""
+    if any(lemmas(m[1].lower(), "v") for m in _VERB_AND_OBJECT.finditer(text)):
+        return True
     return any(w.endswith("s") and (_finite(w) or lemmas(w, "v")[:1] in _COMMON) for w in re.findall(r"[a-z]+", text.lower())[1:7])
 
 
+_VERB_AND_OBJECT = re.compile(r"\w\s+(\w+s) (?:the|an?|it|them|his|her|their|its|each|every|all|any)\b", re.IGNORECASE)
 _COMMON = tuple((v,) for v in "get take give make put go come run turn set keep bring leave have do let show call".split())
 
 

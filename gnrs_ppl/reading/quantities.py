@@ -10,10 +10,11 @@ from gnrs_ppl.context.time import Duration
 _UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
           "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-NUMBERS = {w: n for n, w in enumerate(_UNITS, 1)} | {"a": 1, "an": 1, "a hundred": 100, "one hundred": 100} | {
+NUMBERS = {w: n for n, w in enumerate(_UNITS, 1)} | {"a": 1, "an": 1, "the": 1, "a hundred": 100, "one hundred": 100} | {
     f"{tens}{sep + _UNITS[u - 1] if u else ''}": 10 * n + u for n, tens in enumerate(_TENS, 2) for u in range(10) for sep in "- "
 }  # fmt: skip
-NUMBER = rf"(?:\d+|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
+_ONE_UNIT = r"the(?=\s+(?:minute|hour|day|night|week|month|year)\s+(?:after|following)\b)"
+NUMBER = rf"(?:\d+|{_ONE_UNIT}|{'|'.join(sorted(NUMBERS.keys() - {'the'}, key=len, reverse=True))})"
 _LENGTH = {
     "second": Duration(seconds=1), "sec": Duration(seconds=1), "minute": Duration(seconds=60), "min": Duration(seconds=60),
     "hour": Duration(seconds=3600), "hr": Duration(seconds=3600), "day": Duration(days=1), "night": Duration(days=1),

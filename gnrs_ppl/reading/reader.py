@@ -109,6 +109,7 @@ _AMOUNT = re.compile(
 )
 _MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
 _WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
+_FIRST_OF_ALL = _words("first|beforehand")
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -252,7 +253,8 @@ class _Text:
         binds = _MODAL.search(rest) or any(not start <= n.span.start < end for n in self.names["roles"])
         first = next((t.text for t in self.tokens if start <= t.start < end and t.text[0].isalpha()), "")
         imperative = first in lemmas(first, "v") and first not in STOP and not _MODAL.search(self.sentence, start, end)
-        return bool(imperative and binds and not durations(self.sentence[start:end]))
+        ordered = _FIRST_OF_ALL.search(self.sentence, start, end)
+        return bool(imperative and binds and not ordered and not durations(self.sentence[start:end]))
 
     def _before_excuse(self, start: int, end: int) -> int:
         """Where a sentence ends that closes with what excuses ("…, heavy snow alone excusing a delay"): that binds nobody by itself."""
@@ -399,7 +401,9 @@ class _Sentence:
                 taken = {t.act.activity for t in targets}
                 more = [f for f in self._others(sub, found, least=ENOUGH_IN_LIST) if f.act.activity not in taken]
                 first[sub.kind] = (sub, found, more)
-        yield from first.values()
+        for sub, found, more in first.values():
+            lead, *rest = sorted([found, *more], key=lambda f: f.positions)
+            yield sub, lead, rest
 
     def joined(self, frame: _Frame, targets: Sequence[_Found], sub: Clause, opener: _Found, also: Sequence[_Found] = ()) -> list[_Way]:
         """A main clause and a subordinate one: the template is in the words that open the latter."""
@@ -498,7 +502,8 @@ class _Sentence:
             }
             ways = [(1.0, precedence, right, left)] if before and name in ("needs", "with", "leads") else table[name]
             more = self._others(frame.clause, left, right) if name == "needs" else []
-            return [[way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why, more=more)]]
+            time = self.time(None, frame.clause)
+            return [[way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why, time, more)]]
         return []
 
     def turned(self, frame: _Frame, opened: Sequence[tuple[Clause, _Found]]) -> list[list[_Way]]:
@@ -687,6 +692,9 @@ class _Sentence:
         for m in self._matches(*_reach(clause), clause):
             taken = {i for f in (*known, *found) for i in f.positions}
             names = {f.act.activity for f in (*known, *found)}
+            if set(m.positions) & taken:  # the object may be told twice: "admit the patient or discharge the patient"
+                free = [i for i in self._at(*_reach(clause)) if i not in taken]
+                m = next((a for a in self.words.match_acts(self.tokens, free) if a.name == m.name and a.exact), m)
             about = m.positions and any(self._is_object(i, m.positions[0]) for i in taken)
             if m.score >= least and m.positions and m.name not in names and not set(m.positions) & taken and not about:
                 found.append(self._found(m, (), clause))
