@@ -245,6 +245,8 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         if done := _THAT_DONE.match(text, mark.start, limit):
             return done.end()
         for comma in commas:
+            if _MODAL.search(text, mark.start, comma) and (cut := _before_binding(text, mark.start, comma)):
+                return cut
             listed = re.match(r"\s*(?:and|or)\s", text[comma + 1 : end])
             if not listed and any(word(w).verbs for w in re.findall(r"[a-z]{3,}", text[mark.start : comma].lower())):
                 return comma

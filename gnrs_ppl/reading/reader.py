@@ -14,7 +14,7 @@ from gnrs_ppl.reading.clauses import MODAL, Clause, clauses, sentences
 from gnrs_ppl.reading.quantities import COUNT, durations, number
 from gnrs_ppl.reading.types import ActRead, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
 from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, PARTICLES, STOP, Match, Token, Vocabulary, tokens_of
-from gnrs_ppl.reading.words import lemmas
+from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import Force, Template
 
 
@@ -25,7 +25,7 @@ def _words(pattern: str) -> re.Pattern[str]:
 # how a clause binds
 _NEGATIVE = _words(
     r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|disabled|impossible|refrains?|"
-    r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|unlawful|illegal|off-limits"
+    r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off-limits"
 )
 _NOT_NEGATIVE = re.compile(r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter)\b", re.IGNORECASE)
 _FREE = _words(r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|do(?:es)? not (?:have|need) to|no need")
@@ -110,6 +110,8 @@ _AMOUNT = re.compile(
 _MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
 _WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
 _FIRST_OF_ALL = _words("first|beforehand")
+_ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
+_THEY = _words("they|them|he|she")
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -276,8 +278,8 @@ class _Sentence:
     def statements(self) -> list[Statement]:
         """A statement for each binding clause; what two clauses say of one pair of acts in both directions is one statement."""
         read: list[tuple[Clause, list[_Way]]] = []
-        subject: tuple[Named, ...] = ()
         before = self.earlier[-1].best if self.earlier else None
+        subject: tuple[Named, ...] = before.bearers if before and _THEY.search(self.text) else ()
         for clause in (c for c in self.parts if c.kind == "main"):
             subject = self.subject(clause) or subject
             for ways in self.clause(clause, subject, before):
@@ -445,14 +447,18 @@ class _Sentence:
         self, weight: float, template: Template, target: _Found, activation: _Found, frame: _Frame, subs: Sequence[Clause], why: str,
         time: Timed | None = None, more: Sequence[_Found] = (),
     ) -> Iterator[_Way]:  # fmt: skip
-        """A reading for each way to read the two acts; further targets of the same clause go with the first."""
+        """A reading for each way to read the two acts; further targets of the same clause go with the first.
+
+        What may be done only after another act is left free; that the other comes first is a duty.
+        """
+        force: Force = "must" if frame.bound.force == "may" else frame.bound.force
         for share_t, t in target.ways:
             for share_a, a in activation.ways:
                 if t.activity != a.activity:
                     acts = (t, *target.choices, *(m.act for m in more))
                     used = (*_spans((*acts, a)), *(Span(*s.mark) for s in subs), *_spans_of(time, frame.subject))
                     reading = Reading(
-                        1.0, frame.bound.force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearers=frame.subject,
+                        1.0, force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearers=frame.subject,
                         who=_who(frame.whole), one_subject=bool(subs and _GERUND.match(self.whole.sentence, subs[0].start)), used=used, why=why,
                     )  # fmt: skip
                     yield _Way(weight * share_t * share_a, reading)
@@ -472,8 +478,16 @@ class _Sentence:
             right = self._matches(clause.start + m.end(), clause.end, clause, lend=self._at(clause.start, clause.start + m.start()))
             pair = _distinct(left, right)
             if pair and (best is None or pair[0].score + pair[1].score > best[0] + 1e-9):
-                best = (pair[0].score + pair[1].score, self._found(pair[0], left, clause), self._found(pair[1], right, clause))
+                best = (pair[0].score + pair[1].score, *self._sides(clause, m, pair, left, right))
         return best[1:] if best else None
+
+    def _sides(
+        self, clause: Clause, mark: re.Match[str], pair: tuple[Match, Match], left: Sequence[Match], right: Sequence[Match]
+    ) -> tuple[_Found, _Found]:
+        """The two acts, each with the things and places said on its own side of the mark."""
+        before = clause._replace(end=clause.start + mark.start())
+        behind = clause._replace(opened=clause.start + mark.end(), start=clause.start + mark.end())
+        return self._found(pair[0], left, before), self._found(pair[1], right, behind)
 
     def relation(self, frame: _Frame) -> list[list[_Way]]:
         """Two acts joined by a predicate: requires, precedes, is accompanied by …"""
@@ -570,12 +584,22 @@ class _Sentence:
         if passive := next((n for n in roles if _BY.search(text[clause.start : n.span.start])), None):
             return (passive,)
         verb = _MODAL.search(text, clause.start, clause.end)
+        if verb and (asked := next((n for n in roles if _ASKED.fullmatch(text, verb.end(), n.span.start)), None)):
+            return (asked,)  # "will the courier please", "I need you couriers to"
         early = [n for n in roles if (not verb or n.span.start < verb.start()) and not _OBLIQUE.search(text[clause.opened : n.span.start])]
         joined = early[:1]
         for n in early[1:]:
             if re.fullmatch(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", text[joined[-1].span.end : n.span.start]):
                 joined.append(n)
-        return tuple(joined)
+        return tuple(joined) or tuple(n for n in roles if self._acts_or_called(n))[:1]
+
+    def _acts_or_called(self, role: Named) -> bool:
+        """Whether a role does what a noun before it says ("the arrival of the courier"), or is spoken to (", volunteers,")."""
+        text = self.whole.sentence
+        if re.search(r",\s*$", text[: role.span.start]) and re.match(r"\s*[,.;!]", text[role.span.end :]):
+            return True
+        noun = re.search(r"(\w+)\s+of\s+(?:the|an?|every|each|his|her)\s+(?:\w+\s+)?$", text[: role.span.start])
+        return bool(noun and word(noun[1].lower()).verbs and word(noun[1].lower()).nouns)
 
     def time(self, sub: Clause | None, clause: Clause) -> Timed | None:
         """The time stated in the words that open a clause, or in the main clause."""
@@ -665,7 +689,7 @@ class _Sentence:
         chosen: list[tuple[Clause, Match, list[Match]]] = []
         first: Match | None = mine[0] if mine else None
         for sub in subs:
-            theirs = self._matches(*_reach(sub), sub)
+            theirs = [m for m in self._matches(*_reach(sub), sub) if sub.opener != "to" or m.score >= SURE]
             pair = _distinct(theirs, mine)
             if pair:
                 chosen.append((sub, pair[0], theirs))
