@@ -487,7 +487,10 @@ class _Sentence:
         """The two acts, each with the things and places said on its own side of the mark."""
         before = clause._replace(end=clause.start + mark.start())
         behind = clause._replace(opened=clause.start + mark.end(), start=clause.start + mark.end())
-        return self._found(pair[0], left, before), self._found(pair[1], right, behind)
+        actor = next(iter(self.subject(clause)), None)
+        sides = (self._found(pair[0], left, before), self._found(pair[1], right, behind))
+        one, other = (f._replace(act=replace(f.act, role=f.act.role or actor)) for f in sides)
+        return one, other
 
     def relation(self, frame: _Frame) -> list[list[_Way]]:
         """Two acts joined by a predicate: requires, precedes, is accompanied by …"""
