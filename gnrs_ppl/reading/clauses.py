@@ -38,6 +38,8 @@ _END = r"(?=\s*(?:[.,;:)]|$))"
 _LIMIT = rf"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
+    ("who", rf"(?:that|which) (?:is|are|was|were|gets?) [a-z]+(?= (?:must|shall|has to|have to|should|needs? to|may|can)\b)"),
+    ("after", r"(?<!\w )(?<!\w, )having(?= [a-z]+)"),
     ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
     ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|ahead of|in advance of)\b"),
@@ -49,6 +51,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("background", r"(?<!\w )(?<!\w, )(?:I|we) (?:know|understand|realise|realize|appreciate|see)\b"),
     ("without", r"(?<!\w )(?<!\w, )no(?= [\w'-]+(?: [\w'-]+)?, no\b)"),
     ("before", r"who (?:wants?|wish(?:es)?|intends?|plans?|would like|(?:is|are) about) to\b"),
+    ("purpose", r"to (?:see|find out|check|test|verify|make sure|learn) (?:if|whether|that)\b"),
     ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
                 r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|better|enrich|maintain))\b"),
     ("only_after", r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|where|upon|following|as soon as)\b"),
@@ -86,7 +89,7 @@ _CONJUNCTION = re.compile(
     re.IGNORECASE,
 )
 _COMMA_AND = re.compile(
-    rf",\s*(?:and|but|so|therefore|hence)\s+(?=(?:[\w'-]+\s+){{1,16}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
+    rf",\s*(?=who\s+(?:instead|then|must|shall|should|ha(?:s|ve) to)\b)|,\s*(?:and|but|so|therefore|hence)\s+(?=(?:[\w'%-]+\s+){{1,16}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
     re.IGNORECASE,
 )
 _COORDINATED = re.compile(r"\s+and\s+(?:to\s+)?(?=([a-z]+)\b)", re.IGNORECASE)
@@ -198,8 +201,9 @@ def _embedded(text: str, mark: _Opening, end: int) -> int | None:
         return mark.start
     if mark.opener.startswith("who "):
         return modal.start() if (modal := _MODAL.search(text, mark.start, end)) else end
-    if _OPEN_MODAL.search(text, 0, mark.opened) and (comma := text.find(",", mark.start, end)) > 0:
-        return comma
+    if (comma := text.find(",", mark.start, end)) > 0 and re.search(r",\s*\Z", text[: mark.opened]):
+        if _OPEN_MODAL.search(text, 0, mark.opened) or _MODAL.match(text, comma + 2):
+            return comma
     if mark.kind in ("without", "before") and (told := _UP_TO_MODAL.match(text, mark.start, end)):
         before = text[:mark.opened]
         nominal = _DETERMINER.match(before[before.rfind(",") + 1 :].removeprefix(" and").strip())
@@ -314,6 +318,7 @@ def _binds(text: str) -> bool:
     return bool(_MODAL.search(text)) or any(_finite(w) for w in re.findall(r"[a-z]+", text.lower()))
 
 
+_OWN_SUBJECT = re.compile(r",\s*(?:and |but )?(?:they|he|she|who)\b", re.IGNORECASE)
 _SO = re.compile(r",\s*(?:so|which is why|therefore|hence)\b", re.IGNORECASE)
 _NEW_BAN = re.compile(r"(?:no|nobody|no one|neither|never)\b", re.IGNORECASE)
 
@@ -326,6 +331,7 @@ def _finite(form: str) -> bool:
 def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A main clause cut where a new binding one begins: "must check out, and must not walk on"."""
     found = [*_CONJUNCTION.finditer(text, start, end), *_COMMA_AND.finditer(text, start, end)]
-    cuts = sorted({m.start() for m in found if _binds(text[start : m.start()]) or _NEW_BAN.match(text, m.end()) or _SO.match(m[0])})
+    cuts = sorted({m.start() for m in found if _binds(text[start : m.start()]) or _NEW_BAN.match(text, m.end()) or _SO.match(m[0])
+        or _OWN_SUBJECT.match(text, m.start()) and _has_act(text[start : m.start()])})
     edges = [start, *cuts, end]
     return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]

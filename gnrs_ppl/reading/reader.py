@@ -13,7 +13,7 @@ from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading.clauses import MODAL, Clause, clauses, sentences
 from gnrs_ppl.reading.quantities import COUNT, durations, number
 from gnrs_ppl.reading.types import ActRead, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
-from gnrs_ppl.reading.vocabulary import COMMON_VERBS, ENOUGH, LIGHT, PARTICLES, STOP, Match, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.vocabulary import CLASSMATE, COMMON_VERBS, ENOUGH, LIGHT, PARTICLES, STOP, Match, Token, Vocabulary, tokens_of
 from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import Force, Template
 
@@ -62,7 +62,7 @@ RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
                         r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
     ("follows", _words(r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)")),
     ("leads", _words(r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
-                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?(?:\w+ ){0,6}?by|gives? rise to|brings? about|obliges?|initiates?|followed by|calls? for")),
+                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?(?:\w+ ){0,6}?by|gives? rise to|brings? about|obliges?|initiates?|(?<!, )followed by|calls? for")),
     ("with", _words(r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
                     r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
                     r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
@@ -83,8 +83,8 @@ _ENDS = _words(
 _CIRCUMSTANCE = _words(r"(?:at|on|upon) (?:closing|opening|closure)|first (?:-|aid)\S*")
 _EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
 _DEFINES = re.compile(
-    r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|permitted|required|obliged|possible|until|before)\w+"
-    r"|\bcounts? (?:as|for|towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|\bconstitut\w+\b"
+    r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|until|before)\w+"
+    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bcounts? (?:as|for|towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|\bconstitut\w+\b"
     r"|\bhold (?:it |that |this )?against\b|\bheld against\b",
     re.IGNORECASE,
 )
@@ -112,6 +112,7 @@ _WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
 _FIRST_OF_ALL = _words("first|beforehand")
 _ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
 _THEY = _words("they|them|he|she")
+_AUXILIARIES = frozenset("be been being is are was were has have had get gets got".split())
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -131,7 +132,7 @@ RIVAL = 0.08
 """Acts that the same words say nearly as well are rivals."""
 SURE_PERMISSION = 0.8
 """An act that is left free must be told this well, or the condition may be the duty itself."""
-_BEFOREHAND = _words(r"beforehand|before (?:it|that|this|them|doing so)|prior to (?:it|that|this|them)|in advance")
+_BEFOREHAND = _words(r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|this|them|doing so)|prior to (?:it|that|this|them)|in advance")
 _ONLY_THEN = _words(r"only (?:then|after that|afterwards)|not (?:until|before) then")
 _NOT_YET = _words(r"still|not yet")
 _JOINTS = _words("and|or|with|while|nor")
@@ -329,6 +330,8 @@ class _Sentence:
                 return
         if not frame.bound.stated and not opened and _PAST.search(text):
             return
+        if not opened and frame.bound.stated and not frame.bound.negative and (done := self._done_before(clause, targets)):
+            opened, targets = [(clause._replace(kind="after", opener="done to what it is"), done)], [t for t in targets if t is not done]
         exceptions = [(s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)]
         opened = [found for found in opened if found not in exceptions]
         condition = next((o for o in opened if o[0].kind in CONDITIONS), None)
@@ -345,6 +348,21 @@ class _Sentence:
         for ways in found:
             if ways:
                 yield [w._replace(reading=_conditioned(_excepted(w.reading, exceptions), states)) for w in ways]
+
+    def _done_before(self, clause: Clause, targets: Sequence[_Found]) -> _Found | None:
+        """An act told by a participle that stands before its noun, beside another act: "harvested lettuce must be delivered"."""
+        for m in self._matches(clause.start, clause.end, clause):
+            i = m.positions[0] if len(m.positions) == 1 else -1
+            if i >= 0 and m.score >= CLASSMATE and self._is_attribute(i) and any(t.act.activity != m.name for t in targets):
+                return next((t for t in targets if t.act.activity == m.name), self._found(m, (), clause))
+        return None
+
+    def _is_attribute(self, i: int) -> bool:
+        """Whether a token is a past participle before a noun."""
+        before, text = self.tokens[i - 1].text if i else "", self.tokens[i].text
+        after = self.tokens[i + 1].text if i + 1 < len(self.tokens) else "."
+        participle = text.endswith("ed") or (lemmas(text, "v") and not text.endswith(("s", "ing")) and before in ("", "all", "any", "every", "of"))
+        return bool(participle and before not in _AUXILIARIES and after not in STOP and word(after).nouns)
 
     def _condition(self, clause: Clause, subs: Sequence[Clause], opened: Sequence[tuple[Clause, _Found]]) -> Span | None:
         """Words on data or circumstances: an opener that names no act ("if the building is old"), or an amount ("of more than 500")."""
