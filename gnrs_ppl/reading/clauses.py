@@ -94,7 +94,10 @@ _COMMA_AND = re.compile(
 )
 _COORDINATED = re.compile(r"\s+and\s+(?:to\s+)?(?=([a-z]+)\b)", re.IGNORECASE)
 _LIST_TO_COME = re.compile(r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|beforehand|first)\W*$", re.IGNORECASE)
-_DETERMINER = re.compile(r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|I|one|someone|nobody)\b", re.IGNORECASE)
+_DETERMINER = re.compile(
+    r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|I|one|someone|nobody)\b",
+    re.IGNORECASE,
+)
 SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|:(?=\s)")
 
 
@@ -123,7 +126,9 @@ def openings(text: str, start: int, end: int) -> list[_Opening]:
     for kind, pattern in _COMPILED:
         for m in pattern.finditer(text, start, end):
             if all(m.end() <= o.opened or m.start() >= o.start for o in found):
-                direct = any(v for k, v in m.groupdict().items() if k.startswith("direct")) or bool(re.match(r"(?:only |not )(?:immed|direct|right|straight)", m[0]))
+                direct = any(v for k, v in m.groupdict().items() if k.startswith("direct")) or bool(
+                    re.match(r"(?:only |not )(?:immed|direct|right|straight)", m[0])
+                )
                 found.append(_Opening(kind, m.start(), m.end(), direct, m[0].lower()))
     for m in _WHO.finditer(text, start, end):
         stop = _end_of_relative(text, m.end(), end)
@@ -153,7 +158,11 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
     every = openings(text, start, end)
     relative = [(m, _embedded(text, m, end)) for m in every]
     marks = [m for m, stop in relative if stop is None]
-    if re.match(r"\s*to\s+[a-z]+\s", text[start:end], re.IGNORECASE) and (comma := text.find(",", start, end)) > 0 and _MODAL.search(text, comma, end):
+    if (
+        re.match(r"\s*to\s+[a-z]+\s", text[start:end], re.IGNORECASE)
+        and (comma := text.find(",", start, end)) > 0
+        and _MODAL.search(text, comma, end)
+    ):
         lead = len(text[start:end]) - len(text[start:end].lstrip())
         marks = [_Opening("before", start + lead, start + lead + 2, False, "to"), *(m for m in marks if m.opened > start + lead + 2)]
     found: list[Clause] = []
@@ -173,7 +182,9 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
             continue
         if any(c.isalnum() for c in text[at : mark.opened]) and not _only_adverbs(text[at : mark.opened]):
             main(at, mark.opened)
-        behind = [m for m in marks[i + 1 :] if mark.kind != "background" or (m.kind != "background" and text[: m.opened].rstrip().endswith(","))]
+        behind = [
+            m for m in marks[i + 1 :] if mark.kind != "background" or (m.kind != "background" and text[: m.opened].rstrip().endswith(","))
+        ]
         limit = behind[0].opened if behind else end
         joined = _JOINED.search(text, at, mark.opened) or _TIME_TO.search(text, at, mark.opened)
         first = number == 0 or bool(at < mark.opened and joined)
@@ -205,7 +216,7 @@ def _embedded(text: str, mark: _Opening, end: int) -> int | None:
         if _OPEN_MODAL.search(text, 0, mark.opened) or _MODAL.match(text, comma + 2):
             return comma
     if mark.kind in ("without", "before") and (told := _UP_TO_MODAL.match(text, mark.start, end)):
-        before = text[:mark.opened]
+        before = text[: mark.opened]
         nominal = _DETERMINER.match(before[before.rfind(",") + 1 :].removeprefix(" and").strip())
         if mark.kind == "without" or (nominal and not _binds(before[before.rfind(",") + 1 :])):
             return told.end()
@@ -221,7 +232,11 @@ _UP_TO_MODAL = re.compile(rf"(?:\s*(?!\w+ing\b)[\w'-]+){{1,4}}?(?=\s+{MODAL}\b)"
 
 def _only_adverbs(text: str) -> bool:
     words = re.findall(r"[a-z']+", text.lower())
-    return all(w in ("then", "and", "but", "also", "finally", "however", "therefore", "or", "so", "only", "that", "moreover", "afterwards", "again") for w in words)
+    return all(
+        w
+        in ("then", "and", "but", "also", "finally", "however", "therefore", "or", "so", "only", "that", "moreover", "afterwards", "again")
+        for w in words
+    )
 
 
 _EACH = re.compile(r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)", re.IGNORECASE)
@@ -331,7 +346,16 @@ def _finite(form: str) -> bool:
 def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A main clause cut where a new binding one begins: "must check out, and must not walk on"."""
     found = [*_CONJUNCTION.finditer(text, start, end), *_COMMA_AND.finditer(text, start, end)]
-    cuts = sorted({m.start() for m in found if _binds(text[start : m.start()]) or _NEW_BAN.match(text, m.end()) or _SO.match(m[0])
-        or _OWN_SUBJECT.match(text, m.start()) and _has_act(text[start : m.start()])})
+    cuts = sorted(
+        {
+            m.start()
+            for m in found
+            if _binds(text[start : m.start()])
+            or _NEW_BAN.match(text, m.end())
+            or _SO.match(m[0])
+            or _OWN_SUBJECT.match(text, m.start())
+            and _has_act(text[start : m.start()])
+        }
+    )
     edges = [start, *cuts, end]
     return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]

@@ -27,8 +27,13 @@ _NEGATIVE = _words(
     r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|disabled|impossible|refrains?|"
     r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off-limits"
 )
-_NOT_NEGATIVE = re.compile(r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter)\b", re.IGNORECASE)
-_FREE = _words(r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|do(?:es)? not (?:have|need) to|no need")
+_NOT_NEGATIVE = re.compile(
+    r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter)\b",
+    re.IGNORECASE,
+)
+_FREE = _words(
+    r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|do(?:es)? not (?:have|need) to|no need"
+)
 _PERMISSION = _words(r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|optional")
 _DUTY = _words(
     r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|necessary|necessitates?|essential|imperative|requisite|"
@@ -37,7 +42,9 @@ _DUTY = _words(
 _SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
 _HARD = _words(r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|forbidden|prohibited|may not|cannot")
 _MODAL = _words(MODAL)
-_PAST = _words(r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|ended up|had|went|vanished")
+_PAST = _words(
+    r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|ended up|had|went|vanished"
+)
 # adverbs that place an act
 _AT_ONCE = _words(
     r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|without (?:any |undue |further )?delay|promptly|prompt|instantly|instant|"
@@ -53,8 +60,12 @@ _PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s
 _THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
 _THEN = _words("then|followed by|thereafter|afterwards|subsequently|after that|next")
 # predicates that relate two acts
-_EXCLUSIVE = _words(r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|rules? out|irreconcilable|exclusive of|contradict\w*")
-_TOGETHER = _words(r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|co-occur|concurrently|at the same time|side by side|vice versa")
+_EXCLUSIVE = _words(
+    r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|rules? out|irreconcilable|exclusive of|contradict\w*"
+)
+_TOGETHER = _words(
+    r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|co-occur|concurrently|at the same time|side by side|vice versa"
+)
 _VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
 _CHOICE = _words(r"either")
 RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -89,11 +100,20 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
-_STARTS_OR_ENDS = _words(r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+")
-_ELSE = _words(r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes")
-_SELF = _words(r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same")
+_STARTS_OR_ENDS = _words(
+    r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
+)
+_ELSE = _words(
+    r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes"
+)
+_SELF = _words(
+    r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same"
+)
 _BY = re.compile(r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|some)?\s*$", re.IGNORECASE)
-_OBLIQUE = re.compile(r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$", re.IGNORECASE)
+_OBLIQUE = re.compile(
+    r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$",
+    re.IGNORECASE,
+)
 _PRONOUN = frozenset("it its they them their this that he she him her his these those both there one such".split())
 _GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
@@ -132,7 +152,9 @@ RIVAL = 0.08
 """Acts that the same words say nearly as well are rivals."""
 SURE_PERMISSION = 0.8
 """An act that is left free must be told this well, or the condition may be the duty itself."""
-_BEFOREHAND = _words(r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|this|them|doing so)|prior to (?:it|that|this|them)|in advance")
+_BEFOREHAND = _words(
+    r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|this|them|doing so)|prior to (?:it|that|this|them)|in advance"
+)
 _ONLY_THEN = _words(r"only (?:then|after that|afterwards)|not (?:until|before) then")
 _NOT_YET = _words(r"still|not yet")
 _JOINTS = _words("and|or|with|while|nor")
@@ -255,7 +277,10 @@ class _Text:
         rest = self.sentence[:start] + self.sentence[end:]
         binds = _MODAL.search(rest) or any(not start <= n.span.start < end for n in self.names["roles"])
         first = next((t.text for t in self.tokens if start <= t.start < end and t.text[0].isalpha()), "")
-        imperative = first in lemmas(first, "v") and first not in STOP and not _MODAL.search(self.sentence, start, end)
+        named = any(
+            start <= n.span.start < end and self.sentence[start : n.span.start].strip() in ("", "The", "A") for n in self.names["roles"]
+        )
+        imperative = not named and first in lemmas(first, "v") and first not in STOP and not _MODAL.search(self.sentence, start, end)
         ordered = _FIRST_OF_ALL.search(self.sentence, start, end)
         return bool(imperative and binds and not ordered and not durations(self.sentence[start:end]))
 
@@ -331,7 +356,7 @@ class _Sentence:
         if not frame.bound.stated and not opened and _PAST.search(text):
             return
         if not opened and frame.bound.stated and not frame.bound.negative and (done := self._done_before(clause, targets)):
-            opened, targets = [(clause._replace(kind="after", opener="done to what it is"), done)], [t for t in targets if t is not done]
+            opened, targets = [(clause._replace(kind="after", opener="done to what it is"), done[0])], [done[1]]
         exceptions = [(s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)]
         opened = [found for found in opened if found not in exceptions]
         condition = next((o for o in opened if o[0].kind in CONDITIONS), None)
@@ -349,19 +374,22 @@ class _Sentence:
             if ways:
                 yield [w._replace(reading=_conditioned(_excepted(w.reading, exceptions), states)) for w in ways]
 
-    def _done_before(self, clause: Clause, targets: Sequence[_Found]) -> _Found | None:
-        """An act told by a participle that stands before its noun, beside another act: "harvested lettuce must be delivered"."""
-        for m in self._matches(clause.start, clause.end, clause):
-            i = m.positions[0] if len(m.positions) == 1 else -1
-            if i >= 0 and m.score >= CLASSMATE and self._is_attribute(i) and any(t.act.activity != m.name for t in targets):
-                return next((t for t in targets if t.act.activity == m.name), self._found(m, (), clause))
-        return None
+    def _done_before(self, clause: Clause, targets: Sequence[_Found]) -> tuple[_Found, _Found] | None:
+        """An act told by a participle before its noun, and the act asked of that: "harvested lettuce must be delivered"."""
+        among = self._matches(clause.start, clause.end, clause) if len(targets) <= 2 else []
+        done = next((m for m in among if len(m.positions) == 1 and m.score >= CLASSMATE and self._is_attribute(m.positions[0])), None)
+        if done is None:
+            return None
+        other = next((m for m in among if m.name != done.name and m.score >= CLASSMATE and m.positions != done.positions), None)
+        return (self._found(done, (), clause), self._found(other, (), clause)) if other else None
 
     def _is_attribute(self, i: int) -> bool:
         """Whether a token is a past participle before a noun."""
         before, text = self.tokens[i - 1].text if i else "", self.tokens[i].text
         after = self.tokens[i + 1].text if i + 1 < len(self.tokens) else "."
-        participle = text.endswith("ed") or (lemmas(text, "v") and not text.endswith(("s", "ing")) and before in ("", "all", "any", "every", "of"))
+        participle = text.endswith("ed") or (
+            lemmas(text, "v") and not text.endswith(("s", "ing")) and before in ("", "all", "any", "every", "of")
+        )
         return bool(participle and before not in _AUXILIARIES and after not in STOP and word(after).nouns)
 
     def _condition(self, clause: Clause, subs: Sequence[Clause], opened: Sequence[tuple[Clause, _Found]]) -> Span | None:
@@ -382,9 +410,13 @@ class _Sentence:
         modal = _MODAL.search(self.whole.sentence, clause.start, clause.end)
         at = self._at(modal.end() if modal else clause.start, clause.end)
         content = [i for i in at if self.tokens[i].text[0].isalpha() and self.tokens[i].text not in STOP and i not in self.whole.named]
-        content = content or [i for i in self._at(clause.start, clause.end) if self.tokens[i].text not in STOP and self.tokens[i].text.isalpha()]
+        content = content or [
+            i for i in self._at(clause.start, clause.end) if self.tokens[i].text not in STOP and self.tokens[i].text.isalpha()
+        ]
         if content:
-            near = (self.words.match_acts(self.tokens, content) or self.words.match_acts(self.tokens, self._at(clause.start, clause.end)))[:1]
+            near = (self.words.match_acts(self.tokens, content) or self.words.match_acts(self.tokens, self._at(clause.start, clause.end)))[
+                :1
+            ]
             last = max(i for i in content[:2] if i <= content[0] + 3)
             span = Span(self.tokens[content[0]].start, self.tokens[last].end)
             self.missed.append(Unread(span, near[0].name if near else "", round(near[0].score, 2) if near else 0.0))
@@ -395,21 +427,29 @@ class _Sentence:
         earlier = [_Found(a, ()) for a in before.targets[-1:]] if before else []
         if _BEFOREHAND.search(frame.text) and earlier and earlier[0].act.activity != targets[0].act.activity:
             if frame.bound.negative:
-                return [list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "not beforehand: the act said last comes first"))]
+                return [
+                    list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "not beforehand: the act said last comes first"))
+                ]
             return [list(self.pairs(1.0, "precedence", targets[0], earlier[0], frame, (), "before the act said last"))]
         if _ONLY_THEN.search(frame.text) and earlier and earlier[0].act.activity != targets[0].act.activity:
             return [list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "only then: the act said last comes first"))]
         if (anchored or _THEN.search(frame.text)) and (len(targets) > 1 or earlier):
             chain = [*(earlier if len(targets) == 1 else []), *targets]
             time = self.time(anchored[0] if anchored else None, frame.clause)
-            first = [self.alone(frame._replace(clause=frame.clause._replace(end=frame.clause.start)), targets[0], targets, ())] if len(targets) > 1 else []
+            first = (
+                [self.alone(frame._replace(clause=frame.clause._replace(end=frame.clause.start)), targets[0], targets, ())]
+                if len(targets) > 1
+                else []
+            )
             return first + [
                 list(self.pairs(1.0, "response", target, activation, frame, anchored[:1], "one act after the other", time))
                 for activation, target in pairwise(chain)
             ]
         return [self.alone(frame, target, targets, subs) for target in self._together(frame, targets)]
 
-    def _gathered(self, opened: Sequence[tuple[Clause, _Found]], targets: Sequence[_Found]) -> Iterator[tuple[Clause, _Found, list[_Found]]]:
+    def _gathered(
+        self, opened: Sequence[tuple[Clause, _Found]], targets: Sequence[_Found]
+    ) -> Iterator[tuple[Clause, _Found, list[_Found]]]:
         """Openers with further acts that must come first as well: "unless A and B", "only after A and only after B"."""
         first: dict[str, tuple[Clause, _Found, list[_Found]]] = {}
         for sub, found in opened:
@@ -535,7 +575,8 @@ class _Sentence:
                 "needs": [(0.45, "responded_existence", right, left), (0.4, "precedence", right, left), (0.15, response, right, left)],
                 "for": [(0.6, response, left, right), (0.4, precedence, left, right)],
             }
-            ways = [(1.0, precedence, right, left)] if before and name in ("needs", "with", "leads") else table[name]
+            done = name == "needs" and right.positions and self._is_attribute(right.positions[0])  # "requires a signed contract"
+            ways = [(1.0, precedence, right, left)] if done or before and name in ("needs", "with", "leads") else table[name]
             more = self._others(frame.clause, left, right) if name == "needs" else []
             time = self.time(None, frame.clause)
             return [[way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why, time, more)]]
@@ -601,7 +642,9 @@ class _Sentence:
     def subject(self, clause: Clause) -> tuple[Named, ...]:
         """The roles a clause is about: the one after "by", else those named before its verb that no preposition stands before."""
         text = self.whole.sentence
-        roles = [n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end and not _POSSESSIVE.match(text, n.span.end)]
+        roles = [
+            n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end and not _POSSESSIVE.match(text, n.span.end)
+        ]
         if passive := next((n for n in roles if _BY.search(text[clause.start : n.span.start])), None):
             return (passive,)
         verb = _MODAL.search(text, clause.start, clause.end)
@@ -785,7 +828,11 @@ class _Sentence:
 
         placed = []
         for k, f in enumerate(acts):
-            own = {field: n for field in ("object", "location") if (n := getattr(f.act, field)) is None or owner(n) == k or n.span.end <= clause.opened}
+            own = {
+                field: n
+                for field in ("object", "location")
+                if (n := getattr(f.act, field)) is None or owner(n) == k or n.span.end <= clause.opened
+            }
             placed.append(f._replace(act=replace(f.act, object=own.get("object"), location=own.get("location"))))
         return placed
 

@@ -114,7 +114,28 @@ PHRASES = (
     ("publish the task", "put out task", "post task", "set task"),
     ("publish", "put up", "put out", "make public"),
     ("deliver", "hand over", "drop off", "bring round", "take to", "take out", "take round", "get over to", "drop at @", "leave at @"),
-    ("arrive", "turn up", "show up", "get to @", "come to @", "come into", "set foot", "present himself", "present herself", "present themselves", "be in @", "be at @", "be present", "walk into", "walk to @", "go into", "go to @", "carry on into", "go in @", "stay out"),
+    (
+        "arrive",
+        "turn up",
+        "show up",
+        "get to @",
+        "come to @",
+        "come into",
+        "set foot",
+        "present himself",
+        "present herself",
+        "present themselves",
+        "be in @",
+        "be at @",
+        "be present",
+        "walk into",
+        "walk to @",
+        "go into",
+        "go to @",
+        "carry on into",
+        "go in @",
+        "stay out",
+    ),
     ("trade", "buy", "strike deal"),
     ("patrol", "make rounds", "do rounds", "walk beat"),
     ("hand in", "turn in", "send in", "file", "submit"),
@@ -213,7 +234,8 @@ class Vocabulary:
         )
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
         self.acts = tuple(
-            _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), _sayings(variants)) for name, variants in spoken.items()
+            _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), _sayings(variants))
+            for name, variants in spoken.items()
         )
 
     def words_of(self, action: str) -> tuple[str, ...]:
@@ -238,7 +260,9 @@ class Vocabulary:
         for entry in getattr(self, kind):
             head = entry.variants[0][-1] if entry.variants else ("", 0.0)
             if len(entry.variants[0]) > 1 and heads[head[0]] == 1 and head[0] not in _GENERIC:
-                alone = [(i, named) for i, named in _runs(entry.name, (head,), tokens, at) if named.score == 1.0 and _stands_alone(tokens, i)]
+                alone = [
+                    (i, named) for i, named in _runs(entry.name, (head,), tokens, at) if named.score == 1.0 and _stands_alone(tokens, i)
+                ]
                 found += [(i, named._replace(score=HEAD)) for i, named in alone]
         found.sort(key=lambda f: (f[0], -f[1].score, f[1].span.start))
         kept: list[tuple[int, Named]] = []
@@ -259,7 +283,9 @@ def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple
     weights = []
     for w in words:
         rarity = math.log(1 + count / common[w]) / math.log(1 + count) if count > 1 else 1.0
-        weights.append((w, (LIGHT_WEIGHT if w in LIGHT and len(words) > 1 else PARTICLE_WEIGHT if w in PARTICLES else 1.0) * (0.5 + 0.5 * rarity)))
+        weights.append(
+            (w, (LIGHT_WEIGHT if w in LIGHT and len(words) > 1 else PARTICLE_WEIGHT if w in PARTICLES else 1.0) * (0.5 + 0.5 * rarity))
+        )
     return tuple(weights)
 
 
@@ -287,9 +313,7 @@ def _term_entry(term: Term, person: bool = False) -> _Entry:
     return _Entry(term.name, tuple(tuple((w, 1.0) for w in v) for v in words if v))
 
 
-def _best(
-    entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int], place_words: frozenset[str]
-) -> Match | None:
+def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int], place_words: frozenset[str]) -> Match | None:
     best = _said(entry, tokens, at, place_words)
     for variant in entry.variants:
         total = sum(weight for _, weight in variant)
@@ -328,8 +352,15 @@ def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], place_words
                     if not named or any(is_verb(t.text) and t.text not in _SPOKEN for t in tokens[i + 1 : places[-1]]):
                         break
                     continue
-                nearby = [j for j in at if len(w) > 4 and i - 5 <= j < i and similarity(w, tokens[j].text) >= DERIVED]  # passive: departure is registered
-                nearby += [j for j in at[k + 1 :] if places[-1] < j <= i + 3 + len(saying) and (tokens[j].text == w or (len(w) > 4 and similarity(w, tokens[j].text) >= DERIVED))]
+                nearby = [
+                    j for j in at if len(w) > 4 and i - 5 <= j < i and similarity(w, tokens[j].text) >= DERIVED
+                ]  # passive: departure is registered
+                nearby += [
+                    j
+                    for j in at[k + 1 :]
+                    if places[-1] < j <= i + 3 + len(saying)
+                    and (tokens[j].text == w or (len(w) > 4 and similarity(w, tokens[j].text) >= DERIVED))
+                ]
                 if not nearby or (w in PARTICLES and not _goes_with(tokens, i, nearby[0])):
                     break
                 places.append(nearby[0])

@@ -14,7 +14,14 @@ SAME, DERIVED, LOOKS_ALIKE, SYNONYM, RARE_SYNONYM, BROADER = 1.0, 0.95, 0.85, 0.
 COMMON_SENSES = 2
 
 # acts whose noun no longer looks like its verb, and which the lexicon does not link
-_ACTS = {"receipt": ("receive",), "sale": ("sell",), "purchase": ("purchase", "buy"), "entry": ("enter",), "loss": ("lose",), "lost": ("lose",)}
+_ACTS = {
+    "receipt": ("receive",),
+    "sale": ("sell",),
+    "purchase": ("purchase", "buy"),
+    "entry": ("enter",),
+    "loss": ("lose",),
+    "lost": ("lose",),
+}
 _VERB_ENDINGS = (("ies", "y"), ("es", "e"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""))
 _NOUN_ENDINGS = (("ies", "y"), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("s", ""))
 _DOUBLED = re.compile(r"(.*([bdfgklmnprtvz]))\2(?:ed|ing)")
