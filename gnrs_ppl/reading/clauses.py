@@ -38,64 +38,101 @@ _END = r"(?=\s*(?:[.,;:)]|$))"
 _LIMIT = rf"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
-    ("who", rf"(?:that|which) (?:is|are|was|were|gets?) [a-z]+(?= (?:must|shall|has to|have to|should|needs? to|may|can)\b)"),
+    ("who", r"(?:that|which) (?:is|are|was|were|gets?) [a-z]+(?= (?:must|shall|has to|have to|should|"
+        r"needs? to|may|can)\b)"),
     ("after", r"(?<!\w )(?<!\w, )having(?= [a-z]+)"),
     ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
-    ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|ahead of|in advance of)\b"),
-    ("background", r"(?:even (?:with|if|though|when|after|before|where)|whether or not|no matter|never mind|regardless of|irrespective of|whatever|whichever|however|whoever was|"
-                   r"because(?: of)?|on account of|in view of|in light of|by reason of|thanks to|as a result of|now that|due to|owing to|although|though|whereas|in spite of|despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
-    ("background", r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)"),
+    ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|"
+        rf"in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|"
+        rf"ahead of|in advance of)\b"),
+    ("background", r"(?:even (?:with|if|though|when|after|before|where)|whether or not|no matter|"
+        r"never mind|regardless of|irrespective of|whatever|whichever|however|whoever was|"
+                   r"because(?: of)?|on account of|in view of|in light of|by reason of|thanks to|"
+                       r"as a result of|now that|due to|owing to|although|though|whereas|in spite of|"
+                       r"despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
+    ("background", r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|"
+        r"next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)"),
     ("background", r"(?<!\w )(?<!\w, )with (?:(?!you\b)[\w'-]+ ){1,5}?\w+ing\b"),
     ("background", r"(?<!\w )(?<!\w, )(?:[\w'-]+ ){1,7}or not(?=,)"),
     ("background", r"(?<!\w )(?<!\w, )(?:I|we) (?:know|understand|realise|realize|appreciate|see)\b"),
     ("without", r"(?<!\w )(?<!\w, )no(?= [\w'-]+(?: [\w'-]+)?, no\b)"),
     ("before", r"who (?:wants?|wish(?:es)?|intends?|plans?|would like|(?:is|are) about) to\b"),
     ("purpose", r"to (?:see|find out|check|test|verify|make sure|learn) (?:if|whether|that)\b"),
-    ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
-                r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|better|enrich|maintain))\b"),
-    ("only_after", r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|where|upon|following|as soon as)\b"),
-    ("provided", r"(?:only provided|(?<=, )provided|(?:provided|providing) that|on (?:the )?condition that|as long as|so long as|subject to|contingent (?:up)?on|conditional on"
+    ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|"
+        r"purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
+                r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|"
+                    r"better|enrich|maintain))\b"),
+    ("only_after", r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|"
+        r"where|upon|following|as soon as)\b"),
+    ("provided", r"(?:only provided|(?<=, )provided|(?:provided|providing) that|"
+        r"on (?:the )?condition that|as long as|so long as|subject to|contingent (?:up)?on|conditional on"
                  r"|dependent on|depends on)\b"),
-    ("unless", r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|for|that|where)|other than|apart from|with the exception of"
+    ("unless", r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|"
+        r"for|that|where)|other than|apart from|with the exception of"
                r"|if not(?= already)|barring)\b"),
-    ("without", r"(?:without (?!delay|undue|hesitation|exception|fail|a doubt|further|reproach)(?:having |first )*|in the absence of )"),
+    ("without", r"(?:without (?!delay|undue|hesitation|exception|fail|a doubt|further|reproach)(?:having |"
+        r"first )*|in the absence of )"),
     ("until", r"(?:not until|until|till|up to the (?:time|moment) (?:that|of))\b"),
-    ("before", _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|week|month|year))))\b"
+    ("before", _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|"
+        r"prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|"
+        r"week|month|year))))\b"
                rf"(?!{_END[3:-1]})"),
-    ("after", _DIRECT.format(n=2) + r"(?:(?<!the )(?<!at least )(?:after(?!wards|\s+which)|following)|upon|as soon as|whenever|when(?:ever)?(?! applicable)|(?:each|every|any) time"
-              r"|from the (?:moment|time|day)(?: (?:when|that|on which))?|(?:in|for) (?:any |every |each |the )?(?:case|event)s?(?: of| that| where| when)(?! doubt)|in case"
-              r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|where(?= )(?!as)|given that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
-              r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|admission|discharge|creation|rejection|submission)\b)"
+    ("after", _DIRECT.format(n=2) + r"(?:(?<!the )(?<!at least )(?:after(?!wards|\s+which)|following)|"
+        r"upon|as soon as|whenever|when(?:ever)?(?! applicable)|(?:each|every|any) time"
+              r"|from the (?:moment|time|day)(?: (?:when|that|on which))?|(?:in|for) (?:any |every |each |"
+                  r"the )?(?:case|event)s?(?: of| that| where| when)(?! doubt)|in case"
+              r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|where(?= )(?!as)|"
+                  r"given that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
+              r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|"
+                  r"admission|discharge|creation|rejection|submission)\b)"
               r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
               r"every|in|or|more|only|again|during|throughout|for)\b))\b"
                rf"(?!{_END[3:-1]})"),
-    ("background", r"(?<!\w )(?:(?!(?:and|or|but|is|are|was|were|be|must|shall|may|can|will|should)\b)[\w'-]+ ){1,9}?"
+    ("background", r"(?<!\w )(?:(?!(?:and|or|but|is|are|was|were|be|must|shall|may|can|will|"
+        r"should)\b)[\w'-]+ ){1,9}?"
                    r"(?:having (?!to\b|an?\b|the\b)|being|not (?=\w+ing\b))"),
 )  # fmt: skip
 _COMPILED = tuple((kind, re.compile(rf"(?<![\w-]){pattern}", re.IGNORECASE)) for kind, pattern in _OPENERS)
 
 MODAL = (
-    r"(?:must|shall|should|ought to|may|might|can(?:not|'t)?|could|will|won't|needs? to|need(?:n't| not)|ha(?:s|ve) (?:got )?to|had to|(?:is|are|be) (?:to|not to|never to)|"
-    r"(?:is|are|be|being|was|were)\s+(?:not\s+|also\s+|always\s+|strictly\s+|only\s+|never\s+|therefore\s+|then\s+)*(?:required|obliged|obligated|obligatory|bound|mandatory|"
-    r"necessary|needed|essential|imperative|requisite|compulsory|expected|supposed|recommended|advised|allowed|permitted|possible|impossible|prohibited|forbidden|"
-    r"barred|banned|entitled|free|enabled|disabled|critical|vital|crucial|important|due)|requires?|necessitates?|never|mustn't|shouldn't|"
-    r"do(?:es)? not|don't|doesn't|no longer|\w+'ll|ha(?:s|ve) (?:got )?(?=[\w-]+ (?:minute|hour|day|week|month)s? (?:to|after|from|of|since)\b)|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like|please)"
+    r"(?:must|shall|should|ought to|may|might|can(?:not|'t)?|could|will|won't|needs? to|need(?:n't| not)|"
+    r"ha(?:s|ve) (?:got )?to|had to|(?:is|are|be) (?:to|not to|never to)|"
+    r"(?:is|are|be|being|was|were)\s+(?:not\s+|also\s+|always\s+|strictly\s+|only\s+|never\s+|"
+    r"therefore\s+|then\s+)*(?:required|obliged|obligated|obligatory|bound|mandatory|"
+    r"necessary|needed|essential|imperative|requisite|compulsory|expected|supposed|recommended|advised|"
+    r"allowed|permitted|possible|impossible|prohibited|forbidden|"
+    r"barred|banned|entitled|free|enabled|disabled|critical|vital|crucial|important|due)|requires?|"
+    r"necessitates?|never|mustn't|shouldn't|"
+    r"do(?:es)? not|don't|doesn't|no longer|\w+'ll|ha(?:s|ve) (?:got )?(?=[\w-]+ (?:minute|hour|day|week|"
+    r"month)s? (?:to|after|from|of|since)\b)|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|"
+    r"we)'d like|please)"
 )
 _MODAL = re.compile(rf"\b{MODAL}\b", re.IGNORECASE)
 _CONJUNCTION = re.compile(
-    rf"(?:,\s*(?:and|but|yet|nor|then)?\s*|\s+(?:and|but|nor|then|yet)\s+|,\s*(?:and|but)\s+)(?=(?:then |also |in addition |afterwards |they |he |she |it |he or she )?(?:{MODAL})\b"
-    rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no|never|nobody|no one)\b|no\s+(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|(?:the|an?|any|every|each|no|all|its?|their|his|her|that|this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
+    rf"(?:,\s*(?:and|but|yet|nor|then)?\s*|\s+(?:and|but|nor|then|yet)\s+|,\s*(?:and|but)\s+)(?=(?:then |"
+    rf"also |in addition |afterwards |they |he |she |it |he or she )?(?:{MODAL})\b"
+    rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no|never|nobody|no one)\b|"
+    rf"no\s+(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|"
+    rf"(?:the|an?|any|every|each|no|all|its?|their|his|her|that|"
+    rf"this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
     re.IGNORECASE,
 )
 _COMMA_AND = re.compile(
-    rf",\s*(?=who\s+(?:instead|then|must|shall|should|ha(?:s|ve) to)\b)|,\s*(?:and|but|so|therefore|hence)\s+(?=(?:[\w'%-]+\s+){{1,16}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
+    rf",\s*(?=who\s+(?:instead|then|must|shall|should|ha(?:s|ve) to)\b)|,\s*(?:and|but|so|therefore|"
+    rf"hence)\s+(?=(?:[\w'%-]+\s+){{1,16}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|"
+    rf"hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
     re.IGNORECASE,
 )
 _COORDINATED = re.compile(r"\s+and\s+(?:to\s+)?(?=([a-z]+)\b)", re.IGNORECASE)
-_LIST_TO_COME = re.compile(r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|beforehand|first)\W*$", re.IGNORECASE)
+_LIST_TO_COME = re.compile(
+    r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|"
+    r"beforehand|first)\W*$",
+    re.IGNORECASE,
+)
 _DETERMINER = re.compile(
-    r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|I|one|someone|nobody)\b",
+    r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|I|"
+    r"one|someone|nobody)\b",
     re.IGNORECASE,
 )
 SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|:(?=\s)")
@@ -168,7 +205,6 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
     found: list[Clause] = []
     number = 0
     at = start
-    pending: list[Clause] = []
 
     def main(a: int, b: int) -> None:
         nonlocal number
@@ -182,10 +218,10 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
             continue
         if any(c.isalnum() for c in text[at : mark.opened]) and not _only_adverbs(text[at : mark.opened]):
             main(at, mark.opened)
-        behind = [
-            m for m in marks[i + 1 :] if mark.kind != "background" or (m.kind != "background" and text[: m.opened].rstrip().endswith(","))
-        ]
-        limit = behind[0].opened if behind else end
+        behind = [m.opened for m in marks[i + 1 :]]
+        if mark.kind == "background":  # reaches to the end, unless an opener stands behind a comma
+            behind = [m.opened for m in marks[i + 1 :] if m.kind != "background" and text[: m.opened].rstrip().endswith(",")]
+        limit = behind[0] if behind else end
         joined = _JOINED.search(text, at, mark.opened) or _TIME_TO.search(text, at, mark.opened)
         first = number == 0 or bool(at < mark.opened and joined)
         stop = _end_of_subordinate(text, mark, limit, end, first)
@@ -194,10 +230,10 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
         at = stop
     if any(c.isalnum() for c in text[at:end]):
         main(at, end)
-    for mark, stop in relative:
+    for mark, until in relative:
         owner = next((c for c in found if c.kind == "main" and c.start <= mark.opened < c.end), None)
-        if owner and stop is not None:
-            found.append(Clause(mark.kind, mark.start, stop, mark.opened, number=owner.number, opener=mark.opener))
+        if owner and until is not None:
+            found.append(Clause(mark.kind, mark.start, until, mark.opened, number=owner.number, opener=mark.opener))
     if number == 0:  # only a subordinate clause: what it says is the main one
         return [c._replace(kind="main", number=1) if i == 0 else c for i, c in enumerate(found)]
     return [c._replace(number=min(max(c.number, 1), number)) for c in found]
@@ -241,10 +277,15 @@ def _only_adverbs(text: str) -> bool:
 
 _EACH = re.compile(r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)", re.IGNORECASE)
 _FEW_WORDS = re.compile(
-    rf"(?:\s*(?!(?:at|the|an?|in|and|or|but|who|which|that|{MODAL}|{NUMBER}|\w+ (?:out )?of {NUMBER})\b)[\w'-]+){{0,4}}",
+    rf"(?:\s*(?!(?:at|the|an?|in|and|or|but|who|which|that|{MODAL}|{NUMBER}|"
+    rf"\w+ (?:out )?of {NUMBER})\b)[\w'-]+){{0,4}}",
     re.IGNORECASE,
 )
-_THAT_DONE = re.compile(r"\s*(?:that|this|it|they)(?:'s|\s+(?:is|are|has been|have been))\s+[\w-]+\b(?=\s+(?!by\b)\w)", re.IGNORECASE)
+_THAT_DONE = re.compile(
+    r"\s*(?:that|this|it|they)(?:'s|\s+(?:is|are|has been|"
+    r"have been))\s+[\w-]+\b(?=\s+(?!by\b)\w)",
+    re.IGNORECASE,
+)
 """A clause that only points back: "until that's done no visitor …"."""
 
 
@@ -324,8 +365,34 @@ def _finds_verb(text: str) -> bool:
     return any(w.endswith("s") and (_finite(w) or lemmas(w, "v")[:1] in _COMMON) for w in re.findall(r"[a-z]+", text.lower())[1:7])
 
 
-_VERB_AND_OBJECT = re.compile(r"\w\s+(\w+s) (?:the|an?|it|them|his|her|their|its|each|every|all|any)\b", re.IGNORECASE)
-_COMMON = tuple((v,) for v in "get take give make put go come run turn set keep bring leave have do let show call".split())
+_VERB_AND_OBJECT = re.compile(
+    r"\w\s+(\w+s) (?:the|an?|it|them|his|her|their|its|each|every|all|"
+    r"any)\b",
+    re.IGNORECASE,
+)
+_COMMON = tuple(
+    (v,)
+    for v in [
+        "get",
+        "take",
+        "give",
+        "make",
+        "put",
+        "go",
+        "come",
+        "run",
+        "turn",
+        "set",
+        "keep",
+        "bring",
+        "leave",
+        "have",
+        "do",
+        "let",
+        "show",
+        "call",
+    ]
+)
 
 
 def _binds(text: str) -> bool:
@@ -353,8 +420,7 @@ def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
             if _binds(text[start : m.start()])
             or _NEW_BAN.match(text, m.end())
             or _SO.match(m[0])
-            or _OWN_SUBJECT.match(text, m.start())
-            and _has_act(text[start : m.start()])
+            or (_OWN_SUBJECT.match(text, m.start()) and _has_act(text[start : m.start()]))
         }
     )
     edges = [start, *cuts, end]

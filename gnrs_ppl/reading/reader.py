@@ -24,107 +24,180 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 # how a clause binds
 _NEGATIVE = _words(
-    r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|disabled|impossible|refrains?|"
-    r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off-limits"
+    r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|"
+    r"disabled|impossible|refrains?|"
+    r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|"
+    r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off-limits"
 )
 _NOT_NEGATIVE = re.compile(
-    r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter)\b",
+    r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
+    r"more|less|fewer|earlier) than|no doubt|no matter)\b",
     re.IGNORECASE,
 )
 _FREE = _words(
-    r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|do(?:es)? not (?:have|need) to|no need"
+    r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|"
+    r"do(?:es)? not (?:have|need) to|no need"
 )
-_PERMISSION = _words(r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|optional")
+_PERMISSION = _words(
+    r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|"
+    r"optional"
+)
 _DUTY = _words(
-    r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|necessary|necessitates?|essential|imperative|requisite|"
-    r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|advised|please|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like"
+    r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|"
+    r"necessary|necessitates?|essential|imperative|requisite|"
+    r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|"
+    r"advised|please|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like"
 )
 _SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
-_HARD = _words(r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|forbidden|prohibited|may not|cannot")
+_HARD = _words(
+    r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|"
+    r"forbidden|prohibited|may not|cannot"
+)
 _MODAL = _words(MODAL)
 _PAST = _words(
-    r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|ended up|had|went|vanished"
+    r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|"
+    r"ended up|had|went|vanished"
 )
 # adverbs that place an act
 _AT_ONCE = _words(
-    r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|without (?:any |undue |further )?delay|promptly|prompt|instantly|instant|"
-    r"at once|forthwith|straight after|instantaneously|as the (?:very )?next (?:step|act|activity)|the very next"
+    r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|"
+    r"without (?:any |undue |further )?delay|promptly|prompt|instantly|instant|"
+    r"at once|forthwith|straight after|instantaneously|as the (?:very )?next (?:step|act|activity)|"
+    r"the very next"
 )
-_RIGHT_BEFORE = _words(r"(?:immediately|directly|right|straight|just) (?:before(?:hand)?|preced\w+|prior)|directly|immediately")
+_RIGHT_BEFORE = _words(
+    r"(?:immediately|directly|right|straight|just) (?:before(?:hand)?|preced\w+|prior)|"
+    r"directly|immediately"
+)
 _ALSO = _words(r"also|as well|too|likewise|in addition")
-_LATER = _words(r"afterwards?|after (?:it|that|this)|then|thereafter|subsequently|later|eventually|in the end")
+_LATER = _words(
+    r"afterwards?|after (?:it|that|this)|then|thereafter|subsequently|later|eventually|"
+    r"in the end"
+)
 _EARLIER = _words(
-    r"beforehand|before (?:it|that|this|them)|upfront|up front|in advance|ahead of time|prior to (?:it|that|this|them)|previously|earlier|already"
+    r"beforehand|before (?:it|that|this|them)|upfront|up front|in advance|ahead of time|prior to (?:it|"
+    r"that|this|them)|previously|earlier|already"
 )
 _PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s|ve) already)")
 _THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
 _THEN = _words("then|followed by|thereafter|afterwards|subsequently|after that|next")
 # predicates that relate two acts
 _EXCLUSIVE = _words(
-    r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|rules? out|irreconcilable|exclusive of|contradict\w*"
+    r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|"
+    r"rules? out|irreconcilable|exclusive of|contradict\w*"
 )
 _TOGETHER = _words(
-    r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|co-occur|concurrently|at the same time|side by side|vice versa"
+    r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|"
+    r"co-occur|concurrently|at the same time|side by side|vice versa"
 )
 _VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
 _CHOICE = _words(r"either")
 RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("precedes", _words(r"preced(?:e|es|ed|ing)|(?:comes?|happens?|occurs?|takes? place) (?:immediately |directly |right |straight )?before|"
-                        r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
-    ("follows", _words(r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)")),
-    ("leads", _words(r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
-                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?(?:\w+ ){0,6}?by|gives? rise to|brings? about|obliges?|initiates?|(?<!, )followed by|calls? for")),
-    ("with", _words(r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
-                    r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
-                    r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
-                    r"in (?:conjunction|tandem|combination|parallel|accordance|line) with|supplemented (?:by|with)|concurs? with|implies|implied|imply|relates? to|merges? with|"
-                    r"integrates? with|correlates? (?:with|to)|bundled? with|overlaps? with|intertwined? with")),
-    ("needs", _words(r"requires?|necessitates?|demands?|presuppos\w+|needs(?! to)|mandates?|relies on|hinges on|rests on|takes")),
-    ("for", _words(r"(?:is|are|be)?\s*(?:\w+ly )?(?:required|mandatory|necessary|needed|essential|obligatory|compulsory|imperative|requisite|crucial|vital|a must|due)\s+"
+    ("precedes", _words(r"preced(?:e|es|ed|ing)|(?:comes?|happens?|occurs?|takes? place) (?:immediately |"
+        r"directly |right |straight )?before|"
+                        r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|"
+                            r"of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
+    ("follows", _words(r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|"
+        r"takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)")),
+    ("leads", _words(r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|"
+        r"causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
+                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?(?:\w+ ){0,6}?by|gives? rise to|"
+                         r"brings? about|obliges?|initiates?|(?<!, )followed by|calls? for")),
+    ("with", _words(r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|"
+        r"match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
+                    r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|"
+                        r"ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
+                    r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|"
+                        r"comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
+                    r"in (?:conjunction|tandem|combination|parallel|accordance|line) with|"
+                        r"supplemented (?:by|with)|concurs? with|implies|implied|imply|relates? to|"
+                        r"merges? with|"
+                    r"integrates? with|correlates? (?:with|to)|bundled? with|overlaps? with|"
+                        r"intertwined? with")),
+    ("needs", _words(r"requires?|necessitates?|demands?|presuppos\w+|needs(?! to)|mandates?|relies on|"
+        r"hinges on|rests on|takes")),
+    ("for", _words(r"(?:is|are|be)?\s*(?:\w+ly )?(?:required|mandatory|necessary|needed|essential|"
+        r"obligatory|compulsory|imperative|requisite|crucial|vital|a must|due)\s+"
                    r"(?:for|of|in order to|to|with|when|from)")),
 )  # fmt: skip
 _BEGINS = _words(
-    r"begins?|began|starts?|started|commenc\w+|kicks? off|kick-?off|initiates?|initiation|initiated?|beginning|opens?|opening|outset|onset|start|first|initial|initially|"
+    r"begins?|began|starts?|started|commenc\w+|kicks? off|kick-?off|initiates?|initiation|initiated?|"
+    r"beginning|opens?|opening|outset|onset|start|first|initial|initially|"
     r"before anything else|launch(?:es|ed)?|inception"
 )
 _ENDS = _words(
-    r"ends?|ended|ending|finish(?:es|ed|ing)?|conclud\w+|conclusion|closure|clos(?:es|ing|ed)|wraps? up|wrapping up|terminat\w+|finali[sz]\w+|last|final|finally|culminat\w+|"
+    r"ends?|ended|ending|finish(?:es|ed|ing)?|conclud\w+|conclusion|closure|clos(?:es|ing|ed)|wraps? up|"
+    r"wrapping up|terminat\w+|finali[sz]\w+|last|final|finally|culminat\w+|"
     r"completion|completes?|completing|completed"
 )
 _CIRCUMSTANCE = _words(r"(?:at|on|upon) (?:closing|opening|closure)|first (?:-|aid)\S*")
 _EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
 _DEFINES = re.compile(
-    r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|until|before)\w+"
-    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bcounts? (?:as|for|towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|\bconstitut\w+\b"
+    r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|"
+    r"until|before)\w+"
+    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bcounts? (?:as|for|"
+    r"towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|"
+    r"\bconstitut\w+\b"
     r"|\bhold (?:it |that |this )?against\b|\bheld against\b",
     re.IGNORECASE,
 )
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
 _STARTS_OR_ENDS = _words(
-    r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
+    r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|"
+    r"conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
 )
 _ELSE = _words(
-    r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes"
+    r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|"
+    r"people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes"
 )
 _SELF = _words(
-    r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same"
+    r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
+    r"herself|themselves|themself|personally|by the same"
 )
-_BY = re.compile(r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|some)?\s*$", re.IGNORECASE)
-_OBLIQUE = re.compile(
-    r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$",
+_BY = re.compile(
+    r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|"
+    r"some)?\s*$",
     re.IGNORECASE,
 )
-_PRONOUN = frozenset("it its they them their this that he she him her his these those both there one such".split())
+_OBLIQUE = re.compile(
+    r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|"
+    r"any|every|each|his|her|their|another|some|all)?\s*$",
+    re.IGNORECASE,
+)
+_PRONOUN = frozenset(
+    [
+        "it",
+        "its",
+        "they",
+        "them",
+        "their",
+        "this",
+        "that",
+        "he",
+        "she",
+        "him",
+        "her",
+        "his",
+        "these",
+        "those",
+        "both",
+        "there",
+        "one",
+        "such",
+    ]
+)
 _GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
 _IT = frozenset({"it", "them"})
-_OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
+_OCCUR = frozenset(["occur", "happen", "done", "place", "carried", "performed", "take", "repeated", "made", "possible", "allowed"])
 _SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
 _PERSON = _words("he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people")
 _THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
 _AMOUNT = re.compile(
-    r"\b(?:(?:of|for|worth|costing|above|over|under|below|exceeding|exceeds?)\s+)(?:(?:more|less|no more|not more|fewer) than |at least |up to |at most )?"
-    r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s*(?:euros?|eur|dollars?|usd|pounds?|gbp|[€$£]|kilos?|kg|pages?|percent|per cent|%))",
+    r"\b(?:(?:of|for|worth|costing|above|over|under|below|exceeding|exceeds?)\s+)(?:(?:more|less|no more|"
+    r"not more|fewer) than |at least |up to |at most )?"
+    r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s*(?:euros?|eur|dollars?|usd|pounds?|gbp|[€$£]|kilos?|kg|pages?|"
+    r"percent|per cent|%))",
     re.IGNORECASE,
 )
 _MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
@@ -132,7 +205,7 @@ _WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
 _FIRST_OF_ALL = _words("first|beforehand")
 _ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
 _THEY = _words("they|them|he|she")
-_AUXILIARIES = frozenset("be been being is are was were has have had get gets got".split())
+_AUXILIARIES = frozenset(["be", "been", "being", "is", "are", "was", "were", "has", "have", "had", "get", "gets", "got"])
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -153,13 +226,18 @@ RIVAL = 0.08
 SURE_PERMISSION = 0.8
 """An act that is left free must be told this well, or the condition may be the duty itself."""
 _BEFOREHAND = _words(
-    r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|this|them|doing so)|prior to (?:it|that|this|them)|in advance"
+    r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|"
+    r"this|them|doing so)|prior to (?:it|that|this|them)|in advance"
 )
 _ONLY_THEN = _words(r"only (?:then|after that|afterwards)|not (?:until|before) then")
 _NOT_YET = _words(r"still|not yet")
 _JOINTS = _words("and|or|with|while|nor")
 _EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
-_NO_LIMIT = re.compile(r"(?:per|every|each|a|at least|minimum of|no less than|not less than|for|lasting|of)\s*$", re.IGNORECASE)
+_NO_LIMIT = re.compile(
+    r"(?:per|every|each|a|at least|minimum of|no less than|not less than|for|lasting|"
+    r"of)\s*$",
+    re.IGNORECASE,
+)
 
 
 class _Bound(NamedTuple):
@@ -576,7 +654,7 @@ class _Sentence:
                 "for": [(0.6, response, left, right), (0.4, precedence, left, right)],
             }
             done = name == "needs" and right.positions and self._is_attribute(right.positions[0])  # "requires a signed contract"
-            ways = [(1.0, precedence, right, left)] if done or before and name in ("needs", "with", "leads") else table[name]
+            ways = [(1.0, precedence, right, left)] if done or (before and name in ("needs", "with", "leads")) else table[name]
             more = self._others(frame.clause, left, right) if name == "needs" else []
             time = self.time(None, frame.clause)
             return [[way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why, time, more)]]
@@ -653,7 +731,11 @@ class _Sentence:
         early = [n for n in roles if (not verb or n.span.start < verb.start()) and not _OBLIQUE.search(text[clause.opened : n.span.start])]
         joined = early[:1]
         for n in early[1:]:
-            if re.fullmatch(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", text[joined[-1].span.end : n.span.start]):
+            if re.fullmatch(
+                r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |"
+                r"all )?",
+                text[joined[-1].span.end : n.span.start],
+            ):
                 joined.append(n)
         return tuple(joined) or tuple(n for n in roles if self._acts_or_called(n))[:1]
 
@@ -662,7 +744,11 @@ class _Sentence:
         text = self.whole.sentence
         if re.search(r",\s*$", text[: role.span.start]) and re.match(r"\s*[,.;!]", text[role.span.end :]):
             return True
-        noun = re.search(r"(\w+)\s+of\s+(?:the|an?|every|each|his|her)\s+(?:\w+\s+)?$", text[: role.span.start])
+        noun = re.search(
+            r"(\w+)\s+of\s+(?:the|an?|every|each|his|"
+            r"her)\s+(?:\w+\s+)?$",
+            text[: role.span.start],
+        )
         return bool(noun and word(noun[1].lower()).verbs and word(noun[1].lower()).nouns)
 
     def time(self, sub: Clause | None, clause: Clause) -> Timed | None:
@@ -745,7 +831,7 @@ class _Sentence:
         """Whether a token is a verb that does something to a thing, and no noun's beginning or end."""
         text = self.tokens[i].text
         closed = text in STOP or text in PARTICLES or i in self.whole.named or not lemmas(text, "v")
-        return not closed and LIGHT.isdisjoint(lemmas(text, "v")) and not _STARTS_OR_ENDS.fullmatch(text) or text.startswith("open")
+        return (not closed and LIGHT.isdisjoint(lemmas(text, "v")) and not _STARTS_OR_ENDS.fullmatch(text)) or text.startswith("open")
 
     def _assigned(self, clause: Clause, subs: Sequence[Clause]) -> tuple[list[tuple[Clause, _Found]], list[_Found]]:
         """Acts of the subordinate clauses and of the main one, none read twice: the pair of first acts that fits best together."""

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
@@ -15,18 +15,144 @@ from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.words import BROADER, DERIVED, SAME, SYNONYM, is_verb, similarity, word
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
-_LIFECYCLE = re.compile(r"\((?:start|complete|schedule|assign|suspend|resume|withdraw)\)\s*$|^[A-Z]_", re.IGNORECASE)
+_LIFECYCLE = re.compile(
+    r"\((?:start|complete|schedule|assign|suspend|resume|withdraw)\)\s*$|"
+    r"^[A-Z]_",
+    re.IGNORECASE,
+)
 PARTICLES = frozenset({"in", "out", "off", "up", "down", "over", "back", "away", "on"})
 STOP = frozenset(
-    "a an the of for to from with by at and or it its their his her them they he she be is are was were been being as into onto this that "
-    "these those any all some no not each every one per than then who whom which whose there here has have had do does did will would "
-    "also own such so but if when after before until while only same via through about upon within during between against must shall "
-    "should may can might could need needs not".split()
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "for",
+        "to",
+        "from",
+        "with",
+        "by",
+        "at",
+        "and",
+        "or",
+        "it",
+        "its",
+        "their",
+        "his",
+        "her",
+        "them",
+        "they",
+        "he",
+        "she",
+        "be",
+        "is",
+        "are",
+        "was",
+        "were",
+        "been",
+        "being",
+        "as",
+        "into",
+        "onto",
+        "this",
+        "that",
+        "these",
+        "those",
+        "any",
+        "all",
+        "some",
+        "no",
+        "not",
+        "each",
+        "every",
+        "one",
+        "per",
+        "than",
+        "then",
+        "who",
+        "whom",
+        "which",
+        "whose",
+        "there",
+        "here",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "will",
+        "would",
+        "also",
+        "own",
+        "such",
+        "so",
+        "but",
+        "if",
+        "when",
+        "after",
+        "before",
+        "until",
+        "while",
+        "only",
+        "same",
+        "via",
+        "through",
+        "about",
+        "upon",
+        "within",
+        "during",
+        "between",
+        "against",
+        "must",
+        "shall",
+        "should",
+        "may",
+        "can",
+        "might",
+        "could",
+        "need",
+        "needs",
+        "not",
+    ]
 )
 """Words that carry no content of their own."""
 LIGHT = frozenset(
-    "make do have take get give carry perform conduct hold place go happen occur start begin complete finish finalize execute thing "
-    "things something process case activity step task action initiate set put new".split()
+    [
+        "make",
+        "do",
+        "have",
+        "take",
+        "get",
+        "give",
+        "carry",
+        "perform",
+        "conduct",
+        "hold",
+        "place",
+        "go",
+        "happen",
+        "occur",
+        "start",
+        "begin",
+        "complete",
+        "finish",
+        "finalize",
+        "execute",
+        "thing",
+        "things",
+        "something",
+        "process",
+        "case",
+        "activity",
+        "step",
+        "task",
+        "action",
+        "initiate",
+        "set",
+        "put",
+        "new",
+    ]
 )
 """Verbs and nouns that say little by themselves: place an order, conduct a review."""
 LIGHT_WEIGHT, PARTICLE_WEIGHT = 0.45, 0.8
@@ -148,7 +274,7 @@ _ANY_DOING = "handle"
 _SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
 PLACE = "@"
 """Stands in a saying for a place of the schema, or "there"."""
-COMMON_VERBS = frozenset("come go get take turn give put set run keep".split())
+COMMON_VERBS = frozenset(["come", "go", "get", "take", "turn", "give", "put", "set", "run", "keep"])
 _OTHER_SENSE = frozenset({"up", "down", "off", "over", "out", "away"})
 """Particles with which a common verb says another act: come, but not come up."""
 OTHER_VERB = 0.6
@@ -188,10 +314,15 @@ def near(one: str, other: str) -> float:
     """How near two words are, by senses, derivation, or a class of acts."""
     found = similarity(one, other)
     if found < CLASSMATE:
-        mine, theirs = ({c for v in (*word(w).verbs, *word(w).nouns, w) for c in _CLASSES.get(v, ())} for w in (one, other))
-        if mine & theirs:
+        if _classes_of(one) & _classes_of(other):
             return CLASSMATE
     return found
+
+
+@cache
+def _classes_of(form: str) -> frozenset[int]:
+    """The classes of acts a form belongs to, in any of its inflections."""
+    return frozenset(c for v in (*word(form).verbs, *word(form).nouns, form) for c in _CLASSES.get(v, ()))
 
 
 def role_words(term: Term) -> tuple[str, ...]:
@@ -201,7 +332,8 @@ def role_words(term: Term) -> tuple[str, ...]:
 
 class Match(NamedTuple):
     """A name found in some tokens: how well, by which of them, whether its first word (what is done) is among what they say, whether a saying
-    told it, and whether its first word is the act's own ("exact")."""
+    told it, and whether its first word is the act's own ("exact").
+    """
 
     name: str
     score: float
