@@ -38,8 +38,11 @@ def shown_by(channels: Sequence[str], operator: str, because: str) -> Proposals:
         yield Proposal("evidence", {"channels": list(channels), "operator": operator}, because)
 
 
-OFFICES = ("manager", "supervisor", "owner", "director", "coordinator", "foreman", "officer", "administrator", "inspector", "auditor", "judge", "leader", "head",
-           "registrar", "prefect", "committee", "board", "council", "commissioner", "principal", "caretaker", "teacher", "chair", "secretary")  # fmt: skip
+OFFICES = (
+    "manager", "supervisor", "owner", "director", "coordinator", "foreman", "officer", "administrator",
+    "inspector", "auditor", "judge", "leader", "head", "registrar", "prefect", "committee",
+    "board", "council", "commissioner", "principal", "caretaker", "teacher", "chair", "secretary",
+)  # fmt: skip
 """What those are called who oversee others."""
 BEGINNINGS = ("arrive", "enter", "begin", "register", "admit", "create")
 """Verbs by which people and cases begin."""
@@ -119,7 +122,10 @@ class Material:
 
     @cached_property
     def usual_openers(self) -> tuple[str, ...]:
-        """Acts by which those who are bound usually begin, likeliest first, for want of one that is said: checking in, arriving, what comes early."""
+        """Acts by which those who are bound usually begin, likeliest first: checking in, arriving, what comes early.
+
+        They stand in for an opener that is not said.
+        """
         words = {a.name: vocabulary(self.context.schema).words_of(a.name) for a in self.context.schema.actions}
 
         def begins(activity: str) -> float:
@@ -223,7 +229,7 @@ class Material:
 
     @cached_property
     def overseers(self) -> tuple[str, ...]:
-        """Offices the rule does not bind, those with the fewest people on record first; any such role where none is an office by its name."""
+        """Offices the rule does not bind, those with the fewest people on record first; any such role where none is called an office."""
         heads = self.traces.heads
         free = [t for t in self.context.schema.roles if t.name not in self.bound]
         offices = [t for t in free if any(near(w, office) >= SYNONYM for w in role_words(t) for office in OFFICES)]

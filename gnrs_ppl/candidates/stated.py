@@ -25,8 +25,8 @@ OPENERS_TRIED = 2
 class Opener(NamedTuple):
     """What opens instances: an act as read, or an activity that was not read but usually comes first; None for the start of the case.
 
-    ``fits`` in [0, 1] says how well it does what the sentence says of an opener; ``said`` whether the sentence names it, ``own`` whether it is an act of
-    those who are bound.
+    ``fits`` in [0, 1] says how well it does what the sentence says of an opener; ``said`` whether the sentence names it,
+    ``own`` whether it is an act of those who are bound.
     """
 
     activity: str | None
@@ -68,8 +68,9 @@ def _lead(said: Sequence[Reading]) -> Reading:
 def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     """What may open a rule that was read so, best first.
 
-    The act that is said to; for a signal that no log shows, the act of others that usually opens; for an end that is spoken of, the act that
-    usually closes; for none, the act by which those who are bound usually begin. The start of the case comes last.
+    The act that is said to; for a signal that no log shows, the act of others that usually opens; for an end that is spoken
+    of, the act that usually closes; for none, the act by which those who are bound usually begin. The start of the case comes
+    last.
     """
     lead = _lead(said)
     targets = {a.activity for r in said for a in r.targets}

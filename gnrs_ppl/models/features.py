@@ -124,16 +124,17 @@ def intent_alignment(facts: Facts) -> list[Term]:
 
     - F1 of the acts the goal demands and those the norm does [norm];
     - F1 of the acts it forbids and those the norm does [norm];
-    - times: mean over constraints of 1 where the deadline is the one that was read of its act, or none was read and none is stated; shorter /
-      longer where both are stated and differ; else 0 [norm];
+    - times: mean over constraints of 1 where the deadline is the one that was read of its act, or none was read and none is
+      stated; 0.8 × shorter / longer where both are stated and differ; else 0 [norm];
     - things and places: mean over targets of the share of objects and locations that are as they were read of the act [norm];
-    - how well the trigger fits what was read of an opener (:func:`~gnrs_ppl.candidates.stated.openers`), half of it for the things and places
-      that were read of that act [trigger];
+    - how well the trigger fits what was read of an opener (:func:`~gnrs_ppl.candidates.stated.openers`), half of it for the
+      things and places that were read of that act and for opening each time or at the first [trigger];
     - statements: the share of those read that some constraint makes, of the same template and target, under the same opener; half for a
       template of the same direction [trigger × norm];
     - whether the bearer is the one the opener suggests: whoever opened it, or an office where another did [trigger × norm];
     - F1 of those bound and the scope's roles with the office [scope × norm];
-    - mean F1 of the locations and objects that the likeliest opener asks for and those by which scope and trigger filter it [scope × trigger].
+    - mean F1 of the locations and objects that the likeliest opener asks for and those by which scope and trigger filter it
+      [scope × trigger].
     """
     goal, said = facts.goal, facts.said
 

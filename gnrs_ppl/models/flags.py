@@ -11,7 +11,21 @@ from dataclasses import dataclass
 
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration
 from gnrs_ppl.models.features import Facts, positive_targets
-from gnrs_ppl.rule.types import COUNTING, KEY_OF, LOOK_BACK, MUTUAL, NEIGHBOURS, Act, Constraint, EvidencePolicy, Norm, Procedure, Scope, Structure, Trigger
+from gnrs_ppl.rule.types import (
+    COUNTING,
+    KEY_OF,
+    LOOK_BACK,
+    MUTUAL,
+    NEIGHBOURS,
+    Act,
+    Constraint,
+    EvidencePolicy,
+    Norm,
+    Procedure,
+    Scope,
+    Structure,
+    Trigger,
+)
 
 
 @dataclass(frozen=True)

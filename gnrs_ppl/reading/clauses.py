@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from gnrs_ppl.reading.quantities import PLAIN_DURATION
+from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
 from gnrs_ppl.reading.words import lemmas, word
 
 Kind = Literal["main", "after", "only_after", "before", "until", "unless", "without", "provided", "purpose", "background", "who"]
@@ -38,54 +39,102 @@ _END = r"(?=\s*(?:[.,;:)]|$))"
 _LIMIT = rf"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
-    ("after", r"(?:for|at|on|with|upon|after) (?:each|every)\b(?! (?:of|other|time))"),
+    ("who", r"(?:that|which) (?:is|are|was|were|gets?) [a-z]+(?= (?:must|shall|has to|have to|should|"
+        r"needs? to|may|can)\b)"),
+    ("after", r"(?<!\w )(?<!\w, )having(?= [a-z]+)"),
+    ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
-    ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|ahead of|in advance of)\b"),
-    ("background", r"(?:even (?:with|if|though|when|after|before)|whether or not|no matter|regardless of|irrespective of|whatever|however|whoever was|"
-                   r"because(?: of)?|on account of|in view of|in light of|by reason of|thanks to|as a result of|now that|due to|owing to|although|though|whereas|in spite of|despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
-    ("background", r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)"),
-    ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
-                r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|better|enrich|maintain))\b"),
-    ("only_after", r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|where|upon|following|as soon as)\b"),
-    ("provided", r"(?:only provided|(?<=, )provided|(?:provided|providing) that|on (?:the )?condition that|as long as|so long as|subject to|contingent (?:up)?on|conditional on"
+    ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|"
+        rf"in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|"
+        rf"ahead of|in advance of)\b"),
+    ("background", r"(?:even (?:with|if|though|when|after|before|where)|whether or not|no matter|"
+        r"never mind|regardless of|irrespective of|whatever|whichever|however|whoever was|"
+                   r"because(?: of)?|on account of|in view of|in light of|by reason of|thanks to|"
+                       r"as a result of|now that|due to|owing to|although|though|whereas|in spite of|"
+                       r"despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
+    ("background", r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|"
+        r"next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)"),
+    ("background", r"(?<!\w )(?<!\w, )with (?:(?!you\b)[\w'-]+ ){1,5}?\w+ing\b"),
+    ("background", r"(?<!\w )(?<!\w, )(?:[\w'-]+ ){1,7}or not(?=,)"),
+    ("background", r"(?<!\w )(?<!\w, )(?:I|we) (?:know|understand|realise|realize|appreciate|see)\b"),
+    ("without", r"(?<!\w )(?<!\w, )no(?= [\w'-]+(?: [\w'-]+)?, no\b)"),
+    ("before", r"who (?:wants?|wish(?:es)?|intends?|plans?|would like|(?:is|are) about) to\b"),
+    ("purpose", r"to (?:see|find out|check|test|verify|make sure|learn) (?:if|whether|that)\b"),
+    ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|"
+        r"purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
+                r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|"
+                    r"better|enrich|maintain))\b"),
+    ("only_after", r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|"
+        r"where|upon|following|as soon as)\b"),
+    ("provided", r"(?:only provided|(?<=, )provided|(?:provided|providing) that|"
+        r"on (?:the )?condition that|as long as|so long as|subject to|contingent (?:up)?on|conditional on"
                  r"|dependent on|depends on)\b"),
-    ("unless", r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|for|that|where)|other than|apart from|with the exception of"
+    ("unless", r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|"
+        r"for|that|where)|other than|apart from|with the exception of"
                r"|if not(?= already)|barring)\b"),
-    ("without", r"without (?!delay|undue|hesitation|exception|fail|a doubt|further|reproach)(?:having |first )*"),
+    ("without", r"(?:without (?!delay|undue|hesitation|exception|fail|a doubt|further|reproach)(?:having |"
+        r"first )*|in the absence of )"),
     ("until", r"(?:not until|until|till|up to the (?:time|moment) (?:that|of))\b"),
-    ("before", _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|week|month|year))))\b"
+    ("before", _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|"
+        r"prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|"
+        r"week|month|year))))\b"
                rf"(?!{_END[3:-1]})"),
-    ("after", _DIRECT.format(n=2) + r"(?:(?<!the )(?<!at least )(?:after(?!wards|\s+which)|following)|upon|as soon as|whenever|when(?:ever)?(?! applicable)|(?:each|every|any) time"
-              r"|from the (?:moment|time|day)(?: (?:when|that|on which))?|(?:in|for) (?:any |every |each |the )?(?:case|event)s?(?: of| that| where| when)(?! doubt)|in case"
-              r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|where(?= )(?!as)|given that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
-              r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|admission|discharge|creation|rejection|submission)\b)"
+    ("after", _DIRECT.format(n=2) + r"(?:(?<!the )(?<!at least )(?:after(?!wards|\s+which)|following)|"
+        r"upon|as soon as|whenever|when(?:ever)?(?! applicable)|(?:each|every|any) time"
+              r"|from the (?:moment|time|day)(?: (?:when|that|on which))?|(?:in|for) (?:any |every |each |"
+                  r"the )?(?:case|event)s?(?: of| that| where| when)(?! doubt)|in case"
+              r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|where(?= )(?!as)|"
+                  r"given that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
+              r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|"
+                  r"admission|discharge|creation|rejection|submission)\b)"
               r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
               r"every|in|or|more|only|again|during|throughout|for)\b))\b"
-              rf"(?!{_END[3:-1]})"),
+               rf"(?!{_END[3:-1]})"),
+    ("background", r"(?<!\w )(?:(?!(?:and|or|but|is|are|was|were|be|must|shall|may|can|will|"
+        r"should)\b)[\w'-]+ ){1,9}?"
+                   r"(?:having (?!to\b|an?\b|the\b)|being|not (?=\w+ing\b))"),
 )  # fmt: skip
 _COMPILED = tuple((kind, re.compile(rf"(?<![\w-]){pattern}", re.IGNORECASE)) for kind, pattern in _OPENERS)
 
 MODAL = (
-    r"(?:must|shall|should|ought to|may|might|can(?:not|'t)?|could|will|won't|needs? to|need(?:n't| not)|ha(?:s|ve) (?:got )?to|had to|(?:is|are|be) (?:to|not to|never to)|"
-    r"(?:is|are|be|being|was|were)\s+(?:not\s+|also\s+|always\s+|strictly\s+|only\s+|never\s+|therefore\s+|then\s+)*(?:required|obliged|obligated|obligatory|bound|mandatory|"
-    r"necessary|needed|essential|imperative|requisite|compulsory|expected|supposed|recommended|advised|allowed|permitted|possible|impossible|prohibited|forbidden|"
-    r"barred|banned|entitled|free|enabled|disabled|critical|vital|crucial|important|due)|requires?|necessitates?|never|mustn't|shouldn't|"
-    r"do(?:es)? not|don't|doesn't|no longer)"
+    r"(?:must|shall|should|ought to|may|might|can(?:not|'t)?|could|will|won't|needs? to|need(?:n't| not)|"
+    r"ha(?:s|ve) (?:got )?to|had to|(?:is|are|be) (?:to|not to|never to)|"
+    r"(?:is|are|be|being|was|were)\s+(?:not\s+|also\s+|always\s+|strictly\s+|only\s+|never\s+|"
+    r"therefore\s+|then\s+)*(?:required|obliged|obligated|obligatory|bound|mandatory|"
+    r"necessary|needed|essential|imperative|requisite|compulsory|expected|supposed|recommended|advised|"
+    r"allowed|permitted|possible|impossible|prohibited|forbidden|"
+    r"barred|banned|entitled|free|enabled|disabled|critical|vital|crucial|important|due)|requires?|"
+    r"necessitates?|never|mustn't|shouldn't|"
+    r"do(?:es)? not|don't|doesn't|no longer|\w+'ll|ha(?:s|ve) (?:got )?(?=[\w-]+ (?:minute|hour|day|week|"
+    r"month)s? (?:to|after|from|of|since)\b)|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|"
+    r"we)'d like|please)"
 )
 _MODAL = re.compile(rf"\b{MODAL}\b", re.IGNORECASE)
 _CONJUNCTION = re.compile(
-    rf"(?:,\s*(?:and|but|yet|nor|then)?\s*|\s+(?:and|but|nor|then|yet)\s+|,\s*(?:and|but)\s+)(?=(?:then |also |in addition |afterwards |they |he |she |it |he or she )?(?:{MODAL})\b"
-    rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no|never|nobody|no one)\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|(?:the|an?|any|every|each|no|all|its?|their|his|her|that|this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
+    rf"(?:,\s*(?:and|but|yet|nor|then)?\s*|\s+(?:and|but|nor|then|yet)\s+|,\s*(?:and|but)\s+)(?=(?:then |"
+    rf"also |in addition |afterwards |they |he |she |it |he or she )?(?:{MODAL})\b"
+    rf"|(?:they |he |she |it |he or she )?(?:nor|neither|no|never|nobody|no one)\b|"
+    rf"no\s+(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b|(?:\w+ing)\s+(?:[\w'-]+\s+){{0,7}}?(?:{MODAL})\b|"
+    rf"(?:the|an?|any|every|each|no|all|its?|their|his|her|that|"
+    rf"this)\s+(?:[\w'-]+\s+){{0,4}}?(?:{MODAL})\b)",
     re.IGNORECASE,
 )
 _COMMA_AND = re.compile(
-    rf",\s*(?:and|but|so|therefore|hence)\s+(?=(?:[\w'-]+\s+){{1,9}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
+    rf",\s*(?=who\s+(?:instead|then|must|shall|should|ha(?:s|ve) to)\b)|,\s*(?:and|but|so|therefore|"
+    rf"hence)\s+(?=(?:[\w'%-]+\s+){{1,16}}?(?:{MODAL})\b)|,\s*(?:so|which is why|therefore|"
+    rf"hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
     re.IGNORECASE,
 )
-_COORDINATED = re.compile(r"\s+and\s+(?=([a-z]+)\b)", re.IGNORECASE)
-_LIST_TO_COME = re.compile(r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|beforehand|first)\W*$", re.IGNORECASE)
+_COORDINATED = re.compile(r"\s+and\s+(?:to\s+)?(?=([a-z]+)\b)", re.IGNORECASE)
+_LIST_TO_COME = re.compile(
+    r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|"
+    r"beforehand|first)\W*$",
+    re.IGNORECASE,
+)
 _DETERMINER = re.compile(
-    r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|one|someone|nobody)\b", re.IGNORECASE
+    r"\b(?:the|an?|any|every|each|all|no|his|her|their|its|this|that|these|those|they|he|she|it|we|you|I|"
+    r"one|someone|nobody)\b",
+    re.IGNORECASE,
 )
 SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|:(?=\s)")
 
@@ -119,7 +168,27 @@ def openings(text: str, start: int, end: int) -> list[_Opening]:
                     re.match(r"(?:only |not )(?:immed|direct|right|straight)", m[0])
                 )
                 found.append(_Opening(kind, m.start(), m.end(), direct, m[0].lower()))
+    for m in _WHO.finditer(text, start, end):
+        stop = _end_of_relative(text, m.end(), end)
+        if stop and all(stop <= o.opened or m.start() >= o.start for o in found):
+            found.append(_Opening("who", m.start(), stop, False, m[0].lower()))
     return sorted(found, key=lambda o: o.opened)
+
+
+_WHO = re.compile(rf"\b(?:who|whoever)\s+(?!(?:{MODAL})\b)(?=\w)", re.IGNORECASE)
+
+
+def _end_of_relative(text: str, start: int, end: int) -> int | None:
+    """Where "who …" ends: at the modal or the second verb in the third person that its subject has ("who hears of it | brings …")."""
+    comma = text.find(",", start, end)
+    until = comma if comma > 0 else end
+    if (other := _WHO.search(text, start, until)) and (joint := text.rfind(" and ", start, other.start())) > 0:
+        return joint
+    modal = _MODAL.search(text, start, until)
+    for m in list(re.finditer(r"[a-z]+", text[start : modal.start() if modal else until]))[2:]:
+        if m[0].endswith("s") and (_finite(m[0]) or lemmas(m[0], "v")[:1] in _COMMON):
+            return start + m.start()
+    return modal.start() if modal else None
 
 
 def clauses(text: str, start: int, end: int) -> list[Clause]:
@@ -150,32 +219,51 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
             continue
         if any(c.isalnum() for c in text[at : mark.opened]) and not _only_adverbs(text[at : mark.opened]):
             main(at, mark.opened)
-        limit = marks[i + 1].opened if i + 1 < len(marks) and mark.kind != "background" else end
-        first = number == 0
+        behind = [m.opened for m in marks[i + 1 :]]
+        if mark.kind == "background":  # reaches to the end, unless an opener stands behind a comma
+            behind = [m.opened for m in marks[i + 1 :] if m.kind != "background" and text[: m.opened].rstrip().endswith(",")]
+        limit = behind[0] if behind else end
+        joined = _JOINED.search(text, at, mark.opened) or _TIME_TO.search(text, at, mark.opened)
+        first = number == 0 or bool(at < mark.opened and joined)
         stop = _end_of_subordinate(text, mark, limit, end, first)
         clause = Clause(mark.kind, mark.start, stop, mark.opened, mark.direct, number + 1 if first else number, first, mark.opener)
         found.append(clause)
         at = stop
     if any(c.isalnum() for c in text[at:end]):
         main(at, end)
-    for mark, inner_end in relative:
+    for mark, until in relative:
         owner = next((c for c in found if c.kind == "main" and c.start <= mark.opened < c.end), None)
-        if owner and inner_end is not None:
-            found.append(Clause(mark.kind, mark.start, inner_end, mark.opened, number=owner.number, opener=mark.opener))
+        if owner and until is not None:
+            found.append(Clause(mark.kind, mark.start, until, mark.opened, number=owner.number, opener=mark.opener))
     if number == 0:  # only a subordinate clause: what it says is the main one
         return [c._replace(kind="main", number=1) if i == 0 else c for i, c in enumerate(found)]
     return [c._replace(number=min(max(c.number, 1), number)) for c in found]
 
 
 def _embedded(text: str, mark: _Opening, end: int) -> int | None:
-    """Where a clause ends that stands inside another: "any that has been cut", "a courier without a task must"; None for any other."""
+    """Where a clause ends that stands inside another, else None.
+
+    "any that has been cut", "a courier without a task must", "handling prior to signature is forbidden", "shall, if asked, …".
+    """
     if mark.kind == "who":
         return mark.start
-    if mark.kind == "without" and (told := _UP_TO_MODAL.match(text, mark.start, end)):
-        return told.end()
+    if mark.opener.startswith("who "):
+        return modal.start() if (modal := _MODAL.search(text, mark.start, end)) else end
+    between_commas = (comma := text.find(",", mark.start, end)) > 0 and re.search(r",\s*\Z", text[: mark.opened])
+    if between_commas and (_OPEN_MODAL.search(text, 0, mark.opened) or _MODAL.match(text, comma + 2)):
+        return comma
+    if mark.kind in ("without", "before") and (told := _UP_TO_MODAL.match(text, mark.start, end)):
+        before = text[: mark.opened]
+        nominal = _DETERMINER.match(before[before.rfind(",") + 1 :].removeprefix(" and").strip())
+        if mark.kind == "without" or (nominal and not _binds(before[before.rfind(",") + 1 :])):
+            return told.end()
     return None
 
 
+_OPEN_MODAL = re.compile(rf"\b{MODAL}\s*,\s*\Z", re.IGNORECASE)
+
+
+_JOINED = re.compile(r"\b(?:and|but|so|yet|therefore|hence)\s+\Z", re.IGNORECASE)
 _UP_TO_MODAL = re.compile(rf"(?:\s*(?!\w+ing\b)[\w'-]+){{1,4}}?(?=\s+{MODAL}\b)", re.IGNORECASE)
 
 
@@ -188,8 +276,18 @@ def _only_adverbs(text: str) -> bool:
     )
 
 
-_EACH = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)", re.IGNORECASE)
-_FEW_WORDS = re.compile(rf"(?:\s*(?!(?:at|the|an?|in|and|or|but|who|which|that|{MODAL})\b)[\w'-]+){{0,4}}", re.IGNORECASE)
+_EACH = re.compile(r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)", re.IGNORECASE)
+_FEW_WORDS = re.compile(
+    rf"(?:\s*(?!(?:at|the|an?|in|and|or|but|who|which|that|{MODAL}|{NUMBER}|"
+    rf"\w+ (?:out )?of {NUMBER})\b)[\w'-]+){{0,4}}",
+    re.IGNORECASE,
+)
+_THAT_DONE = re.compile(
+    r"\s*(?:that|this|it|they)(?:'s|\s+(?:is|are|has been|"
+    r"have been))\s+[\w-]+\b(?=\s+(?!by\b)\w)",
+    re.IGNORECASE,
+)
+"""A clause that only points back: "until that's done no visitor …"."""
 
 
 def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: bool) -> int:
@@ -198,26 +296,28 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         return limit
     commas = [m.start() for m in re.finditer(r",", text[mark.start : limit])]
     commas = [mark.start + c for c in commas]
+    if _EACH.fullmatch(mark.opener) and (not first or _MODAL.search(text, mark.start, (*commas, limit)[0])):
+        return min(limit, _FEW_WORDS.match(text, mark.start).end())  # type: ignore[union-attr]
+    if text[mark.start : mark.start + 1] == ",":
+        return mark.start
+    if _TIME_TO.search(text, 0, mark.opened) and (to := _TO.search(text, mark.start, limit)):
+        return to.start()
     if first:
+        if done := _THAT_DONE.match(text, mark.start, limit):
+            return done.end()
         for comma in commas:
+            if _MODAL.search(text, mark.start, comma) and (cut := _before_binding(text, mark.start, comma)):
+                return cut
             listed = re.match(r"\s*(?:and|or)\s", text[comma + 1 : end])
             if not listed and any(word(w).verbs for w in re.findall(r"[a-z]{3,}", text[mark.start : comma].lower())):
                 return comma
         if commas:
             return commas[-1]
         if limit < end:
-            return limit
+            return _before_binding(text, mark.start, limit) or limit
         if not commas and (then := re.search(r"\bthen\b", text[mark.start : end])):
             return mark.start + then.start()
-        modals = list(_MODAL.finditer(text, mark.start, end))
-        for modal in reversed(modals):
-            determiners = [d for d in _DETERMINER.finditer(text, mark.start, modal.start()) if d.start() > mark.start + 3]
-            for d in reversed(determiners):
-                if any(word(w).verbs for w in re.findall(r"[a-z]+", text[mark.start : d.start()].lower()) if len(w) > 3):
-                    return d.start()
-        return limit
-    if _EACH.fullmatch(mark.opener):
-        return min(limit, _FEW_WORDS.match(text, mark.start).end())  # type: ignore[union-attr]
+        return _before_binding(text, mark.start, end) or _before_finite(text, mark.start, end) or limit
     broken = _CONJUNCTION.search(text, mark.start, limit) or _COMMA_AND.search(text, mark.start, limit)
     if broken:
         return broken.start()
@@ -225,6 +325,7 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
         for joint in _COORDINATED.finditer(text, mark.start, limit):
             between = re.findall(r"[a-z]+", text[mark.start : joint.start()].lower())
             plain = 0 < len(between) <= 3 and between[0] in ("the", "a", "an", "any", "every", "each")
+            plain = plain or (len(between) == 1 and between[0].endswith("ing"))
             if joint[1].lower() in lemmas(joint[1].lower(), "v") and plain:
                 return joint.start()
     for comma in commas:
@@ -233,11 +334,74 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
     return limit
 
 
+_TIME_TO = re.compile(r"\bha(?:s|ve) (?:got )?\Z", re.IGNORECASE)
+_TO = re.compile(r"\sto (?=[a-z]+\b)(?!the\b|an?\b)", re.IGNORECASE)
+
+
+def _before_binding(text: str, start: int, end: int) -> int | None:
+    """Where the noun phrase begins that a modal follows, after a verb: "if it rains | the shop must close"."""
+    for modal in reversed(list(_MODAL.finditer(text, start, end))):
+        for d in reversed(list(_DETERMINER.finditer(text, start, modal.start() + 1))):
+            if d.start() > start + 3 and _has_act(text[start : d.start()]):
+                return d.start()
+    return None
+
+
+def _before_finite(text: str, start: int, end: int) -> int | None:
+    """Where the noun phrase begins that a plain verb follows: "within an hour of each sale | the courier arrives"."""
+    for d in _DETERMINER.finditer(text, start + 4, end):
+        if _has_act(text[start : d.start()]) and _finds_verb(text[d.end() : end]):
+            return d.start()
+    return None
+
+
+def _has_act(text: str) -> bool:
+    return any(word(w).verbs for w in re.findall(r"[a-z]+", text.lower()) if len(w) > 3 or w in ("go", "pay", "end", "buy", "get", "add"))
+
+
+def _finds_verb(text: str) -> bool:
+    """Whether a verb in the third person stands behind a noun phrase."""
+    if any(lemmas(m[1].lower(), "v") for m in _VERB_AND_OBJECT.finditer(text)):
+        return True
+    return any(w.endswith("s") and (_finite(w) or lemmas(w, "v")[:1] in _COMMON) for w in re.findall(r"[a-z]+", text.lower())[1:7])
+
+
+_VERB_AND_OBJECT = re.compile(
+    r"\w\s+(\w+s) (?:the|an?|it|them|his|her|their|its|each|every|all|"
+    r"any)\b",
+    re.IGNORECASE,
+)
+_COMMON = tuple(
+    (v,)
+    for v in [
+        "get",
+        "take",
+        "give",
+        "make",
+        "put",
+        "go",
+        "come",
+        "run",
+        "turn",
+        "set",
+        "keep",
+        "bring",
+        "leave",
+        "have",
+        "do",
+        "let",
+        "show",
+        "call",
+    ]
+)
+
+
 def _binds(text: str) -> bool:
     """Whether a stretch has a verb of its own, so that what follows is another clause."""
     return bool(_MODAL.search(text)) or any(_finite(w) for w in re.findall(r"[a-z]+", text.lower()))
 
 
+_OWN_SUBJECT = re.compile(r",\s*(?:and |but )?(?:they|he|she|who)\b", re.IGNORECASE)
 _SO = re.compile(r",\s*(?:so|which is why|therefore|hence)\b", re.IGNORECASE)
 _NEW_BAN = re.compile(r"(?:no|nobody|no one|neither|never)\b", re.IGNORECASE)
 
@@ -250,6 +414,15 @@ def _finite(form: str) -> bool:
 def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A main clause cut where a new binding one begins: "must check out, and must not walk on"."""
     found = [*_CONJUNCTION.finditer(text, start, end), *_COMMA_AND.finditer(text, start, end)]
-    cuts = sorted({m.start() for m in found if _binds(text[start : m.start()]) or _NEW_BAN.match(text, m.end()) or _SO.match(m[0])})
+    cuts = sorted(
+        {
+            m.start()
+            for m in found
+            if _binds(text[start : m.start()])
+            or _NEW_BAN.match(text, m.end())
+            or _SO.match(m[0])
+            or (_OWN_SUBJECT.match(text, m.start()) and _has_act(text[start : m.start()]))
+        }
+    )
     edges = [start, *cuts, end]
-    return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]
+    return [(a, b) for a, b in pairwise(edges) if a < b]

@@ -10,10 +10,12 @@ from gnrs_ppl.context.time import Duration
 _UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
           "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-NUMBERS = {w: n for n, w in enumerate(_UNITS, 1)} | {"a": 1, "an": 1, "a hundred": 100, "one hundred": 100} | {
+NUMBERS = {w: n for n, w in enumerate(_UNITS, 1)} | {"a": 1, "an": 1, "the": 1, "a hundred": 100, "one "
+    "hundred": 100} | {
     f"{tens}{sep + _UNITS[u - 1] if u else ''}": 10 * n + u for n, tens in enumerate(_TENS, 2) for u in range(10) for sep in "- "
 }  # fmt: skip
-_NUMBER = rf"(?:\d+|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
+_ONE_UNIT = r"the(?=\s+(?:minute|hour|day|night|week|month|year)\s+(?:after|following)\b)"
+NUMBER = rf"(?:\d+|{_ONE_UNIT}|{'|'.join(sorted(NUMBERS.keys() - {'the'}, key=len, reverse=True))})"
 _LENGTH = {
     "second": Duration(seconds=1), "sec": Duration(seconds=1), "minute": Duration(seconds=60), "min": Duration(seconds=60),
     "hour": Duration(seconds=3600), "hr": Duration(seconds=3600), "day": Duration(days=1), "night": Duration(days=1),
@@ -22,14 +24,14 @@ _LENGTH = {
 }  # fmt: skip
 _UNIT = rf"(?:{'|'.join(sorted(_LENGTH, key=len, reverse=True))})s?"
 _ONE = (
-    rf"(?:(?:the )?(?P<half>half(?: an?)? hour|half a day|half a year|an? hour and a half|(?:a|one|three)[- ]quarters? of an hour)|(?P<number>{_NUMBER})"
-    rf"(?:\s*\(\s*\d+\s*\))?[\s-]+(?P<kind>working|business|calendar|consecutive|full|whole|clear)?\s*(?P<unit>{_UNIT}))\b['’]?"
+    rf"(?:(?:the )?(?P<half>half(?: an?)? hour|half a day|half a year|an? hour and a half|(?:a|one|"
+    rf"three)[- ]quarters? of an hour)|(?P<number>{NUMBER})"
+    rf"(?:\s*\(\s*\d+\s*\))?[\s-]+(?P<kind>working|business|calendar|consecutive|full|whole|"
+    rf"clear)?\s*(?P<unit>{_UNIT}))\b['’]?"
 )
-DURATION = re.compile(rf"\b{_ONE}(?:,? (?:and )?(?P<number2>{_NUMBER})[\s-]+(?P<unit2>{_UNIT})\b)?", re.IGNORECASE)
+DURATION = re.compile(rf"\b{_ONE}(?:,? (?:and )?(?P<number2>{NUMBER})[\s-]+(?P<unit2>{_UNIT})\b)?", re.IGNORECASE)
 PLAIN_DURATION = re.sub(r"\(\?P<\w+>", "(?:", DURATION.pattern)
 """The same without names, to stand inside other patterns."""
-VAGUE = re.compile(rf"\b(?:a few|some|several|the next few)? ?(?P<unit>{_UNIT})\b", re.IGNORECASE)
-_HALVES = {"half": 1800, "hour and": 5400, "quarter": 900, "three": 2700}
 
 
 class Length(NamedTuple):
@@ -75,9 +77,11 @@ def number(words: str) -> int:
     return int(words) if words.isdigit() else NUMBERS[words.lower()]
 
 
-_TIMES = rf"(?P<n>{_NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice)"
+_TIMES = rf"(?P<n>{NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice)"
 COUNT = re.compile(
-    rf"(?P<how>(?P<most>at most|no more than|not more than|a maximum of|maximum|up to|at the most|more than)|(?P<least>at least|no fewer than|not less than"
-    rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{_NUMBER}|one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT})\b))(?P<more> or more)?",
+    rf"(?P<how>(?P<most>at most|no more than|not more than|a maximum of|maximum|up to|at the most|"
+    rf"more than)|(?P<least>at least|no fewer than|not less than"
+    rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{NUMBER}|"
+    rf"one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT})\b))(?P<more> or more)?",
     re.IGNORECASE,
 )

@@ -13,8 +13,8 @@ from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading.clauses import MODAL, Clause, clauses, sentences
 from gnrs_ppl.reading.quantities import COUNT, durations, number
 from gnrs_ppl.reading.types import ActRead, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
-from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Match, Token, Vocabulary, tokens_of
-from gnrs_ppl.reading.words import is_verb, lemmas
+from gnrs_ppl.reading.vocabulary import CLASSMATE, COMMON_VERBS, ENOUGH, LIGHT, PARTICLES, STOP, Match, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import Force, Template
 
 
@@ -24,100 +24,196 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 # how a clause binds
 _NEGATIVE = _words(
-    r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|disabled|impossible|refrains?|"
-    r"under no circumstances|by no means|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|unlawful|illegal|off-limits"
+    r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|"
+    r"disabled|impossible|refrains?|"
+    r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|"
+    r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off-limits"
 )
 _NOT_NEGATIVE = re.compile(
-    r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|more|less|fewer|earlier) than|no doubt|no matter)\b",
+    r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
+    r"more|less|fewer|earlier) than|no doubt|no matter)\b",
     re.IGNORECASE,
 )
 _FREE = _words(
-    r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|do(?:es)? not (?:have|need) to|no need"
+    r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|"
+    r"do(?:es)? not (?:have|need) to|no need"
 )
-_PERMISSION = _words(r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|optional")
+_PERMISSION = _words(
+    r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|"
+    r"optional"
+)
 _DUTY = _words(
-    r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|necessary|necessitates?|essential|imperative|requisite|"
-    r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|advised"
+    r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|"
+    r"necessary|necessitates?|essential|imperative|requisite|"
+    r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|"
+    r"advised|please|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like"
 )
 _SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
-_HARD = _words(r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|forbidden|prohibited|may not|cannot")
+_HARD = _words(
+    r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|"
+    r"forbidden|prohibited|may not|cannot"
+)
 _MODAL = _words(MODAL)
 _PAST = _words(
-    r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|ended up|had|went|vanished"
+    r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|"
+    r"ended up|had|went|vanished"
 )
 # adverbs that place an act
 _AT_ONCE = _words(
-    r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|without (?:any |undue |further )?delay|promptly|prompt|instantly|instant|"
-    r"at once|forthwith|straight after|instantaneously|as the (?:very )?next (?:step|act|activity)|the very next"
+    r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|"
+    r"without (?:any |undue |further )?delay|promptly|prompt|instantly|instant|"
+    r"at once|forthwith|straight after|instantaneously|as the (?:very )?next (?:step|act|activity)|"
+    r"the very next"
 )
-_RIGHT_BEFORE = _words(r"(?:immediately|directly|right|straight|just) (?:before(?:hand)?|preced\w+|prior)|directly|immediately")
+_RIGHT_BEFORE = _words(
+    r"(?:immediately|directly|right|straight|just) (?:before(?:hand)?|preced\w+|prior)|"
+    r"directly|immediately"
+)
 _ALSO = _words(r"also|as well|too|likewise|in addition")
-_LATER = _words(r"afterwards?|after (?:it|that|this)|then|thereafter|subsequently|later|eventually|in the end")
+_LATER = _words(
+    r"afterwards?|after (?:it|that|this)|then|thereafter|subsequently|later|eventually|"
+    r"in the end"
+)
 _EARLIER = _words(
-    r"beforehand|before (?:it|that|this|them)|upfront|up front|in advance|ahead of time|prior to (?:it|that|this|them)|previously|earlier|already"
+    r"beforehand|before (?:it|that|this|them)|upfront|up front|in advance|ahead of time|prior to (?:it|"
+    r"that|this|them)|previously|earlier|already"
 )
 _PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s|ve) already)")
 _THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
-_THEN = _words("then|thereafter|afterwards|subsequently|after that|next")
+_THEN = _words("then|followed by|thereafter|afterwards|subsequently|after that|next")
 # predicates that relate two acts
 _EXCLUSIVE = _words(
-    r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|rules? out|irreconcilable|exclusive of|contradict\w*"
+    r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|"
+    r"rules? out|irreconcilable|exclusive of|contradict\w*"
 )
 _TOGETHER = _words(
-    r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|co-occur|concurrently|at the same time|side by side|vice versa"
+    r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|"
+    r"co-occur|concurrently|at the same time|side by side|vice versa"
 )
 _VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
-_EITHER = _words(r"either|or")
+_CHOICE = _words(r"either")
 RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("precedes", _words(r"preced(?:e|es|ed|ing)|(?:comes?|happens?|occurs?|takes? place) (?:immediately |directly |right |straight )?before|"
-                        r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
-    ("follows", _words(r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)")),
-    ("leads", _words(r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
-                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?by|gives? rise to|brings? about|obliges?|initiates?|followed by|calls? for")),
-    ("with", _words(r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
-                    r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
-                    r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
-                    r"in (?:conjunction|tandem|combination|parallel|accordance|line) with|supplemented (?:by|with)|concurs? with|implies|implied|imply|relates? to|merges? with|"
-                    r"integrates? with|correlates? (?:with|to)|bundled? with|overlaps? with|intertwined? with")),
-    ("needs", _words(r"requires?|necessitates?|demands?|presuppos\w+|needs(?! to)|mandates?|relies on|hinges on|rests on|takes")),
-    ("for", _words(r"(?:is|are|be)?\s*(?:\w+ly )?(?:required|mandatory|necessary|needed|essential|obligatory|compulsory|imperative|requisite|crucial|vital|a must|due)\s+"
+    ("precedes", _words(r"preced(?:e|es|ed|ing)|(?:comes?|happens?|occurs?|takes? place) (?:immediately |"
+        r"directly |right |straight )?before|"
+                        r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|"
+                            r"of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
+    ("follows", _words(r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|"
+        r"takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)")),
+    ("leads", _words(r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|"
+        r"causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
+                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?(?:\w+ ){0,6}?by|gives? rise to|"
+                         r"brings? about|obliges?|initiates?|(?<!, )followed by|calls? for")),
+    ("with", _words(r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|"
+        r"match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
+                    r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|"
+                        r"ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
+                    r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|"
+                        r"comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
+                    r"in (?:conjunction|tandem|combination|parallel|accordance|line) with|"
+                        r"supplemented (?:by|with)|concurs? with|implies|implied|imply|relates? to|"
+                        r"merges? with|"
+                    r"integrates? with|correlates? (?:with|to)|bundled? with|overlaps? with|"
+                        r"intertwined? with")),
+    ("needs", _words(r"requires?|necessitates?|demands?|presuppos\w+|needs(?! to)|mandates?|relies on|"
+        r"hinges on|rests on|takes")),
+    ("for", _words(r"(?:is|are|be)?\s*(?:\w+ly )?(?:required|mandatory|necessary|needed|essential|"
+        r"obligatory|compulsory|imperative|requisite|crucial|vital|a must|due)\s+"
                    r"(?:for|of|in order to|to|with|when|from)")),
 )  # fmt: skip
 _BEGINS = _words(
-    r"begins?|began|starts?|started|commenc\w+|kicks? off|kick-?off|initiates?|initiation|initiated?|beginning|opens?|opening|outset|onset|start|first|initial|initially|"
+    r"begins?|began|starts?|started|commenc\w+|kicks? off|kick-?off|initiates?|initiation|initiated?|"
+    r"beginning|opens?|opening|outset|onset|start|first|initial|initially|"
     r"before anything else|launch(?:es|ed)?|inception"
 )
 _ENDS = _words(
-    r"ends?|ended|ending|finish(?:es|ed|ing)?|conclud\w+|conclusion|closure|clos(?:es|ing|ed)|wraps? up|wrapping up|terminat\w+|finali[sz]\w+|last|final|finally|culminat\w+|"
+    r"ends?|ended|ending|finish(?:es|ed|ing)?|conclud\w+|conclusion|closure|clos(?:es|ing|ed)|wraps? up|"
+    r"wrapping up|terminat\w+|finali[sz]\w+|last|final|finally|culminat\w+|"
     r"completion|completes?|completing|completed"
 )
-_EXCUSES = _words(r"excus\w+")
+_CIRCUMSTANCE = _words(r"(?:at|on|upon) (?:closing|opening|closure)|first (?:-|aid)\S*")
+_EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
 _DEFINES = re.compile(
-    r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|allowed|permitted|required|obliged|possible|until|before)\w+", re.IGNORECASE
-)
-_STARTS_OR_ENDS = _words(
-    r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
-)
-_ELSE = _words(
-    r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes"
-)
-_SELF = _words(
-    r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|herself|themselves|themself|personally|by the same"
-)
-_BY = re.compile(r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|some)?\s*$", re.IGNORECASE)
-_OBLIQUE = re.compile(
-    r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|any|every|each|his|her|their|another|some|all)?\s*$",
+    r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|"
+    r"until|before)\w+"
+    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bcounts? (?:as|for|"
+    r"towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|"
+    r"\bconstitut\w+\b"
+    r"|\bhold (?:it |that |this )?against\b|\bheld against\b",
     re.IGNORECASE,
 )
-_PRONOUN = frozenset("it its they them their this that he she him her his these those both there one such".split())
+"""Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
+_STARTS_OR_ENDS = _words(
+    r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|"
+    r"conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
+)
+_ELSE = _words(
+    r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|"
+    r"people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes"
+)
+_SELF = _words(
+    r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
+    r"herself|themselves|themself|personally|by the same"
+)
+_BY = re.compile(
+    r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|"
+    r"some)?\s*$",
+    re.IGNORECASE,
+)
+_OBLIQUE = re.compile(
+    r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|"
+    r"any|every|each|his|her|their|another|some|all)?\s*$",
+    re.IGNORECASE,
+)
+_PRONOUN = frozenset(
+    [
+        "it",
+        "its",
+        "they",
+        "them",
+        "their",
+        "this",
+        "that",
+        "he",
+        "she",
+        "him",
+        "her",
+        "his",
+        "these",
+        "those",
+        "both",
+        "there",
+        "one",
+        "such",
+    ]
+)
 _GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
 _IT = frozenset({"it", "them"})
-_OCCUR = frozenset("occur happen done place carried performed take repeated made possible allowed".split())
+_OCCUR = frozenset(["occur", "happen", "done", "place", "carried", "performed", "take", "repeated", "made", "possible", "allowed"])
+_SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
+_PERSON = _words("he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people")
+_THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"\b(?:(?:of|for|worth|costing|above|over|under|below|exceeding|exceeds?)\s+)(?:(?:more|less|no more|"
+    r"not more|fewer) than |at least |up to |at most )?"
+    r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s*(?:euros?|eur|dollars?|usd|pounds?|gbp|[€$£]|kilos?|kg|pages?|"
+    r"percent|per cent|%))",
+    re.IGNORECASE,
+)
+_MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
+_WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
+_FIRST_OF_ALL = _words("first|beforehand")
+_ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
+_THEY = _words("they|them|he|she")
+_AUXILIARIES = frozenset(["be", "been", "being", "is", "are", "was", "were", "has", "have", "had", "get", "gets", "got"])
+_HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
 STRONG = 0.78
 """Least score at which a second act in one clause counts as an act of its own."""
+ENOUGH_IN_LIST = 0.7
+"""Least score of a second act among those that must come first."""
+_FIRST = ("only_after", "unless", "until", "without", "provided")
 CONDITIONS = ("provided", "only_after")
 """Clauses that state what must have been done."""
 MOST_READINGS = 6
@@ -129,11 +225,19 @@ RIVAL = 0.08
 """Acts that the same words say nearly as well are rivals."""
 SURE_PERMISSION = 0.8
 """An act that is left free must be told this well, or the condition may be the duty itself."""
-_BEFOREHAND = _words(r"beforehand|before (?:it|that|this|them|doing so)|prior to (?:it|that|this|them)|in advance")
+_BEFOREHAND = _words(
+    r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|"
+    r"this|them|doing so)|prior to (?:it|that|this|them)|in advance"
+)
+_ONLY_THEN = _words(r"only (?:then|after that|afterwards)|not (?:until|before) then")
 _NOT_YET = _words(r"still|not yet")
 _JOINTS = _words("and|or|with|while|nor")
 _EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
-_NO_LIMIT = re.compile(r"(?:per|every|each|a|at least|minimum of|no less than|not less than|for|lasting|of)\s*$", re.IGNORECASE)
+_NO_LIMIT = re.compile(
+    r"(?:per|every|each|a|at least|minimum of|no less than|not less than|for|lasting|"
+    r"of)\s*$",
+    re.IGNORECASE,
+)
 
 
 class _Bound(NamedTuple):
@@ -152,6 +256,7 @@ class _Found(NamedTuple):
     positions: tuple[int, ...]
     rivals: tuple[ActRead, ...] = ()
     choices: tuple[ActRead, ...] = ()
+    exact: bool = False
 
     @property
     def ways(self) -> list[tuple[float, ActRead]]:
@@ -235,33 +340,32 @@ class _Text:
             statements += found
         statements = _without_restated(statements)
         used = [s for statement in statements for s in statement.best.used] + background
-        unread = tuple(
+        taken = [*used, *(m.span for m in missed)]
+        unread = missed + [
             Unread(Span(t.start, t.end))
             for t in self.tokens
-            if t.text[0].isalpha() and t.text not in STOP and not _functional(t.text) and all(not s.start <= t.start < s.end for s in used)
-        )
-        nothing: Nothing = "" if statements else "no_such_act" if _MODAL.search(self.sentence) else "no_duty"
-        return Readings(self.sentence, tuple(statements), tuple(background), self._nearest(unread) if nothing else unread, nothing)
+            if t.text[0].isalpha() and t.text not in STOP and not _functional(t.text) and all(not s.start <= t.start < s.end for s in taken)
+        ]
+        speaks = _MODAL.search(self.sentence)
+        nothing: Nothing = "" if statements else "no_such_act" if missed else "no_condition" if speaks else "no_duty"
+        return Readings(self.sentence, tuple(statements), tuple(background), tuple(sorted(unread)), nothing)
 
     def _is_aim(self, start: int, end: int) -> bool:
         """Whether a sentence only says what is wanted: in the imperative, beside one that binds ("Keep shared space orderly. …")."""
         rest = self.sentence[:start] + self.sentence[end:]
         binds = _MODAL.search(rest) or any(not start <= n.span.start < end for n in self.names["roles"])
         first = next((t.text for t in self.tokens if start <= t.start < end and t.text[0].isalpha()), "")
-        imperative = first in lemmas(first, "v") and first not in STOP and not _MODAL.search(self.sentence, start, end)
-        return bool(imperative and binds and not durations(self.sentence[start:end]))
+        named = any(
+            start <= n.span.start < end and self.sentence[start : n.span.start].strip() in ("", "The", "A") for n in self.names["roles"]
+        )
+        imperative = not named and first in lemmas(first, "v") and first not in STOP and not _MODAL.search(self.sentence, start, end)
+        ordered = _FIRST_OF_ALL.search(self.sentence, start, end)
+        return bool(imperative and binds and not ordered and not durations(self.sentence[start:end]))
 
     def _before_excuse(self, start: int, end: int) -> int:
         """Where a sentence ends that closes with what excuses ("…, heavy snow alone excusing a delay"): that binds nobody by itself."""
         excuse = _EXCUSES.search(self.sentence, start, end)
         return end if excuse is None else max(self.sentence.rfind(",", start, excuse.start()), start)
-
-    def _nearest(self, unread: Sequence[Unread]) -> tuple[Unread, ...]:
-        """The unread words, the first of them with the act that comes nearest to the sentence."""
-        near = self.words.match_acts(self.tokens, range(len(self.tokens)))[:1]
-        return tuple(
-            u._replace(nearest=near[0].name, score=round(near[0].score, 2)) if near and i == 0 else u for i, u in enumerate(unread)
-        )
 
 
 class _Sentence:
@@ -269,15 +373,17 @@ class _Sentence:
 
     def __init__(self, whole: _Text, start: int, end: int, parts: Sequence[Clause], earlier: Sequence[Statement]) -> None:
         self.whole, self.tokens, self.words = whole, whole.tokens, whole.words
-        self.start, self.end, self.parts, self.earlier = start, end, parts, earlier
+        self.start, self.end, self.earlier = start, end, earlier
+        notes = {c.number for c in parts if c.kind == "main" and _DEFINES.search(whole.sentence, c.start, c.end)}
+        self.parts = [c._replace(number=c.number - 1) if c.kind != "main" and {c.number} <= notes and c.number > 1 else c for c in parts]
         self.missed: list[Unread] = []
         self.text = whole.sentence[start:end]
 
     def statements(self) -> list[Statement]:
         """A statement for each binding clause; what two clauses say of one pair of acts in both directions is one statement."""
         read: list[tuple[Clause, list[_Way]]] = []
-        subject: tuple[Named, ...] = ()
         before = self.earlier[-1].best if self.earlier else None
+        subject: tuple[Named, ...] = before.bearers if before and _THEY.search(self.text) else ()
         for clause in (c for c in self.parts if c.kind == "main"):
             subject = self.subject(clause) or subject
             for ways in self.clause(clause, subject, before):
@@ -303,7 +409,7 @@ class _Sentence:
     def clause(self, clause: Clause, subject: tuple[Named, ...], before: Reading | None) -> Iterator[list[_Way]]:
         """The statements of one main clause with the clauses that belong to it."""
         text = self.said(clause)
-        if _EXCUSES.search(text) or _DEFINES.search(text):
+        if _EXCUSES.search(text) or _DEFINES.search(text) or (_WISH.search(text) and _MANNER.search(text)):
             return
         subs = [c for c in self.parts if c.kind not in ("main", "background", "purpose") and self._belongs(c, clause)]
         around = self.whole.sentence[min([clause.start, *(s.opened for s in subs)]) : max([clause.end, *(s.end for s in subs)])]
@@ -317,39 +423,79 @@ class _Sentence:
         if not targets and (counted := self._count_only(clause, before)):
             yield counted
             return
-        if not targets and not any(s.kind in CONDITIONS for s, _ in opened) and not (opened and _STARTS_OR_ENDS.search(text)):
-            if frame.bound.stated:
-                self._miss(clause)
+        if not targets and len(opened) > 1 and _ELSE.search(text):
+            yield list(self.pairs(1.0, "not_coexistence", opened[1][1], opened[0][1], frame, (), "different people for the two acts"))
+            return
+        duty = frame.bound.stated and not frame.bound.permitted and not frame.bound.negative
+        starts_or_ends = opened and _STARTS_OR_ENDS.search(text)
+        if not targets and not starts_or_ends and (duty or not any(s.kind in CONDITIONS for s, _ in opened)):
+            self._miss(frame)
             return
         if not frame.bound.stated and not opened and _PAST.search(text):
             return
+        if not opened and frame.bound.stated and not frame.bound.negative and (done := self._done_before(clause, targets)):
+            opened, targets = [(clause._replace(kind="after", opener="done to what it is"), done[0])], [done[1]]
         exceptions = [(s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)]
         opened = [found for found in opened if found not in exceptions]
         condition = next((o for o in opened if o[0].kind in CONDITIONS), None)
-        if condition and targets and frame.bound.permitted and targets[0].act.score < SURE_PERMISSION:
+        if condition and targets and frame.bound.permitted and targets[0].act.score < SURE_PERMISSION and not targets[0].exact:
             found = self.turned(frame, [condition])  # what is left free is told too vaguely: the condition is the duty
         elif not targets:
             found = self.turned(frame, opened or exceptions)
         elif opened:
             together = self._together(frame, targets)
-            found = [self.joined(frame, together, sub, act) for sub, act in opened]
+            found = [self.joined(frame, together, sub, act, more) for sub, act, more in self._gathered(opened, targets)]
         else:
             found = self.unopened(frame, targets, subs, before)
+        states = self._condition(clause, subs, opened)
         for ways in found:
             if ways:
-                yield [w._replace(reading=_excepted(w.reading, exceptions)) for w in ways]
+                yield [w._replace(reading=_conditioned(_excepted(w.reading, exceptions), states)) for w in ways]
 
-    def _miss(self, clause: Clause) -> None:
-        """A clause that binds and names no act of the schema: its verb, and the act that comes nearest."""
+    def _done_before(self, clause: Clause, targets: Sequence[_Found]) -> tuple[_Found, _Found] | None:
+        """An act told by a participle before its noun, and the act asked of that: "harvested lettuce must be delivered"."""
+        among = self._matches(clause.start, clause.end, clause) if len(targets) <= 2 else []
+        done = next((m for m in among if len(m.positions) == 1 and m.score >= CLASSMATE and self._is_attribute(m.positions[0])), None)
+        if done is None:
+            return None
+        other = next((m for m in among if m.name != done.name and m.score >= CLASSMATE and m.positions != done.positions), None)
+        return (self._found(done, (), clause), self._found(other, (), clause)) if other else None
+
+    def _is_attribute(self, i: int) -> bool:
+        """Whether a token is a past participle before a noun."""
+        before, text = self.tokens[i - 1].text if i else "", self.tokens[i].text
+        after = self.tokens[i + 1].text if i + 1 < len(self.tokens) else "."
+        participle = text.endswith("ed") or (
+            lemmas(text, "v") and not text.endswith(("s", "ing")) and before in ("", "all", "any", "every", "of")
+        )
+        return bool(participle and before not in _AUXILIARIES and after not in STOP and word(after).nouns)
+
+    def _condition(self, clause: Clause, subs: Sequence[Clause], opened: Sequence[tuple[Clause, _Found]]) -> Span | None:
+        """Words on data or circumstances: an opener that names no act ("if the building is old"), or an amount ("of more than 500")."""
+        told = [sub for sub, _ in opened]
+        for s in subs:
+            pointing = _THAT.match(self.whole.sentence, s.start) or _THAT_EVENT.match(self.whole.sentence, s.start)
+            if s.kind == "after" and s not in told and not pointing and not _EACH_TIME.match(s.opener) and not _PAST.search(self.said(s)):
+                return Span(s.opened, s.end)
+        amount = _AMOUNT.search(self.whole.sentence, clause.start, clause.end)
+        return Span(*amount.span()) if amount else None
+
+    def _miss(self, frame: _Frame) -> None:
+        """A clause that binds and names no act of the schema: its verb and object, and the act that comes nearest."""
+        clause = frame.clause
+        if not frame.bound.stated or _WISH.search(frame.text):
+            return
         modal = _MODAL.search(self.whole.sentence, clause.start, clause.end)
         at = self._at(modal.end() if modal else clause.start, clause.end)
         content = [i for i in at if self.tokens[i].text[0].isalpha() and self.tokens[i].text not in STOP and i not in self.whole.named]
+        content = content or [
+            i for i in self._at(clause.start, clause.end) if self.tokens[i].text not in STOP and self.tokens[i].text.isalpha()
+        ]
         if content:
-            near = (
-                self.words.match_acts(self.tokens, content)[:1]
-                or self.words.match_acts(self.tokens, self._at(clause.start, clause.end))[:1]
-            )
-            last = content[min(1, len(content) - 1)]
+            near = (self.words.match_acts(self.tokens, content) or self.words.match_acts(self.tokens, self._at(clause.start, clause.end)))[
+                :1
+            ]
+            last = max(i for i in content[:2] if i <= content[0] + 3)
             span = Span(self.tokens[content[0]].start, self.tokens[last].end)
             self.missed.append(Unread(span, near[0].name if near else "", round(near[0].score, 2) if near else 0.0))
 
@@ -363,6 +509,8 @@ class _Sentence:
                     list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "not beforehand: the act said last comes first"))
                 ]
             return [list(self.pairs(1.0, "precedence", targets[0], earlier[0], frame, (), "before the act said last"))]
+        if _ONLY_THEN.search(frame.text) and earlier and earlier[0].act.activity != targets[0].act.activity:
+            return [list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "only then: the act said last comes first"))]
         if (anchored or _THEN.search(frame.text)) and (len(targets) > 1 or earlier):
             chain = [*(earlier if len(targets) == 1 else []), *targets]
             time = self.time(anchored[0] if anchored else None, frame.clause)
@@ -377,14 +525,32 @@ class _Sentence:
             ]
         return [self.alone(frame, target, targets, subs) for target in self._together(frame, targets)]
 
-    def joined(self, frame: _Frame, targets: Sequence[_Found], sub: Clause, opener: _Found) -> list[_Way]:
+    def _gathered(
+        self, opened: Sequence[tuple[Clause, _Found]], targets: Sequence[_Found]
+    ) -> Iterator[tuple[Clause, _Found, list[_Found]]]:
+        """Openers with further acts that must come first as well: "unless A and B", "only after A and only after B"."""
+        first: dict[str, tuple[Clause, _Found, list[_Found]]] = {}
+        for sub, found in opened:
+            if sub.kind not in _FIRST:
+                yield sub, found, []
+            elif sub.kind in first:
+                first[sub.kind][2].append(found)
+            else:
+                taken = {t.act.activity for t in targets}
+                more = [f for f in self._others(sub, found, least=ENOUGH_IN_LIST) if f.act.activity not in taken]
+                first[sub.kind] = (sub, found, more)
+        for sub, found, more in first.values():
+            lead, *rest = sorted([found, *more], key=lambda f: f.positions)
+            yield sub, lead, rest
+
+    def joined(self, frame: _Frame, targets: Sequence[_Found], sub: Clause, opener: _Found, also: Sequence[_Found] = ()) -> list[_Way]:
         """A main clause and a subordinate one: the template is in the words that open the latter."""
         text, bound = frame.text, frame.bound
         time = self.time(sub, frame.clause)
         ways: list[_Way] = []
 
         def give(weight: float, template: Template, target: _Found, activation: _Found, why: str) -> None:
-            more = targets[1:] if target is targets[0] else ()
+            more = targets[1:] if target is targets[0] else also if target is opener else ()
             ways.extend(self.pairs(weight, template, target, activation, frame, (sub,), why, time, more))
 
         main, kind, mark = targets[0], sub.kind, f"'{sub.opener.strip()}'"
@@ -417,14 +583,18 @@ class _Sentence:
         self, weight: float, template: Template, target: _Found, activation: _Found, frame: _Frame, subs: Sequence[Clause], why: str,
         time: Timed | None = None, more: Sequence[_Found] = (),
     ) -> Iterator[_Way]:  # fmt: skip
-        """A reading for each way to read the two acts; further targets of the same clause go with the first."""
+        """A reading for each way to read the two acts; further targets of the same clause go with the first.
+
+        What may be done only after another act is left free; that the other comes first is a duty.
+        """
+        force: Force = "must" if frame.bound.force == "may" else frame.bound.force
         for share_t, t in target.ways:
             for share_a, a in activation.ways:
                 if t.activity != a.activity:
                     acts = (t, *target.choices, *(m.act for m in more))
                     used = (*_spans((*acts, a)), *(Span(*s.mark) for s in subs), *_spans_of(time, frame.subject))
                     reading = Reading(
-                        1.0, frame.bound.force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearers=frame.subject,
+                        1.0, force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearers=frame.subject,
                         who=_who(frame.whole), one_subject=bool(subs and _GERUND.match(self.whole.sentence, subs[0].start)), used=used, why=why,
                     )  # fmt: skip
                     yield _Way(weight * share_t * share_a, reading)
@@ -444,8 +614,19 @@ class _Sentence:
             right = self._matches(clause.start + m.end(), clause.end, clause, lend=self._at(clause.start, clause.start + m.start()))
             pair = _distinct(left, right)
             if pair and (best is None or pair[0].score + pair[1].score > best[0] + 1e-9):
-                best = (pair[0].score + pair[1].score, self._found(pair[0], left, clause), self._found(pair[1], right, clause))
+                best = (pair[0].score + pair[1].score, *self._sides(clause, m, pair, left, right))
         return best[1:] if best else None
+
+    def _sides(
+        self, clause: Clause, mark: re.Match[str], pair: tuple[Match, Match], left: Sequence[Match], right: Sequence[Match]
+    ) -> tuple[_Found, _Found]:
+        """The two acts, each with the things and places said on its own side of the mark."""
+        before = clause._replace(end=clause.start + mark.start())
+        behind = clause._replace(opened=clause.start + mark.end(), start=clause.start + mark.end())
+        actor = next(iter(self.subject(clause)), None)
+        sides = (self._found(pair[0], left, before), self._found(pair[1], right, behind))
+        one, other = (f._replace(act=replace(f.act, role=f.act.role or actor)) for f in sides)
+        return one, other
 
     def relation(self, frame: _Frame) -> list[list[_Way]]:
         """Two acts joined by a predicate: requires, precedes, is accompanied by …"""
@@ -472,9 +653,11 @@ class _Sentence:
                 "needs": [(0.45, "responded_existence", right, left), (0.4, "precedence", right, left), (0.15, response, right, left)],
                 "for": [(0.6, response, left, right), (0.4, precedence, left, right)],
             }
-            ways = [(1.0, precedence, right, left)] if before and name in ("needs", "with", "leads") else table[name]
+            done = name == "needs" and right.positions and self._is_attribute(right.positions[0])  # "requires a signed contract"
+            ways = [(1.0, precedence, right, left)] if done or (before and name in ("needs", "with", "leads")) else table[name]
             more = self._others(frame.clause, left, right) if name == "needs" else []
-            return [[way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why, more=more)]]
+            time = self.time(None, frame.clause)
+            return [[way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why, time, more)]]
         return []
 
     def turned(self, frame: _Frame, opened: Sequence[tuple[Clause, _Found]]) -> list[list[_Way]]:
@@ -483,12 +666,14 @@ class _Sentence:
         if sub.kind not in CONDITIONS:
             return [self.alone(frame, found, [found], ())]
         inner = _Frame(sub, self.said(sub), frame.whole, _bound(self.said(sub)), frame.subject)
-        return self.unopened(inner, sorted([found, *self._others(sub, found)], key=lambda f: f.positions), (), None)
+        behind = [c for c in self.parts if c.opened >= sub.end]
+        return self.unopened(inner, sorted([found, *self._others(sub, found)], key=lambda f: f.positions), behind, None)
 
     def alone(self, frame: _Frame, found: _Found, targets: Sequence[_Found], subs: Sequence[Clause]) -> list[_Way]:
         """One act that no act opens: first, last, so many times, or asked of every case."""
         told = {i for t in targets for i in t.positions}
         rest = " ".join(self.tokens[i].text for c in self._idle(frame.clause, subs) for i in self._at(c.opened, c.end) if i not in told)
+        rest = _AMOUNT.sub(" ", _CIRCUMSTANCE.sub(" ", rest))
         bound = frame.bound
         template: Template = "absence" if bound.negative else "existence"
         n, why = 1, "forbidden in every case" if bound.negative else "asked of every case"
@@ -498,7 +683,7 @@ class _Sentence:
             begins, ends = list(_BEGINS.finditer(rest)), list(_ENDS.finditer(rest))
             if ends and (not begins or "end" in ends[-1][0].lower()):
                 template, why = "end", f"'{ends[-1][0]}': the last act of the case"
-            elif begins:
+            elif begins and frame.clause.kind == "main":
                 template, why = "init", f"'{begins[0][0]}': the first act of the case"
         signal = next((s for s in subs if s.kind == "after" and not _EACH_TIME.match(s.opener) and not _PAST.search(self.said(s))), None)
         time = self.time(signal, frame.clause)
@@ -507,17 +692,15 @@ class _Sentence:
             acts = (act, *found.choices)
             found_ways.append(_Way(share, Reading(
                 1.0, bound.force, template, acts, "case_end" if template == "end" else "case_start", None, "any" if found.choices else "all",
-                count=n, time=time, bearers=frame.subject, who=_who(frame.whole), condition=Span(signal.opened, signal.end) if signal else None,
+                count=n, time=time, bearers=frame.subject, who=_who(frame.whole),
                 used=(*_spans(acts), *_spans_of(time, frame.subject)), why=why,
             )))  # fmt: skip
         return found_ways
 
     def _idle(self, clause: Clause, subs: Sequence[Clause]) -> list[Clause]:
         """A clause and those beside it that name no act: "In wrapping up the call, …", "… before anything else"."""
-        beside = [
-            *(s for s in subs if s.kind in ("before", "provided")),
-            *(c for c in self.parts if c.kind == "main" and c.number == clause.number - 1),
-        ]
+        lead = [c for c in self.parts if c.kind == "main" and c.number == clause.number - 1 and not _MODAL.search(self.said(c))]
+        beside = [*(s for s in subs if s.kind in ("before", "provided")), *lead]
         return [clause, *(c for c in beside if c != clause and not self._matches(*_reach(c), c)[:1])]
 
     def _count_only(self, clause: Clause, before: Reading | None) -> list[_Way]:
@@ -543,12 +726,30 @@ class _Sentence:
         if passive := next((n for n in roles if _BY.search(text[clause.start : n.span.start])), None):
             return (passive,)
         verb = _MODAL.search(text, clause.start, clause.end)
+        if verb and (asked := next((n for n in roles if _ASKED.fullmatch(text, verb.end(), n.span.start)), None)):
+            return (asked,)  # "will the courier please", "I need you couriers to"
         early = [n for n in roles if (not verb or n.span.start < verb.start()) and not _OBLIQUE.search(text[clause.opened : n.span.start])]
         joined = early[:1]
         for n in early[1:]:
-            if re.fullmatch(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", text[joined[-1].span.end : n.span.start]):
+            if re.fullmatch(
+                r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |"
+                r"all )?",
+                text[joined[-1].span.end : n.span.start],
+            ):
                 joined.append(n)
-        return tuple(joined)
+        return tuple(joined) or tuple(n for n in roles if self._acts_or_called(n))[:1]
+
+    def _acts_or_called(self, role: Named) -> bool:
+        """Whether a role does what a noun before it says ("the arrival of the courier"), or is spoken to (", volunteers,")."""
+        text = self.whole.sentence
+        if re.search(r",\s*$", text[: role.span.start]) and re.match(r"\s*[,.;!]", text[role.span.end :]):
+            return True
+        noun = re.search(
+            r"(\w+)\s+of\s+(?:the|an?|every|each|his|"
+            r"her)\s+(?:\w+\s+)?$",
+            text[: role.span.start],
+        )
+        return bool(noun and word(noun[1].lower()).verbs and word(noun[1].lower()).nouns)
 
     def time(self, sub: Clause | None, clause: Clause) -> Timed | None:
         """The time stated in the words that open a clause, or in the main clause."""
@@ -561,7 +762,8 @@ class _Sentence:
         return None
 
     def _belongs(self, sub: Clause, clause: Clause) -> bool:
-        return sub.number == clause.number or (sub.first and sub.number <= clause.number)
+        shared = sub.first or (sub.opener.startswith("who ") and _SAME_SUBJECT.match(self.said(clause)))
+        return sub.number == clause.number or bool(shared and sub.number <= clause.number)
 
     def _precondition(self, sub: Clause, bound: _Bound) -> bool:
         """Whether what follows "unless" must come first, since what it belongs to is not asked but barred or left free."""
@@ -601,19 +803,35 @@ class _Sentence:
             other = self.words.match_acts(self.tokens, [i for i in at if i not in self.whole.named], lent)
             found = [m for m in found if m.name not in told_by_names] + [m for m in other if m.name in told_by_names]
             found.sort(key=lambda m: (-m.score, -m.weight, m.name))
-        occurs = any(self.tokens[i].text in _OCCUR for i in at)
+        occurs = any(self.tokens[i].text in _OCCUR for i in at) or any(
+            self.tokens[i].text == "one" and self.tokens[i - 1].text in _HAVE for i in at if i
+        )
+        found = [m for m in found if not self._goes_nowhere(m, own)]
         good = [m for m in found if m.score >= LEAST and (m.positions or occurs)]
         return good or self._generic(at)
 
+    def _goes_nowhere(self, m: Match, clause: Clause) -> bool:
+        """Whether a common verb ("comes", "gets") tells an act by synonym though nobody and no place is said of it."""
+        if len(m.positions) != 1 or m.exact or COMMON_VERBS.isdisjoint(lemmas(self.tokens[m.positions[0]].text, "v")):
+            return False
+        said = [n for kind in ("roles", "locations") for n in self.whole.names[kind]]
+        return not any(clause.opened <= n.span.start < clause.end for n in said) and not _PERSON.search(self.said(clause))
+
     def _generic(self, at: Sequence[int]) -> list[Match]:
-        """An act of any kind on a thing the schema knows, where a verb stands before that thing and says no other act."""
+        """An act of any kind on a thing the schema knows, where that thing is told as what a verb is done to."""
         things = [i for i in at for n in self.whole.names["objects"] if n.span.start == self.tokens[i].start]
-        verbs = [
-            i
-            for i in at
-            if things and i < things[0] and i not in self.whole.named and self.tokens[i].text not in STOP and is_verb(self.tokens[i].text)
-        ]
+        if not things or not self.words.generic:
+            return []
+        before = [i for i in at if things[0] - 5 <= i < things[0] and self._does(i)]
+        passive = [i for i in at if things[0] < i <= things[0] + 7 and self.tokens[i].text.endswith("ed") and self._does(i)]
+        verbs = before[-1:] or [i for i in passive if self.tokens[i - 1].text in ("be", "been", "is", "are", "being")][:1]
         return [Match(name, GENERIC, GENERIC, (verbs[-1],)) for name in sorted(self.words.generic)] if verbs else []
+
+    def _does(self, i: int) -> bool:
+        """Whether a token is a verb that does something to a thing, and no noun's beginning or end."""
+        text = self.tokens[i].text
+        closed = text in STOP or text in PARTICLES or i in self.whole.named or not lemmas(text, "v")
+        return (not closed and LIGHT.isdisjoint(lemmas(text, "v")) and not _STARTS_OR_ENDS.fullmatch(text)) or text.startswith("open")
 
     def _assigned(self, clause: Clause, subs: Sequence[Clause]) -> tuple[list[tuple[Clause, _Found]], list[_Found]]:
         """Acts of the subordinate clauses and of the main one, none read twice: the pair of first acts that fits best together."""
@@ -621,7 +839,7 @@ class _Sentence:
         chosen: list[tuple[Clause, Match, list[Match]]] = []
         first: Match | None = mine[0] if mine else None
         for sub in subs:
-            theirs = self._matches(*_reach(sub), sub)
+            theirs = [m for m in self._matches(*_reach(sub), sub) if sub.opener != "to" or m.score >= SURE]
             pair = _distinct(theirs, mine)
             if pair:
                 chosen.append((sub, pair[0], theirs))
@@ -638,22 +856,33 @@ class _Sentence:
             return opened, []
         main = self._found(first, mine, clause)
         taken = {f.act.activity for _, f in opened}
-        others = [f for f in self._others(clause, main) if f.act.activity not in taken]
+        least = ENOUGH_IN_LIST if _CHOICE.search(self.said(clause)) else STRONG
+        others = [f for f in self._others(clause, main, least=least) if f.act.activity not in taken]
         return opened, self._parted(clause, sorted((main, *others), key=lambda f: f.positions))
 
-    def _others(self, clause: Clause, *known: _Found) -> list[_Found]:
-        """Further acts of a clause, told by other words than those known."""
+    def _others(self, clause: Clause, *known: _Found, least: float = STRONG) -> list[_Found]:
+        """Further acts of a clause, told by other words than those known, and not what one of those is about ("discuss delivery")."""
         found: list[_Found] = []
         for m in self._matches(*_reach(clause), clause):
             taken = {i for f in (*known, *found) for i in f.positions}
             names = {f.act.activity for f in (*known, *found)}
-            if m.score >= STRONG and m.positions and m.name not in names and not set(m.positions) & taken:
+            if set(m.positions) & taken:  # the object may be told twice: "admit the patient or discharge the patient"
+                free = [i for i in self._at(*_reach(clause)) if i not in taken]
+                m = next((a for a in self.words.match_acts(self.tokens, free) if a.name == m.name and a.exact), m)
+            about = m.positions and any(self._is_object(i, m.positions[0]) for i in taken)
+            if m.score >= least and m.positions and m.name not in names and not set(m.positions) & taken and not about:
                 found.append(self._found(m, (), clause))
         return found
 
+    def _is_object(self, verb: int, at: int) -> bool:
+        """Whether a noun or gerund follows a verb directly, as what it is about."""
+        between = {t.text for t in self.tokens[verb + 1 : at]}
+        noun = self.tokens[at].text.endswith("ing") or at - verb == 2
+        return verb < at <= verb + 2 and noun and between <= {"the", "a", "an", "his", "her", "their", "its", "of", "about"}
+
     def _found(self, m: Match, among: Sequence[Match], clause: Clause) -> _Found:
         rivals = [r for r in among if r.name != m.name and r.score > m.score - RIVAL and set(r.positions) & set(m.positions)][:3]
-        return _Found(self._read(m, clause), m.positions, tuple(self._read(r, clause) for r in rivals))
+        return _Found(self._read(m, clause), m.positions, tuple(self._read(r, clause) for r in rivals), exact=m.exact)
 
     def _read(self, m: Match, clause: Clause) -> ActRead:
         at = m.positions or (0,)
@@ -715,16 +944,23 @@ def _without_restated(statements: Sequence[Statement]) -> list[Statement]:
 
     def says_again(mine: Reading, later: Reading) -> bool:
         names = {a.activity for a in mine.targets}
-        restricts = names == {a.activity for a in later.targets} and (later.template != "existence" or later.count > 1)
-        return names <= set(later.activities) if mine.force == "may" else restricts and later.template != "response"
+        more = later.template in ("precedence", "chain_precedence", "exactly") or later.count > 1
+        return names <= set(later.activities) if mine.force == "may" else more and names == {a.activity for a in later.targets}
 
     kept = []
     for i, statement in enumerate(statements):
         mine = statement.best
+        before = statements[i + 1].best if i + 1 < len(statements) else None
+        if mine.template == "init" and before and before.template == "precedence" and mine.targets == before.targets:
+            continue
         plain = mine.template == "existence" and mine.count == 1 and mine.time is None and mine.condition is None
         if not (plain and any(says_again(mine, s.best) for s in statements[i + 1 :])):
             kept.append(statement)
     return kept
+
+
+def _conditioned(reading: Reading, states: Span | None) -> Reading:
+    return reading if states is None else replace(reading, condition=states, used=(*reading.used, states))
 
 
 def _excepted(reading: Reading, exceptions: Sequence[tuple[Clause, _Found]]) -> Reading:

@@ -7,26 +7,152 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.types import Named, Span
-from gnrs_ppl.reading.words import BROADER, DERIVED, SAME, SYNONYM, similarity, word
+from gnrs_ppl.reading.words import BROADER, DERIVED, SAME, SYNONYM, is_verb, similarity, word
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
-_LIFECYCLE = re.compile(r"\((?:start|complete|schedule|assign|suspend|resume|withdraw)\)\s*$|^[A-Z]_", re.IGNORECASE)
+_LIFECYCLE = re.compile(
+    r"\((?:start|complete|schedule|assign|suspend|resume|withdraw)\)\s*$|"
+    r"^[A-Z]_",
+    re.IGNORECASE,
+)
 PARTICLES = frozenset({"in", "out", "off", "up", "down", "over", "back", "away", "on"})
 STOP = frozenset(
-    "a an the of for to from with by at and or it its their his her them they he she be is are was were been being as into onto this that "
-    "these those any all some no not each every one per than then who whom which whose there here has have had do does did will would "
-    "also own such so but if when after before until while only same via through about upon within during between against must shall "
-    "should may can might could need needs not".split()
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "for",
+        "to",
+        "from",
+        "with",
+        "by",
+        "at",
+        "and",
+        "or",
+        "it",
+        "its",
+        "their",
+        "his",
+        "her",
+        "them",
+        "they",
+        "he",
+        "she",
+        "be",
+        "is",
+        "are",
+        "was",
+        "were",
+        "been",
+        "being",
+        "as",
+        "into",
+        "onto",
+        "this",
+        "that",
+        "these",
+        "those",
+        "any",
+        "all",
+        "some",
+        "no",
+        "not",
+        "each",
+        "every",
+        "one",
+        "per",
+        "than",
+        "then",
+        "who",
+        "whom",
+        "which",
+        "whose",
+        "there",
+        "here",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "will",
+        "would",
+        "also",
+        "own",
+        "such",
+        "so",
+        "but",
+        "if",
+        "when",
+        "after",
+        "before",
+        "until",
+        "while",
+        "only",
+        "same",
+        "via",
+        "through",
+        "about",
+        "upon",
+        "within",
+        "during",
+        "between",
+        "against",
+        "must",
+        "shall",
+        "should",
+        "may",
+        "can",
+        "might",
+        "could",
+        "need",
+        "needs",
+        "not",
+    ]
 )
 """Words that carry no content of their own."""
 LIGHT = frozenset(
-    "make do have take get give carry perform conduct hold place go happen occur start begin complete finish finalize execute thing "
-    "things something process case activity step task action initiate set put new".split()
+    [
+        "make",
+        "do",
+        "have",
+        "take",
+        "get",
+        "give",
+        "carry",
+        "perform",
+        "conduct",
+        "hold",
+        "place",
+        "go",
+        "happen",
+        "occur",
+        "start",
+        "begin",
+        "complete",
+        "finish",
+        "finalize",
+        "execute",
+        "thing",
+        "things",
+        "something",
+        "process",
+        "case",
+        "activity",
+        "step",
+        "task",
+        "action",
+        "initiate",
+        "set",
+        "put",
+        "new",
+    ]
 )
 """Verbs and nouns that say little by themselves: place an order, conduct a review."""
 LIGHT_WEIGHT, PARTICLE_WEIGHT = 0.45, 0.8
@@ -55,11 +181,11 @@ close shut finalise finalize
 cancel revoke withdraw void annul rescind
 create draft prepare generate produce compose write draw
 publish announce release post
-deliver bring carry supply transport drop convey
+deliver bring carry supply transport drop convey serve
 collect fetch retrieve gather
 buy purchase order procure acquire
 sell trade barter swap exchange bargain flog
-speak talk tell ask converse discuss say interview chat address question consult inform
+speak talk tell ask converse discuss say interview chat address question consult inform hear report
 handle touch use operate interact manipulate
 treat cure medicate
 discharge release dismiss
@@ -109,25 +235,31 @@ for _number, _members in enumerate(ACT_CLASSES):
 PHRASES = (
     ("check in", "sign in", "clock in", "log in", "badge in", "punch in", "register arrival", "register attendance", "report for duty"),
     ("check out", "sign out", "clock out", "log out", "badge out", "punch out", "clock off", "register departure", "log off"),
-    ("speak", "talk over", "have word", "hold conversation", "let know", "say face"),
+    ("speak", "talk over", "have word", "hold conversation", "let know", "say face", "go over"),
     ("sign the contract", "conclude contract", "enter contract", "sign agreement"),
     ("publish the task", "put out task", "post task", "set task"),
     ("publish", "put up", "put out", "make public"),
-    ("deliver", "hand over", "drop off", "bring round", "take to", "take out", "take round", "get over to", "drop at", "leave at"),
+    ("deliver", "hand over", "drop off", "bring round", "take to", "take out", "take round", "get over to", "drop at @", "leave at @"),
     (
         "arrive",
         "turn up",
         "show up",
-        "get to",
+        "get to @",
+        "come to @",
         "come into",
         "set foot",
-        "be in",
-        "be at",
+        "present himself",
+        "present herself",
+        "present themselves",
+        "be in @",
+        "be at @",
         "be present",
         "walk into",
+        "walk to @",
         "go into",
+        "go to @",
         "carry on into",
-        "go in",
+        "go in @",
         "stay out",
     ),
     ("trade", "buy", "strike deal"),
@@ -137,7 +269,16 @@ PHRASES = (
 )
 """Ways to say one act that no single word of it tells: general English."""
 _GENERIC = frozenset({"thing", "things", "something", "anything"})
+_ANY_DOING = "handle"
 """Words by which an act says that any doing will do: handle things."""
+_SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
+PLACE = "@"
+"""Stands in a saying for a place of the schema, or "there"."""
+COMMON_VERBS = frozenset(["come", "go", "get", "take", "turn", "give", "put", "set", "run", "keep"])
+_OTHER_SENSE = frozenset({"up", "down", "off", "over", "out", "away"})
+"""Particles with which a common verb says another act: come, but not come up."""
+OTHER_VERB = 0.6
+"""How much of a common verb's likeness is left beside such a particle."""
 CLASSMATE = 0.72
 SAID = 0.85
 """How well a saying of several words says an act."""
@@ -172,11 +313,13 @@ def name_words(name: str) -> tuple[str, ...]:
 def near(one: str, other: str) -> float:
     """How near two words are, by senses, derivation, or a class of acts."""
     found = similarity(one, other)
-    if found < CLASSMATE:
-        mine, theirs = ({c for v in (*word(w).verbs, *word(w).nouns, w) for c in _CLASSES.get(v, ())} for w in (one, other))
-        if mine & theirs:
-            return CLASSMATE
-    return found
+    return CLASSMATE if found < CLASSMATE and _classes_of(one) & _classes_of(other) else found
+
+
+@cache
+def _classes_of(form: str) -> frozenset[int]:
+    """The classes of acts a form belongs to, in any of its inflections."""
+    return frozenset(c for v in (*word(form).verbs, *word(form).nouns, form) for c in _CLASSES.get(v, ()))
 
 
 def role_words(term: Term) -> tuple[str, ...]:
@@ -185,13 +328,17 @@ def role_words(term: Term) -> tuple[str, ...]:
 
 
 class Match(NamedTuple):
-    """A name found in some tokens: how well, by which of them, and whether its first word (what is done) is among what they say."""
+    """A name found in some tokens: how well, by which of them, whether its first word (what is done) is among what they say, whether a saying
+    told it, and whether its first word is the act's own ("exact").
+    """
 
     name: str
     score: float
     weight: float
     positions: tuple[int, ...]
     head: bool = True
+    said: bool = False
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -210,7 +357,10 @@ class Vocabulary:
         self.objects = tuple(_term_entry(t) for t in schema.objects)
         self.locations = tuple(_term_entry(t) for t in schema.locations)
         spoken = {a.name: _action_words(a) for a in schema.actions}
-        self.generic = frozenset(name for name, variants in spoken.items() if any(_GENERIC & set(v) for v in variants))
+        self.place_words = frozenset(w for entry in self.locations for v in entry.variants for w, _ in v if w not in STOP) | {"there"}
+        self.generic = frozenset(
+            name for name, variants in spoken.items() if any(_GENERIC & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
+        )
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
         self.acts = tuple(
             _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), _sayings(variants))
@@ -224,7 +374,9 @@ class Vocabulary:
 
     def match_acts(self, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int] = ()) -> list[Match]:
         """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose words count for less."""
-        found = [m for entry in self.acts if (m := _best(entry, tokens, at, lent))]
+        found = [m for entry in self.acts if (m := _best(entry, tokens, at, lent, self.place_words))]
+        sayings = [set(m.positions) for m in found if m.said]
+        found = [m for m in found if m.said or not any(set(m.positions) < s for s in sayings)]  # "register arrival" is no arrival
         return sorted(found, key=lambda m: (-m.score, -m.weight, m.name))
 
     def name_in(self, kind: str, tokens: Sequence[Token], at: Sequence[int]) -> list[tuple[int, Named]]:
@@ -290,8 +442,8 @@ def _term_entry(term: Term, person: bool = False) -> _Entry:
     return _Entry(term.name, tuple(tuple((w, 1.0) for w in v) for v in words if v))
 
 
-def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int]) -> Match | None:
-    best = _said(entry, tokens, at)
+def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int], place_words: frozenset[str]) -> Match | None:
+    best = _said(entry, tokens, at, place_words)
     for variant in entry.variants:
         total = sum(weight for _, weight in variant)
         own = [[(s, i) for i in at if (s := _word_score(w, tokens, i)) >= BROADER] for w, _ in variant]
@@ -300,7 +452,7 @@ def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Seque
         if max((score for places in own for score, _ in places), default=SYNONYM if lent else 0.0) < CLASSMATE:
             continue
         middle = _middle(own)
-        got, used, head = 0.0, list[int](), False
+        got, used, head, exact = 0.0, list[int](), False, False
         for k, ((w, weight), places) in enumerate(zip(variant, own, strict=True)):
             free = [(s, i) for s, i in places if i not in used and (w not in PARTICLES or any(_goes_with(tokens, u, i) for u in used))]
             score, place = max(free, key=lambda p: (p[0], -abs(p[1] - middle)), default=(0.0, -1))
@@ -310,12 +462,13 @@ def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Seque
             if (score := max(score, borrowed)) >= BROADER * LENT:
                 got += weight * score
                 head = head or not k or w in LIGHT
+                exact = exact or (not k and score >= DERIVED)
         if got and (best is None or (bool(used), got / total) > (bool(best.positions), best.score)):
-            best = Match(entry.name, got / total, got, tuple(sorted(used)), head)
+            best = Match(entry.name, got / total, got, tuple(sorted(used)), head, exact=exact)
     return best
 
 
-def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int]) -> Match | None:
+def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], place_words: frozenset[str]) -> Match | None:
     """An act told by a saying of several words that stand near each other, in order; the first may be a verb in any form."""
     for saying in entry.sayings:
         for k, i in enumerate(at):
@@ -323,6 +476,11 @@ def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int]) -> Match | 
                 continue
             places = [i]
             for w in saying[1:]:
+                if w == PLACE:
+                    named = any(t.text in place_words for t in tokens[places[-1] : places[-1] + 5])
+                    if not named or any(is_verb(t.text) and t.text not in _SPOKEN for t in tokens[i + 1 : places[-1]]):
+                        break
+                    continue
                 nearby = [
                     j for j in at if len(w) > 4 and i - 5 <= j < i and similarity(w, tokens[j].text) >= DERIVED
                 ]  # passive: departure is registered
@@ -336,7 +494,7 @@ def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int]) -> Match | 
                     break
                 places.append(nearby[0])
             else:
-                return Match(entry.name, SAID, SAID, tuple(sorted(places)))
+                return Match(entry.name, SAID, SAID, tuple(sorted(places)), said=True)
     return None
 
 
@@ -351,7 +509,11 @@ def _word_score(wanted: str, tokens: Sequence[Token], i: int) -> float:
     text = tokens[i].text
     if wanted in PARTICLES:
         return 1.0 if text == wanted and _is_particle(tokens, i) else 0.0
-    return near(wanted, text) if text not in STOP and text[0].isalpha() else float(wanted == text)
+    if text in STOP or not text[0].isalpha():
+        return float(wanted == text)
+    score = near(wanted, text)
+    beside = i + 1 < len(tokens) and tokens[i + 1].text in _OTHER_SENSE
+    return score * OTHER_VERB if beside and score < DERIVED and not COMMON_VERBS.isdisjoint(word(text).verbs) else score
 
 
 def _goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:

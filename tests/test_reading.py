@@ -1,0 +1,227 @@
+"""Sentences as people write them, of several trades, and what they must be read as; what every reading keeps."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gnrs_ppl.context.types import Action, Schema, Term
+from gnrs_ppl.reading import Reading, Readings, read
+
+
+def schema(acts: dict[str, str], roles: str = "", locations: str = "", objects: str = "") -> Schema:
+    """A schema of acts with their phrases, and names of people, places and things."""
+
+    def terms(names: str) -> tuple[Term, ...]:
+        return tuple(Term(name=n.replace(" ", "_"), phrase=n) for n in names.split(", ") if n)
+
+    actions = tuple(Action(name=name, phrase=phrase) for name, phrase in acts.items())
+    return Schema(actions=actions, roles=terms(roles), locations=terms(locations), objects=terms(objects))
+
+
+SCHEMAS = {
+    "invoices": schema(
+        {
+            "Receive": "receive the invoice", "Check": "check the invoice", "Approve": "approve the invoice", "Pay": "pay the invoice",
+            "Reject": "reject the invoice", "Remind": "send a reminder", "Archive": "archive the invoice",
+        },
+        roles="accountant, director, supplier",
+    ),
+    "fines": schema(
+        {
+            "Create": "create the fine", "Send": "send the fine", "Appeal": "file an appeal", "Decide": "decide the appeal",
+            "Pay": "pay the fine", "Penalty": "add a penalty", "Collect": "send for credit collection", "Notify": "notify the offender",
+        },
+        roles="officer, offender",
+    ),
+    "hospital": schema(
+        {
+            "Register": "register the patient", "Triage": "triage the patient", "Antibiotics": "give antibiotics", "Lactate": "measure the lactate",
+            "Admit": "admit the patient", "Discharge": "discharge the patient", "Scan": "take an x-ray", "Leave": "leave",
+        },
+        roles="nurse, doctor, patient",
+    ),
+    "permits": schema(
+        {
+            "Submit": "submit the application", "Inspect": "inspect the site", "Consult": "consult the neighbours",
+            "Grant": "grant the permit", "Refuse": "refuse the permit", "Publish": "publish the decision", "Build": "start construction",
+            "Withdraw": "withdraw the application",
+        },
+        roles="applicant, inspector, clerk",
+    ),
+}  # fmt: skip
+
+TABLE = [
+    # one construction each: (schema, sentence, statements)
+    ("invoices", "Payment of the invoice shall be made within thirty days of its approval.", ["response Pay | Approve P30D"]),
+    ("invoices", "The rejection of an invoice without a prior check is prohibited.", ["precedence Check | Reject"]),
+    ("invoices", "Please don't pay any invoice until the director has approved it.", ["precedence Approve | Pay"]),
+    ("invoices", "An accountant who receives an invoice has to check it within two days.", ["response Check | Receive P2D"]),
+    ("invoices", "Whoever rejects an invoice must send a reminder to nobody.", ["not_response Remind | Reject"]),
+    ("invoices", "Last year's chaos having cost us dearly, the accountant shall check every invoice.", ["existence Check"]),
+    ("invoices", "Invoices are paid only after they have been checked and only after the director has approved them.",
+     ["precedence Check+Approve | Pay"]),
+    ("invoices", "No approval, no payment.", ["precedence Approve | Pay"]),
+    ("invoices", "With the year drawing to a close, every invoice has to be archived.", ["existence Archive"]),
+    ("fines", "Offenders have sixty days after the fine was sent to pay it.", ["response Pay | Send P60D"]),
+    ("fines", "Every fine that has been created must be sent in ninety days at most.", ["response Send | Create P90D"]),
+    ("fines", "I need you officers to notify the offender as soon as the fine has been created.", ["response Notify | Create"]),
+    ("fines", "We lost many cases last year, so once an appeal has been filed, the officer will please decide it within a week.",
+     ["response Decide | Appeal P7D"]),
+    ("fines", "Whether or not the offender complains, a penalty has to be added.", ["existence Penalty"]),
+    ("fines", "The fine shall, once an appeal has been decided, be paid within ten days.", ["response Pay | Decide P10D"]),
+    ("fines", "A penalty must not be added unless the fine has been sent and the offender has been notified.",
+     ["precedence Send+Notify | Penalty"]),
+    ("fines", "The offender must pay the fine, and a late bank transfer doesn't count as payment.", ["existence Pay"]),
+    ("fines", "Pay the fine first; only then may an appeal be filed.", ["precedence Pay | Appeal"]),
+    ("hospital", "A nurse who wants to discharge a patient must first measure the lactate.", ["precedence Lactate | Discharge"]),
+    ("hospital", "Upon registration the patient shall be triaged by a nurse no more than ten minutes later.",
+     ["response Triage | Register PT10M"]),
+    ("hospital", "Doctors must either admit the patient or discharge the patient.", ["existence Admit/Discharge"]),
+    ("hospital", "Antibiotics are given in the hour after triage.", ["response Antibiotics | Triage PT1H"]),
+    ("hospital", "Do not discharge patients, however well they feel, before an x-ray has been taken.", ["precedence Scan | Discharge"]),
+    ("hospital", "Within half an hour of each admission the nurse measures the lactate.", ["response Lactate | Admit PT30M"]),
+    ("hospital", "An x-ray has to be taken, a full waiting room being no good reason to skip it.", ["existence Scan"]),
+    ("permits", "The inspector must inspect the site, and the neighbours must be consulted by the clerk.", ["existence Inspect", "existence Consult"]),
+    ("permits", "Construction may begin only once the permit has been granted.", ["precedence Grant | Build"]),
+    ("permits", "Each granting of a permit must be followed within five days by the publication of the decision.",
+     ["response Publish | Grant P5D"]),
+    ("permits", "Applications submitted by mail being common, the clerk must publish the decision.", ["existence Publish"]),
+    ("permits", "After the application has been submitted, the site is to be inspected by the inspector, no matter who lives there.",
+     ["response Inspect | Submit"]),
+]  # fmt: skip
+
+
+def written(reading: Reading) -> str:
+    """A reading in short: template, targets, activation, time."""
+    targets = ("+" if reading.joint == "all" else "/").join(a.activity for a in reading.targets)
+    opener = f" | {reading.activation.activity}" if reading.activation else ""
+    duration = f" {reading.time.duration}" if reading.time and reading.time.duration else ""
+    return f"{reading.template} {targets}{opener}{duration}"
+
+
+@pytest.mark.parametrize(("domain", "sentence", "expected"), TABLE, ids=[row[1][:40] for row in TABLE])
+def test_constructions(domain: str, sentence: str, expected: list[str]) -> None:
+    readings = read(sentence, SCHEMAS[domain])
+    assert [written(s.best) for s in readings.statements] == expected
+    keeps(readings)
+
+
+def keeps(readings: Readings) -> None:
+    """What every reading keeps: spans in the sentence, probabilities of a statement that sum to one at most."""
+    spans = [*readings.background, *(u.span for u in readings.unread)]
+    for statement in readings.statements:
+        assert statement.readings
+        assert sum(r.probability for r in statement.readings) <= 1 + 1e-3  # rounded to four places
+        for reading in statement.readings:
+            assert 0 < reading.probability <= 1
+            spans += [statement.span, *reading.used, *([reading.condition] if reading.condition else [])]
+            spans += [a.span for a in (*reading.targets, *((reading.activation,) if reading.activation else ()))]
+    assert all(0 <= s.start <= s.end <= len(readings.sentence) for s in spans)
+    assert bool(readings.nothing) == (not readings.statements)
+
+
+def nearest(readings: Readings) -> list[tuple[str, str]]:
+    """Acts that bind and no record holds, each with what comes nearest."""
+    return [(readings.words(u.span), u.nearest) for u in readings.unread if u.nearest]
+
+
+REFUSED = [
+    # (schema, sentence, words that are no act, nearest, why nothing was read)
+    ("fines", "The director must countersign the fine.", "countersign the fine", "no_such_act"),
+    ("fines", "Whoever decides the appeal must countersign the letter.", "countersign the letter", "no_such_act"),
+]
+
+
+@pytest.mark.parametrize(("domain", "sentence", "words", "nothing"), REFUSED)
+def test_an_act_no_record_holds_is_named_on_its_verb(domain: str, sentence: str, words: str, nothing: str) -> None:
+    readings = read(sentence, SCHEMAS[domain])
+    assert readings.statements == ()
+    assert readings.nothing == nothing
+    assert [w for w, _ in nearest(readings)] == [words]
+
+
+def test_a_clause_of_another_act_is_no_statement_beside_one_that_is_read() -> None:
+    readings = read("The fine must be sent, and the director must countersign the letter.", SCHEMAS["fines"])
+    assert [written(s.best) for s in readings.statements] == ["existence Send"]
+    assert all(not u.nearest or "countersign" in readings.words(u.span) for u in readings.unread)
+
+
+@pytest.mark.parametrize("sentence", ["We want appeals decided in a way that is fair to all.", "We want people to be treated fairly."])
+def test_a_wish_states_no_condition(sentence: str) -> None:
+    assert read(sentence, SCHEMAS["fines"]).nothing == "no_condition"
+
+
+def test_what_says_no_duty_is_none() -> None:
+    assert read("Bananas are yellow.", SCHEMAS["fines"]).nothing == "no_duty"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "condition"),
+    [
+        ("If the weather is bad, the fine must be paid within 60 days after it was sent.", "If the weather is bad"),
+        ("Fines of more than 500 euros must be paid.", "of more than 500 euros"),
+    ],
+)
+def test_what_no_act_shows_is_a_condition_and_used(sentence: str, condition: str) -> None:
+    readings = read(sentence, SCHEMAS["fines"])
+    for statement in readings.statements:
+        assert statement.best.condition is not None
+        assert readings.words(statement.best.condition) == condition
+        assert statement.best.condition in statement.best.used
+    assert readings.statements
+
+
+def test_two_acts_of_different_people() -> None:
+    text = "The officer who decides the appeal and the officer who sends the fine must be two different people."
+    (statement,) = read(text, SCHEMAS["fines"]).statements
+    assert (statement.best.template, statement.best.who) == ("not_coexistence", "another_person")
+    assert set(statement.best.activities) == {"Decide", "Send"}
+
+
+def test_what_may_be_done_only_after_another_act_is_no_permission() -> None:
+    (statement,) = read("An offender may file an appeal only after the fine has been sent.", SCHEMAS["fines"]).statements
+    assert (written(statement.best), statement.best.force) == ("precedence Send | Appeal", "must")
+
+
+def test_reading_is_deterministic() -> None:
+    for domain, sentence, _ in TABLE[:8]:
+        fresh = SCHEMAS[domain].model_copy(deep=True)
+        assert read(sentence, fresh) == read(sentence, SCHEMAS[domain])
+
+
+@pytest.mark.parametrize("text", ["", " ", ".", "?!;:,", "\n\n", "must", "’s", "不 必须 付款。", "\x00\ud7ff", "(((", "no, no, no"])
+def test_odd_text_is_read(text: str) -> None:
+    keeps(read(text, SCHEMAS["fines"]))
+
+
+LONG = {
+    "sentences": " ".join(row[1] for row in TABLE if row[0] == "fines"),
+    "one sentence": "if the fine must be paid and ",
+    "commas": "the offender, who pays, ",
+    "words": "appeal ",
+    "letters": "a",
+}
+
+
+@pytest.mark.parametrize("unit", LONG.values(), ids=LONG)
+def test_ten_thousand_characters_are_read_in_a_second(unit: str) -> None:
+    read("The fine must be paid.", SCHEMAS["fines"])  # the lexicon is loaded once
+    text = (unit * (10_000 // len(unit) + 1))[:10_000]
+    start = time.process_time()
+    keeps(read(text, SCHEMAS["fines"]))
+    assert time.process_time() - start < 1
+
+
+WORDS = sorted(
+    {w for row in TABLE for w in row[1].split()} | {"not", "only", "after", "before", "unless", "may", "who", ",", ";", "10 days"}
+)
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=30), st.sampled_from(sorted(SCHEMAS)))
+def test_any_words_are_read(words: list[str], domain: str) -> None:
+    keeps(read(" ".join(words), SCHEMAS[domain]))
