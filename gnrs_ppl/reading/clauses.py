@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
@@ -35,7 +36,10 @@ class Clause(NamedTuple):
 
 _DIRECT = r"(?:(?P<direct{n}>immediately|directly|right|straight|promptly|instantly)\s+)?(?:shortly |soon |just |even )?"
 _END = r"(?=\s*(?:[.,;:)]|$))"
-_LIMIT = rf"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
+_LIMIT = (
+    r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?"
+    rf"(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
+)
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
     ("who", r"(?:that|which) (?:is|are|was|were|gets?) [a-z]+(?= (?:must|shall|has to|have to|should|"
@@ -86,7 +90,8 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
                   r"given that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
               r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|"
                   r"admission|discharge|creation|rejection|submission)\b)"
-              r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
+              r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )"
+              r"once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
               r"every|in|or|more|only|again|during|throughout|for)\b))\b"
                rf"(?!{_END[3:-1]})"),
     ("background", r"(?<!\w )(?:(?!(?:and|or|but|is|are|was|were|be|must|shall|may|can|will|"
@@ -248,9 +253,9 @@ def _embedded(text: str, mark: _Opening, end: int) -> int | None:
         return mark.start
     if mark.opener.startswith("who "):
         return modal.start() if (modal := _MODAL.search(text, mark.start, end)) else end
-    if (comma := text.find(",", mark.start, end)) > 0 and re.search(r",\s*\Z", text[: mark.opened]):
-        if _OPEN_MODAL.search(text, 0, mark.opened) or _MODAL.match(text, comma + 2):
-            return comma
+    comma = text.find(",", mark.start, end) if text[: mark.opened].rstrip().endswith(",") else -1
+    if comma > 0 and (_OPEN_MODAL.search(text, 0, mark.opened) or _MODAL.match(text, comma + 2)):
+        return comma
     if mark.kind in ("without", "before") and (told := _UP_TO_MODAL.match(text, mark.start, end)):
         before = text[: mark.opened]
         nominal = _DETERMINER.match(before[before.rfind(",") + 1 :].removeprefix(" and").strip())
@@ -424,4 +429,4 @@ def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
         }
     )
     edges = [start, *cuts, end]
-    return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]
+    return [(a, b) for a, b in pairwise(edges) if a < b]

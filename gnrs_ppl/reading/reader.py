@@ -427,10 +427,10 @@ class _Sentence:
             yield list(self.pairs(1.0, "not_coexistence", opened[1][1], opened[0][1], frame, (), "different people for the two acts"))
             return
         duty = frame.bound.stated and not frame.bound.permitted and not frame.bound.negative
-        if not targets and not (opened and _STARTS_OR_ENDS.search(text)):
-            if duty or not any(s.kind in CONDITIONS for s, _ in opened):
-                self._miss(frame)
-                return
+        relies = any(s.kind in CONDITIONS for s, _ in opened) and not duty
+        if not targets and not relies and not (opened and _STARTS_OR_ENDS.search(text)):
+            self._miss(frame)
+            return
         if not frame.bound.stated and not opened and _PAST.search(text):
             return
         if not opened and frame.bound.stated and not frame.bound.negative and (done := self._done_before(clause, targets)):
@@ -595,7 +595,8 @@ class _Sentence:
                     used = (*_spans((*acts, a)), *(Span(*s.mark) for s in subs), *_spans_of(time, frame.subject))
                     reading = Reading(
                         1.0, force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearers=frame.subject,
-                        who=_who(frame.whole), one_subject=bool(subs and _GERUND.match(self.whole.sentence, subs[0].start)), used=used, why=why,
+                        who=_who(frame.whole), used=used, why=why,
+                        one_subject=bool(subs and _GERUND.match(self.whole.sentence, subs[0].start)),
                     )  # fmt: skip
                     yield _Way(weight * share_t * share_a, reading)
 
@@ -691,7 +692,8 @@ class _Sentence:
         for share, act in found.ways:
             acts = (act, *found.choices)
             found_ways.append(_Way(share, Reading(
-                1.0, bound.force, template, acts, "case_end" if template == "end" else "case_start", None, "any" if found.choices else "all",
+                1.0, bound.force, template, acts, "case_end" if template == "end" else "case_start", None,
+                "any" if found.choices else "all",
                 count=n, time=time, bearers=frame.subject, who=_who(frame.whole),
                 used=(*_spans(acts), *_spans_of(time, frame.subject)), why=why,
             )))  # fmt: skip
@@ -904,7 +906,7 @@ class _Sentence:
         return None
 
     def _parted(self, clause: Clause, acts: Sequence[_Found]) -> list[_Found]:
-        """Several acts of one clause, each with the things and places said after it and before the next; the first has what is said before."""
+        """Several acts of one clause, each with what is said after it and before the next; the first has what is said before."""
         if len(acts) < 2:
             return list(acts)
         starts = [f.act.span.start for f in acts]

@@ -313,10 +313,7 @@ def name_words(name: str) -> tuple[str, ...]:
 def near(one: str, other: str) -> float:
     """How near two words are, by senses, derivation, or a class of acts."""
     found = similarity(one, other)
-    if found < CLASSMATE:
-        if _classes_of(one) & _classes_of(other):
-            return CLASSMATE
-    return found
+    return CLASSMATE if found < CLASSMATE and _classes_of(one) & _classes_of(other) else found
 
 
 @cache
@@ -331,8 +328,10 @@ def role_words(term: Term) -> tuple[str, ...]:
 
 
 class Match(NamedTuple):
-    """A name found in some tokens: how well, by which of them, whether its first word (what is done) is among what they say, whether a saying
-    told it, and whether its first word is the act's own ("exact").
+    """A name found in some tokens: how well, and by which of them.
+
+    ``head`` says whether its first word (what is done) is among what they say, ``exact`` that this word is the act's own, ``said`` that
+    a saying of several words told it.
     """
 
     name: str
