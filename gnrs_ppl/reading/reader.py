@@ -27,7 +27,7 @@ _NEGATIVE = _words(
     r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|"
     r"disabled|impossible|refrains?|"
     r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|"
-    r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off-limits"
+    r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off[- ]limits"
 )
 _NOT_NEGATIVE = re.compile(
     r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
@@ -135,7 +135,7 @@ _EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
 _DEFINES = re.compile(
     r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|"
     r"until|before)\w+"
-    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bcounts? (?:as|for|"
+    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bdo(?:es)? not (?:make|mean|replace|amount)\b|\bcounts? (?:as|for|"
     r"towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|"
     r"\bconstitut\w+\b"
     r"|\bhold (?:it |that |this )?against\b|\bheld against\b",
@@ -206,6 +206,8 @@ _FIRST_OF_ALL = _words("first|beforehand")
 _ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
 _THEY = _words("they|them|he|she")
 _AUXILIARIES = frozenset(["be", "been", "being", "is", "are", "was", "were", "has", "have", "had", "get", "gets", "got"])
+_NO_LONGER = _words(r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than")
+_ELAPSES = _words(r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between")
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -415,6 +417,11 @@ class _Sentence:
         around = self.whole.sentence[min([clause.start, *(s.opened for s in subs)]) : max([clause.end, *(s.end for s in subs)])]
         frame = _Frame(clause, text, around, _bound(text), subject)
         own = [s for s in subs if s.number == clause.number]
+        elapses = _ELAPSES.search(text)
+        if elapses and (sides := self.split(clause, [m for m in _JOINTS.finditer(text) if m.start() > elapses.end()])):
+            why = f"'{elapses[0]}' the one act and the other"
+            yield list(self.pairs(1.0, "response", sides[1], sides[0], frame, (), why, self.time(None, clause)))
+            return
         related = self.exclusive(frame, subs) or ([] if self._acts_of(own) else self.relation(frame))
         if related:
             yield from related
@@ -1003,6 +1010,7 @@ def _functional(text: str) -> bool:
 
 def _bound(text: str) -> _Bound:
     """Force and polarity of a clause."""
+    text = _NO_LONGER.sub(" must ", text)
     if _FREE.search(text):
         return _Bound("may", False, True, True)
     negative = bool(_NEGATIVE.search(_NOT_NEGATIVE.sub(" ", text)))
