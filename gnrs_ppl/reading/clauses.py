@@ -361,7 +361,7 @@ def _before_finite(text: str, start: int, end: int) -> int | None:
     return None
 
 
-_SHORT_VERBS = frozenset("go pay end buy get add cut set put use see ask eat run tell".split())
+_SHORT_VERBS = frozenset({"go", "pay", "end", "buy", "get", "add", "cut", "set", "put", "use", "see", "ask", "eat", "run"})
 
 
 def _has_act(text: str) -> bool:

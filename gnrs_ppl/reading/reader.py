@@ -135,8 +135,8 @@ _EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
 _DEFINES = re.compile(
     r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|"
     r"until|before)\w+"
-    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bdo(?:es)? not (?:make|mean|replace|amount)\b|\bcounts? (?:as|for|"
-    r"towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|"
+    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bdo(?:es)? not (?:make|mean|replace|amount)\b"
+    r"|\bcounts? (?:as|for|towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|"
     r"\bconstitut\w+\b"
     r"|\bhold (?:it |that |this )?against\b|\bheld against\b",
     re.IGNORECASE,
@@ -208,6 +208,7 @@ _THEY = _words("they|them|he|she")
 _AUXILIARIES = frozenset(["be", "been", "being", "is", "are", "was", "were", "has", "have", "had", "get", "gets", "got"])
 _NO_LONGER = _words(r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than")
 _ELAPSES = _words(r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between")
+_IN_A_LIST = re.compile(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", re.IGNORECASE)
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -733,20 +734,20 @@ class _Sentence:
             n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end and not _POSSESSIVE.match(text, n.span.end)
         ]
         if passive := next((n for n in roles if _BY.search(text[clause.start : n.span.start])), None):
-            return (passive,)
+            return self._listed(roles[roles.index(passive) :])
         verb = _MODAL.search(text, clause.start, clause.end)
         if verb and (asked := next((n for n in roles if _ASKED.fullmatch(text, verb.end(), n.span.start)), None)):
-            return (asked,)  # "will the courier please", "I need you couriers to"
+            return self._listed(roles[roles.index(asked) :])  # "will the courier please", "I need you couriers to"
         early = [n for n in roles if (not verb or n.span.start < verb.start()) and not _OBLIQUE.search(text[clause.opened : n.span.start])]
-        joined = early[:1]
-        for n in early[1:]:
-            if re.fullmatch(
-                r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |"
-                r"all )?",
-                text[joined[-1].span.end : n.span.start],
-            ):
+        return self._listed(early) or tuple(n for n in roles if self._acts_or_called(n))[:1]
+
+    def _listed(self, roles: Sequence[Named]) -> tuple[Named, ...]:
+        """The first role and those that a list joins to it."""
+        joined = list(roles[:1])
+        for n in roles[1:]:
+            if _IN_A_LIST.fullmatch(self.whole.sentence, joined[-1].span.end, n.span.start):
                 joined.append(n)
-        return tuple(joined) or tuple(n for n in roles if self._acts_or_called(n))[:1]
+        return tuple(joined)
 
     def _acts_or_called(self, role: Named) -> bool:
         """Whether a role does what a noun before it says ("the arrival of the courier"), or is spoken to (", volunteers,")."""

@@ -422,7 +422,9 @@ def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
     """Whether a noun follows an article or the like and is no part of a longer name (such a key; not: the gate queue)."""
     after = tokens[i + 1].text if i + 1 < len(tokens) else "."
     before = tokens[i - 1].text if i else ""
-    return before in ("the", "a", "an", "this", "that", "such", "his", "her", "their", "its") and (after in STOP or not word(after).nouns)
+    return before in ("the", "a", "an", "this", "that", "these", "those", "such", "his", "her", "their", "its") and (
+        after in STOP or not word(after).nouns
+    )
 
 
 def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple[tuple[str, float], ...]:
