@@ -36,14 +36,18 @@ class Clause(NamedTuple):
 
 _DIRECT = r"(?:(?P<direct{n}>immediately|directly|right|straight|promptly|instantly)\s+)?(?:shortly |soon |just |even )?"
 _END = r"(?=\s*(?:[.,;:)]|$))"
-_LIMIT = rf"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
+_LIMIT = (
+    r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?"
+    rf"(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
+)
 _OPENERS: tuple[tuple[Kind, str], ...] = (
+    ("without", r"(?:who|that|which) (?:(?:has|have|had) not|hasn't|haven't)(?: yet)?\b"),
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
     ("who", r"(?:that|which) (?:is|are|was|were|gets?) [a-z]+(?= (?:must|shall|has to|have to|should|"
         r"needs? to|may|can)\b)"),
     ("after", r"(?<!\w )(?<!\w, )having(?= [a-z]+)"),
-    ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
+    ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
     ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|"
         rf"in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|"
         rf"ahead of|in advance of)\b"),
@@ -87,7 +91,8 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
                   r"given that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
               r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|"
                   r"admission|discharge|creation|rejection|submission)\b)"
-              r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
+              r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )"
+              r"once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
               r"every|in|or|more|only|again|during|throughout|for)\b))\b"
                rf"(?!{_END[3:-1]})"),
     ("background", r"(?<!\w )(?:(?!(?:and|or|but|is|are|was|were|be|must|shall|may|can|will|"
@@ -105,7 +110,7 @@ MODAL = (
     r"allowed|permitted|possible|impossible|prohibited|forbidden|"
     r"barred|banned|entitled|free|enabled|disabled|critical|vital|crucial|important|due)|requires?|"
     r"necessitates?|never|mustn't|shouldn't|"
-    r"do(?:es)? not|don't|doesn't|no longer|\w+'ll|ha(?:s|ve) (?:got )?(?=[\w-]+ (?:minute|hour|day|week|"
+    r"do(?:es)? not|don't|doesn't|no longer|\w+'ll|ha(?:s|ve) (?:got )?(?=(?:half an|[\w-]+) (?:minute|hour|day|week|"
     r"month)s? (?:to|after|from|of|since)\b)|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|"
     r"we)'d like|please)"
 )
@@ -247,10 +252,11 @@ def _embedded(text: str, mark: _Opening, end: int) -> int | None:
     """
     if mark.kind == "who":
         return mark.start
-    if mark.opener.startswith("who "):
-        return modal.start() if (modal := _MODAL.search(text, mark.start, end)) else end
-    between_commas = (comma := text.find(",", mark.start, end)) > 0 and re.search(r",\s*\Z", text[: mark.opened])
-    if between_commas and (_OPEN_MODAL.search(text, 0, mark.opened) or _MODAL.match(text, comma + 2)):
+    if mark.opener.startswith(("who ", "that ", "which ")):
+        stop = comma if (comma := text.find(",", mark.start, end)) > 0 else end
+        return modal.start() if (modal := _MODAL.search(text, mark.start, stop)) else stop
+    comma = text.find(",", mark.start, end) if text[: mark.opened].rstrip().endswith(",") else -1
+    if comma > 0 and (_OPEN_MODAL.search(text, 0, mark.opened) or _MODAL.match(text, comma + 2)):
         return comma
     if mark.kind in ("without", "before") and (told := _UP_TO_MODAL.match(text, mark.start, end)):
         before = text[: mark.opened]
@@ -355,8 +361,11 @@ def _before_finite(text: str, start: int, end: int) -> int | None:
     return None
 
 
+_SHORT_VERBS = frozenset({"go", "pay", "end", "buy", "get", "add", "cut", "set", "put", "use", "see", "ask", "eat", "run"})
+
+
 def _has_act(text: str) -> bool:
-    return any(word(w).verbs for w in re.findall(r"[a-z]+", text.lower()) if len(w) > 3 or w in ("go", "pay", "end", "buy", "get", "add"))
+    return any(word(w).verbs for w in re.findall(r"[a-z]+", text.lower()) if len(w) > 3 or w in _SHORT_VERBS)
 
 
 def _finds_verb(text: str) -> bool:

@@ -27,7 +27,7 @@ _NEGATIVE = _words(
     r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|"
     r"disabled|impossible|refrains?|"
     r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|"
-    r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off-limits"
+    r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off[- ]limits"
 )
 _NOT_NEGATIVE = re.compile(
     r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
@@ -135,8 +135,8 @@ _EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
 _DEFINES = re.compile(
     r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|"
     r"until|before)\w+"
-    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bcounts? (?:as|for|"
-    r"towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|"
+    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bdo(?:es)? not (?:make|mean|replace|amount)\b"
+    r"|\bcounts? (?:as|for|towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|"
     r"\bconstitut\w+\b"
     r"|\bhold (?:it |that |this )?against\b|\bheld against\b",
     re.IGNORECASE,
@@ -206,6 +206,9 @@ _FIRST_OF_ALL = _words("first|beforehand")
 _ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
 _THEY = _words("they|them|he|she")
 _AUXILIARIES = frozenset(["be", "been", "being", "is", "are", "was", "were", "has", "have", "had", "get", "gets", "got"])
+_NO_LONGER = _words(r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than")
+_ELAPSES = _words(r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between")
+_IN_A_LIST = re.compile(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", re.IGNORECASE)
 _HAVE = frozenset({"have", "has", "had", "got", "without"})
 SURE = 0.6
 """Where one subordinate clause names its act this well, others must as well."""
@@ -415,6 +418,11 @@ class _Sentence:
         around = self.whole.sentence[min([clause.start, *(s.opened for s in subs)]) : max([clause.end, *(s.end for s in subs)])]
         frame = _Frame(clause, text, around, _bound(text), subject)
         own = [s for s in subs if s.number == clause.number]
+        elapses = _ELAPSES.search(text)
+        if elapses and (sides := self.split(clause, [m for m in _JOINTS.finditer(text) if m.start() > elapses.end()])):
+            why = f"'{elapses[0]}' the one act and the other"
+            yield list(self.pairs(1.0, "response", sides[1], sides[0], frame, (), why, self.time(None, clause)))
+            return
         related = self.exclusive(frame, subs) or ([] if self._acts_of(own) else self.relation(frame))
         if related:
             yield from related
@@ -427,8 +435,8 @@ class _Sentence:
             yield list(self.pairs(1.0, "not_coexistence", opened[1][1], opened[0][1], frame, (), "different people for the two acts"))
             return
         duty = frame.bound.stated and not frame.bound.permitted and not frame.bound.negative
-        starts_or_ends = opened and _STARTS_OR_ENDS.search(text)
-        if not targets and not starts_or_ends and (duty or not any(s.kind in CONDITIONS for s, _ in opened)):
+        relies = any(s.kind in CONDITIONS for s, _ in opened) and not duty
+        if not targets and not relies and not (opened and _STARTS_OR_ENDS.search(text)):
             self._miss(frame)
             return
         if not frame.bound.stated and not opened and _PAST.search(text):
@@ -595,7 +603,8 @@ class _Sentence:
                     used = (*_spans((*acts, a)), *(Span(*s.mark) for s in subs), *_spans_of(time, frame.subject))
                     reading = Reading(
                         1.0, force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearers=frame.subject,
-                        who=_who(frame.whole), one_subject=bool(subs and _GERUND.match(self.whole.sentence, subs[0].start)), used=used, why=why,
+                        who=_who(frame.whole), used=used, why=why,
+                        one_subject=bool(subs and _GERUND.match(self.whole.sentence, subs[0].start)),
                     )  # fmt: skip
                     yield _Way(weight * share_t * share_a, reading)
 
@@ -691,7 +700,8 @@ class _Sentence:
         for share, act in found.ways:
             acts = (act, *found.choices)
             found_ways.append(_Way(share, Reading(
-                1.0, bound.force, template, acts, "case_end" if template == "end" else "case_start", None, "any" if found.choices else "all",
+                1.0, bound.force, template, acts, "case_end" if template == "end" else "case_start", None,
+                "any" if found.choices else "all",
                 count=n, time=time, bearers=frame.subject, who=_who(frame.whole),
                 used=(*_spans(acts), *_spans_of(time, frame.subject)), why=why,
             )))  # fmt: skip
@@ -724,20 +734,20 @@ class _Sentence:
             n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end and not _POSSESSIVE.match(text, n.span.end)
         ]
         if passive := next((n for n in roles if _BY.search(text[clause.start : n.span.start])), None):
-            return (passive,)
+            return self._listed(roles[roles.index(passive) :])
         verb = _MODAL.search(text, clause.start, clause.end)
         if verb and (asked := next((n for n in roles if _ASKED.fullmatch(text, verb.end(), n.span.start)), None)):
-            return (asked,)  # "will the courier please", "I need you couriers to"
+            return self._listed(roles[roles.index(asked) :])  # "will the courier please", "I need you couriers to"
         early = [n for n in roles if (not verb or n.span.start < verb.start()) and not _OBLIQUE.search(text[clause.opened : n.span.start])]
-        joined = early[:1]
-        for n in early[1:]:
-            if re.fullmatch(
-                r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |"
-                r"all )?",
-                text[joined[-1].span.end : n.span.start],
-            ):
+        return self._listed(early) or tuple(n for n in roles if self._acts_or_called(n))[:1]
+
+    def _listed(self, roles: Sequence[Named]) -> tuple[Named, ...]:
+        """The first role and those that a list joins to it."""
+        joined = list(roles[:1])
+        for n in roles[1:]:
+            if _IN_A_LIST.fullmatch(self.whole.sentence, joined[-1].span.end, n.span.start):
                 joined.append(n)
-        return tuple(joined) or tuple(n for n in roles if self._acts_or_called(n))[:1]
+        return tuple(joined)
 
     def _acts_or_called(self, role: Named) -> bool:
         """Whether a role does what a noun before it says ("the arrival of the courier"), or is spoken to (", volunteers,")."""
@@ -904,7 +914,7 @@ class _Sentence:
         return None
 
     def _parted(self, clause: Clause, acts: Sequence[_Found]) -> list[_Found]:
-        """Several acts of one clause, each with the things and places said after it and before the next; the first has what is said before."""
+        """Several acts of one clause, each with what is said after it and before the next; the first has what is said before."""
         if len(acts) < 2:
             return list(acts)
         starts = [f.act.span.start for f in acts]
@@ -1001,6 +1011,7 @@ def _functional(text: str) -> bool:
 
 def _bound(text: str) -> _Bound:
     """Force and polarity of a clause."""
+    text = _NO_LONGER.sub(" must ", text)
     if _FREE.search(text):
         return _Bound("may", False, True, True)
     negative = bool(_NEGATIVE.search(_NOT_NEGATIVE.sub(" ", text)))

@@ -239,10 +239,25 @@ PHRASES = (
     ("sign the contract", "conclude contract", "enter contract", "sign agreement"),
     ("publish the task", "put out task", "post task", "set task"),
     ("publish", "put up", "put out", "make public"),
-    ("deliver", "hand over", "drop off", "bring round", "take to", "take out", "take round", "get over to", "drop at @", "leave at @"),
+    (
+        "deliver",
+        "hand over",
+        "drop off",
+        "bring round",
+        "take to @",
+        "take it to",
+        "take them to",
+        "take out",
+        "take round",
+        "get over to",
+        "drop at @",
+        "leave at @",
+    ),
     (
         "arrive",
         "turn up",
+        "expected at @",
+        "due at @",
         "show up",
         "get to @",
         "come to @",
@@ -328,8 +343,10 @@ def role_words(term: Term) -> tuple[str, ...]:
 
 
 class Match(NamedTuple):
-    """A name found in some tokens: how well, by which of them, whether its first word (what is done) is among what they say, whether a saying
-    told it, and whether its first word is the act's own ("exact").
+    """A name found in some tokens: how well, and by which of them.
+
+    ``head`` says whether its first word (what is done) is among what they say, ``exact`` that this word is the act's own, ``said`` that
+    a saying of several words told it.
     """
 
     name: str
@@ -405,7 +422,9 @@ def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
     """Whether a noun follows an article or the like and is no part of a longer name (such a key; not: the gate queue)."""
     after = tokens[i + 1].text if i + 1 < len(tokens) else "."
     before = tokens[i - 1].text if i else ""
-    return before in ("the", "a", "an", "this", "that", "such", "his", "her", "their", "its") and (after in STOP or not word(after).nouns)
+    return before in ("the", "a", "an", "this", "that", "these", "those", "such", "his", "her", "their", "its") and (
+        after in STOP or not word(after).nouns
+    )
 
 
 def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple[tuple[str, float], ...]:
