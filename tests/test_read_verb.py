@@ -192,7 +192,7 @@ def test_a_batch_is_a_table_for_people(tmp_path: Path, capsys: pytest.CaptureFix
         ([{"id": "a", "text": "x", "schema": [{"name": "A"}, {"name": "A"}]}], "row 1.schema: 'A' stands there twice; correct it"),
         (["text"], "row 1: "),
         ('[{"id": 1},', "is not readable JSON: "),
-        ("text,schema\n", "is not readable JSON: "),
+        ("text,schema\n", "line 1: is not readable JSON: "),
     ],
 )
 def test_a_malformed_row_is_named_in_one_line(tmp_path: Path, rows: Any, says_: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,7 +34,7 @@ def test_dates_only_counts_equal_the_plain_query(context: gnrs.Context, by_hand:
     assert found.reasons["violated"] == {"absent": by_hand["unpaid, 60 days over"], "late": by_hand["paid late"]}
     assert found.counts["pending"] == by_hand["pending"]
     assert found.counts["excused"] == by_hand["not paid in time, appeal on record before the 60th day"]
-    assert "dates are compared" in found.text
+    assert "Dates are compared" in found.text
 
 
 def test_a_duty_of_somebody_the_log_never_names_is_refused(context: gnrs.Context) -> None:

@@ -133,7 +133,8 @@ def test_numbers_in_drafts_come_from_the_card(one: Card) -> None:
     assert found.invented == ()
     assert all(c.count == 1 for c in draft.structure.norm.constraints)
     told = re.findall(r"\b(\w+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b", draft.text)
-    assert len([word for word in told if word.isdigit() or word in ("one", "two", "three", "seven")]) == len(durations(draft.structure))
+    times = [word for word in told if word.isdigit() or word in ("one", "two", "three", "seven")]
+    assert len(set(durations(draft.structure))) <= len(times) <= len(durations(draft.structure))  # "within that time" says one again
 
 
 def test_a_time_stands_on_the_acts_it_limits() -> None:

@@ -63,8 +63,11 @@ class Material:
 
     @cached_property
     def readings(self) -> Readings:
-        """The goal's sentence, as read."""
-        return readings_of(self.context.goal, self.context.schema)
+        """The goal's sentence, as read; nothing of it where there is no log and the goal's fields say what is asked, as a card's do."""
+        goal = self.context.goal
+        if self.context.records.prospective and (goal.required or goal.forbidden or goal.permitted):
+            return Readings(goal.intent, ())
+        return readings_of(goal, self.context.schema)
 
     @property
     def traces(self) -> Traces:
