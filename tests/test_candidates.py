@@ -627,7 +627,7 @@ def test_candidates_are_phrased_and_marked(goal: str) -> None:
     for candidates in pools.values():
         phrases = [c["phrase"] for c in candidates]
         assert len(set(phrases)) == len(phrases)
-        assert all(c["load_bearing"] or c["descriptive"] or c["phrase"] == "every case" for c in candidates)
+        assert all(c["load_bearing"] or c["descriptive"] or c["phrase"] == "each case" for c in candidates)
         assert not any(re.search(r"[a-z][A-Z]|_", phrase) for phrase in phrases)
 
 
