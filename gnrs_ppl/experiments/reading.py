@@ -196,7 +196,16 @@ def main(
     two = list(goal_scores())
     three = list(log_scores(logs)) if logs.is_dir() else []
     if as_json:
-        print(to_json({"sentences": [s._asdict() for s in one], "goals": [dict(zip(Drafted._fields[:3], g[:3], strict=True)) for g in two], "means": _means(two), "logs": [x._asdict() for x in three]}))
+        print(
+            to_json(
+                {
+                    "sentences": [s._asdict() for s in one],
+                    "goals": [dict(zip(Drafted._fields[:3], g[:3], strict=True)) for g in two],
+                    "means": _means(two),
+                    "logs": [x._asdict() for x in three],
+                }
+            )
+        )
         return
     screen = console()
     screen.print(_table("Sentences of Text2Declare", Scored._fields, one) if one else f"no file {sentences}")
