@@ -63,7 +63,7 @@ def _time(reading: Reading) -> str:
     time = reading.time
     if time is None:
         return ""
-    told = duration(time.duration) if time.duration else f"some {time.vague}, no number" if time.vague else "until an event"
+    told = duration(time.duration) if time.duration else "until an event"
     return told + (", in working days" if time.working_days else "") + (", earlier acts count" if time.earlier_counts else "")
 
 

@@ -62,15 +62,12 @@ class Timed:
         "at the latest": what was done before the activation counts too.
     working_days : bool
         Stated in working days, which calendars of records do not hold.
-    vague : str
-        Unit of a time without number ("within days"), else empty.
     """
 
     span: Span
     duration: Duration | None = None
     earlier_counts: bool = False
     working_days: bool = False
-    vague: str = ""
 
 
 Opens = Literal["act", "case_start", "case_end"]
