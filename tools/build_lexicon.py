@@ -3,7 +3,7 @@
     python tools/build_lexicon.py /usr/share/wordnet
 
 One line a word: its part of speech, its senses (most frequent first), the verbs it is derived from, the bases of an irregular form.
-Kept are single words: every verb, and nouns that people use (counted in the sense-tagged corpus), that name an act of some verb, or
+Kept are every verb, with its particle if it has one ("turn down"), and single nouns that people use (counted in the sense-tagged corpus), that name an act of some verb, or
 that share a sense with such a noun. What is kept of a sense is a number, its near senses, and whether it names a person.
 """
 
@@ -15,11 +15,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from gnrs_ppl.reading.words import PHRASAL_PARTICLES
+
 SENSES = {"v": 6, "n": 4}
 """Most senses kept of a word: rarer ones make everything a synonym of everything."""
 PERSON = 18
 """Lexicographer file of nouns for people: a waiter is no waiting."""
 WORD = re.compile(r"[a-z]+")
+PHRASAL = re.compile(rf"[a-z]+_(?:{'|'.join(sorted(PHRASAL_PARTICLES))})")
+"""A verb and its particle: turn down. They are kept for verbs only."""
 TARGET = Path(__file__).parent.parent / "gnrs_ppl" / "reading" / "lexicon.tsv.gz"
 
 
@@ -35,7 +39,9 @@ def _synsets(folder: Path, pos: str) -> dict[int, tuple[int, list[str], list[int
         at = 4 + 2 * count
         pointers = [cells[at + 1 + 4 * i : at + 5 + 4 * i] for i in range(int(cells[at]))]
         up = [int(p[1]) for p in pointers if p[0] in ("@", "@i") and p[2] == pos]
-        derived = [(words[int(p[3][:2], 16) - 1], p[2], int(p[1]), int(p[3][2:], 16) - 1) for p in pointers if p[0] == "+" and p[3] != "0000"]
+        derived = [
+            (words[int(p[3][:2], 16) - 1], p[2], int(p[1]), int(p[3][2:], 16) - 1) for p in pointers if p[0] == "+" and p[3] != "0000"
+        ]
         found[int(cells[0])] = (int(cells[1]), words, up, derived)
     return found
 
@@ -50,11 +56,15 @@ def _index(folder: Path, pos: str) -> Iterator[tuple[str, list[int], int]]:
         yield cells[0].lower(), [int(c) for c in cells[-senses:]], int(cells[-senses - 1])
 
 
+def _kept(word: str, pos: str) -> bool:
+    return bool(WORD.fullmatch(word) or (pos == "v" and PHRASAL.fullmatch(word)))
+
+
 def main() -> None:
     """Read the database, keep what the reader asks for, write it."""
     folder = Path(sys.argv[1])
     synsets = {pos: _synsets(folder, pos) for pos in SENSES}
-    index = {pos: {word: (senses, tagged) for word, senses, tagged in _index(folder, pos) if WORD.fullmatch(word)} for pos in SENSES}
+    index = {pos: {word: (senses, tagged) for word, senses, tagged in _index(folder, pos) if _kept(word, pos)} for pos in SENSES}
     acts: dict[str, set[str]] = {}
     for person, _, _, derived in synsets["n"].values():
         if person != PERSON:
@@ -71,7 +81,7 @@ def main() -> None:
         for word in sorted(kept[pos]):
             senses = index[pos][word][0][: SENSES[pos]]
             told = " ".join(str(numbers.setdefault((pos, s), len(numbers))) for s in senses)
-            lines.append("\t".join((pos, word, told, " ".join(sorted(acts.get(word, ()))) if pos == "n" else "")))
+            lines.append("\t".join((pos, word.replace("_", " "), told, " ".join(sorted(acts.get(word, ()))) if pos == "n" else "")))
     for (pos, offset), number in list(numbers.items()):
         person, _, up, _ = synsets[pos][offset]
         near = [str(numbers[pos, u]) for u in up if (pos, u) in numbers]

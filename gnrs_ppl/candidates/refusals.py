@@ -11,8 +11,9 @@ from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import ActRead, Reading, Readings
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
-from gnrs_ppl.reading.plain import why_nothing
+from gnrs_ppl.reading.plain import declare_name, why_nothing
 from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
+from gnrs_ppl.rule.types import UNIMPLEMENTED
 
 REMEDY = "say it otherwise, record it, or state the goal's fields"
 ORDINALS: dict[Grain, str] = {"day": "dates only", "minute": "minutes only", "second": "seconds only", "microsecond": "microseconds only"}
@@ -54,6 +55,9 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
 def _held_against(context: Context, readings: Readings, reading: Reading) -> Refused | None:
     """What speaks against one way to read a statement."""
     acts = [a for a in (reading.activation, *reading.targets, reading.after, reading.exception) if a is not None]
+    if reading.template in UNIMPLEMENTED:
+        told = f"no check of {declare_name(reading.template)} is implemented"
+        return Refused(told, "say what must or must not follow at any time, or what must follow at once", reason="no_such_template")
     found = (_unrecorded(context, readings, acts), _nameless(context, reading, acts), _coarse(context, readings, reading),
              _fieldless(context, readings, reading, acts))  # fmt: skip
     return next(filter(None, found), None)
@@ -123,7 +127,7 @@ def _fieldless(context: Context, readings: Readings, reading: Reading, acts: lis
     if place is not None and "location" not in kept:
         told = f"the log keeps no places, the sentence asks for '{readings.words(place.span)}'"
         return Refused(told, REMEDY, reason="no_such_field")
-    if reading.condition is not None and reading.activation is None and not kept & {"location", "object"}:
+    if reading.condition is not None and not kept & {"location", "object"}:
         told = f"no act and no field of the log shows '{readings.words(reading.condition).strip()}'"
         return Refused(told, REMEDY, reason="no_such_field")
     return None

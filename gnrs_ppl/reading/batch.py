@@ -65,7 +65,7 @@ def _read(row: Row) -> dict[str, Any]:
     near = next(({"name": u.nearest, "score": u.score} for u in readings.unread if u.nearest), None)
     return {
         "id": row.id,
-        "template": declare_name(best.template, best.count) if best else None,
+        "template": declare_name(best.template, best.count, best.joint) if best else None,
         "activities": list(best.activities) if best else [],
         "constraint": best.template if best else None,
         "count": best.count if best else None,

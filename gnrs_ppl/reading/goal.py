@@ -41,7 +41,8 @@ def _goes_with(lead: Reading, other: Reading) -> bool:
     if {lead.template, other.template} & {"init", "end"}:
         return False
     if other.activation is None or lead.activation is None:
-        return other.activation is None
+        opener = lead.activation.activity if lead.activation else None
+        return other.activation is None and opener not in {a.activity for a in other.targets if other.joint == "any"}
     demanded = {a.activity for a in lead.targets} if lead.template == "response" and other.template == "response" else set()
     return other.activation.activity in {lead.activation.activity, *demanded}
 

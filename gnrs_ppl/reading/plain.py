@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.reading.types import Reading, Readings, Span
+from gnrs_ppl.reading.types import Joint, Reading, Readings, Span
 from gnrs_ppl.reading.vocabulary import ENOUGH
 from gnrs_ppl.rule.types import Template
 
@@ -15,8 +15,10 @@ _SPELLED = {"coexistence": "CoExistence", "not_coexistence": "NotCoExistence"}
 _COUNTED = {("existence", 1): "AtLeastOne", ("absence", 2): "AtMostOne"}
 
 
-def declare_name(template: Template, count: int = 1) -> str:
-    """A template as DECLARE spells it: one occurrence or more is AtLeastOne, no second one (absence of 2) AtMostOne."""
+def declare_name(template: Template, count: int = 1, joint: Joint = "all") -> str:
+    """A template as DECLARE spells it: one occurrence or more is AtLeastOne, no second one (absence of 2) AtMostOne, of any Choice."""
+    if template == "existence" and joint == "any":
+        return "Choice"
     camel = "".join(part.capitalize() for part in template.split("_"))
     return _COUNTED.get((template, count)) or _SPELLED.get(template) or camel
 
@@ -32,7 +34,7 @@ def _plain(value: Any, readings: Readings) -> Any:
     if isinstance(value, Duration):
         return value.isoformat()
     if isinstance(value, Reading):
-        spelled = {"declare": declare_name(value.template, value.count), "activities": list(value.activities)}
+        spelled = {"declare": declare_name(value.template, value.count, value.joint), "activities": list(value.activities)}
         return spelled | _fields(value, [f.name for f in fields(value)], readings)
     if is_dataclass(value):
         return _fields(value, [f.name for f in fields(value)], readings)

@@ -1,289 +1,36 @@
-"""Read a goal's sentence: its clauses, the acts they name, and the DECLARE constraint that the construction says."""
+"""Read a goal's sentence: the acts it tells, how they stand to each other, and the statements this makes."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Schema
-from gnrs_ppl.reading.clauses import MODAL, Clause, clauses, sentences
-from gnrs_ppl.reading.quantities import COUNT, durations, number
-from gnrs_ppl.reading.types import ActRead, Named, Nothing, Reading, Readings, Span, Statement, Timed, Unread, Who
-from gnrs_ppl.reading.vocabulary import CLASSMATE, COMMON_VERBS, ENOUGH, LIGHT, PARTICLES, STOP, Match, Token, Vocabulary, tokens_of
-from gnrs_ppl.reading.words import lemmas, word
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.clauses import Clause
+from gnrs_ppl.reading.constructions import Constructions, Sentence, functional, spans_of, time_and_people, who_acts
+from gnrs_ppl.reading.quantities import COUNT, number
+from gnrs_ppl.reading.relations import SYMMETRIC, Marked, frozen, label_of, options
+from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
+from gnrs_ppl.reading.vocabulary import STOP, Vocabulary
 from gnrs_ppl.rule.types import Force, Template
 
-
-def _words(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
-
-
-# how a clause binds
-_NEGATIVE = _words(
-    r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|"
-    r"disabled|impossible|refrains?|"
-    r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|"
-    r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off[- ]limits"
-)
-_NOT_NEGATIVE = re.compile(
-    r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
-    r"more|less|fewer|earlier) than|no doubt|no matter)\b",
-    re.IGNORECASE,
-)
-_FREE = _words(
-    r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|"
-    r"do(?:es)? not (?:have|need) to|no need"
-)
-_PERMISSION = _words(
-    r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|"
-    r"optional"
-)
-_DUTY = _words(
-    r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|"
-    r"necessary|necessitates?|essential|imperative|requisite|"
-    r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|"
-    r"advised|please|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like"
-)
-_SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
-_HARD = _words(
-    r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|"
-    r"forbidden|prohibited|may not|cannot"
-)
-_MODAL = _words(MODAL)
-_PAST = _words(
-    r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|"
-    r"ended up|had|went|vanished"
-)
-# adverbs that place an act
-_AT_ONCE = _words(
-    r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|"
-    r"without (?:any |undue |further )?delay|promptly|prompt|instantly|instant|"
-    r"at once|forthwith|straight after|instantaneously|as the (?:very )?next (?:step|act|activity)|"
-    r"the very next"
-)
-_RIGHT_BEFORE = _words(
-    r"(?:immediately|directly|right|straight|just) (?:before(?:hand)?|preced\w+|prior)|"
-    r"directly|immediately"
-)
-_ALSO = _words(r"also|as well|too|likewise|in addition")
-_LATER = _words(
-    r"afterwards?|after (?:it|that|this)|then|thereafter|subsequently|later|eventually|"
-    r"in the end"
-)
-_EARLIER = _words(
-    r"beforehand|before (?:it|that|this|them)|upfront|up front|in advance|ahead of time|prior to (?:it|"
-    r"that|this|them)|previously|earlier|already"
-)
-_PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s|ve) already)")
-_THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
-_THEN = _words("then|followed by|thereafter|afterwards|subsequently|after that|next")
-# predicates that relate two acts
-_EXCLUSIVE = _words(
-    r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|"
-    r"rules? out|irreconcilable|exclusive of|contradict\w*"
-)
-_TOGETHER = _words(
-    r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|"
-    r"co-occur|concurrently|at the same time|side by side|vice versa"
-)
-_VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
-_CHOICE = _words(r"either")
-RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("precedes", _words(r"preced(?:e|es|ed|ing)|(?:comes?|happens?|occurs?|takes? place) (?:immediately |"
-        r"directly |right |straight )?before|"
-                        r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|"
-                            r"of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
-    ("follows", _words(r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|"
-        r"takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)")),
-    ("leads", _words(r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|"
-        r"causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
-                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?(?:\w+ ){0,6}?by|gives? rise to|"
-                         r"brings? about|obliges?|initiates?|(?<!, )followed by|calls? for")),
-    ("with", _words(r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|"
-        r"match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
-                    r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|"
-                        r"ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
-                    r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|"
-                        r"comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
-                    r"in (?:conjunction|tandem|combination|parallel|accordance|line) with|"
-                        r"supplemented (?:by|with)|concurs? with|implies|implied|imply|relates? to|"
-                        r"merges? with|"
-                    r"integrates? with|correlates? (?:with|to)|bundled? with|overlaps? with|"
-                        r"intertwined? with")),
-    ("needs", _words(r"requires?|necessitates?|demands?|presuppos\w+|needs(?! to)|mandates?|relies on|"
-        r"hinges on|rests on|takes")),
-    ("for", _words(r"(?:is|are|be)?\s*(?:\w+ly )?(?:required|mandatory|necessary|needed|essential|"
-        r"obligatory|compulsory|imperative|requisite|crucial|vital|a must|due)\s+"
-                   r"(?:for|of|in order to|to|with|when|from)")),
-)  # fmt: skip
-_BEGINS = _words(
-    r"begins?|began|starts?|started|commenc\w+|kicks? off|kick-?off|initiates?|initiation|initiated?|"
-    r"beginning|opens?|opening|outset|onset|start|first|initial|initially|"
-    r"before anything else|launch(?:es|ed)?|inception"
-)
-_ENDS = _words(
-    r"ends?|ended|ending|finish(?:es|ed|ing)?|conclud\w+|conclusion|closure|clos(?:es|ing|ed)|wraps? up|"
-    r"wrapping up|terminat\w+|finali[sz]\w+|last|final|finally|culminat\w+|"
-    r"completion|completes?|completing|completed"
-)
-_CIRCUMSTANCE = _words(r"(?:at|on|upon) (?:closing|opening|closure)|first (?:-|aid)\S*")
-_EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
-_DEFINES = re.compile(
-    r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|"
-    r"until|before)\w+"
-    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bdo(?:es)? not (?:make|mean|replace|amount)\b"
-    r"|\bcounts? (?:as|for|towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|"
-    r"\bconstitut\w+\b"
-    r"|\bhold (?:it |that |this )?against\b|\bheld against\b",
-    re.IGNORECASE,
-)
-"""Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
-_STARTS_OR_ENDS = _words(
-    r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|"
-    r"conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
-)
-_ELSE = _words(
-    r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|"
-    r"people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes"
-)
-_SELF = _words(
-    r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
-    r"herself|themselves|themself|personally|by the same"
-)
-_BY = re.compile(
-    r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|"
-    r"some)?\s*$",
-    re.IGNORECASE,
-)
-_OBLIQUE = re.compile(
-    r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|"
-    r"any|every|each|his|her|their|another|some|all)?\s*$",
-    re.IGNORECASE,
-)
-_PRONOUN = frozenset(
-    [
-        "it",
-        "its",
-        "they",
-        "them",
-        "their",
-        "this",
-        "that",
-        "he",
-        "she",
-        "him",
-        "her",
-        "his",
-        "these",
-        "those",
-        "both",
-        "there",
-        "one",
-        "such",
-    ]
-)
-_GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
-_IT = frozenset({"it", "them"})
-_OCCUR = frozenset(["occur", "happen", "done", "place", "carried", "performed", "take", "repeated", "made", "possible", "allowed"])
-_SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
-_PERSON = _words("he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people")
-_THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
-_AMOUNT = re.compile(
-    r"\b(?:(?:of|for|worth|costing|above|over|under|below|exceeding|exceeds?)\s+)(?:(?:more|less|no more|"
-    r"not more|fewer) than |at least |up to |at most )?"
-    r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s*(?:euros?|eur|dollars?|usd|pounds?|gbp|[€$£]|kilos?|kg|pages?|"
-    r"percent|per cent|%))",
-    re.IGNORECASE,
-)
-_MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
-_WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
-_FIRST_OF_ALL = _words("first|beforehand")
-_ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
-_THEY = _words("they|them|he|she")
-_AUXILIARIES = frozenset(["be", "been", "being", "is", "are", "was", "were", "has", "have", "had", "get", "gets", "got"])
-_NO_LONGER = _words(r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than")
-_ELAPSES = _words(r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between")
-_IN_A_LIST = re.compile(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", re.IGNORECASE)
-_HAVE = frozenset({"have", "has", "had", "got", "without"})
-SURE = 0.6
-"""Where one subordinate clause names its act this well, others must as well."""
-STRONG = 0.78
-"""Least score at which a second act in one clause counts as an act of its own."""
-ENOUGH_IN_LIST = 0.7
-"""Least score of a second act among those that must come first."""
-_FIRST = ("only_after", "unless", "until", "without", "provided")
-CONDITIONS = ("provided", "only_after")
-"""Clauses that state what must have been done."""
-MOST_READINGS = 6
-LEAST = 0.8 * ENOUGH
-"""Least score of an act that a construction asks for: its place in the sentence speaks for it too."""
-GENERIC = 0.55
-"""How well any doing fits an act that the schema says of things in general."""
-RIVAL = 0.08
-"""Acts that the same words say nearly as well are rivals."""
-SURE_PERMISSION = 0.8
-"""An act that is left free must be told this well, or the condition may be the duty itself."""
-_BEFOREHAND = _words(
-    r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|"
-    r"this|them|doing so)|prior to (?:it|that|this|them)|in advance"
-)
-_ONLY_THEN = _words(r"only (?:then|after that|afterwards)|not (?:until|before) then")
-_NOT_YET = _words(r"still|not yet")
-_JOINTS = _words("and|or|with|while|nor")
-_EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
-_NO_LIMIT = re.compile(
-    r"(?:per|every|each|a|at least|minimum of|no less than|not less than|for|lasting|"
-    r"of)\s*$",
-    re.IGNORECASE,
-)
-
-
-class _Bound(NamedTuple):
-    """How a clause binds; ``stated`` where its words say so, not only their mood."""
-
-    force: Force
-    negative: bool
-    permitted: bool
-    stated: bool
-
-
-class _Found(NamedTuple):
-    """An act some tokens say, the tokens, the rivals they may say as well, and the acts "or" puts beside it."""
-
-    act: ActRead
-    positions: tuple[int, ...]
-    rivals: tuple[ActRead, ...] = ()
-    choices: tuple[ActRead, ...] = ()
-    exact: bool = False
-
-    @property
-    def ways(self) -> list[tuple[float, ActRead]]:
-        """What the tokens may say, with shares that fall steeply with the score."""
-        acts = (self.act, *self.rivals)
-        total = sum(a.score**8 for a in acts)
-        return [(a.score**8 / total, a) for a in acts]
-
-
-class _Way(NamedTuple):
-    """One reading in the making, with its weight."""
-
-    weight: float
-    reading: Reading
-
-
-class _Frame(NamedTuple):
-    """A main clause, its words, those of everything around it, how it binds and whom."""
-
-    clause: Clause
-    text: str
-    whole: str
-    bound: _Bound
-    subject: tuple[Named, ...]
+LIKELY = 0.5
+"""A relation at least this probable is a statement."""
+LEAST_LIKELY = 0.2
+"""Least share of the likeliest relation of an act that is asked for, one way or another."""
+SAYS_SOMETHING = 0.65
+"""Where no relation is likely by itself, but that there is none is less probable than this, the likeliest is the statement."""
+WORTH_TELLING = 0.08
+"""Other ways to read a target are told from this share on."""
+MOST_WAYS = 4
+_TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absence", "choice": "existence"}
+_BESIDE = ("or", "exception")
+_UNSAID = (*_BESIDE, "exclusive_choice")
+LATE = ("precedence", "chain_precedence")
 
 
 @lru_cache(maxsize=64)
@@ -307,721 +54,212 @@ def read(sentence: str, schema: Schema) -> Readings:
     Readings
         A statement for each duty, ban or permission, each with the ways to read it.
     """
-    return _Text(sentence, vocabulary(schema)).read()
+    return _Reader(Constructions(sentence, vocabulary(schema))).read()
 
 
-class _Text:
-    """One text being read: its tokens, and the names that stand in it."""
+class _Relation(NamedTuple):
+    """One act, or two, and what the first is: the target, and the other the act that opens it."""
 
-    def __init__(self, sentence: str, words: Vocabulary) -> None:
-        self.sentence, self.words = sentence, words
-        self.tokens: tuple[Token, ...] = tokens_of(sentence)
-        every = range(len(self.tokens))
-        self.names = {kind: [named for _, named in words.name_in(kind, self.tokens, every)] for kind in ("roles", "locations", "objects")}
-        spans = [n.span for found in self.names.values() for n in found]
-        self.names = {kind: [n for n in found if not any(_inside(n.span, s) for s in spans)] for kind, found in self.names.items()}
-        people_and_places = [n.span for kind in ("roles", "locations") for n in self.names[kind]]
-        self.named = frozenset(i for i in every for s in people_and_places if s.start <= self.tokens[i].start < s.end)
+    label: str
+    target: str
+    other: str | None
+
+
+class _Likely(NamedTuple):
+    """How probable a relation is over all mentions of its acts, and the mentions that tell it best."""
+
+    probability: float
+    target: int
+    other: int | None
+
+
+class _Reader:
+    """One text: its relations, and the statements they make."""
+
+    def __init__(self, text: Constructions) -> None:
+        self.text, self.marked = text, Marked(text)
+        self.options = options(self.marked, frozen())
+        self.relations = self._relations()
 
     def read(self) -> Readings:
-        """Every statement of every sentence."""
-        statements: list[Statement] = []
-        background: list[Span] = []
-        missed: list[Unread] = []
-        spans = sentences(self.sentence)
-        for start, stop in spans:
-            end = self._before_excuse(start, stop)
-            if end < stop:
-                background.append(Span(end, stop))
-            parts = clauses(self.sentence, start, end)
-            background += [Span(c.opened, c.end) for c in parts if c.kind in ("background", "purpose")]
-            said = _Sentence(self, start, end, parts, statements)
-            found = [] if len(spans) > 1 and self._is_aim(start, end) else said.statements()
-            missed += said.missed
-            if not found and len(spans) > 1 and not _MODAL.search(self.sentence, start, end):
-                background.append(Span(start, end))
-            statements += found
-        statements = _without_restated(statements)
-        used = [s for statement in statements for s in statement.best.used] + background
-        taken = [*used, *(m.span for m in missed)]
+        """Every statement, what is background, and what was not read."""
+        said = self.text.said
+        chosen = self._chosen()
+        statements = [self._statement(r) for relation in chosen for r in self._checkable(relation)]
+        statements += [s for s in said.statements if self._unmarked(s.best)]
+        statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
+        told = [self.marked.tokens[self.marked.mentions[k].at].start for r in chosen for k in self.relations[r][1:] if k is not None]
+        missed = [m for clause, m in said.missed if not any(clause.start <= place < clause.end for place in told)]
+        taken = [*(s for statement in statements for s in statement.best.used), *said.background, *(m.span for m in missed)]
         unread = missed + [
             Unread(Span(t.start, t.end))
-            for t in self.tokens
-            if t.text[0].isalpha() and t.text not in STOP and not _functional(t.text) and all(not s.start <= t.start < s.end for s in taken)
+            for t in self.text.tokens
+            if t.text[0].isalpha() and t.text not in STOP and not functional(t.text) and all(not s.start <= t.start < s.end for s in taken)
         ]
-        speaks = _MODAL.search(self.sentence)
+        speaks = patterns.MODAL_VERB.search(self.text.sentence)
         nothing: Nothing = "" if statements else "no_such_act" if missed else "no_condition" if speaks else "no_duty"
-        return Readings(self.sentence, tuple(statements), tuple(background), tuple(sorted(unread)), nothing)
+        return Readings(self.text.sentence, tuple(statements), tuple(said.background), tuple(sorted(unread)), nothing)
 
-    def _is_aim(self, start: int, end: int) -> bool:
-        """Whether a sentence only says what is wanted: in the imperative, beside one that binds ("Keep shared space orderly. …")."""
-        rest = self.sentence[:start] + self.sentence[end:]
-        binds = _MODAL.search(rest) or any(not start <= n.span.start < end for n in self.names["roles"])
-        first = next((t.text for t in self.tokens if start <= t.start < end and t.text[0].isalpha()), "")
-        named = any(
-            start <= n.span.start < end and self.sentence[start : n.span.start].strip() in ("", "The", "A") for n in self.names["roles"]
-        )
-        imperative = not named and first in lemmas(first, "v") and first not in STOP and not _MODAL.search(self.sentence, start, end)
-        ordered = _FIRST_OF_ALL.search(self.sentence, start, end)
-        return bool(imperative and binds and not ordered and not durations(self.sentence[start:end]))
+    # -- which relations hold -----------------------------------------------------------------------------------------------------
 
-    def _before_excuse(self, start: int, end: int) -> int:
-        """Where a sentence ends that closes with what excuses ("…, heavy snow alone excusing a delay"): that binds nobody by itself."""
-        excuse = _EXCUSES.search(self.sentence, start, end)
-        return end if excuse is None else max(self.sentence.rfind(",", start, excuse.start()), start)
-
-
-class _Sentence:
-    """One sentence: its clauses in order, and what they say together."""
-
-    def __init__(self, whole: _Text, start: int, end: int, parts: Sequence[Clause], earlier: Sequence[Statement]) -> None:
-        self.whole, self.tokens, self.words = whole, whole.tokens, whole.words
-        self.start, self.end, self.earlier = start, end, earlier
-        notes = {c.number for c in parts if c.kind == "main" and _DEFINES.search(whole.sentence, c.start, c.end)}
-        self.parts = [c._replace(number=c.number - 1) if c.kind != "main" and {c.number} <= notes and c.number > 1 else c for c in parts]
-        self.missed: list[Unread] = []
-        self.text = whole.sentence[start:end]
-
-    def statements(self) -> list[Statement]:
-        """A statement for each binding clause; what two clauses say of one pair of acts in both directions is one statement."""
-        read: list[tuple[Clause, list[_Way]]] = []
-        before = self.earlier[-1].best if self.earlier else None
-        subject: tuple[Named, ...] = before.bearers if before and _THEY.search(self.text) else ()
-        for clause in (c for c in self.parts if c.kind == "main"):
-            subject = self.subject(clause) or subject
-            for ways in self.clause(clause, subject, before):
-                read.append((clause, ways))
-                before = ways[0].reading
-        mutual = self._mutual(read)
-        if mutual:
-            return [Statement(Span(self.start, self.end), _ranked(mutual))]
-        return [Statement(Span(clause.start, clause.end), _ranked(ways)) for clause, ways in read]
-
-    def _mutual(self, read: Sequence[tuple[Clause, list[_Way]]]) -> list[_Way]:
-        pairs = [(clause, ways[0].reading) for clause, ways in read if ways[0].reading.activation is not None]
-        for i, (here, one) in enumerate(pairs):
-            for there, other in pairs[i + 1 :]:
-                a, b = one.activation, other.activation
-                if here != there and a and b and (a.activity, one.targets[0].activity) == (other.targets[0].activity, b.activity):
-                    template: Template = "not_coexistence" if one.template.startswith("not_") else "coexistence"
-                    return [_Way(1.0, replace(one, template=template, why="said of both acts in both directions"))]
-        return []
-
-    # -- one main clause ----------------------------------------------------------------------------------------------------------
-
-    def clause(self, clause: Clause, subject: tuple[Named, ...], before: Reading | None) -> Iterator[list[_Way]]:
-        """The statements of one main clause with the clauses that belong to it."""
-        text = self.said(clause)
-        if _EXCUSES.search(text) or _DEFINES.search(text) or (_WISH.search(text) and _MANNER.search(text)):
-            return
-        subs = [c for c in self.parts if c.kind not in ("main", "background", "purpose") and self._belongs(c, clause)]
-        around = self.whole.sentence[min([clause.start, *(s.opened for s in subs)]) : max([clause.end, *(s.end for s in subs)])]
-        frame = _Frame(clause, text, around, _bound(text), subject)
-        own = [s for s in subs if s.number == clause.number]
-        elapses = _ELAPSES.search(text)
-        if elapses and (sides := self.split(clause, [m for m in _JOINTS.finditer(text) if m.start() > elapses.end()])):
-            why = f"'{elapses[0]}' the one act and the other"
-            yield list(self.pairs(1.0, "response", sides[1], sides[0], frame, (), why, self.time(None, clause)))
-            return
-        related = self.exclusive(frame, subs) or ([] if self._acts_of(own) else self.relation(frame))
-        if related:
-            yield from related
-            return
-        opened, targets = self._assigned(clause, subs)
-        if not targets and (counted := self._count_only(clause, before)):
-            yield counted
-            return
-        if not targets and len(opened) > 1 and _ELSE.search(text):
-            yield list(self.pairs(1.0, "not_coexistence", opened[1][1], opened[0][1], frame, (), "different people for the two acts"))
-            return
-        duty = frame.bound.stated and not frame.bound.permitted and not frame.bound.negative
-        relies = any(s.kind in CONDITIONS for s, _ in opened) and not duty
-        if not targets and not relies and not (opened and _STARTS_OR_ENDS.search(text)):
-            self._miss(frame)
-            return
-        if not frame.bound.stated and not opened and _PAST.search(text):
-            return
-        if not opened and frame.bound.stated and not frame.bound.negative and (done := self._done_before(clause, targets)):
-            opened, targets = [(clause._replace(kind="after", opener="done to what it is"), done[0])], [done[1]]
-        exceptions = [(s, f) for s, f in opened if s.kind == "unless" and not self._precondition(s, frame.bound)]
-        opened = [found for found in opened if found not in exceptions]
-        condition = next((o for o in opened if o[0].kind in CONDITIONS), None)
-        if condition and targets and frame.bound.permitted and targets[0].act.score < SURE_PERMISSION and not targets[0].exact:
-            found = self.turned(frame, [condition])  # what is left free is told too vaguely: the condition is the duty
-        elif not targets:
-            found = self.turned(frame, opened or exceptions)
-        elif opened:
-            together = self._together(frame, targets)
-            found = [self.joined(frame, together, sub, act, more) for sub, act, more in self._gathered(opened, targets)]
-        else:
-            found = self.unopened(frame, targets, subs, before)
-        states = self._condition(clause, subs, opened)
-        for ways in found:
-            if ways:
-                yield [w._replace(reading=_conditioned(_excepted(w.reading, exceptions), states)) for w in ways]
-
-    def _done_before(self, clause: Clause, targets: Sequence[_Found]) -> tuple[_Found, _Found] | None:
-        """An act told by a participle before its noun, and the act asked of that: "harvested lettuce must be delivered"."""
-        among = self._matches(clause.start, clause.end, clause) if len(targets) <= 2 else []
-        done = next((m for m in among if len(m.positions) == 1 and m.score >= CLASSMATE and self._is_attribute(m.positions[0])), None)
-        if done is None:
-            return None
-        other = next((m for m in among if m.name != done.name and m.score >= CLASSMATE and m.positions != done.positions), None)
-        return (self._found(done, (), clause), self._found(other, (), clause)) if other else None
-
-    def _is_attribute(self, i: int) -> bool:
-        """Whether a token is a past participle before a noun."""
-        before, text = self.tokens[i - 1].text if i else "", self.tokens[i].text
-        after = self.tokens[i + 1].text if i + 1 < len(self.tokens) else "."
-        participle = text.endswith("ed") or (
-            lemmas(text, "v") and not text.endswith(("s", "ing")) and before in ("", "all", "any", "every", "of")
-        )
-        return bool(participle and before not in _AUXILIARIES and after not in STOP and word(after).nouns)
-
-    def _condition(self, clause: Clause, subs: Sequence[Clause], opened: Sequence[tuple[Clause, _Found]]) -> Span | None:
-        """Words on data or circumstances: an opener that names no act ("if the building is old"), or an amount ("of more than 500")."""
-        told = [sub for sub, _ in opened]
-        for s in subs:
-            pointing = _THAT.match(self.whole.sentence, s.start) or _THAT_EVENT.match(self.whole.sentence, s.start)
-            if s.kind == "after" and s not in told and not pointing and not _EACH_TIME.match(s.opener) and not _PAST.search(self.said(s)):
-                return Span(s.opened, s.end)
-        amount = _AMOUNT.search(self.whole.sentence, clause.start, clause.end)
-        return Span(*amount.span()) if amount else None
-
-    def _miss(self, frame: _Frame) -> None:
-        """A clause that binds and names no act of the schema: its verb and object, and the act that comes nearest."""
-        clause = frame.clause
-        if not frame.bound.stated or _WISH.search(frame.text):
-            return
-        modal = _MODAL.search(self.whole.sentence, clause.start, clause.end)
-        at = self._at(modal.end() if modal else clause.start, clause.end)
-        content = [i for i in at if self.tokens[i].text[0].isalpha() and self.tokens[i].text not in STOP and i not in self.whole.named]
-        content = content or [
-            i for i in self._at(clause.start, clause.end) if self.tokens[i].text not in STOP and self.tokens[i].text.isalpha()
-        ]
-        if content:
-            near = (self.words.match_acts(self.tokens, content) or self.words.match_acts(self.tokens, self._at(clause.start, clause.end)))[
-                :1
-            ]
-            last = max(i for i in content[:2] if i <= content[0] + 3)
-            span = Span(self.tokens[content[0]].start, self.tokens[last].end)
-            self.missed.append(Unread(span, near[0].name if near else "", round(near[0].score, 2) if near else 0.0))
-
-    def unopened(self, frame: _Frame, targets: Sequence[_Found], subs: Sequence[Clause], before: Reading | None) -> list[list[_Way]]:
-        """A main clause that no act opens: acts in sequence, before or after what was said last, or asked of every case."""
-        anchored = [s for s in subs if s.kind == "after" and _THAT.match(self.whole.sentence, s.start)]
-        earlier = [_Found(a, ()) for a in before.targets[-1:]] if before else []
-        if _BEFOREHAND.search(frame.text) and earlier and earlier[0].act.activity != targets[0].act.activity:
-            if frame.bound.negative:
-                return [
-                    list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "not beforehand: the act said last comes first"))
-                ]
-            return [list(self.pairs(1.0, "precedence", targets[0], earlier[0], frame, (), "before the act said last"))]
-        if _ONLY_THEN.search(frame.text) and earlier and earlier[0].act.activity != targets[0].act.activity:
-            return [list(self.pairs(1.0, "precedence", earlier[0], targets[0], frame, (), "only then: the act said last comes first"))]
-        if (anchored or _THEN.search(frame.text)) and (len(targets) > 1 or earlier):
-            chain = [*(earlier if len(targets) == 1 else []), *targets]
-            time = self.time(anchored[0] if anchored else None, frame.clause)
-            first = (
-                [self.alone(frame._replace(clause=frame.clause._replace(end=frame.clause.start)), targets[0], targets, ())]
-                if len(targets) > 1
-                else []
-            )
-            return first + [
-                list(self.pairs(1.0, "response", target, activation, frame, anchored[:1], "one act after the other", time))
-                for activation, target in pairwise(chain)
-            ]
-        return [self.alone(frame, target, targets, subs) for target in self._together(frame, targets)]
-
-    def _gathered(
-        self, opened: Sequence[tuple[Clause, _Found]], targets: Sequence[_Found]
-    ) -> Iterator[tuple[Clause, _Found, list[_Found]]]:
-        """Openers with further acts that must come first as well: "unless A and B", "only after A and only after B"."""
-        first: dict[str, tuple[Clause, _Found, list[_Found]]] = {}
-        for sub, found in opened:
-            if sub.kind not in _FIRST:
-                yield sub, found, []
-            elif sub.kind in first:
-                first[sub.kind][2].append(found)
-            else:
-                taken = {t.act.activity for t in targets}
-                more = [f for f in self._others(sub, found, least=ENOUGH_IN_LIST) if f.act.activity not in taken]
-                first[sub.kind] = (sub, found, more)
-        for sub, found, more in first.values():
-            lead, *rest = sorted([found, *more], key=lambda f: f.positions)
-            yield sub, lead, rest
-
-    def joined(self, frame: _Frame, targets: Sequence[_Found], sub: Clause, opener: _Found, also: Sequence[_Found] = ()) -> list[_Way]:
-        """A main clause and a subordinate one: the template is in the words that open the latter."""
-        text, bound = frame.text, frame.bound
-        time = self.time(sub, frame.clause)
-        ways: list[_Way] = []
-
-        def give(weight: float, template: Template, target: _Found, activation: _Found, why: str) -> None:
-            more = targets[1:] if target is targets[0] else also if target is opener else ()
-            ways.extend(self.pairs(weight, template, target, activation, frame, (sub,), why, time, more))
-
-        main, kind, mark = targets[0], sub.kind, f"'{sub.opener.strip()}'"
-        if kind in ("after", "who"):
-            if _VICE_VERSA.search(self.text):
-                give(1.0, "not_coexistence" if bound.negative else "coexistence", main, opener, "and vice versa")
-            elif bound.negative:
-                give(1.0, "not_response", main, opener, f"{mark}: the act must not follow")
-            elif _EARLIER.search(text) or (sub.opener in ("if", "when") and _PERFECT.search(text) and not bound.permitted):
-                give(1.0, "chain_precedence" if _RIGHT_BEFORE.search(text) else "precedence", main, opener, "the act comes beforehand")
-            elif bound.permitted and not _DUTY.search(text):
-                give(0.85, "precedence", opener, main, f"permitted {mark}: that act comes first")
-                give(0.15, "response", main, opener, f"{mark}: the act follows")
-            elif sub.direct or _AT_ONCE.search(text):
-                give(0.75, "chain_response", main, opener, "the act follows directly")
-                give(0.25, "response", main, opener, "the act follows, soon")
-            elif _ALSO.search(text) and not _LATER.search(text):
-                give(0.75, "responded_existence", main, opener, "the one act also asks for the other")
-                give(0.25, "response", main, opener, f"{mark}: the act follows")
-            else:
-                give(1.0, "response", main, opener, f"{mark}: the act follows")
-        elif kind == "before" and not bound.negative:
-            direct = sub.direct or bool(_AT_ONCE.search(text + " " + self.said(sub)) or _RIGHT_BEFORE.search(self.text))
-            give(1.0, "chain_precedence" if direct else "precedence", main, opener, f"{mark}: the act comes first")
-        else:
-            give(1.0, "chain_precedence" if sub.direct else "precedence", opener, main, f"{mark}: that act comes first")
-        return ways
-
-    def pairs(
-        self, weight: float, template: Template, target: _Found, activation: _Found, frame: _Frame, subs: Sequence[Clause], why: str,
-        time: Timed | None = None, more: Sequence[_Found] = (),
-    ) -> Iterator[_Way]:  # fmt: skip
-        """A reading for each way to read the two acts; further targets of the same clause go with the first.
-
-        What may be done only after another act is left free; that the other comes first is a duty.
-        """
-        force: Force = "must" if frame.bound.force == "may" else frame.bound.force
-        for share_t, t in target.ways:
-            for share_a, a in activation.ways:
-                if t.activity != a.activity:
-                    acts = (t, *target.choices, *(m.act for m in more))
-                    used = (*_spans((*acts, a)), *(Span(*s.mark) for s in subs), *_spans_of(time, frame.subject))
-                    reading = Reading(
-                        1.0, force, template, acts, "act", a, "any" if target.choices else "all", time=time, bearers=frame.subject,
-                        who=_who(frame.whole), used=used, why=why,
-                        one_subject=bool(subs and _GERUND.match(self.whole.sentence, subs[0].start)),
-                    )  # fmt: skip
-                    yield _Way(weight * share_t * share_a, reading)
-
-    def exclusive(self, frame: _Frame, subs: Sequence[Clause]) -> list[list[_Way]]:
-        """Two acts of one clause that exclude each other."""
-        if not _EXCLUSIVE.search(frame.whole) and not (frame.bound.negative and _TOGETHER.search(frame.whole) and not self._acts_of(subs)):
-            return []
-        best = self.split(frame.clause, [*_EXCLUSIVE.finditer(frame.text), *_JOINTS.finditer(frame.text)])
-        return [list(self.pairs(1.0, "not_coexistence", best[1], best[0], frame, (), "the acts exclude each other"))] if best else []
-
-    def split(self, clause: Clause, marks: Sequence[re.Match[str]]) -> tuple[_Found, _Found] | None:
-        """The two acts on both sides of the mark that parts the clause best."""
-        best: tuple[float, _Found, _Found] | None = None
-        for m in marks:
-            left = self._matches(clause.start, clause.start + m.start(), clause)
-            right = self._matches(clause.start + m.end(), clause.end, clause, lend=self._at(clause.start, clause.start + m.start()))
-            pair = _distinct(left, right)
-            if pair and (best is None or pair[0].score + pair[1].score > best[0] + 1e-9):
-                best = (pair[0].score + pair[1].score, *self._sides(clause, m, pair, left, right))
-        return best[1:] if best else None
-
-    def _sides(
-        self, clause: Clause, mark: re.Match[str], pair: tuple[Match, Match], left: Sequence[Match], right: Sequence[Match]
-    ) -> tuple[_Found, _Found]:
-        """The two acts, each with the things and places said on its own side of the mark."""
-        before = clause._replace(end=clause.start + mark.start())
-        behind = clause._replace(opened=clause.start + mark.end(), start=clause.start + mark.end())
-        actor = next(iter(self.subject(clause)), None)
-        sides = (self._found(pair[0], left, before), self._found(pair[1], right, behind))
-        one, other = (f._replace(act=replace(f.act, role=f.act.role or actor)) for f in sides)
-        return one, other
-
-    def relation(self, frame: _Frame) -> list[list[_Way]]:
-        """Two acts joined by a predicate: requires, precedes, is accompanied by …"""
-        text = frame.text
-        for name, pattern in RELATIONS:
-            marks = list(pattern.finditer(text))
-            sides = self.split(frame.clause, marks) if marks else None
-            if sides is None:
-                continue
-            left, right = sides
-            why = f"'{marks[0][0].strip()}' relates the acts"
-            if frame.bound.negative:
-                return [list(self.pairs(1.0, "not_coexistence", right, left, frame, (), why))]
-            if _VICE_VERSA.search(self.text):
-                return [list(self.pairs(1.0, "coexistence", right, left, frame, (), f"{why}, and vice versa"))]
-            direct, before = bool(_AT_ONCE.search(text)), bool(_EARLIER.search(text))
-            response: Template = "chain_response" if direct else "response"
-            precedence: Template = "chain_precedence" if direct else "precedence"
-            table: dict[str, list[tuple[float, Template, _Found, _Found]]] = {
-                "precedes": [(1.0, precedence, left, right)],
-                "follows": [(0.6, response, left, right), (0.4, precedence, right, left)],
-                "leads": [(1.0, response, right, left)],
-                "with": [(0.9, "responded_existence", right, left), (0.1, "coexistence", right, left)],
-                "needs": [(0.45, "responded_existence", right, left), (0.4, "precedence", right, left), (0.15, response, right, left)],
-                "for": [(0.6, response, left, right), (0.4, precedence, left, right)],
-            }
-            done = name == "needs" and right.positions and self._is_attribute(right.positions[0])  # "requires a signed contract"
-            ways = [(1.0, precedence, right, left)] if done or (before and name in ("needs", "with", "leads")) else table[name]
-            more = self._others(frame.clause, left, right) if name == "needs" else []
-            time = self.time(None, frame.clause)
-            return [[way for w, t, a, b in ways for way in self.pairs(w, t, a, b, frame, (), why, time, more)]]
-        return []
-
-    def turned(self, frame: _Frame, opened: Sequence[tuple[Clause, _Found]]) -> list[list[_Way]]:
-        """A main clause without an act of its own: the process begins when …; may …, provided that …"""
-        sub, found = opened[0]
-        if sub.kind not in CONDITIONS:
-            return [self.alone(frame, found, [found], ())]
-        inner = _Frame(sub, self.said(sub), frame.whole, _bound(self.said(sub)), frame.subject)
-        behind = [c for c in self.parts if c.opened >= sub.end]
-        return self.unopened(inner, sorted([found, *self._others(sub, found)], key=lambda f: f.positions), behind, None)
-
-    def alone(self, frame: _Frame, found: _Found, targets: Sequence[_Found], subs: Sequence[Clause]) -> list[_Way]:
-        """One act that no act opens: first, last, so many times, or asked of every case."""
-        told = {i for t in targets for i in t.positions}
-        rest = " ".join(self.tokens[i].text for c in self._idle(frame.clause, subs) for i in self._at(c.opened, c.end) if i not in told)
-        rest = _AMOUNT.sub(" ", _CIRCUMSTANCE.sub(" ", rest))
-        bound = frame.bound
-        template: Template = "absence" if bound.negative else "existence"
-        n, why = 1, "forbidden in every case" if bound.negative else "asked of every case"
-        if not bound.negative and (count := COUNT.search(rest)):
-            template, n, why = _counted(count, bound)
-        elif not bound.negative:
-            begins, ends = list(_BEGINS.finditer(rest)), list(_ENDS.finditer(rest))
-            if ends and (not begins or "end" in ends[-1][0].lower()):
-                template, why = "end", f"'{ends[-1][0]}': the last act of the case"
-            elif begins and frame.clause.kind == "main":
-                template, why = "init", f"'{begins[0][0]}': the first act of the case"
-        signal = next((s for s in subs if s.kind == "after" and not _EACH_TIME.match(s.opener) and not _PAST.search(self.said(s))), None)
-        time = self.time(signal, frame.clause)
-        found_ways = []
-        for share, act in found.ways:
-            acts = (act, *found.choices)
-            found_ways.append(_Way(share, Reading(
-                1.0, bound.force, template, acts, "case_end" if template == "end" else "case_start", None,
-                "any" if found.choices else "all",
-                count=n, time=time, bearers=frame.subject, who=_who(frame.whole),
-                used=(*_spans(acts), *_spans_of(time, frame.subject)), why=why,
-            )))  # fmt: skip
-        return found_ways
-
-    def _idle(self, clause: Clause, subs: Sequence[Clause]) -> list[Clause]:
-        """A clause and those beside it that name no act: "In wrapping up the call, …", "… before anything else"."""
-        lead = [c for c in self.parts if c.kind == "main" and c.number == clause.number - 1 and not _MODAL.search(self.said(c))]
-        beside = [*(s for s in subs if s.kind in ("before", "provided")), *lead]
-        return [clause, *(c for c in beside if c != clause and not self._matches(*_reach(c), c)[:1])]
-
-    def _count_only(self, clause: Clause, before: Reading | None) -> list[_Way]:
-        """A clause that only says how often: "… but it may occur at most once"."""
-        count = COUNT.search(self.said(clause))
-        if before is None or count is None or len(before.targets) != 1:
-            return []
-        template, n, why = _counted(count, _bound(self.said(clause)))
-        return [_Way(1.0, replace(before, template=template, count=n, force="must", why=why))]
-
-    # -- parts --------------------------------------------------------------------------------------------------------------------
-
-    def said(self, clause: Clause) -> str:
-        """The words of a clause."""
-        return self.whole.sentence[clause.start : clause.end]
-
-    def subject(self, clause: Clause) -> tuple[Named, ...]:
-        """The roles a clause is about: the one after "by", else those named before its verb that no preposition stands before."""
-        text = self.whole.sentence
-        roles = [
-            n for n in self.whole.names["roles"] if clause.opened <= n.span.start < clause.end and not _POSSESSIVE.match(text, n.span.end)
-        ]
-        if passive := next((n for n in roles if _BY.search(text[clause.start : n.span.start])), None):
-            return self._listed(roles[roles.index(passive) :])
-        verb = _MODAL.search(text, clause.start, clause.end)
-        if verb and (asked := next((n for n in roles if _ASKED.fullmatch(text, verb.end(), n.span.start)), None)):
-            return self._listed(roles[roles.index(asked) :])  # "will the courier please", "I need you couriers to"
-        early = [n for n in roles if (not verb or n.span.start < verb.start()) and not _OBLIQUE.search(text[clause.opened : n.span.start])]
-        return self._listed(early) or tuple(n for n in roles if self._acts_or_called(n))[:1]
-
-    def _listed(self, roles: Sequence[Named]) -> tuple[Named, ...]:
-        """The first role and those that a list joins to it."""
-        joined = list(roles[:1])
-        for n in roles[1:]:
-            if _IN_A_LIST.fullmatch(self.whole.sentence, joined[-1].span.end, n.span.start):
-                joined.append(n)
-        return tuple(joined)
-
-    def _acts_or_called(self, role: Named) -> bool:
-        """Whether a role does what a noun before it says ("the arrival of the courier"), or is spoken to (", volunteers,")."""
-        text = self.whole.sentence
-        if re.search(r",\s*$", text[: role.span.start]) and re.match(r"\s*[,.;!]", text[role.span.end :]):
-            return True
-        noun = re.search(
-            r"(\w+)\s+of\s+(?:the|an?|every|each|his|"
-            r"her)\s+(?:\w+\s+)?$",
-            text[: role.span.start],
-        )
-        return bool(noun and word(noun[1].lower()).verbs and word(noun[1].lower()).nouns)
-
-    def time(self, sub: Clause | None, clause: Clause) -> Timed | None:
-        """The time stated in the words that open a clause, or in the main clause."""
-        for start, end in ([(sub.opened, sub.end)] if sub else []) + [(clause.start, clause.end)]:
-            for length in durations(self.whole.sentence[start:end]):
-                span = Span(start + length.start, start + length.end)
-                if not _NO_LIMIT.search(self.whole.sentence[max(0, span.start - 24) : span.start]):
-                    latest = "at the latest" in self.whole.sentence[start:end].lower()
-                    return Timed(span, length.duration, earlier_counts=latest, working_days=length.working)
-        return None
-
-    def _belongs(self, sub: Clause, clause: Clause) -> bool:
-        shared = sub.first or (sub.opener.startswith("who ") and _SAME_SUBJECT.match(self.said(clause)))
-        return sub.number == clause.number or bool(shared and sub.number <= clause.number)
-
-    def _precondition(self, sub: Clause, bound: _Bound) -> bool:
-        """Whether what follows "unless" must come first, since what it belongs to is not asked but barred or left free."""
-        return bound.negative or bound.permitted or bool(_NOT_YET.search(self.said(sub)))
-
-    def _together(self, frame: _Frame, targets: Sequence[_Found]) -> Sequence[_Found]:
-        """Acts of one clause that "or" joins are one demand with several ways to meet it; each is banned where none may be done."""
-        inner = [t.positions for t in targets if t.positions]
-        if len(inner) < 2 or frame.bound.negative:
-            return targets
-        first, second = self.tokens[inner[0][-1]].end, self.tokens[inner[1][0]].start
-        if not re.search(r"\bor\b", self.whole.sentence[first:second]):
-            return targets
-        joined = targets[0]._replace(choices=(targets[1].act,), positions=(*inner[0], *inner[1]))
-        return [joined, *targets[2:]]
-
-    def _at(self, start: int, end: int) -> list[int]:
-        return [i for i, t in enumerate(self.tokens) if start <= t.start < end]
-
-    def _acts_of(self, subs: Sequence[Clause]) -> bool:
-        return any(m.score >= ENOUGH for s in subs for m in self._matches(*_reach(s), s)[:1])
-
-    def _matches(self, start: int, end: int, own: Clause, lend: Sequence[int] = ()) -> list[Match]:
-        """Acts that words of a stretch say, best first; a pronoun in it borrows the words of the other clauses."""
-        at = self._at(start, end)
-        if own.kind == "main":
-            inner = {i for c in self.parts if c.kind != "main" and start <= c.opened < end for i in self._at(c.opened, c.end)}
-            at = [i for i in at if i not in inner]
-        lent = list(lend)
-        if any(self.tokens[i].text in _PRONOUN for i in at):
-            lent += [i for p in self.parts if p is not own for i in self._at(p.start, p.end)]
-        mine = set(at)
-        lent = [i for i in dict.fromkeys(lent) if i not in mine]
-        found = self.words.match_acts(self.tokens, at, lent)
-        told_by_names = {m.name for m in found if m.positions and set(m.positions) <= self.whole.named}
-        if told_by_names:  # the delivery station is no delivery, but another word may be
-            other = self.words.match_acts(self.tokens, [i for i in at if i not in self.whole.named], lent)
-            found = [m for m in found if m.name not in told_by_names] + [m for m in other if m.name in told_by_names]
-            found.sort(key=lambda m: (-m.score, -m.weight, m.name))
-        occurs = any(self.tokens[i].text in _OCCUR for i in at) or any(
-            self.tokens[i].text == "one" and self.tokens[i - 1].text in _HAVE for i in at if i
-        )
-        found = [m for m in found if not self._goes_nowhere(m, own)]
-        good = [m for m in found if m.score >= LEAST and (m.positions or occurs)]
-        return good or self._generic(at)
-
-    def _goes_nowhere(self, m: Match, clause: Clause) -> bool:
-        """Whether a common verb ("comes", "gets") tells an act by synonym though nobody and no place is said of it."""
-        if len(m.positions) != 1 or m.exact or COMMON_VERBS.isdisjoint(lemmas(self.tokens[m.positions[0]].text, "v")):
-            return False
-        said = [n for kind in ("roles", "locations") for n in self.whole.names[kind]]
-        return not any(clause.opened <= n.span.start < clause.end for n in said) and not _PERSON.search(self.said(clause))
-
-    def _generic(self, at: Sequence[int]) -> list[Match]:
-        """An act of any kind on a thing the schema knows, where that thing is told as what a verb is done to."""
-        things = [i for i in at for n in self.whole.names["objects"] if n.span.start == self.tokens[i].start]
-        if not things or not self.words.generic:
-            return []
-        before = [i for i in at if things[0] - 5 <= i < things[0] and self._does(i)]
-        passive = [i for i in at if things[0] < i <= things[0] + 7 and self.tokens[i].text.endswith("ed") and self._does(i)]
-        verbs = before[-1:] or [i for i in passive if self.tokens[i - 1].text in ("be", "been", "is", "are", "being")][:1]
-        return [Match(name, GENERIC, GENERIC, (verbs[-1],)) for name in sorted(self.words.generic)] if verbs else []
-
-    def _does(self, i: int) -> bool:
-        """Whether a token is a verb that does something to a thing, and no noun's beginning or end."""
-        text = self.tokens[i].text
-        closed = text in STOP or text in PARTICLES or i in self.whole.named or not lemmas(text, "v")
-        return (not closed and LIGHT.isdisjoint(lemmas(text, "v")) and not _STARTS_OR_ENDS.fullmatch(text)) or text.startswith("open")
-
-    def _assigned(self, clause: Clause, subs: Sequence[Clause]) -> tuple[list[tuple[Clause, _Found]], list[_Found]]:
-        """Acts of the subordinate clauses and of the main one, none read twice: the pair of first acts that fits best together."""
-        mine = [m for m in self._matches(clause.start, clause.end, clause) if m.head or m.score >= SURE]
-        chosen: list[tuple[Clause, Match, list[Match]]] = []
-        first: Match | None = mine[0] if mine else None
-        for sub in subs:
-            theirs = [m for m in self._matches(*_reach(sub), sub) if sub.opener != "to" or m.score >= SURE]
-            pair = _distinct(theirs, mine)
-            if pair:
-                chosen.append((sub, pair[0], theirs))
-                first = pair[1]
-            elif theirs and not mine:
-                chosen.append((sub, theirs[0], theirs))
-        sure = len(chosen) > 1 and max(m.score for _, m, _ in chosen) >= SURE
-        opened = [
-            (sub, self._found(m, theirs, sub))
-            for sub, m, theirs in chosen
-            if not (sure and m.score < SURE) and all(m.name != o.name or m.score > o.score for s, o, _ in chosen if s is not sub)
-        ]
-        if first is None:
-            return opened, []
-        main = self._found(first, mine, clause)
-        taken = {f.act.activity for _, f in opened}
-        least = ENOUGH_IN_LIST if _CHOICE.search(self.said(clause)) else STRONG
-        others = [f for f in self._others(clause, main, least=least) if f.act.activity not in taken]
-        return opened, self._parted(clause, sorted((main, *others), key=lambda f: f.positions))
-
-    def _others(self, clause: Clause, *known: _Found, least: float = STRONG) -> list[_Found]:
-        """Further acts of a clause, told by other words than those known, and not what one of those is about ("discuss delivery")."""
-        found: list[_Found] = []
-        for m in self._matches(*_reach(clause), clause):
-            taken = {i for f in (*known, *found) for i in f.positions}
-            names = {f.act.activity for f in (*known, *found)}
-            if set(m.positions) & taken:  # the object may be told twice: "admit the patient or discharge the patient"
-                free = [i for i in self._at(*_reach(clause)) if i not in taken]
-                m = next((a for a in self.words.match_acts(self.tokens, free) if a.name == m.name and a.exact), m)
-            about = m.positions and any(self._is_object(i, m.positions[0]) for i in taken)
-            if m.score >= least and m.positions and m.name not in names and not set(m.positions) & taken and not about:
-                found.append(self._found(m, (), clause))
+    def _relations(self) -> dict[_Relation, _Likely]:
+        """Every relation of two acts, or of one, with its probability: that some mention of the target says so."""
+        acts, found = self.marked.acts, dict[_Relation, _Likely]()
+        for t, of_mention in enumerate(self.options):
+            for label, a, probability in of_mention:
+                if label == "none":
+                    continue
+                target, other = (a, t) if label in SYMMETRIC and a is not None and t < a else (t, a)
+                relation = _Relation(label, acts[target], acts[other] if other is not None else None)
+                turned = _Relation(label, relation.other or "", relation.target)
+                relation = turned if label in SYMMETRIC and turned in found else relation
+                before = found.get(relation)
+                share = 1 - (1 - probability) * (1 - (before.probability if before else 0.0))
+                best = (
+                    _Likely(share, target, other)
+                    if before is None or probability > before.probability
+                    else before._replace(probability=share)
+                )
+                found[relation] = best
         return found
 
-    def _is_object(self, verb: int, at: int) -> bool:
-        """Whether a noun or gerund follows a verb directly, as what it is about."""
-        between = {t.text for t in self.tokens[verb + 1 : at]}
-        noun = self.tokens[at].text.endswith("ing") or at - verb == 2
-        return verb < at <= verb + 2 and noun and between <= {"the", "a", "an", "his", "her", "their", "its", "of", "about"}
+    def _chosen(self) -> list[_Relation]:
+        """The relations that make statements: the likeliest of each act that is more probably asked for than not."""
+        ranked = sorted((r for r in self.relations if r.label not in _BESIDE), key=lambda r: -self.relations[r].probability)
+        nothing = dict.fromkeys(self.marked.acts, 1.0)
+        for act, of_mention in zip(self.marked.acts, self.options, strict=True):
+            nothing[act] *= sum(o.probability for o in of_mention if o.label in ("none", *_BESIDE))
+        found = list[_Relation]()
+        for r in ranked:
+            symmetric = {x.other for x in found if x.label in SYMMETRIC}
+            taken = {x.target for x in found} | symmetric
+            likely = self.relations[r].probability
+            if likely >= LIKELY or (r.target not in taken and nothing[r.target] < LIKELY and likely >= LEAST_LIKELY):
+                found.append(r)
+        speaks = 1 - math.prod(nothing.values())
+        return found or (ranked[:1] if speaks > 1 - SAYS_SOMETHING else [])
 
-    def _found(self, m: Match, among: Sequence[Match], clause: Clause) -> _Found:
-        rivals = [r for r in among if r.name != m.name and r.score > m.score - RIVAL and set(r.positions) & set(m.positions)][:3]
-        return _Found(self._read(m, clause), m.positions, tuple(self._read(r, clause) for r in rivals), exact=m.exact)
+    def _unmarked(self, reading: Reading) -> bool:
+        """Whether a construction speaks of an act that is no mention, such as any doing on a thing: then it is believed."""
+        named = {*(a.activity for a in reading.targets), *([reading.activation.activity] if reading.activation else [])}
+        return not named & set(self.marked.acts)
 
-    def _read(self, m: Match, clause: Clause) -> ActRead:
-        at = m.positions or (0,)
-        span = Span(self.tokens[at[0]].start, self.tokens[at[-1]].end)
-        things, places = (self._near(kind, clause, span) for kind in ("objects", "locations"))
-        return ActRead(m.name, span, min(1.0, round(m.score, 3)), next(iter(self.subject(clause)), None), things, places)
+    # -- what a relation says -----------------------------------------------------------------------------------------------------
 
-    def _near(self, kind: str, clause: Clause, act: Span) -> Named | None:
-        """The object or location said of an act: the next one named after it in its clause, else the last before it.
+    def _checkable(self, relation: _Relation) -> tuple[_Relation, ...]:
+        """One of two acts and never both: no constraint says that, but one of the two does and that they exclude each other does."""
+        if relation.label != "exclusive_choice":
+            return (relation,)
+        both = tuple(relation._replace(label=label) for label in ("choice", "not_coexistence"))
+        self.relations |= dict.fromkeys(both, self.relations[relation])
+        return both
 
-        "there" is the place said last, and a pronoun without a noun the thing said last.
-        """
-        names = [n for n in self.whole.names[kind] if clause.opened <= n.span.start < clause.end]
-        if names:
-            return next((n for n in names if n.span.end > act.start), names[-1])
-        said = {t.text for t in self.tokens if clause.start <= t.start < clause.end}
-        if said & ({"there"} if kind == "locations" else _IT):
-            return next((n for n in reversed(self.whole.names[kind]) if self.start <= n.span.start and n.span.end <= act.start), None)
-        return None
+    def _statement(self, relation: _Relation) -> Statement:
+        """The statement of a relation, with the other ways to read what its target is."""
+        rivals = [r for r in self.relations if r != relation and r.label not in _UNSAID and r.target == relation.target]
+        rivals = [r for r in rivals if WORTH_TELLING <= self.relations[r].probability < LIKELY]
+        ways = [relation, *sorted(rivals, key=lambda r: -self.relations[r].probability)[: MOST_WAYS - 1]]
+        total = sum(self.relations[r].probability for r in ways)
+        readings = [replace(self._reading(r), probability=round(self.relations[r].probability / total, 4)) for r in ways]
+        clause = self._clause(self.relations[relation].target)
+        return Statement(Span(clause.start, clause.end), tuple(readings))
 
-    def _parted(self, clause: Clause, acts: Sequence[_Found]) -> list[_Found]:
-        """Several acts of one clause, each with what is said after it and before the next; the first has what is said before."""
-        if len(acts) < 2:
-            return list(acts)
-        starts = [f.act.span.start for f in acts]
+    def _reading(self, relation: _Relation) -> Reading:
+        """One relation with everything else that is said of it."""
+        likely = self.relations[relation]
+        clause, sentence = self._clause(likely.target), self._sentence(likely.target)
+        main = (
+            clause if clause.kind == "main" else next((c for c in sentence.parts if c.kind == "main" and c.number == clause.number), clause)
+        )
+        opening = self._clause(likely.other) if likely.other is not None else None
+        subs = [c for c in (opening, clause) if c is not None and c.kind != "main"]
+        frame = sentence.frame(main)
+        own = sentence.subject(clause) if clause != main and relation.label in LATE else ()
+        bearers = own or sentence.subject(main) or sentence.subject(clause)
+        activation = self._act(likely.other) if likely.other is not None else None
+        targets = [self._act(k) for k in (likely.target, *self._beside("or", relation))]
+        if relation.label == "choice" and activation:
+            targets, activation = [activation, *targets], None
+        excused = [self._act(k) for k in self._beside("exception", relation)[:1]]
+        time = self._time(sentence, main, subs, opening)
+        force: Force = "must" if frame.bound.force == "may" and relation.label != "existence" else frame.bound.force
+        acts = [*targets, *([activation] if activation else []), *excused]
+        reading = Reading(
+            1.0,
+            force,
+            _TEMPLATES.get(relation.label, relation.label),  # type: ignore[arg-type]
+            tuple(targets),
+            "act" if activation else "case_end" if relation.label == "end" else "case_start",
+            activation,
+            "any" if len(targets) > 1 else "all",
+            exception=next(iter(excused), None),
+            count=self._count(relation.label, sentence),
+            time=time,
+            bearers=bearers,
+            who=who_acts(frame.whole),
+            condition=sentence.condition(main, [c for c in sentence.parts if self._tells(c)]),
+            one_subject=bool(opening and opening.kind != "main" and patterns.GERUND.match(self.text.sentence, opening.start)),
+            used=(*spans_of(acts), *(Span(*s.mark) for s in subs), *time_and_people(time, bearers)),
+            why=f"the words around {'the two acts' if relation.other else 'the act'}",
+        )
+        return self._as_constructed(relation, reading)
 
-        def owner(named: Named | None) -> int:
-            return max((k for k, start in enumerate(starts) if named and start <= named.span.start), default=0)
+    def _as_constructed(self, relation: _Relation, reading: Reading) -> Reading:
+        """What a construction says of the same relation, which knows more of its parts; else the reading as it is."""
+        for statement in self.text.said.statements:
+            said = statement.best
+            same = label_of(said) == relation.label and [a.activity for a in said.targets] == [a.activity for a in reading.targets]
+            opener = said.activation.activity if said.activation else None
+            if same and opener == (reading.activation.activity if reading.activation else None):
+                return replace(said, exception=said.exception or reading.exception, joint=reading.joint)
+        return reading
 
-        placed = []
-        for k, f in enumerate(acts):
-            own = {
-                field: n
-                for field in ("object", "location")
-                if (n := getattr(f.act, field)) is None or owner(n) == k or n.span.end <= clause.opened
-            }
-            placed.append(f._replace(act=replace(f.act, object=own.get("object"), location=own.get("location"))))
-        return placed
+    def _act(self, k: int) -> ActRead:
+        """A mention as an act with its role, object and place."""
+        told, tokens = self.marked.mentions[k].told[0], self.text.tokens
+        first, last = self.marked.spans[k]
+        span = Span(tokens[first].start, tokens[last].end)
+        sentence, clause = self._sentence(k), self._clause(k)
+        things, places = (sentence.named_near(kind, clause, span) for kind in ("objects", "locations"))
+        role = next(iter(sentence.subject(clause)), None)
+        return ActRead(told.activity, span, min(1.0, round(told.score, 3)), role, things, places)
 
+    def _beside(self, label: str, relation: _Relation) -> list[int]:
+        """Mentions that are something to the acts of a relation, more probably than not."""
+        ends = {relation.target} if label == "or" else {relation.target, relation.other}
+        found = [(likely.target, r) for r, likely in self.relations.items() if r.label == label and r.other in ends]
+        return sorted(k for k, r in found if self.relations[r].probability >= LIKELY and r.target not in (relation.target, relation.other))
 
-def _inside(inner: Span, outer: Span) -> bool:
-    """Whether a span lies in a longer one."""
-    return outer.start <= inner.start and inner.end <= outer.end and outer != inner
+    def _sentence(self, k: int) -> Sentence:
+        place, sentences = self.text.tokens[self.marked.mentions[k].at].start, self.text.said.sentences
+        return next((s for s in sentences if s.start <= place < s.end), sentences[-1])
 
+    def _clause(self, k: int) -> Clause:
+        clause = self.marked.clauses[k]
+        sentence = self._sentence(k)
+        return clause[0] if clause else Clause("main", sentence.start, sentence.end, sentence.start)
 
-def _reach(clause: Clause) -> tuple[int, int]:
-    """Where the words of a clause are; a relative clause's stand in what opens it ("that has been cut")."""
-    return (clause.opened, clause.start) if clause.kind == "who" else (clause.start, clause.end)
+    def _tells(self, clause: Clause) -> bool:
+        """Whether a clause tells an act."""
+        places = [self.text.tokens[m.at].start for m in self.marked.mentions]
+        return any(clause.opened <= place < clause.end for place in places)
 
+    def _time(self, sentence: Sentence, main: Clause, subs: Sequence[Clause], opening: Clause | None) -> Timed | None:
+        """The time stated where the target is told, or in the words that open it."""
+        for clause in [*subs, main]:
+            if time := sentence.time(clause, main):
+                return time
+        return sentence.time(None, opening) if opening else None
 
-def _distinct(left: Sequence[Match], right: Sequence[Match]) -> tuple[Match, Match] | None:
-    """The best pair of different acts."""
-    pairs = [(a.score + b.score, a, b) for a in left[:8] for b in right[:8] if a.name != b.name]
-    return max(pairs, key=lambda p: p[0])[1:] if pairs else None
-
-
-def _without_restated(statements: Sequence[Statement]) -> list[Statement]:
-    """Statements that a later one does not say again with more: allowed, but at most once; signed, and not handled before."""
-
-    def says_again(mine: Reading, later: Reading) -> bool:
-        names = {a.activity for a in mine.targets}
-        more = later.template in ("precedence", "chain_precedence", "exactly") or later.count > 1
-        return names <= set(later.activities) if mine.force == "may" else more and names == {a.activity for a in later.targets}
-
-    kept = []
-    for i, statement in enumerate(statements):
-        mine = statement.best
-        before = statements[i + 1].best if i + 1 < len(statements) else None
-        if mine.template == "init" and before and before.template == "precedence" and mine.targets == before.targets:
-            continue
-        plain = mine.template == "existence" and mine.count == 1 and mine.time is None and mine.condition is None
-        if not (plain and any(says_again(mine, s.best) for s in statements[i + 1 :])):
-            kept.append(statement)
-    return kept
-
-
-def _conditioned(reading: Reading, states: Span | None) -> Reading:
-    return reading if states is None else replace(reading, condition=states, used=(*reading.used, states))
-
-
-def _excepted(reading: Reading, exceptions: Sequence[tuple[Clause, _Found]]) -> Reading:
-    for sub, found in exceptions:
-        used = (*reading.used, *_spans((found.act,)), Span(*sub.mark))
-        reading = replace(reading, exception=found.act, used=used, why=f"{reading.why}; '{sub.opener}': an exception")
-    return reading
-
-
-def _counted(count: re.Match[str], bound: _Bound) -> tuple[Template, int, str]:
-    n = 1 if count["once"] else 2 if count["twice"] else 3 if count["thrice"] else number(count["n"] or count["m"])
-    why = f"'{count[0]}'"
-    if count["most"]:
-        exclusive = count["how"].lower() == "more than"
-        return "absence", n + 1 + exclusive, why
-    if count["least"]:
-        return "existence", n, why
-    return ("absence", n + 1, why) if bound.permitted else ("exactly", n, why)
-
-
-def _who(text: str) -> Who | None:
-    return "another_person" if _ELSE.search(text) else "same_person" if _SELF.search(text) else None
-
-
-def _spans(acts: Sequence[ActRead]) -> tuple[Span, ...]:
-    """Everything the acts were read from."""
-    named = [n.span for a in acts for n in (a.role, a.object, a.location) if n is not None]
-    return tuple(dict.fromkeys((*(a.span for a in acts), *named)))
-
-
-def _spans_of(time: Timed | None, subject: Sequence[Named]) -> tuple[Span, ...]:
-    return (*((time.span,) if time else ()), *(n.span for n in subject))
-
-
-def _functional(text: str) -> bool:
-    return any(p.fullmatch(text) for p in (_MODAL, _NEGATIVE, _LATER, _EARLIER, _DUTY, _AT_ONCE))
-
-
-def _bound(text: str) -> _Bound:
-    """Force and polarity of a clause."""
-    text = _NO_LONGER.sub(" must ", text)
-    if _FREE.search(text):
-        return _Bound("may", False, True, True)
-    negative = bool(_NEGATIVE.search(_NOT_NEGATIVE.sub(" ", text)))
-    permitted = bool(_PERMISSION.search(text)) and not negative
-    duty = bool(_DUTY.search(text))
-    force: Force = "should" if _SHOULD.search(text) and not _HARD.search(text) else "may" if permitted and not duty else "must"
-    return _Bound(force, negative, permitted, duty or permitted or negative)
-
-
-def _ranked(ways: Sequence[_Way]) -> tuple[Reading, ...]:
-    total = sum(w.weight for w in ways)
-    ranked = sorted(ways, key=lambda w: -w.weight)[:MOST_READINGS]
-    return tuple(replace(w.reading, probability=round(w.weight / total, 4)) for w in ranked)
+    def _count(self, label: str, sentence: Sentence) -> int:
+        """How often, for labels that state it."""
+        if label not in ("existence_n", "at_most", "exactly"):
+            return 1
+        told, nth = COUNT.search(sentence.text), patterns.NTH_TIME.search(sentence.text)
+        n = 1
+        if told:
+            n = 1 if told["once"] else 2 if told["twice"] else 3 if told["thrice"] else number(told["n"] or told["m"])
+            n += bool(label == "existence_n" and told["how"].lower() == "more than")
+        elif nth and label == "at_most":
+            n = patterns.NTH.index(nth[1].lower()) + 1
+        return n + 1 if label == "at_most" else max(n, 2) if label == "existence_n" else n

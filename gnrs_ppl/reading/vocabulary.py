@@ -7,12 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.types import Named, Span
-from gnrs_ppl.reading.words import BROADER, DERIVED, SAME, SYNONYM, is_verb, similarity, word
+from gnrs_ppl.reading.ways import classes_of, said_at, sayings_of
+from gnrs_ppl.reading.words import BROADER, DERIVED, SYNONYM, similarity, word
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
 _LIFECYCLE = re.compile(
@@ -159,137 +160,11 @@ LIGHT_WEIGHT, PARTICLE_WEIGHT = 0.45, 0.8
 ENOUGH = 0.5
 """Least score at which words are read as an act; below it they are only the nearest."""
 
-# Acts of institutions that people name by words the lexicon's senses do not bring together. General English, no one's vocabulary.
-ACT_CLASSES = tuple(
-    frozenset(line.split())
-    for line in """
-submit file lodge tender present deposit
-approve authorise authorize endorse sanction clear greenlight ratify accept
-reject refuse decline deny dismiss
-pay settle remit disburse reimburse
-send dispatch forward mail post ship transmit issue
-receive obtain
-notify inform tell advise alert warn
-arrive come enter reach walk attend proceed
-leave depart exit quit
-check inspect examine verify review audit assess control test
-decide determine rule resolve conclude adjudicate judge
-register enrol enroll record log enter
-sign countersign initial undersign
-unseal unpack
-close shut finalise finalize
-cancel revoke withdraw void annul rescind
-create draft prepare generate produce compose write draw
-publish announce release post
-deliver bring carry supply transport drop convey serve
-collect fetch retrieve gather
-buy purchase order procure acquire
-sell trade barter swap exchange bargain flog
-speak talk tell ask converse discuss say interview chat address question consult inform hear report
-handle touch use operate interact manipulate
-treat cure medicate
-discharge release dismiss
-admit hospitalise hospitalize
-appeal contest challenge object dispute
-fine penalise penalize sanction
-assign allocate appoint designate
-repair fix mend restore
-harvest cut reap
-patrol guard watch round
-craft make build produce construct
-archive store file
-print copy
-update amend change modify revise correct edit
-halt suspend pause
-begin start commence initiate launch open
-end finish complete conclude terminate
-remind reprimand chase
-invoice bill charge
-confirm acknowledge certify attest
-train teach instruct
-hire employ recruit engage
-plan schedule arrange organise organize
-add append attach insert include impose
-remove delete strip
-investigate probe explore
-request ask demand apply
-parcel package consignment shipment cargo
-invoice bill
-employee worker staff colleague
-customer client shopper buyer purchaser
-manager supervisor boss head chief
-person individual people
-guest visitor caller
-student learner pupil
-goods merchandise ware item article
-food meal dish groceries
-medicine drug medication
-room chamber
-shop store
-""".strip().splitlines()
-)
-_CLASSES: dict[str, frozenset[int]] = {}
-for _number, _members in enumerate(ACT_CLASSES):
-    for _member in _members:
-        _CLASSES[_member] = _CLASSES.get(_member, frozenset()) | {_number}
-PHRASES = (
-    ("check in", "sign in", "clock in", "log in", "badge in", "punch in", "register arrival", "register attendance", "report for duty"),
-    ("check out", "sign out", "clock out", "log out", "badge out", "punch out", "clock off", "register departure", "log off"),
-    ("speak", "talk over", "have word", "hold conversation", "let know", "say face", "go over"),
-    ("sign the contract", "conclude contract", "enter contract", "sign agreement"),
-    ("publish the task", "put out task", "post task", "set task"),
-    ("publish", "put up", "put out", "make public"),
-    (
-        "deliver",
-        "hand over",
-        "drop off",
-        "bring round",
-        "take to @",
-        "take it to",
-        "take them to",
-        "take out",
-        "take round",
-        "get over to",
-        "drop at @",
-        "leave at @",
-    ),
-    (
-        "arrive",
-        "turn up",
-        "expected at @",
-        "due at @",
-        "show up",
-        "get to @",
-        "come to @",
-        "come into",
-        "set foot",
-        "present himself",
-        "present herself",
-        "present themselves",
-        "be in @",
-        "be at @",
-        "be present",
-        "walk into",
-        "walk to @",
-        "go into",
-        "go to @",
-        "carry on into",
-        "go in @",
-        "stay out",
-    ),
-    ("trade", "buy", "strike deal"),
-    ("patrol", "make rounds", "do rounds", "walk beat"),
-    ("hand in", "turn in", "send in", "file", "submit"),
-    ("carry out", "conduct", "perform"),
-)
-"""Ways to say one act that no single word of it tells: general English."""
 _GENERIC = frozenset({"thing", "things", "something", "anything"})
 _ANY_DOING = "handle"
 """Words by which an act says that any doing will do: handle things."""
-_SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
-PLACE = "@"
-"""Stands in a saying for a place of the schema, or "there"."""
 COMMON_VERBS = frozenset(["come", "go", "get", "take", "turn", "give", "put", "set", "run", "keep"])
+_ARTICLES = frozenset({"the", "a", "an", "his", "her", "their", "this", "that", "any"})
 _OTHER_SENSE = frozenset({"up", "down", "off", "over", "out", "away"})
 """Particles with which a common verb says another act: come, but not come up."""
 OTHER_VERB = 0.6
@@ -328,13 +203,7 @@ def name_words(name: str) -> tuple[str, ...]:
 def near(one: str, other: str) -> float:
     """How near two words are, by senses, derivation, or a class of acts."""
     found = similarity(one, other)
-    return CLASSMATE if found < CLASSMATE and _classes_of(one) & _classes_of(other) else found
-
-
-@cache
-def _classes_of(form: str) -> frozenset[int]:
-    """The classes of acts a form belongs to, in any of its inflections."""
-    return frozenset(c for v in (*word(form).verbs, *word(form).nouns, form) for c in _CLASSES.get(v, ()))
+    return CLASSMATE if found < CLASSMATE and classes_of(one) & classes_of(other) else found
 
 
 def role_words(term: Term) -> tuple[str, ...]:
@@ -452,7 +321,7 @@ def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
 
 def _sayings(variants: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     """Other ways to say an act, each of which must stand there whole."""
-    return tuple(tuple(other.split()) for first, *others in PHRASES if _content(first.split()) in variants for other in others)
+    return tuple(saying for variant in variants for saying in sayings_of(" ".join(variant)))
 
 
 def _term_entry(term: Term, person: bool = False) -> _Entry:
@@ -462,10 +331,10 @@ def _term_entry(term: Term, person: bool = False) -> _Entry:
 
 
 def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int], place_words: frozenset[str]) -> Match | None:
-    best = _said(entry, tokens, at, place_words)
+    best = said_otherwise(entry, tokens, at, place_words)
     for variant in entry.variants:
         total = sum(weight for _, weight in variant)
-        own = [[(s, i) for i in at if (s := _word_score(w, tokens, i)) >= BROADER] for w, _ in variant]
+        own = [[(s, i) for i in at if (s := word_score(w, tokens, i)) >= BROADER] for w, _ in variant]
         if not any(own) and not lent:
             continue
         if max((score for places in own for score, _ in places), default=SYNONYM if lent else 0.0) < CLASSMATE:
@@ -473,9 +342,9 @@ def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Seque
         middle = _middle(own)
         got, used, head, exact = 0.0, list[int](), False, False
         for k, ((w, weight), places) in enumerate(zip(variant, own, strict=True)):
-            free = [(s, i) for s, i in places if i not in used and (w not in PARTICLES or any(_goes_with(tokens, u, i) for u in used))]
+            free = [(s, i) for s, i in places if i not in used and (w not in PARTICLES or any(goes_with(tokens, u, i) for u in used))]
             score, place = max(free, key=lambda p: (p[0], -abs(p[1] - middle)), default=(0.0, -1))
-            borrowed = max((LENT * _word_score(w, tokens, i) for i in lent), default=0.0)
+            borrowed = max((LENT * word_score(w, tokens, i) for i in lent), default=0.0)
             if place >= 0 and score >= borrowed:
                 used.append(place)
             if (score := max(score, borrowed)) >= BROADER * LENT:
@@ -487,33 +356,13 @@ def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Seque
     return best
 
 
-def _said(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], place_words: frozenset[str]) -> Match | None:
+def said_otherwise(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], place_words: frozenset[str]) -> Match | None:
     """An act told by a saying of several words that stand near each other, in order; the first may be a verb in any form."""
     for saying in entry.sayings:
-        for k, i in enumerate(at):
-            if similarity(saying[0], tokens[i].text) < SAME:
-                continue
-            places = [i]
-            for w in saying[1:]:
-                if w == PLACE:
-                    named = any(t.text in place_words for t in tokens[places[-1] : places[-1] + 5])
-                    if not named or any(is_verb(t.text) and t.text not in _SPOKEN for t in tokens[i + 1 : places[-1]]):
-                        break
-                    continue
-                nearby = [
-                    j for j in at if len(w) > 4 and i - 5 <= j < i and similarity(w, tokens[j].text) >= DERIVED
-                ]  # passive: departure is registered
-                nearby += [
-                    j
-                    for j in at[k + 1 :]
-                    if places[-1] < j <= i + 3 + len(saying)
-                    and (tokens[j].text == w or (len(w) > 4 and similarity(w, tokens[j].text) >= DERIVED))
-                ]
-                if not nearby or (w in PARTICLES and not _goes_with(tokens, i, nearby[0])):
-                    break
-                places.append(nearby[0])
-            else:
-                return Match(entry.name, SAID, SAID, tuple(sorted(places)), said=True)
+        for i in at:
+            places = said_at(saying, tokens, i, at, place_words)
+            if places and all(w not in PARTICLES or goes_with(tokens, i, p) for w, p in zip(saying[1:], places[1:], strict=False)):
+                return Match(entry.name, SAID, SAID, places, said=True)
     return None
 
 
@@ -523,26 +372,25 @@ def _middle(own: Sequence[Sequence[tuple[float, int]]]) -> float:
     return sum(single) / len(single) if single else 0.0
 
 
-def _word_score(wanted: str, tokens: Sequence[Token], i: int) -> float:
+def word_score(wanted: str, tokens: Sequence[Token], i: int) -> float:
     """How well a token says a word; a particle only near its verb and not before what follows it (check in, not: in the shop)."""
-    text = tokens[i].text
+    return _score(wanted, tokens[i].text, tokens[i + 1].text if i + 1 < len(tokens) else ".")
+
+
+@lru_cache(maxsize=1 << 18)
+def _score(wanted: str, text: str, after: str) -> float:
     if wanted in PARTICLES:
-        return 1.0 if text == wanted and _is_particle(tokens, i) else 0.0
+        return float(text == wanted and not (after in _ARTICLES and text in ("in", "on", "over", "at")))
     if text in STOP or not text[0].isalpha():
         return float(wanted == text)
     score = near(wanted, text)
-    beside = i + 1 < len(tokens) and tokens[i + 1].text in _OTHER_SENSE
-    return score * OTHER_VERB if beside and score < DERIVED and not COMMON_VERBS.isdisjoint(word(text).verbs) else score
+    other_verb = after in _OTHER_SENSE and score < DERIVED and not COMMON_VERBS.isdisjoint(word(text).verbs)
+    return score * OTHER_VERB if other_verb else score
 
 
-def _goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:
+def goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:
     """Whether a particle is near enough behind its verb, with no other particle between."""
     return 0 < particle - verb <= 4 and all(tokens[k].text not in PARTICLES for k in range(verb + 1, particle))
-
-
-def _is_particle(tokens: Sequence[Token], i: int) -> bool:
-    after = tokens[i + 1].text if i + 1 < len(tokens) else "."
-    return not (after in ("the", "a", "an", "his", "her", "their", "this", "that", "any") and tokens[i].text in ("in", "on", "over", "at"))
 
 
 def _runs(name: str, variant: tuple[tuple[str, float], ...], tokens: Sequence[Token], at: Sequence[int]) -> list[tuple[int, Named]]:

@@ -12,6 +12,16 @@ DATA = Path(__file__).parent / "lexicon.tsv.gz"
 SAME, DERIVED, LOOKS_ALIKE, SYNONYM, RARE_SYNONYM, BROADER = 1.0, 0.95, 0.85, 0.8, 0.65, 0.5
 """How near two words are: one lemma, an act and its verb, unknown words of one stem, common senses, rare senses, a broader sense."""
 COMMON_SENSES = 2
+PHRASAL_PARTICLES = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        about across after against ahead along apart around aside away back by down for forth forward in into off on out over past
+        round through to together under up upon with
+        """,
+    )
+)
+"""Particles that make a verb of their own with another: turn down."""
 
 # acts whose noun no longer looks like its verb, and which the lexicon does not link
 _ACTS = {
@@ -73,6 +83,9 @@ class Word(NamedTuple):
 def lemmas(form: str, pos: str) -> tuple[str, ...]:
     """Base forms of an inflected verb (``v``) or noun (``n``); none where no word of that kind has this form."""
     data = _data()
+    verb, _, particle = form.partition(" ")
+    if particle:  # turned down
+        return tuple(both for v in lemmas(verb, pos) if (pos, both := f"{v} {particle}") in data.senses)
     if (pos, form) in data.irregular:
         return data.irregular[pos, form]
     found = [form] if (pos, form) in data.senses else []

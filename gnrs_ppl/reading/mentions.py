@@ -1,0 +1,230 @@
+"""Where a text tells an act: its verb or noun, and the words around that say which act of the schema is meant.
+
+An act may be told more than once, the same words may tell several acts (rivals), and what was said before may be left out later ("once
+it has been approved"): words that stand further off count for less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import NamedTuple
+
+from gnrs_ppl.reading.vocabulary import (
+    CLASSMATE,
+    LIGHT,
+    PARTICLES,
+    SAID,
+    STOP,
+    Token,
+    Vocabulary,
+    goes_with,
+    near,
+    word_score,
+)
+from gnrs_ppl.reading.ways import classes_of, sayings_at
+from gnrs_ppl.reading.words import BROADER, DERIVED, PHRASAL_PARTICLES, SAME, lemmas
+
+LEAST = 0.35
+"""Least score of a mention; whether it takes part in a rule is for the model of relations to say."""
+BESIDE = 6
+"""Most tokens between an act's words for them to count in full."""
+FAR, FURTHER, ELSEWHERE = 10, 0.85, 0.75
+"""What a word of an act counts up to so many tokens away in the same part of a sentence, and anywhere else in the text."""
+HEAD_AWAY, HEAD_FAR = 8, 0.8
+"""How far an act's verb may stand from its other words, and what it counts there."""
+TAKES_PART = 0.4
+"""Least likeness, distance counted, at which a further word adds to a mention."""
+TWO_ACTS = 0.85
+"""Two acts that share their verb are both told where each fits this well and has words of its own ("modules A and B")."""
+MOST_RIVALS = 4
+_SEPARABLE = frozenset({"up", "down", "off", "out", "over", "back", "away", "in", "on", "aside", "through", "forward"})
+"""Particles that may stand behind the object: turn the request down."""
+_NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which", "must", "shall"})
+
+
+class Told(NamedTuple):
+    """One act at one place: the token its verb or noun is, how well it fits, the tokens that tell it.
+
+    ``head`` says that its verb is among them, ``exact`` that this is the act's own word, ``lent`` that a word was taken from further off,
+    ``by_verb`` that ``at`` is the verb's place and not that of another of its words.
+    """
+
+    activity: str
+    at: int
+    score: float
+    used: tuple[int, ...]
+    head: bool
+    exact: bool
+    lent: bool
+    by_verb: bool
+
+
+class Mention(NamedTuple):
+    """A place in the text that tells an act: the likeliest first, then its rivals."""
+
+    told: tuple[Told, ...]
+
+    @property
+    def activity(self) -> str:
+        """The likeliest act."""
+        return self.told[0].activity
+
+    @property
+    def at(self) -> int:
+        """The token of its verb or noun."""
+        return self.told[0].at
+
+
+def mentions(
+    words: Vocabulary, tokens: Sequence[Token], people_and_places: Set[int] = frozenset(), things: Set[int] = frozenset()
+) -> tuple[Mention, ...]:
+    """Every mention of an act of a schema, in the order of the text.
+
+    Tokens of roles and places tell no act (the delivery station), those of things only where they are the act's own words.
+    """
+    text = _Text(tokens, words.place_words)
+    found = [told for entry in words.acts for told in _places(text, entry.name, entry.variants)]
+    found = [t for t in found if t.at not in people_and_places and (t.at not in things or (t.exact and t.by_verb) or not t.by_verb)]
+    return _grouped(_without_echoes(found))
+
+
+class _Text:
+    """Tokens with their parts of sentences, and verbs joined with their particles."""
+
+    def __init__(self, tokens: Sequence[Token], place_words: frozenset[str]) -> None:
+        self.tokens = tokens
+        self.sayings = [dict(sayings_at(tokens, i, place_words)) for i in range(len(tokens))]
+        self.phrasal = [_phrasal(tokens, i) for i in range(len(tokens))]
+        self.content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and (t.text not in STOP or t.text in PARTICLES)]
+        self.part, number = list[int](), 0
+        for token in tokens:
+            number += token.text in ".;:!?,"
+            self.part.append(number)
+        self._scores: dict[str, list[tuple[float, int]]] = {}
+
+    def scores(self, wanted: str) -> list[tuple[float, int]]:
+        """The tokens that say a word, with how well."""
+        if wanted not in self._scores:
+            scored = ((self._score(wanted, i), i) for i in (self.content if wanted not in STOP else range(len(self.tokens))))
+            self._scores[wanted] = [(score, i) for score, i in scored if score >= BROADER]
+        return self._scores[wanted]
+
+    def score(self, wanted: str, i: int) -> float:
+        return next((score for score, at in self.scores(wanted) if at == i), 0.0)
+
+    def _score(self, wanted: str, i: int) -> float:
+        alone = word_score(wanted, self.tokens, i) if " " not in wanted else self._near(wanted, i)
+        if wanted in PARTICLES:
+            return alone
+        joined = near(wanted, self.phrasal[i]) if self.phrasal[i] else 0.0
+        return max(alone, joined, SAID if self.saying(wanted, i) else 0.0)
+
+    def saying(self, wanted: str, i: int) -> tuple[int, ...]:
+        """The places of the saying that stands for a word, if one begins there."""
+        return next((self.sayings[i][c] for c in classes_of(wanted) if c in self.sayings[i]), ()) if self.sayings[i] else ()
+
+    def _near(self, wanted: str, i: int) -> float:
+        return 0.0 if self.tokens[i].text in STOP else near(wanted, self.tokens[i].text)
+
+
+def _phrasal(tokens: Sequence[Token], i: int) -> str:
+    """The verb at a place with its particle ("turned down"), where the two are a verb of their own; else nothing."""
+    text = tokens[i].text
+    if text in STOP or not text.isalpha() or not lemmas(text, "v"):
+        return ""
+    for j in range(i + 1, min(i + 5, len(tokens))):
+        other = tokens[j].text
+        if not other.isalpha() or other in _NO_OBJECT:
+            break
+        if other in PHRASAL_PARTICLES and (j == i + 1 or other in _SEPARABLE) and lemmas(joined := f"{text} {other}", "v"):
+            return joined
+    return ""
+
+
+def _with_phrasal(variants: Sequence[tuple[tuple[str, float], ...]]) -> list[tuple[tuple[str, float], ...]]:
+    """The ways to say an act; a verb and its particle also as one word, which has synonyms of its own."""
+    both = list(variants)
+    for (verb, weight), *rest in variants:
+        if rest and rest[0][0] in PARTICLES and lemmas(joined := f"{verb} {rest[0][0]}", "v"):
+            both.append(((joined, weight + rest[0][1]), *rest[1:]))
+    return both
+
+
+def _places(text: _Text, activity: str, variants: Sequence[tuple[tuple[str, float], ...]]) -> list[Told]:
+    """Every place that tells an act, whichever of its words stands there."""
+    found = []
+    for variant in _with_phrasal(variants):
+        for k, (wanted, _) in enumerate(variant):
+            if wanted in PARTICLES or (wanted in LIGHT and len(variant) > 1):
+                continue
+            found += [_at(text, activity, variant, k, score, i) for score, i in text.scores(wanted) if score >= CLASSMATE]
+    return found
+
+
+def _at(text: _Text, activity: str, variant: tuple[tuple[str, float], ...], k: int, score: float, i: int) -> Told:
+    """An act told at a place by its word number ``k``, with whatever tells its other words."""
+    head, light = variant[0][0], variant[0][0] in LIGHT
+    got, used, lent = variant[k][1] * score, [i], False
+    told, exact, verb = k == 0 or light, k == 0 and score >= DERIVED, i if k == 0 else -1
+    for j, (wanted, weight) in enumerate(variant):
+        if j == k:
+            continue
+        reach = ((s * _reach(text, wanted, j == 0, i, p), p) for s, p in text.scores(wanted) if p not in used)
+        best, place = max(reach, key=lambda found: found[0], default=(0.0, -1))
+        if best < TAKES_PART:
+            continue
+        got += weight * best
+        beside = _reach(text, wanted, j == 0, i, place) >= HEAD_FAR
+        if beside:
+            used.append(place)
+        lent = lent or not beside
+        if j == 0:
+            told, exact, verb = True, best >= DERIVED, place if beside else -1
+    if k == 0 and score == SAID:
+        used = sorted({*used, *text.saying(head, i)})
+    by_verb = verb >= 0 and (not light or (abs(verb - i) <= BESIDE and text.score(head, verb) >= SAME))
+    return Told(activity, verb if by_verb else i, got / sum(w for _, w in variant), tuple(sorted(used)), told, exact, lent, by_verb)
+
+
+def _reach(text: _Text, wanted: str, head: bool, i: int, place: int) -> float:
+    """What a word of an act counts at a place, the act being told at ``i``."""
+    if wanted in PARTICLES:
+        return float(goes_with(text.tokens, i, place))
+    away, together = abs(place - i), text.part[place] == text.part[i]
+    if together and away <= BESIDE:
+        return 1.0
+    if head:
+        return HEAD_FAR if together and away <= HEAD_AWAY else 0.0
+    return FURTHER if together and away <= FAR else ELSEWHERE
+
+
+def _without_echoes(found: Sequence[Told]) -> list[Told]:
+    """Of each act the best at every place: what tells it with words of a better one, and no verb of its own, is that one again."""
+    kept: dict[str, list[Told]] = {}
+    for told in sorted(found, key=lambda t: (-t.score, t.at)):
+        mine = kept.setdefault(told.activity, [])
+        echo = any(told.at == o.at or (not (told.by_verb and o.by_verb) and set(told.used) & set(o.used)) for o in mine)
+        if told.score >= LEAST and not echo:
+            mine.append(told)
+    return [told for mine in kept.values() for told in mine]
+
+
+def _grouped(found: Sequence[Told]) -> tuple[Mention, ...]:
+    """Acts told at the same place are rivals."""
+    groups: list[list[Told]] = []
+    for told in sorted(found, key=lambda t: (-round(t.score, 2), -len(t.used), t.activity)):
+        group = next((g for g in groups if _rivals(told, g[0])), None)
+        if group is None:
+            groups.append([told])
+        else:
+            group.append(told)
+    ordered = sorted(groups, key=lambda g: (g[0].at, g[0].used))
+    return tuple(Mention(tuple(g[:MOST_RIVALS])) for g in ordered)
+
+
+def _rivals(told: Told, best: Told) -> bool:
+    together = told.at == best.at
+    if not (together or (not told.by_verb and told.at in best.used) or (not best.by_verb and best.at in told.used)):
+        return False
+    own, theirs = set(told.used) - set(best.used), set(best.used) - set(told.used)
+    return not (together and own and theirs and told.score >= TWO_ACTS and told.by_verb and best.by_verb)

@@ -1,0 +1,199 @@
+"""Words that bind, place, relate and count acts: the patterns that constructions are recognised by."""
+
+from __future__ import annotations
+
+import re
+
+from gnrs_ppl.reading.clauses import MODAL
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+
+
+# how a clause binds
+NEGATIVE = _words(
+    r"not|\w+n't|cannot|never|neither|nor|no(?=\s)|nobody|no one|none|prohibited|forbidden|banned|barred|"
+    r"disabled|impossible|refrains?|"
+    r"under no circumstances|by no means|nothing|nowhere|disallow\w*|prohibits?|forbids?|avoid(?:s|ed)?|"
+    r"(?:stays?|keeps?) (?:out of|away from)|steers? clear of|unlawful|illegal|off[- ]limits"
+)
+NOT_NEGATIVE = re.compile(
+    r",\s*not (?:an? |the |just |merely )?\w+(?: \w+)?(?=\s*[.,;]|\s*$)|\b(?:not only|no(?:t)? (?:later|"
+    r"more|less|fewer|earlier) than|no doubt|no matter)\b",
+    re.IGNORECASE,
+)
+FREE = _words(
+    r"need(?:s)? not|needn't|not (?:required|obliged|necessary|needed|mandatory|obligatory)|"
+    r"do(?:es)? not (?:have|need) to|no need"
+)
+PERMISSION = _words(
+    r"may|can|could|might|allowed|permitted|possible|free to|entitled|at liberty|able to|"
+    r"optional"
+)
+DUTY = _words(
+    r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|"
+    r"necessary|necessitates?|essential|imperative|requisite|"
+    r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|"
+    r"advised|please|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like"
+)
+SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
+HARD = _words(
+    r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|"
+    r"forbidden|prohibited|may not|cannot"
+)
+MODAL_VERB = _words(MODAL)
+PAST = _words(
+    r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|"
+    r"ended up|had|went|vanished"
+)
+# adverbs that place an act
+AT_ONCE = _words(
+    r"immediately|immediate|right away|right after|right afterwards|directly|straight ?away|"
+    r"without (?:any |undue |further )?delay|promptly|prompt|instantly|instant|"
+    r"at once|forthwith|straight after|instantaneously|as the (?:very )?next (?:step|act|activity)|"
+    r"the very next"
+)
+RIGHT_BEFORE = _words(
+    r"(?:immediately|directly|right|straight|just) (?:before(?:hand)?|preced\w+|prior)|"
+    r"directly|immediately"
+)
+ALSO = _words(r"also|as well|too|likewise|in addition")
+LATER = _words(
+    r"afterwards?|after (?:it|that|this)|then|thereafter|subsequently|later|eventually|"
+    r"in the end"
+)
+EARLIER = _words(
+    r"beforehand|before (?:it|that|this|them)|upfront|up front|in advance|ahead of time|prior to (?:it|"
+    r"that|this|them)|previously|earlier|already"
+)
+PERFECT = _words(r"(?:ha(?:s|ve) (?:already )?been|must have|should have|ha(?:s|ve) already)")
+THAT = re.compile(r"\s*(?:that|this|it|them|which|doing so|the former)\b(?!\s+(?!and|,)\w)", re.IGNORECASE)
+THEN = _words("then|followed by|thereafter|afterwards|subsequently|after that|next")
+# predicates that relate two acts
+EXCLUSIVE = _words(
+    r"mutually exclusive|mutual exclusion|mutually exclude|incompatible|precludes?|precluded|excludes?|"
+    r"rules? out|irreconcilable|exclusive of|contradict\w*"
+)
+TOGETHER = _words(
+    r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|"
+    r"co-occur|concurrently|at the same time|side by side|vice versa"
+)
+VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
+CHOICE = _words(r"either")
+RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("precedes", _words(r"preced(?:e|es|ed|ing)|(?:comes?|happens?|occurs?|takes? place) (?:immediately |"
+        r"directly |right |straight )?before|"
+                        r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|"
+                            r"of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
+    ("follows", _words(r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|"
+        r"takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)")),
+    ("leads", _words(r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|"
+        r"causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
+                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?(?:\w+ ){0,6}?by|gives? rise to|"
+                         r"brings? about|obliges?|initiates?|(?<!, )followed by|calls? for")),
+    ("with", _words(r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|"
+        r"match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
+                    r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|"
+                        r"ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
+                    r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|"
+                        r"comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
+                    r"in (?:conjunction|tandem|combination|parallel|accordance|line) with|"
+                        r"supplemented (?:by|with)|concurs? with|implies|implied|imply|relates? to|"
+                        r"merges? with|"
+                    r"integrates? with|correlates? (?:with|to)|bundled? with|overlaps? with|"
+                        r"intertwined? with")),
+    ("needs", _words(r"requires?|necessitates?|demands?|presuppos\w+|needs(?! to)|mandates?|relies on|"
+        r"hinges on|rests on|takes")),
+    ("for", _words(r"(?:is|are|be)?\s*(?:\w+ly )?(?:required|mandatory|necessary|needed|essential|"
+        r"obligatory|compulsory|imperative|requisite|crucial|vital|a must|due)\s+"
+                   r"(?:for|of|in order to|to|with|when|from)")),
+)  # fmt: skip
+BEGINS = _words(
+    r"begins?|began|starts?|started|commenc\w+|kicks? off|kick-?off|initiates?|initiation|initiated?|"
+    r"beginning|opens?|opening|outset|onset|start|first|initial|initially|"
+    r"before anything else|launch(?:es|ed)?|inception"
+)
+ENDS = _words(
+    r"ends?|ended|ending|finish(?:es|ed|ing)?|conclud\w+|conclusion|closure|clos(?:es|ing|ed)|wraps? up|"
+    r"wrapping up|terminat\w+|finali[sz]\w+|last|final|finally|culminat\w+|"
+    r"completion|completes?|completing|completed"
+)
+CIRCUMSTANCE = _words(r"(?:at|on|upon) (?:closing|opening|closure)|first (?:-|aid)\S*")
+EXCUSES = _words(r"excus\w+|forgiv\w+|(?:good|fine|valid|sufficient) reason")
+DEFINES = re.compile(
+    r"\b(?:is|are|was|were) not (?:an? |the )?(?!to\b|for\b|allowed|permitted|required|obliged|possible|"
+    r"until|before)\w+"
+    r"|\b(?:is|are) no (?!need|longer|later|more|less|to\b)\w+|\bprov(?:e|es|ed)\b|\bdo(?:es)? not (?:make|mean|replace|amount)\b"
+    r"|\bcounts? (?:as|for|towards?)\b|\b(?:be|is|are) (?:\w+ )?(?:deemed|considered|regarded|construed|treated as)\b|"
+    r"\bconstitut\w+\b"
+    r"|\bhold (?:it |that |this )?against\b|\bheld against\b",
+    re.IGNORECASE,
+)
+"""Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
+STARTS_OR_ENDS = _words(
+    r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|"
+    r"conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
+)
+ELSE = _words(
+    r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|"
+    r"people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes"
+)
+SELF = _words(
+    r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
+    r"herself|themselves|themself|personally|by the same"
+)
+BY = re.compile(
+    r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|"
+    r"some)?\s*$",
+    re.IGNORECASE,
+)
+OBLIQUE = re.compile(
+    r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|"
+    r"any|every|each|his|her|their|another|some|all)?\s*$",
+    re.IGNORECASE,
+)
+GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
+POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
+SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
+PERSON = _words("he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people")
+THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
+AMOUNT = re.compile(
+    r"\b(?:(?:of|for|worth|costing|above|over|under|below|exceeding|exceeds?)\s+)(?:(?:more|less|no more|"
+    r"not more|fewer) than |at least |up to |at most )?"
+    r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s*(?:euros?|eur|dollars?|usd|pounds?|gbp|[€$£]|kilos?|kg|pages?|"
+    r"percent|per cent|%))",
+    re.IGNORECASE,
+)
+MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
+WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
+FIRST_OF_ALL = _words("first|beforehand")
+ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
+THEY = _words("they|them|he|she")
+NO_LONGER = _words(r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than")
+ELAPSES = _words(r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between")
+IN_A_LIST = re.compile(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", re.IGNORECASE)
+BEFOREHAND = _words(
+    r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|"
+    r"this|them|doing so)|prior to (?:it|that|this|them)|in advance"
+)
+ONLY_THEN = _words(r"only (?:then|after that|afterwards)|not (?:until|before) then")
+NOT_YET = _words(r"still|not yet")
+JOINTS = _words("and|or|with|while|nor")
+EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
+NO_LIMIT = re.compile(
+    r"(?:per|every|each|a|at least|minimum of|no less than|not less than|for|lasting|"
+    r"of)\s*$",
+    re.IGNORECASE,
+)
+
+CUES = {
+    "negative": NEGATIVE, "free": FREE, "permission": PERMISSION, "duty": DUTY, "at once": AT_ONCE, "later": LATER, "earlier": EARLIER,
+    "perfect": PERFECT, "then": THEN, "exclusive": EXCLUSIVE, "together": TOGETHER, "begins": BEGINS, "ends": ENDS, "other person": ELSE,
+    "same person": SELF, "also": ALSO, "past": PAST, "right before": RIGHT_BEFORE,
+}  # fmt: skip
+"""Kinds of cue words, for the model of relations."""
+
+NTH = ("second", "third", "fourth", "fifth")
+NTH_TIME = _words(rf"an? ({'|'.join(NTH)})")
+"""The time that is one too many."""

@@ -1,0 +1,304 @@
+"""What each mention of an act is in its text: asked of every case, asked because of another mention, or nothing of the kind.
+
+A conditional log-linear model, fitted on sentences with gold constraints (``tools/fit_reader.py``). Each mention chooses one option: a
+label and, for labels of two acts, the other mention; p(option) is proportional to exp of the summed weights of its features. Features
+are words beside and between the mentions, never the mentions' own, so that nothing is learned about any schema; the kinds of the
+clauses they stand in; and what the constructions of :mod:`gnrs_ppl.reading.constructions` say.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gnrs_ppl.reading.clauses import Clause
+from gnrs_ppl.reading.constructions import Constructions
+from gnrs_ppl.reading.mentions import Mention, mentions
+from gnrs_ppl.reading.patterns import CUES
+from gnrs_ppl.reading.quantities import COUNT, durations
+from gnrs_ppl.reading.types import Reading
+from gnrs_ppl.reading.vocabulary import STOP
+from gnrs_ppl.reading.words import lemmas
+
+UNARY = ("none", "existence", "existence_n", "exactly", "absence", "at_most", "init", "end")
+"""What a mention may be by itself; ``existence_n`` and ``at_most`` (absence of n > 1) state a number."""
+BINARY = (
+    "response", "chain_response", "responded_existence", "precedence", "chain_precedence", "coexistence", "succession",
+    "not_coexistence", "not_response", "not_precedence", "not_chain_response", "choice", "exclusive_choice", "exception", "or",
+)  # fmt: skip
+"""What a mention may be to another: the target of a constraint that it opens, what excuses it, another way to meet it."""
+SYMMETRIC = ("coexistence", "not_coexistence", "choice", "exclusive_choice")
+WEIGHTS = Path(__file__).parent / "relations.tsv.gz"
+MOST_MENTIONS = 10
+_FUNCTION = STOP.union(
+    re.findall(
+        r"\S+",
+        """
+        after afterwards again already always another any anyone anything aren't before beforehand begins being both
+        can can't cannot come comes did didn't directly does doesn't don't earlier either ending ends ever every
+        everyone except expect first followed following from get gets go goes got hasn't haven't immediately instead
+        isn't keep last later least let make may might moment most must mustn't need needs neither never next no
+        nobody none nor not nothing off on once one only ordinary other otherwise out over precede preceded prior
+        right same save second see shall should shouldn't somebody someone something soon starting starts still
+        straight straightaway sure take takes there time times together too twice two unless until up want wasn't when
+        whenever where while whoever will with without won't would yet
+        """,
+    )
+)
+"""Words that make constructions; all others are told apart from each other by nothing but their place."""
+
+
+class Option(NamedTuple):
+    """What a mention may be: a label, the other mention where there is one, and how probable that is."""
+
+    label: str
+    other: int | None
+    probability: float
+
+
+class Marked:
+    """A text with its mentions marked, and everything the features are made of."""
+
+    def __init__(self, text: Constructions) -> None:
+        self.text, self.tokens = text, text.tokens
+        self.mentions: tuple[Mention, ...] = mentions(text.words, text.tokens, text.named, text.things)[:MOST_MENTIONS]
+        self.acts = [m.activity for m in self.mentions]
+        self.rules = [statement.best for statement in text.said.statements]
+        self.sentence, number = list[int](), 0
+        for token in self.tokens:
+            self.sentence.append(number)
+            number += token.text in ".;:!?"
+
+    @cached_property
+    def marks(self) -> dict[int, int]:
+        """Tokens that tell a mention."""
+        found: dict[int, int] = {}
+        for k, mention in enumerate(self.mentions):
+            for i in mention.told[0].used:
+                if i not in found or i == mention.at:
+                    found[i] = k
+        return found
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """First and last token of each mention, those near its verb or noun."""
+        spans = []
+        for k, mention in enumerate(self.mentions):
+            near = [i for i in mention.told[0].used if abs(i - mention.at) <= 5 and self.marks.get(i) == k]
+            spans.append((min([*near, mention.at]), max([*near, mention.at])))
+        return spans
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The tokens with numbers, durations and names of the schema replaced by their kind; empty where a word is part of one."""
+        words = [t.text for t in self.tokens]
+        spans = [(length.start, length.end, "<time>") for length in durations(self.text.sentence)]
+        spans += [(n.span.start, n.span.end, f"<{kind}>") for kind, found in self.text.names.items() for n in found]
+        for start, end, kind in spans:
+            inside = [i for i, t in enumerate(self.tokens) if start <= t.start < end and words[i] and words[i][0] != "<"]
+            for i in inside:
+                words[i] = kind if i == inside[-1] else ""
+        return ["<number>" if w and w[0].isdigit() else w for w in words]
+
+    def between(self, start: int, stop: int) -> list[str]:
+        """The words of a stretch of tokens, a mention as one mark."""
+        found: list[str] = []
+        last = -1
+        for i in range(max(start, 0), min(stop, len(self.tokens))):
+            k = self.marks.get(i, -1)
+            if k >= 0 and k != last:
+                found.append("<act>")
+            elif k < 0 and self.words[i]:
+                found.append(self.words[i])
+            last = k if k >= 0 or self.words[i] else last
+        return found
+
+    @cached_property
+    def clauses(self) -> list[tuple[Clause, bool, bool, bool] | None]:
+        """The innermost clause of each mention, and whether it forbids, permits, or binds by its words."""
+        found: list[tuple[Clause, bool, bool, bool] | None] = []
+        for mention in self.mentions:
+            place = self.tokens[mention.at].start
+            inside = [(c, b) for c, b in self.text.bound_clauses if c.opened <= place < c.end]
+            clause, bound = min(inside, key=lambda cb: cb[0].end - cb[0].opened, default=(None, None))
+            found.append((clause, bound.negative, bound.permitted, bound.stated) if clause and bound else None)
+        return found
+
+    @cached_property
+    def sentences(self) -> list[tuple[int, int]]:
+        """First token and end of the sentence of each mention."""
+        found = []
+        for first, _ in self.spans:
+            inside = [i for i, s in enumerate(self.sentence) if s == self.sentence[first]]
+            found.append((inside[0], inside[-1] + 1))
+        return found
+
+    @cached_property
+    def beside(self) -> list[list[str]]:
+        """Features of each mention by itself: the words beside it, its form, how well it is told, its clause."""
+        return [self._beside(k) for k in range(len(self.mentions))]
+
+    def _beside(self, k: int) -> list[str]:
+        (first, last), (start, stop), told = self.spans[k], self.sentences[k], self.mentions[k].told[0]
+        left, right = self.between(max(start, first - 3), first), self.between(last + 1, min(stop, last + 4))
+        found = [f"L{n}:" + "_".join((["^"] * 3 + left)[-n:]) for n in (1, 2, 3)]
+        found += [f"R{n}:" + "_".join((right + ["$"] * 3)[:n]) for n in (1, 2)]
+        found += [f"l:{w}" for w in left]
+        place = self.tokens[told.at].start
+        found += ["background"] if any(s.start <= place < s.end for s in self.text.said.background) else []
+        form = self.tokens[told.at].text
+        ending = next((e for e in ("ing", "ed", "s") if form.endswith(e)), "")
+        found.append(f"form:{ending}{'v' * bool(lemmas(form, 'v'))}{'n' * bool(lemmas(form, 'n'))}")
+        found += [f"score:{int(told.score * 10)}", f"told:{told.head:d}{told.exact:d}{told.lent:d}"]
+        if clause := self.clauses[k]:
+            c, negative, permitted, stated = clause
+            found += [f"clause:{c.kind}{'<' * c.first}", f"binds:{c.kind}{negative:d}{permitted:d}{stated:d}", f"opener:{c.opener.strip()}"]
+        return found
+
+    def alone(self, t: int) -> list[str]:
+        """Features of what a mention is by itself."""
+        (first, last), (start, stop) = self.spans[t], self.sentences[t]
+        before, behind = self.between(start, first), self.between(last + 1, stop)
+        found = ["", *self.beside[t], *_bag("before", before[-10:]), *_bag("behind", behind[:10])]
+        found += [*_cues("before", before), *_cues("behind", behind)]
+        together = sum(start <= other < stop for other, _ in self.spans)
+        found += [f"mentions:{min(len(self.mentions), 4)}", f"in sentence:{min(together, 3)}"]
+        if count := COUNT.search(self.text.sentence[self.tokens[start].start : self.tokens[stop - 1].end]):
+            found.append(f"count:{'most' if count['most'] else 'least' if count['least'] else 'exact'}")
+        mine = [r for r in self.rules if self.acts[t] in (a.activity for a in r.targets)]
+        opens = any(r.activation and r.activation.activity == self.acts[t] for r in self.rules)
+        found += [f"target:{bool(mine):d}", f"opens:{opens:d}", f"rules:{len(self.rules)}"]
+        return found + [f"as:{label_of(r)}{'+' * bool(r.activation)}" for r in mine]
+
+    def pair(self, t: int, a: int) -> list[str]:
+        """Features of what a mention is to another one."""
+        first, second = (a, t) if a < t else (t, a)
+        before = self.between(self.sentences[first][0], self.spans[first][0])
+        middle = self.between(self.spans[first][1] + 1, self.spans[second][0])
+        behind = self.between(self.spans[second][1] + 1, self.sentences[second][1])
+        found = ["", *(f"t{f}" for f in self.beside[t]), *(f"a{f}" for f in self.beside[a])]
+        for place, told in (("before", before[-8:]), ("middle", middle[-14:]), ("behind", behind[:8])):
+            found += [*_bag(place, told), *_cues(place, told)]
+        found += [f for f in _cues("anywhere", [*before, *middle, *behind]) if f.startswith("anywhere#")]
+        found.append("middle=" + ("_".join(middle) if len(middle) <= 4 else "long"))
+        found += [f"together:{self.sentence[self.spans[first][0]] == self.sentence[self.spans[second][0]]:d}", f"apart:{second - first}"]
+        mine, theirs = self.clauses[t], self.clauses[a]
+        if mine and theirs:
+            kinds = f"{mine[0].kind}/{theirs[0].kind}"
+            found += [f"kinds:{kinds}/{mine[0] == theirs[0]:d}", f"negative:{kinds}/{mine[1]:d}{theirs[1]:d}"]
+            found += [f"binds:{kinds}/{mine[2]:d}{mine[3]:d}", *(["direct"] if mine[0].direct or theirs[0].direct else [])]
+        both = [r for r in self.rules if r.activation and {self.acts[t], self.acts[a]} <= {r.activation.activity, *_names(r)}]
+        found += [f"read:{bool(self.rules):d}", f"pair:{bool(both):d}"]
+        found += [f"pair:{label_of(r)}{'=' if r.activation and r.activation.activity == self.acts[a] else 'x'}" for r in both]
+        found += [f"as:{label_of(r)}{'+' * bool(r.activation)}" for r in self.rules if self.acts[t] in _names(r)]
+        near = min(4, (self.spans[second][0] - self.spans[first][1]) // 4)
+        return [(">" if a < t else "<") + f for f in found] + [f"apart:{second - first}", f"near:{near}", "any"]
+
+    def agrees(self, label: str, t: int, a: int | None) -> list[str]:
+        """Features of an option that a construction says too: which construction."""
+        found = []
+        for rule in self.rules:
+            opener = rule.activation.activity if rule.activation else None
+            if label_of(rule) != label or self.acts[t] not in {*_names(rule), *([opener] if label in SYMMETRIC else [])}:
+                continue
+            if (a is None and opener is None) or (
+                a is not None and self.acts[a] in ({opener, *_names(rule)} if label in SYMMETRIC else {opener})
+            ):
+                found += ["agrees", "agrees:" + re.sub(r"'[^']*'", "'", rule.why)[:60] + "?" * (rule.probability < 0.7)]
+        return list(dict.fromkeys(found))
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Mentions that may be something to each other: those of different acts."""
+        for t, target in enumerate(self.acts):
+            for a, other in enumerate(self.acts):
+                if target != other:
+                    yield t, a
+
+
+def label_of(reading: Reading) -> str:
+    """The label that says what a reading says."""
+    if reading.template in ("existence", "absence") and reading.count > 1:
+        return "existence_n" if reading.template == "existence" else "at_most"
+    return reading.template
+
+
+def _names(reading: Reading) -> list[str]:
+    return [a.activity for a in reading.targets]
+
+
+def _bag(place: str, words: Sequence[str]) -> list[str]:
+    """Single words, pairs and triples."""
+    return [f"{place}:{'_'.join(words[i : i + n])}" for n in (1, 2, 3) for i in range(len(words) - n + 1)]
+
+
+def _cues(place: str, words: Sequence[str]) -> list[str]:
+    """The words that make constructions with all others blotted out, and which kinds of cue words there are."""
+    told: list[str] = []
+    for w in words:
+        kept = w if w in _FUNCTION or w[0] == "<" or not w.isalpha() else "_"
+        if kept != "_" or told[-1:] != ["_"]:
+            told.append(kept)
+    found = [f"{place}~{'_'.join(told[i : i + n])}" for n in (2, 3, 4) for i in range(len(told) - n + 1)]
+    found += [f"{place}={'_'.join(told)}"] if len(told) <= 8 else []
+    joined = " ".join(words)
+    return found + [f"{place}#{name}" for name, pattern in CUES.items() if pattern.search(joined)]
+
+
+class Weights(NamedTuple):
+    """Weights of features: for labels of one act, for those of two, and of agreement with a construction."""
+
+    alone: dict[str, NDArray[np.float64]]
+    pair: dict[str, NDArray[np.float64]]
+    agrees: dict[str, float]
+
+
+def read_weights(path: Path) -> Weights:
+    """The weights a fit wrote."""
+    weights = Weights({}, {}, {})
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            kind, feature, told = line.rstrip("\n").split("\t")
+            if kind == "agrees":
+                weights.agrees[feature] = float(told)
+                continue
+            labels, into = (UNARY, weights.alone) if kind == "alone" else (BINARY, weights.pair)
+            row = into[feature] = np.zeros(len(labels))
+            for cell in told.split():
+                label, value = cell.split(":")
+                row[int(label)] = float(value)
+    return weights
+
+
+@cache
+def frozen() -> Weights:
+    """The fitted weights that came with the package."""
+    return read_weights(WEIGHTS)
+
+
+def options(text: Marked, weights: Weights) -> list[list[Option]]:
+    """What each mention may be, with probabilities that sum to one for each."""
+    scored: list[list[tuple[float, str, int | None]]] = []
+    for t in range(len(text.mentions)):
+        row = sum((w for f in set(text.alone(t)) if (w := weights.alone.get(f)) is not None), np.zeros(len(UNARY)))
+        scored.append([(row[k] + _agreement(text, weights, label, t, None), label, None) for k, label in enumerate(UNARY)])
+    for t, a in text.pairs():
+        row = sum((w for f in set(text.pair(t, a)) if (w := weights.pair.get(f)) is not None), np.zeros(len(BINARY)))
+        scored[t] += [(row[k] + _agreement(text, weights, label, t, a), label, a) for k, label in enumerate(BINARY)]
+    found = []
+    for of_mention in scored:
+        scores = np.array([score for score, _, _ in of_mention])
+        shares = np.exp(scores - scores.max())
+        shares /= shares.sum()
+        found.append([Option(label, other, float(p)) for p, (_, label, other) in zip(shares, of_mention, strict=True)])
+    return found
+
+
+def _agreement(text: Marked, weights: Weights, label: str, t: int, a: int | None) -> float:
+    return sum(weights.agrees.get(f, 0.0) for f in text.agrees(label, t, a)) if text.rules else 0.0

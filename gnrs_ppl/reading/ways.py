@@ -1,0 +1,106 @@
+"""Ways to say an act that the lexicon's senses do not bring together: general English, no one's vocabulary (``ways.txt``).
+
+A line of the file is a class: words and sayings of several words, any of which may stand for any other. ``@`` stands for a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from gnrs_ppl.reading.words import DERIVED, SAME, is_verb, similarity, word
+
+FILE = Path(__file__).parent / "ways.txt"
+PLACE = "@"
+"""Stands in a saying for a place of the schema, or "there"."""
+REACH = 3
+"""How many other words may stand among those of a saying."""
+_SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
+"""Words that look like verbs and may stand before a place."""
+_LONG = 4
+"""Words longer than this may stand in another form."""
+
+
+class Text(Protocol):
+    """A token: its word in lower case."""
+
+    @property
+    def text(self) -> str:
+        """The word."""
+        ...
+
+
+class Saying(NamedTuple):
+    """Several words that say the acts of a class."""
+
+    words: tuple[str, ...]
+    of: int
+
+
+class _Ways(NamedTuple):
+    classes: dict[str, frozenset[int]]
+    sayings: dict[str, tuple[Saying, ...]]
+    by_class: dict[int, tuple[tuple[str, ...], ...]]
+
+
+@cache
+def _ways() -> _Ways:
+    classes: dict[str, set[int]] = {}
+    sayings: dict[str, list[Saying]] = {}
+    by_class: dict[int, tuple[tuple[str, ...], ...]] = {}
+    for number, line in enumerate(FILE.read_text(encoding="utf-8").splitlines()):
+        ways = [way.strip() for way in line.split(",")]
+        for way in ways:
+            classes.setdefault(way, set()).add(number)
+            if " " in way:
+                saying = Saying(tuple(way.split()), number)
+                sayings.setdefault(saying.words[0], []).append(saying)
+        by_class[number] = tuple(tuple(way.split()) for way in ways if " " in way)
+    return _Ways({w: frozenset(c) for w, c in classes.items()}, {w: tuple(s) for w, s in sayings.items()}, by_class)
+
+
+@cache
+def classes_of(form: str) -> frozenset[int]:
+    """The classes a form belongs to, in any of its inflections."""
+    known = _ways().classes
+    return frozenset(c for v in (*word(form).verbs, *word(form).nouns, form) for c in known.get(v, ()))
+
+
+def sayings_of(act: str) -> tuple[tuple[str, ...], ...]:
+    """The sayings that stand for an act told by these very words ("check in")."""
+    ways = _ways()
+    return tuple(dict.fromkeys(s for c in sorted(ways.classes.get(act, ())) for s in ways.by_class[c]))
+
+
+def sayings_at(tokens: Sequence[Text], i: int, place_words: frozenset[str]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Classes of the sayings whose first word stands at a place, with the places of their words."""
+    known = _ways().sayings
+    for first in {tokens[i].text, *word(tokens[i].text).lemmas}:
+        for saying in known.get(first, ()):
+            if places := said_at(saying.words, tokens, i, range(len(tokens)), place_words):
+                yield saying.of, places
+
+
+def said_at(saying: Sequence[str], tokens: Sequence[Text], i: int, at: Sequence[int], place_words: frozenset[str]) -> tuple[int, ...]:
+    """Places of a saying's words, near each other and in order, the first, a verb in any form, at ``i``; none where it does not stand there."""
+    if similarity(saying[0], tokens[i].text) < SAME:
+        return ()
+    places = [i]
+    for w in saying[1:]:
+        if w == PLACE:
+            named = any(t.text in place_words for t in tokens[places[-1] : places[-1] + 5])
+            if not named or any(is_verb(t.text) and t.text not in _SPOKEN for t in tokens[i + 1 : places[-1]]):
+                return ()
+            continue
+        told = [j for j in at if len(w) > _LONG and i - 5 <= j < i and similarity(w, tokens[j].text) >= DERIVED]  # departure is registered
+        told += [j for j in at if places[-1] < j <= i + REACH + len(saying) and _says(w, tokens[j].text)]
+        if not told:
+            return ()
+        places.append(told[0])
+    return tuple(sorted(places))
+
+
+def _says(wanted: str, text: str) -> bool:
+    return text == wanted or (len(wanted) > _LONG and similarity(wanted, text) >= DERIVED)

@@ -1,0 +1,276 @@
+"""Fit the model of relations and write gnrs_ppl/reading/relations.tsv.gz.
+
+    python tools/fit_reader.py fit [TEXT2DECLARE]     # TEXT2DECLARE: text2declare_dev.json, of which two thirds are used
+    python tools/fit_reader.py check [TEXT2DECLARE]   # five-fold, whole domains left out
+
+The sentences under tools/sentences are in the words of many kinds of speakers, each with its schema and the constraints it states, or the
+reason why it states none. They were written for this purpose by people who had not seen the reader.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import sys
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+
+from gnrs_ppl.context.types import Schema
+from gnrs_ppl.reading import read
+from gnrs_ppl.reading.constructions import Constructions
+from gnrs_ppl.reading.plain import declare_name
+from gnrs_ppl.reading.reader import vocabulary
+from gnrs_ppl.reading.relations import BINARY, SYMMETRIC, UNARY, WEIGHTS, Marked
+
+SENTENCES = Path(__file__).parent / "sentences"
+CONTEXTS = Path(__file__).parent.parent / "gnrs_ppl" / "experiments" / "sentences" / "real_logs"
+LEAST_SEEN = 2
+"""A feature counts where at least so many gold options have it."""
+RIDGE = 0.2
+SMALLEST = 0.02
+"""Weights nearer to zero are not kept."""
+FOLDS = 5
+LABELS = {
+    "AtLeastOne": "existence", "Existence": "existence_n", "Exactly": "exactly", "Absence": "absence", "AtMostOne": "at_most",
+    "Init": "init", "End": "end", "Response": "response", "ChainResponse": "chain_response", "RespondedExistence": "responded_existence",
+    "Precedence": "precedence", "ChainPrecedence": "chain_precedence", "CoExistence": "coexistence", "Succession": "succession",
+    "NotCoExistence": "not_coexistence", "NotResponse": "not_response", "NotPrecedence": "not_precedence",
+    "NotChainResponse": "not_chain_response", "Choice": "choice", "ExclusiveChoice": "exclusive_choice",
+}  # fmt: skip
+LATE = ("precedence", "chain_precedence", "not_precedence")
+
+
+class Sentence(NamedTuple):
+    """A text with what it states; ``refuse`` where it states nothing the schema can hold."""
+
+    source: str
+    domain: str
+    text: str
+    schema: Schema
+    statements: list[dict[str, Any]]
+    refuse: str
+
+
+Choice = tuple[str, int | None]
+"""A label and the other mention."""
+
+
+class Features(dict[str, int]):
+    """Names of features, numbered as they come."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = number = len(self)
+        return number
+
+
+class Example(NamedTuple):
+    """Numbers of the features of every option of every mention, and the options that are right."""
+
+    options: list[list[tuple[Choice, array[int]]]]
+    right: list[set[Choice]]
+
+
+def sentences(text2declare: Path | None) -> Iterator[Sentence]:
+    """Every sentence there is to learn from."""
+    for path in sorted(SENTENCES.glob("*.yaml")):
+        for domain in yaml.safe_load(path.read_text(encoding="utf-8")):
+            for entry in domain["sentences"]:
+                stated = [] if "refuse" in entry else entry.get("statements") or [entry]
+                text = " ".join(entry["text"].split())
+                yield Sentence(path.stem, domain["domain"], text, _schema(domain), stated, entry.get("refuse", ""))
+    for row in json.loads(text2declare.read_text(encoding="utf-8")) if text2declare else []:
+        if int(hashlib.sha256(row["activities"][0].encode()).hexdigest(), 16) % 3:  # a third is held out
+            schema = Schema.model_validate({"actions": row["schema"]})
+            yield Sentence("Text2Declare", row["activities"][0], row["text"], schema, [row], "")
+
+
+def _schema(domain: dict[str, Any]) -> Schema:
+    if "schema" not in domain:  # of a real log
+        context = yaml.safe_load((CONTEXTS / f"{domain['domain']}.context.yaml").read_text(encoding="utf-8"))
+        return Schema.model_validate(context["schema"])
+    actions = [{k: v for k, v in a.items() if k in ("name", "phrase", "noun")} for a in domain["schema"]]
+    named = {kind: [{"name": n.replace(" ", "_"), "phrase": n} for n in domain.get(kind) or []] for kind in ("roles", "objects")}
+    return Schema.model_validate({"actions": actions, **named})
+
+
+def example(sentence: Sentence, features: Features) -> Example:
+    """A sentence as features and right options; where an act told several times is concerned, any of its mentions is right."""
+    marked = Marked(Constructions(sentence.text, vocabulary(sentence.schema)))
+    # a duty under a circumstance that no act shows is read as a duty; that nothing can check the circumstance is said later
+    right = [set() for _ in marked.mentions] if sentence.refuse == "no_condition" else _right(marked, sentence.statements)
+    options: list[list[tuple[Choice, array[int]]]] = []
+    for t in range(len(marked.mentions)):
+        alone = [f"alone\t{f}" for f in marked.alone(t)]
+        of_mention: list[tuple[Choice, array[int]]] = [
+            ((label, None), _numbers(features, label, alone, marked.agrees(label, t, None))) for label in UNARY
+        ]
+        for a in range(len(marked.mentions)):
+            if marked.acts[a] != marked.acts[t]:
+                pair = [f"pair\t{f}" for f in marked.pair(t, a)]
+                of_mention += [((label, a), _numbers(features, label, pair, marked.agrees(label, t, a))) for label in BINARY]
+        options.append(of_mention)
+    return Example(options, right)
+
+
+def _numbers(features: Features, label: str, names: Sequence[str], agrees: Sequence[str]) -> array[int]:
+    return array("I", {*(features[f"{label}\t{f}"] for f in names), *(features[f"\tagrees\t{f}"] for f in agrees)})
+
+
+def _right(marked: Marked, statements: Sequence[dict[str, Any]]) -> list[set[Choice]]:
+    """The right options of each mention."""
+    place = {}
+
+    def find(activity: str, taken: Sequence[int | None] = ()) -> int | None:
+        told = [(t.score, k) for k, m in enumerate(marked.mentions) for t in m.told if t.activity == activity and k not in taken]
+        if not told:
+            return None
+        k = max(told)[1]
+        marked.acts[k] = activity
+        return k
+
+    for statement in statements:
+        label, k = LABELS[statement["template"]], list[int | None]()
+        if label == "absence" and (statement.get("count") or 1) > 1:
+            label = "at_most"
+        for activity in statement["activities"]:
+            k.append(find(activity, k))
+        known = [x for x in k if x is not None]
+        if len(known) < len(k):  # an act is told in words that no mention has: nothing is to be learned from what the others are
+            return [set() for _ in marked.mentions]
+        either = bool(statement.get("alternatives"))
+        if label in UNARY:
+            first, others, head = known[0], known[1:], None
+        elif label in SYMMETRIC:
+            head, first = sorted(known[:2])
+            others = []
+        elif label in LATE:
+            first, *others, head = known
+        else:
+            head, first, *others = known
+        place[first] = (label, head)
+        place.update(dict.fromkeys(others, ("or", first) if either else (label, head)))
+        if statement.get("exception") and (x := find(statement["exception"], known)) is not None:
+            place.setdefault(x, ("exception", first))
+    found: list[set[Choice]] = []
+    for k in range(len(marked.mentions)):
+        same = [own for x, own in place.items() if marked.acts[x] == marked.acts[k]]
+        options: set[Choice] = set() if k in place else {("none", None)}
+        for label, other in [place[k]] if k in place else same:
+            heads = [None] if other is None else [x for x, act in enumerate(marked.acts) if act == marked.acts[other] and x != k]
+            options |= {(label, x) for x in heads}
+        found.append(options)
+    return found
+
+
+def fit(examples: Sequence[Example], features: Features) -> dict[str, float]:
+    """Weights that maximise the likelihood of the right options, less a ridge."""
+    known = [
+        (options, right) for e in examples for options, right in zip(e.options, e.right, strict=True) if any(o in right for o, _ in options)
+    ]
+    seen = np.zeros(len(features), dtype=int)
+    for options, right in known:
+        for option, at in options:
+            if option in right:
+                seen[list(at)] += 1
+    kept = np.flatnonzero(seen >= LEAST_SEEN)
+    column = np.full(len(features), -1)
+    column[kept] = np.arange(len(kept))
+    every = [(option in right, column[list(at)]) for options, right in known for option, at in options]
+    cells = [at[at >= 0] for _, at in every]
+    starts = np.cumsum([0, *(len(options) for options, _ in known)])
+    ends = np.cumsum([0, *map(len, cells)])
+    x = csr_matrix((np.ones(ends[-1]), np.concatenate(cells), ends), shape=(len(every), len(kept)))
+    y, first = np.array([right for right, _ in every], dtype=float), starts[:-1]
+    owner = np.repeat(np.arange(len(first)), np.diff(starts))
+    transposed = x.T.tocsr()
+
+    def objective(w: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
+        score = x @ w
+        score -= np.maximum.reduceat(score, first)[owner]
+        share = np.exp(score)
+        right = share * y
+        total, of_right = np.add.reduceat(share, first), np.add.reduceat(right, first) + 1e-300
+        slope = transposed @ (right / of_right[owner] - share / total[owner])
+        return float(-(np.log(of_right) - np.log(total)).sum() + 0.5 * RIDGE * w @ w), -slope + RIDGE * w
+
+    w = minimize(objective, np.zeros(len(kept)), jac=True, method="L-BFGS-B", options={"maxiter": 150}).x
+    names = list(features)
+    return {names[f]: float(value) for f, value in zip(kept, w, strict=True)}
+
+
+def write(weights: dict[str, float], path: Path = WEIGHTS) -> None:
+    """One line a feature, with the labels it speaks for."""
+    into: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, value in sorted(weights.items()):
+        label, kind, feature = name.split("\t")
+        if abs(value) >= SMALLEST:
+            number = (UNARY if kind == "alone" else BINARY).index(label) if label else ""
+            into[kind, feature].append(f"{number}:{value:.2f}" if label else f"{value:.3f}")
+    lines = ["\t".join((kind, feature, " ".join(cells))) for (kind, feature), cells in sorted(into.items())]
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as stream:
+        stream.write(("\n".join(lines) + "\n").encode())
+    print(f"{len(weights)} weights, {len(lines)} features, {path.stat().st_size / 1024:.0f} KiB")
+
+
+def says(sentence: Sentence) -> tuple[int, int, bool]:
+    """How many of its statements were read, how many were read that it does not make, and whether nothing was."""
+    statements = read(sentence.text, sentence.schema).statements
+    got = {(declare_name(r.template, r.count, r.joint), _acts(r.template, r.activities, r.joint)) for r in (s.best for s in statements)}
+    for acts in {acts for name, acts in got if name == "Choice" and ("NotCoExistence", acts) in got}:
+        got = got - {("Choice", acts), ("NotCoExistence", acts)} | {("ExclusiveChoice", acts)}
+    wanted = set()
+    for s in sentence.statements:
+        name = "AtMostOne" if s["template"] == "Absence" and s.get("count", 1) > 1 else s["template"]
+        wanted.add((name, _acts(LABELS[name], s["activities"], "any" if s.get("alternatives") else "all")))
+    return len(got & wanted), len(got - wanted), not got
+
+
+def _acts(template: str, activities: Sequence[str], joint: str) -> tuple[str, ...]:
+    return tuple(sorted(activities)) if joint == "any" or template in (*SYMMETRIC, "choice") else tuple(activities)
+
+
+def report(found: Sequence[tuple[Sentence, tuple[int, int, bool]]]) -> None:
+    """Per source: statements read right, read that are none, refusals in which nothing was read."""
+    for source in sorted({s.source for s, _ in found}):
+        mine = [(s, f) for s, f in found if s.source == source]
+        stated, refused = sum(len(s.statements) for s, _ in mine), [f for s, f in mine if s.refuse]
+        right, extra = sum(f[0] for s, f in mine), sum(f[1] for s, f in mine)
+        print(
+            f"{source:14} right {right} of {stated} = {right / max(stated, 1):.3f}, other {extra}, refused {sum(f[2] for f in refused)} of {len(refused)}"
+        )
+
+
+def main() -> None:
+    """Fit, or check by leaving domains out."""
+    verb, *paths = sys.argv[1:]
+    every = list(sentences(Path(paths[0]) if paths else None))
+    features = Features()
+    examples = [example(s, features) for s in every]
+    if verb == "fit":
+        write(fit(examples, features))
+        return
+    from gnrs_ppl.reading import reader, relations
+
+    found = []
+    for fold in range(FOLDS):
+        out = [int(hashlib.sha256(s.domain.encode()).hexdigest(), 16) % FOLDS == fold for s in every]
+        path = Path(f"build/fold{fold}.tsv.gz")
+        path.parent.mkdir(exist_ok=True)
+        write(fit([e for e, held in zip(examples, out, strict=True) if not held], features), path)
+        weights = relations.read_weights(path)
+        reader.frozen = lambda weights=weights: weights  # type: ignore[assignment]
+        found += [(s, says(s)) for s, held in zip(every, out, strict=True) if held]
+    report(found)
+
+
+if __name__ == "__main__":
+    main()
