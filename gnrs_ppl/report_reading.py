@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from gnrs_ppl.candidates.model_reader import ReadAlong
+
 STYLES = {
     "act": "bold green", "opener": "bold cyan", "restarts it": "bold cyan", "exception": "bold magenta", "role": "cyan", "object": "green",
     "place": "green", "time": "bold blue", "condition": "yellow", "background": "dim", "not read": "red",
@@ -151,6 +153,29 @@ def print_short(console: Console, readings: Readings, rule: int) -> None:
         console.print(shown(f"nothing read: {why_nothing(readings)}", style="yellow"))
     if readings.unread:
         console.print(shown(f"not read: {not_read(readings)}", style="yellow"))
+
+
+def print_account(console: Console, found: dict[str, Any]) -> None:
+    """Which models were asked, what of their answers stayed, and the cost."""
+    if found["scripted"]:
+        console.print(shown("scripted: a stand-in for a model answered; this is no result", style="yellow"))
+    kept = [
+        f"{some['kept']} {what} kept, {some['dropped']} dropped" + (f" ({some['problem']})" if some["problem"] else "")
+        for what in ("readings", "proposals")
+        if (some := found.get(what))
+    ]
+    cost = "cost unknown" if found["cost"] is None else f"{found['cost']:.4f} US dollars"
+    models = ", ".join(f"{role} {name or 'without an answer'}" for role, name in found["models"].items())
+    asked = f"{found['calls']} calls, {found['cached']} from the cache, {cost}"
+    console.print(shown("; ".join([f"language model: {models}", *kept, asked]), style="dim"))
+
+
+def print_read_along(found: ReadAlong) -> None:
+    """Below a sentence as it was read: what a model had to do with it, and what of its answer was dropped."""
+    console = _console()
+    print_account(console, found.as_dict())
+    for item in found.dropped:
+        console.print(shown(f"dropped: {item.candidate} ({item.reason})", style="dim"))
 
 
 def print_batch(rows: Sequence[dict[str, Any]]) -> None:
