@@ -70,7 +70,7 @@ def _time(reading: Reading) -> str:
 
 
 def said(reading: Reading) -> str:
-    """A reading in one line: force, constraint, acts in DECLARE order, time, who, exception."""
+    """A reading in one line: force, constraint, acts in DECLARE order, second activation, time, who, exception."""
     joined = " or " if reading.joint == "any" else ", "
     acts = joined.join(reading.activities) if reading.activation is None else ", ".join(reading.activities)
     name = declare_name(reading.template, reading.count)
@@ -78,7 +78,8 @@ def said(reading: Reading) -> str:
     timed = f", {'within ' if reading.time.duration else ''}{_time(reading)}" if reading.time else ""
     who = {"same_person": ", by the same person", "another_person": ", by another person"}.get(reading.who or "", "")
     unless = f", unless {reading.exception.activity}" if reading.exception else ""
-    return f"{reading.force} {name}({acts}){counted}{timed}{who}{unless}"
+    anew = f", anew from {reading.after.activity}" if reading.after else ""
+    return f"{reading.force} {name}({acts}){counted}{anew}{timed}{who}{unless}"
 
 
 def marked(readings: Readings, plain: bool) -> Text:

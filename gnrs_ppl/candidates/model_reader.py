@@ -9,7 +9,7 @@ text: names are the schema's and words the sentence's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -43,7 +43,8 @@ MOST_TARGETS = 8
 """Most acts that one statement requires or forbids, as many as a rule can hold as alternatives."""
 UNLIKE = 0.01
 """Score of words that have no likeness to the name a model read in them."""
-_UNOPENED = ("init", "end")
+UNOPENED = ("init", "end")
+"""Templates that no act opens; those that count may do without one, all others have one."""
 _ONCE = {"once": 1, "twice": 2, "thrice": 3}
 _NUMBERS = re.compile(rf"\b(?:(?P<once>once|twice|thrice)|{NUMBER})\b", re.IGNORECASE)
 
@@ -172,32 +173,25 @@ class _Check:
         if not 1 <= len(said.targets) <= MOST_TARGETS:
             raise _wrong("targets", f"holds {len(said.targets)} acts, not 1 to {MOST_TARGETS}")
         clause = self.span("words", said.words, Span(earlier, len(self.sentence)))
-        used: list[Span] = []
-
-        def at(field: str, words: str) -> Span:
-            used.append(self.span(field, words, clause))
-            return used[-1]
-
-        force, template = at("force", said.force.words), at("template", said.template.words)
+        quoted = {field: getattr(said, field) for field in ("force", "template", "count", "who", "condition")}
+        spans = {field: self.span(field, part.words, clause) for field, part in quoted.items() if part}
         acts = self.acts(said, clause)
-        targets = acts[: len(said.targets)]
-        activation, after, exception = _dealt(acts[len(said.targets) :], (said.activation, said.after, said.exception))
-        used += [n.span for act in acts for n in (act, act.role, act.object, act.location) if n is not None]
+        others = dict(acts)
+        activation = others.get("activation")
         opens: Opens = "act" if activation else "case_end" if said.template.template == "end" else "case_start"
-        if said.template.template not in COUNTING and (activation is None) is not (said.template.template in _UNOPENED):
+        if said.template.template not in COUNTING and (activation is None) is not (said.template.template in UNOPENED):
             raise _wrong("activation", f"{said.template.template} {'takes' if activation else 'needs'} {'none' if activation else 'one'}")
         reading = Reading(
-            1.0, said.force.force, said.template.template, targets, opens, activation, said.joint, after, exception,
+            1.0, said.force.force, said.template.template, tuple(act for field, act in acts if field == "targets"), opens, activation,
+            said.joint, others.get("after"), others.get("exception"),
             count=_count(said), time=self.time(said.time, clause) if said.time else None,
             bearers=tuple(self.name("roles", "bearers", bearer, clause) for bearer in said.bearers),
-            who=said.who.who if said.who and at("who", said.who.words) else None,
-            condition=at("condition", said.condition.words) if said.condition else None,
-            why=f"a model, of {' and '.join(repr(one_line(self.sentence[slice(*span)], 60)) for span in (force, template))}",
+            who=said.who.who if said.who else None, condition=spans.get("condition"),
+            why=f"a model, of {' and '.join(repr(one_line(self.sentence[slice(*spans[part])], 60)) for part in ('force', 'template'))}",
         )  # fmt: skip
-        if said.count:
-            at("count", said.count.words)
-        used += [part.span for part in (*reading.bearers, reading.time) if part is not None]
         _goes_together(reading)
+        parts = [part for _, act in acts for part in (act, act.role, act.object, act.location)]
+        used = [*spans.values(), *(part.span for part in (*parts, *reading.bearers, reading.time) if part is not None)]
         return Statement(clause, (replace(reading, used=tuple(dict.fromkeys(used))),))
 
     def span(self, field: str, words: str, near: Span, taken: Sequence[Span] = ()) -> Span:
@@ -209,20 +203,18 @@ class _Check:
             raise _wrong(field, f"'{words}' does not stand in the sentence")
         return min(found, key=lambda span: (any(_shared(span, other) for other in taken), _apart(span, near), span.start))
 
-    def acts(self, said: StatementRead, clause: Span) -> tuple[ActRead, ...]:
-        """Targets, then activation, second activation and exception as far as they are stated; all different, of different words."""
+    def acts(self, said: StatementRead, clause: Span) -> list[tuple[str, ActRead]]:
+        """The acts with the parts they stand in; all different, and of different words."""
         fields = [*(("targets", act) for act in said.targets), *((f, getattr(said, f)) for f in ("activation", "after", "exception"))]
-        acts: list[ActRead] = []
-        for field, one in fields:
-            if one is None:
-                continue
-            act = self.act(field, one, clause, [other.span for other in acts])
-            if any(act.activity == other.activity for other in acts):
+        acts: list[tuple[str, ActRead]] = []
+        for field, one in ((field, one) for field, one in fields if one is not None):
+            act = self.act(field, one, clause, [other.span for _, other in acts])
+            if any(act.activity == other.activity for _, other in acts):
                 raise _wrong(field, f"'{act.activity}' stands in two parts")
-            if any(_shared(act.span, other.span) for other in acts):
+            if any(_shared(act.span, other.span) for _, other in acts):
                 raise _wrong(field, f"'{one.words}' is read as two acts")
-            acts.append(act)
-        return tuple(acts)
+            acts.append((field, act))
+        return acts
 
     def act(self, field: str, said: ActionRead, clause: Span, taken: Sequence[Span]) -> ActRead:
         """An act, with how well its words fit."""
@@ -277,12 +269,6 @@ def _shared(one: Span, other: Span) -> bool:
 def _apart(one: Span, other: Span) -> int:
     """Characters between two spans, none where they touch."""
     return max(one.start - other.end, other.start - one.end, 0)
-
-
-def _dealt(acts: Sequence[ActRead], stated: Sequence[ActionRead | None]) -> Iterator[ActRead | None]:
-    """The acts in the places where one was stated."""
-    left = iter(acts)
-    return (next(left) if said is not None else None for said in stated)
 
 
 def _count(said: StatementRead) -> int:
@@ -348,7 +334,7 @@ def _split(statement: Statement, others: Sequence[Statement]) -> list[Statement]
 
 
 def _weighed(statement: Statement, said: Sequence[Reading], known: bool) -> Statement:
-    """A statement with the model's readings of it; where the reader has it not (``known``), they share its whole probability."""
+    """A statement with the model's readings of it, which share its whole probability where the statement is not ``known`` to the reader."""
     if not said:
         return statement
     ways = list(statement.readings) if known else []

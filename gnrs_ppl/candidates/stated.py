@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from gnrs_ppl.candidates.source import Material, Proposal, Proposals, shown_by
-from gnrs_ppl.reading import ActRead, Reading, Readings, Span
-from gnrs_ppl.reading.goal import read_alone, ways
+from gnrs_ppl.reading import ActRead, Reading, Span
+from gnrs_ppl.reading.goal import ways
 from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Norm
 
 FILLED = 0.8
@@ -43,13 +44,14 @@ def stated(material: Material) -> Proposals:
     """Proposals of every way to read the rule, most probable first; where a model read along, those of the reader alone come before."""
     context, by = material.context, "read from the sentence"
     if context.read_along is not None:
-        yield from _stated(material, read_alone(context.goal, context.schema), by)
+        alone = replace(context, read_along=None, scene=context.scene or context)
+        yield from _stated(Material(alone), by)
         by = "read from the sentence with a model"
-    yield from _stated(material, material.readings, by)
+    yield from _stated(material, by)
 
 
-def _stated(material: Material, readings: Readings, by: str) -> Proposals:
-    for share, said in ways(readings, material.rule):
+def _stated(material: Material, by: str) -> Proposals:
+    for share, said in ways(material.readings, material.rule):
         told = f"{by} ({share:.0%})"
         if not all_recorded(material, said):
             continue

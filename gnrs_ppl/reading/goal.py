@@ -18,11 +18,11 @@ LEAST_SHARE = 0.15
 def readings_of(context: Context) -> Readings:
     """The goal's sentence, read against the schema; with what a model read in it, where one was asked."""
     together: Readings | None = context.read_along and context.read_along.readings
-    return together or read_alone(context.goal, context.schema)
+    return together or _read(context.goal, context.schema)
 
 
 @lru_cache(maxsize=512)
-def read_alone(goal: Goal, schema: Schema) -> Readings:
+def _read(goal: Goal, schema: Schema) -> Readings:
     """The goal's sentence, read against the schema."""
     return read(goal.intent, schema)
 
