@@ -260,30 +260,29 @@ def read(
 
     if batch is not None:
         from gnrs_ppl.reading.batch import read_rows, rows_of
-        from gnrs_ppl.report_reading import print_batch
+        from gnrs_ppl.report_reading import print_batch, print_model
 
         with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
             rows = rows_of(batch)
             found = _read_along(model, [(row.text, row.names) for row in rows])
-            told = read_rows(rows, [one.readings for one in found])
-        told = [row | {"llm": one.as_dict()} for row, one in zip(told, found, strict=True)] if found else told
+            read_so = read_rows(rows, [one.readings for one in found])
         if as_json:
-            typer.echo(to_json(told))
+            typer.echo(to_json([row | _told([one]) for row, one in zip(read_so, found, strict=True)] if found else read_so))
         else:
-            print_batch(told)
+            print_batch(read_so)
+            print_model(_told(found))
         return
     text, names = _sentence(context, sentence or "", schema)
     with _working("asking") if llm else nullcontext(), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
-        along = next(iter(_read_along(model, [(text, names)])), None)
-    readings = along.readings if along else read_alone(text, names)
+        found = _read_along(model, [(text, names)])
+    readings = found[0].readings if found else read_alone(text, names)
     if as_json:
-        typer.echo(to_json(as_data(readings) | ({"llm": along.as_dict()} if along else {})))
+        typer.echo(to_json(as_data(readings) | _told(found)))
     else:
-        from gnrs_ppl.report_reading import print_read_along, print_reading
+        from gnrs_ppl.report_reading import print_model, print_reading
 
         print_reading(readings)
-        if along:
-            print_read_along(along)
+        print_model(_told(found))
     if readings.nothing:
         raise Refused(why_nothing(readings), reason=readings.nothing)
 
@@ -295,6 +294,15 @@ def _read_along(model: Any, sentences: list[tuple[str, Schema]]) -> list[ReadAlo
     from gnrs_ppl.candidates.model_reader import read_along
 
     return read_along(sentences, model, seed=0)  # as a draft asks, so that its answers are found in the cache
+
+
+def _told(found: list[ReadAlong]) -> dict[str, Any]:
+    """What JSON says of the model beside the readings; nothing where none was asked."""
+    if not found:
+        return {}
+    from gnrs_ppl.candidates.model_reader import told
+
+    return {"llm": told(found)}
 
 
 def _sentence(context: Path | None, sentence: str, schema: Path | None) -> tuple[str, Schema]:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from gnrs_ppl.candidates.model_reader import ReadAlong
-
 STYLES = {
     "act": "bold green", "opener": "bold cyan", "restarts it": "bold cyan", "exception": "bold magenta", "role": "cyan", "object": "green",
     "place": "green", "time": "bold blue", "condition": "yellow", "background": "dim", "not read": "red",
@@ -171,12 +169,14 @@ def print_account(console: Console, found: dict[str, Any]) -> None:
     console.print(shown("; ".join([f"language model: {models}", *kept, asked]), style="dim"))
 
 
-def print_read_along(found: ReadAlong) -> None:
-    """Below a sentence as it was read: what a model had to do with it, and what of its answer was dropped."""
+def print_model(told: dict[str, Any]) -> None:
+    """Below what was read: what a model had to do with it, and what of its answers was dropped; nothing where none was asked."""
+    if "llm" not in told:
+        return
     console = _console()
-    print_account(console, found.as_dict())
-    for item in found.dropped:
-        console.print(shown(f"dropped: {item.candidate} ({item.reason})", style="dim"))
+    print_account(console, told["llm"])
+    for item in told["llm"]["dropped"]:
+        console.print(shown(f"dropped: {item['candidate']} ({item['reason']})", style="dim"))
 
 
 def print_batch(rows: Sequence[dict[str, Any]]) -> None:

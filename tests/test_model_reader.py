@@ -682,7 +682,11 @@ def test_a_batch_is_read_with_a_model(tmp_path: Path, monkeypatch: pytest.Monkey
     with ScriptedServer(scripts={"generator": loopback.says(said(so))}) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert run(["read", "--batch", str(tmp_path / "rows.json"), "--llm", "--json"]) == 0
-    first, second = json.loads(capsys.readouterr().out)
+        first, second = json.loads(capsys.readouterr().out)
+        assert run(["read", "--batch", str(tmp_path / "rows.json"), "--llm", "--cache", "read-only"]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+    assert "2 of 2 sentences read scripted: a stand-in for a model answered; this is no result" in shown
+    assert "1 readings kept, 1 dropped; 0 calls, 2 from the cache" in shown
     assert (first["template"], first["llm"]["readings"]["dropped"]) == (
         "Existence" if first["template"] == "Existence" else "AtLeastOne",
         1,

@@ -74,10 +74,18 @@ class ReadAlong(NamedTuple):
         """How many of the model's statements stayed, and why there is no answer where there is none."""
         return {"kept": len(self.found), "dropped": len(self.dropped), "problem": self.answer.problem}
 
-    def as_dict(self) -> dict[str, Any]:
-        """Which model was asked what, at what cost, and what was dropped; as in a draft's JSON."""
-        asked = {"models": {"generator": self.answer.model}, "prompts": {self.prompt: load(self.prompt).hash}}
-        return asked | account([self.answer]) | {"readings": self.counted(), "dropped": [item._asdict() for item in self.dropped]}
+
+def told(found: Sequence[ReadAlong]) -> dict[str, Any]:
+    """Which model was asked what, at what cost, and what was dropped, over some sentences (at least one); named as in a draft's JSON."""
+    problem = next((one.answer.problem for one in found if one.answer.problem), "")
+    counted = [one.counted() for one in found]
+    return {
+        "models": {"generator": found[-1].answer.model},
+        "prompts": {PROMPT: load(PROMPT).hash},
+        **account(one.answer for one in found),
+        "readings": {name: sum(one[name] for one in counted) for name in ("kept", "dropped")} | {"problem": problem},
+        "dropped": [item._asdict() for one in found for item in one.dropped],
+    }
 
 
 def read_along(sentences: Sequence[tuple[str, Schema]], model: Model, *, seed: int | None = None) -> list[ReadAlong]:
