@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -22,9 +22,10 @@ from gnrs_ppl.errors import GnrsError, InputError, one_line
 from gnrs_ppl.safe_text import to_json
 
 if TYPE_CHECKING:
+    from gnrs_ppl.candidates.model_reader import ReadAlong
     from gnrs_ppl.context import Context
+    from gnrs_ppl.context.types import Schema
     from gnrs_ppl.draft import Draft
-    from gnrs_ppl.reading import Readings
 
 NOBODY_READS = 141
 """Exit code of a command whose reader has gone, as the shell has it for SIGPIPE."""
@@ -120,6 +121,14 @@ Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 KernelOption = Annotated[Kernel, typer.Option(help="Sampler.")]
 WeightsOption = Annotated[str, typer.Option(help="Weights of the score: fitted, uniform, default, posterior, or a file.")]
+MaxCost = Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)]
+Price = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MODEL=IN,OUT", help="With --llm: price in US dollars for a million tokens.", show_default=False),
+]
+CacheOption = Annotated[
+    CacheMode | None, typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -235,51 +244,81 @@ def read(
     batch: Annotated[
         Path | None, typer.Option(help="JSON list or lines of {id, text, schema: [{name, phrase}]}.", show_default=False)
     ] = None,
+    llm: Annotated[bool, typer.Option("--llm", help="Let a language model read the sentence too.")] = False,
+    max_cost: MaxCost = None,
+    price: Price = None,
+    cache: CacheOption = None,
     as_json: Json = False,
 ) -> None:
     """Read a sentence: who must or must not do what, when, after what; exit 3 with the reason where nothing was read."""
     if (context is not None) + (sentence is not None) + (batch is not None) != 1 or (sentence is None) != (schema is None):
         raise InputError("name a context, --sentence with --schema, or --batch", "give one of the three", source="arguments")
+    _with_llm(llm, {"max-cost": max_cost, "price": price, "cache": cache})
     from gnrs_ppl.errors import Refused
+    from gnrs_ppl.reading import read as read_alone
     from gnrs_ppl.reading.plain import as_data, why_nothing
 
     if batch is not None:
         from gnrs_ppl.reading.batch import read_rows, rows_of
+        from gnrs_ppl.report_reading import print_batch, print_model
 
-        with _working("reading"):
-            rows = read_rows(rows_of(batch))
+        with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+            rows = rows_of(batch)
+            found = _read_along(model, [(row.text, row.names) for row in rows])
+            read_so = read_rows(rows, [one.readings for one in found])
         if as_json:
-            typer.echo(to_json(rows))
+            typer.echo(to_json([row | _told([one]) for row, one in zip(read_so, found, strict=True)] if found else read_so))
         else:
-            from gnrs_ppl.report_reading import print_batch
-
-            print_batch(rows)
+            print_batch(read_so)
+            print_model(_told(found))
         return
-    readings = _readings(context, sentence or "", schema)
+    text, names = _sentence(context, sentence or "", schema)
+    with _working("asking") if llm else nullcontext(), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+        found = _read_along(model, [(text, names)])
+    readings = found[0].readings if found else read_alone(text, names)
     if as_json:
-        typer.echo(to_json(as_data(readings)))
+        typer.echo(to_json(as_data(readings) | _told(found)))
     else:
-        from gnrs_ppl.report_reading import print_reading
+        from gnrs_ppl.report_reading import print_model, print_reading
 
         print_reading(readings)
+        print_model(_told(found))
     if readings.nothing:
         raise Refused(why_nothing(readings), reason=readings.nothing)
 
 
-def _readings(context: Path | None, sentence: str, schema: Path | None) -> Readings:
+def _read_along(model: Any, sentences: list[tuple[str, Schema]]) -> list[ReadAlong]:
+    """Sentences as reader and model read them; none where there is no model."""
+    if model is None:
+        return []
+    from gnrs_ppl.candidates.model_reader import read_along
+
+    return read_along(sentences, model, seed=0)  # as a draft asks, so that its answers are found in the cache
+
+
+def _told(found: list[ReadAlong]) -> dict[str, Any]:
+    """What JSON says of the model beside the readings; nothing where none was asked."""
+    if not found:
+        return {}
+    from gnrs_ppl.candidates.model_reader import told
+
+    return {"llm": told(found)}
+
+
+def _sentence(context: Path | None, sentence: str, schema: Path | None) -> tuple[str, Schema]:
+    """The sentence to read, and the names that may be meant."""
     from gnrs_ppl.context.load import read_schema
-    from gnrs_ppl.reading import read
 
     if schema is None:
         import gnrs_ppl as gnrs
 
         loaded = gnrs.load_context(str(context))
-        return read(loaded.goal.intent, loaded.schema)
+        return loaded.goal.intent, loaded.schema
     if not sentence.strip() or len(sentence) > LONGEST_SENTENCE:
         raise InputError(
             f"is empty or longer than {LONGEST_SENTENCE:,} characters", "write a sentence", source="arguments", field="--sentence"
         )
-    return read(sentence, read_schema(schema))
+    return sentence, read_schema(schema)
 
 
 @app.command()
@@ -304,30 +343,25 @@ def draft(
     weights: WeightsOption = "fitted",
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
     out: Annotated[Path | None, _written("New folder, or that of a draft, for its files; all or nothing.")] = None,
-    llm: Annotated[bool, typer.Option("--llm", help="Let a language model propose candidates and polish the text.")] = False,
+    llm: Annotated[
+        bool, typer.Option("--llm", help="Let a language model read the sentence too, propose candidates and polish the text.")
+    ] = False,
     polish: Annotated[Polish | None, typer.Option(help="With --llm: prompt that polishes; v1 unless given.", show_default=False)] = None,
-    max_cost: Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(metavar="MODEL=IN,OUT", help="With --llm: price in US dollars for a million tokens.", show_default=False),
-    ] = None,
-    cache: Annotated[
-        CacheMode | None, typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False)
-    ] = None,
+    max_cost: MaxCost = None,
+    price: Price = None,
+    cache: CacheOption = None,
     as_json: Json = False,
 ) -> None:
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the drafts of a split."""
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
-    from gnrs_ppl.draft import FILES, of_rule, rules_stated
+    from gnrs_ppl.draft import FILES, of_rule, read_too, rules_stated
 
     if (context is None) == (split is None):
         raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
     if (statement is not None) + every + (split is not None) > 1:
         raise InputError("--statement, --every and --split contradict one another", "give one of them", source="arguments")
-    stray = next((name for name, value in (("polish", polish), ("max-cost", max_cost), ("price", price), ("cache", cache)) if value), None)
-    if not llm and (stray or max_cost is not None):
-        raise InputError("goes with --llm", "add it", source="arguments", field=f"--{stray or 'max-cost'}")
+    _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache})
     if split is not None and llm:
         raise InputError("a split is drafted without a language model", "name one context", source="arguments", field="--llm")
     if split is not None:
@@ -339,10 +373,13 @@ def draft(
     stopped: list[tuple[int, GnrsError]] = []
     with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
         loaded = gnrs.load_context(str(context), log)
+        if every:
+            (loaded,) = read_too([loaded], model, seed)
         rules = rules_stated(loaded) if every else 1
         for place in [] if out is None else [out / f"rule-{n}" for n in range(1, rules + 1)] if every else [out]:
             check_folder(place, FILES)
             check_apart([place / name for name in FILES], _inputs(loaded, str(context), weights))
+        (loaded,) = read_too([loaded], model, seed)
         for number in range(1, rules + 1) if every else (statement or 1,):
             try:
                 drafted = gnrs.draft(
@@ -394,6 +431,13 @@ def _model(wanted: bool, max_cost: float | None, prices: list[str], cache: Cache
 
     with model_from_environment(max_cost, prices, cache.value) as model:
         yield model
+
+
+def _with_llm(wanted: bool, options: dict[str, Any]) -> None:
+    """Refuse what only a model has a use for where none is wanted."""
+    stray = next((option for option, value in options.items() if value is not None and value != []), None)
+    if stray and not wanted:
+        raise InputError("goes with --llm", "add it", source="arguments", field=f"--{stray}")
 
 
 def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> None:
@@ -571,14 +615,9 @@ def experiment(
     repeats: Annotated[
         int | None, typer.Option(min=1, help="With --llm: how often a text is judged; once unless given.", show_default=False)
     ] = None,
-    max_cost: Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(metavar="MODEL=IN,OUT", help="With --llm: price in US dollars for a million tokens.", show_default=False),
-    ] = None,
-    cache: Annotated[
-        CacheMode | None, typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False)
-    ] = None,
+    max_cost: MaxCost = None,
+    price: Price = None,
+    cache: CacheOption = None,
     as_json: Json = False,
 ) -> None:
     """Run a table or figure of the paper again; a run that was stopped goes on where it was."""
@@ -600,9 +639,7 @@ def experiment(
         raise InputError("runs what needs no model", "name one experiment with --llm", source="all")
     if name == "all" and not no_llm:
         raise InputError("some experiments need a model", "add --no-llm to run the others", source="arguments")
-    with_llm = {"generator": generator, "repeats": repeats, "max-cost": max_cost, "price": price, "cache": cache}
-    if not llm and (stray := next((option for option, value in with_llm.items() if value is not None and value != []), None)):
-        raise InputError("goes with --llm", "add it", source="arguments", field=f"--{stray}")
+    _with_llm(llm, {"generator": generator, "repeats": repeats, "max-cost": max_cost, "price": price, "cache": cache})
     if llm and no_llm:
         raise InputError("contradicts --no-llm", "give one of the two", source="arguments", field="--llm")
     if generator and name != "cross_model":

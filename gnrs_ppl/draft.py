@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.calibration.weights import Weights
     from gnrs_ppl.candidates.build import Built
     from gnrs_ppl.candidates.grounding import Dropped
+    from gnrs_ppl.candidates.model_reader import ReadAlong
     from gnrs_ppl.candidates.proposed import Proposed
     from gnrs_ppl.candidates.source import Proposal
     from gnrs_ppl.evaluate.grounding import Grounding
@@ -79,7 +80,8 @@ def draft(
     alternatives : int
         Runner-up structures to report.
     model : Model, optional
-        A language model that proposes further candidates; its answers never reach the rule but through the typed slots.
+        A language model that reads the sentence too and proposes further candidates; its answers never reach the rule but through the
+        typed slots.
     polish : {"v1", "v2"}, optional
         With a model: reword the text, if the payload guard finds nothing lost; v1 in smoother sentences, v2 in plain language.
 
@@ -128,6 +130,7 @@ def draft_many(
         As :func:`draft`, for the first context that fails.
     """
     given = [c if isinstance(c, Context) else load_context(c) for c in contexts]
+    given = read_too(given, model, seed)
     for one in given:
         _refuse(one)
     if polish is not None and model is None:
@@ -172,11 +175,20 @@ def of_rule(context: Context, number: int) -> Context:
     return replace(context, goal=goal, pools=None, rule=number - 1, scene=context.scene or context)
 
 
+def read_too(contexts: Sequence[Context], model: Model | None, seed: int = 0) -> list[Context]:
+    """The contexts with their goals' sentences read by a model too, where there is one; those that were already are left as they are."""
+    if model is None:
+        return list(contexts)
+    from gnrs_ppl.candidates.model_reader import with_model
+
+    return with_model(contexts, model, seed=seed)
+
+
 def rules_stated(context: Context) -> int:
     """How many rules the goal's sentence states, at least one."""
     from gnrs_ppl.reading.goal import readings_of, rules_of
 
-    return max(len(rules_of(readings_of(context.goal, context.schema))), 1)
+    return max(len(rules_of(readings_of(context))), 1)
 
 
 def _refuse(context: Context) -> None:
@@ -184,7 +196,7 @@ def _refuse(context: Context) -> None:
     from gnrs_ppl.candidates.refusals import refusal
     from gnrs_ppl.reading.goal import readings_of
 
-    found = refusal(context, readings_of(context.goal, context.schema))
+    found = refusal(context, readings_of(context))
     if found is not None:
         raise found
 
@@ -694,7 +706,7 @@ class Draft:
         """The goal's sentence, as read."""
         from gnrs_ppl.reading.goal import readings_of
 
-        return readings_of(self.context.goal, self.context.schema)
+        return readings_of(self.context)
 
     @cached_property
     def said(self) -> tuple[bool, ...]:
@@ -711,14 +723,19 @@ class Draft:
         return tree
 
     @property
+    def _model_said(self) -> list[ReadAlong | Proposed]:
+        """What a model read and what it proposed, where one was asked."""
+        return [found for found in (self.context.read_along, self.proposed) if found is not None]
+
+    @property
     def dropped(self) -> list[Dropped]:
-        """Candidates that the filter refused, a model's proposals among them."""
-        return [*self.search.built.dropped, *(self.proposed.dropped if self.proposed else ())]
+        """Candidates that the filter refused, a model's readings and proposals among them."""
+        return [*self.search.built.dropped, *(item for said in self._model_said for item in said.dropped)]
 
     @property
     def answers(self) -> tuple[Answer[Any], ...]:
         """What language models said on the way to this draft, in the order of asking."""
-        return (*([self.proposed.answer] if self.proposed else ()), *(self.polished.answers if self.polished else ()))
+        return (*(said.answer for said in self._model_said), *(self.polished.answers if self.polished else ()))
 
     @property
     def scripted(self) -> bool:
@@ -727,26 +744,24 @@ class Draft:
 
     def language_model(self) -> dict[str, Any] | None:
         """Which models were asked what, at what cost; None where none was. ``cost`` is in US dollars, None where a price is unknown."""
-        if self.proposed is None:
+        if not self.answers:
             return None
-        from gnrs_ppl.candidates.proposed import PROMPT
+        from gnrs_ppl.llm.client import account
         from gnrs_ppl.llm.prompts import load
         from gnrs_ppl.realize.polish import prompt_of
 
-        polished = self.polished
+        read, polished = self.context.read_along, self.polished
         asked: dict[str, tuple[Answer[Any], ...]] = {
-            "generator": (self.proposed.answer,),
+            "generator": tuple(said.answer for said in self._model_said),
             "polisher": polished.answers if polished else (),
         }
-        made = [answer for answer in self.answers if answer.tries]
+        prompts = [said.prompt for said in self._model_said] + ([prompt_of(polished.version)] if polished else [])
         return {
             "models": {role: some[-1].model for role, some in asked.items() if some},
-            "prompts": {name: load(name).hash for name in (PROMPT, *([prompt_of(polished.version)] if polished else []))},
-            "calls": len(made),
-            "cached": sum(answer.cached for answer in self.answers),
-            "cost": None if any(answer.cost is None for answer in made) else float(sum(answer.cost or 0.0 for answer in made)),
-            "scripted": self.scripted,
-            "proposals": {"kept": len(self.proposed.proposals), "dropped": len(self.proposed.dropped), "problem": self.proposed.problem},
+            "prompts": {name: load(name).hash for name in prompts},
+            **account(self.answers),
+            "readings": read.counted() if read else None,
+            "proposals": self.proposed.counted() if self.proposed else None,
         }
 
     def slots(self) -> list[tuple[str, str, str]]:

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from gnrs_ppl.audit.result import AuditResult, due_text
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict
 from gnrs_ppl.errors import one_line
-from gnrs_ppl.report_reading import print_short, said
+from gnrs_ppl.report_reading import print_account, print_short, said
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -113,14 +113,7 @@ def _print_language_model(console: Console, draft: Draft) -> None:
     found = draft.language_model()
     if found is None:
         return
-    if found["scripted"]:
-        console.print(shown("scripted: a stand-in for a model answered; this is no result", style="yellow"))
-    said = found["proposals"]
-    proposals = f"{said['kept']} proposals kept, {said['dropped']} dropped" + (f" ({said['problem']})" if said["problem"] else "")
-    cost = "cost unknown" if found["cost"] is None else f"{found['cost']:.4f} US dollars"
-    models = ", ".join(f"{role} {name or 'without an answer'}" for role, name in found["models"].items())
-    asked = f"{found['calls']} calls, {found['cached']} from the cache, {cost}"
-    console.print(shown(f"language model: {models}; {proposals}; {asked}", style="dim"))
+    print_account(console, found)
     if draft.polished:
         lost = "; ".join(draft.polished.lost)
         console.print(shown(f"polish {draft.polished.version}: {draft.polished.outcome}{f' ({lost})' if lost else ''}", style="dim"))

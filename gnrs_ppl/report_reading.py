@@ -68,7 +68,7 @@ def _time(reading: Reading) -> str:
 
 
 def said(reading: Reading) -> str:
-    """A reading in one line: force, constraint, acts in DECLARE order, time, who, exception."""
+    """A reading in one line: force, constraint, acts in DECLARE order, second activation, time, who, exception."""
     joined = " or " if reading.joint == "any" else ", "
     acts = joined.join(reading.activities) if reading.activation is None else ", ".join(reading.activities)
     name = declare_name(reading.template, reading.count)
@@ -76,7 +76,8 @@ def said(reading: Reading) -> str:
     timed = f", {'within ' if reading.time.duration else ''}{_time(reading)}" if reading.time else ""
     who = {"same_person": ", by the same person", "another_person": ", by another person"}.get(reading.who or "", "")
     unless = f", unless {reading.exception.activity}" if reading.exception else ""
-    return f"{reading.force} {name}({acts}){counted}{timed}{who}{unless}"
+    anew = f", anew from {reading.after.activity}" if reading.after else ""
+    return f"{reading.force} {name}({acts}){counted}{anew}{timed}{who}{unless}"
 
 
 def marked(readings: Readings, plain: bool) -> Text:
@@ -151,6 +152,31 @@ def print_short(console: Console, readings: Readings, rule: int) -> None:
         console.print(shown(f"nothing read: {why_nothing(readings)}", style="yellow"))
     if readings.unread:
         console.print(shown(f"not read: {not_read(readings)}", style="yellow"))
+
+
+def print_account(console: Console, found: dict[str, Any]) -> None:
+    """Which models were asked, what of their answers stayed, and the cost."""
+    if found["scripted"]:
+        console.print(shown("scripted: a stand-in for a model answered; this is no result", style="yellow"))
+    kept = [
+        f"{some['kept']} {what} kept, {some['dropped']} dropped" + (f" ({some['problem']})" if some["problem"] else "")
+        for what in ("readings", "proposals")
+        if (some := found.get(what))
+    ]
+    cost = "cost unknown" if found["cost"] is None else f"{found['cost']:.4f} US dollars"
+    models = ", ".join(f"{role} {name or 'without an answer'}" for role, name in found["models"].items())
+    asked = f"{found['calls']} calls, {found['cached']} from the cache, {cost}"
+    console.print(shown("; ".join([f"language model: {models}", *kept, asked]), style="dim"))
+
+
+def print_model(told: dict[str, Any]) -> None:
+    """Below what was read: what a model had to do with it, and what of its answers was dropped; nothing where none was asked."""
+    if "llm" not in told:
+        return
+    console = _console()
+    print_account(console, told["llm"])
+    for item in told["llm"]["dropped"]:
+        console.print(shown(f"dropped: {item['candidate']} ({item['reason']})", style="dim"))
 
 
 def print_batch(rows: Sequence[dict[str, Any]]) -> None:

@@ -570,10 +570,10 @@ def test_drafts_say_what_a_model_did(tmp_path: Path, monkeypatch: pytest.MonkeyP
         data = json.loads(capsys.readouterr().out)
         asked = sum(server.asked.values())
         assert run([*arguments, "--polish", "v2", "--cache", "read-only"]) == 0
-        assert sum(server.asked.values()) == asked == 2
+        assert sum(server.asked.values()) == asked == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "scripted: a stand-in for a model answered; this is no result" in said
-    assert "0 calls, 2 from the cache, 0.0000 US dollars" in said
+    assert "0 calls, 3 from the cache, 0.0000 US dollars" in said
     assert "polish v2: accepted" in said
     assert data["polish"] == {"version": "v2", "outcome": "accepted", "lost": [], "attempts": 1}
     out = tmp_path / "out"  # every file says that no model made it
@@ -588,11 +588,11 @@ def test_drafts_say_what_a_model_did(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert data["certificate"]["epsilon_realization"] == 0
     told = data["llm"]
     assert told["models"] == {"generator": "scripted/gpt-4o-mini", "polisher": "scripted/gpt-4o-mini"}
-    assert (told["calls"], told["cached"], told["scripted"]) == (2, 0, True)
+    assert (told["calls"], told["cached"], told["scripted"]) == (3, 0, True)
     assert 0 < told["cost"] < 1
     frozen = json.loads((Path(gnrs.__file__).parent / "prompts" / "frozen.json").read_text())
     assert told["prompts"]["nl_polish.FROZEN.v2.txt"] == frozen["nl_polish.FROZEN.v2.txt"]
-    assert set(told["prompts"]) == {"nl_polish.FROZEN.v2.txt", "llm_augmented_generator.v1.txt"}
+    assert set(told["prompts"]) == {"sentence_reader.v1.txt", "nl_polish.FROZEN.v2.txt", "llm_augmented_generator.v1.txt"}
     for file in sorted(tmp_path.rglob("*")):
         assert file.is_dir() or KEY[3:20].encode() not in file.read_bytes(), file
 
@@ -627,5 +627,6 @@ def test_the_cost_limit_leaves_a_draft_as_without_a_model(tmp_path: Path) -> Non
     told = limited.language_model()
     assert told is not None
     assert told["proposals"]["problem"].startswith("max_cost: ")
+    assert told["readings"]["problem"].startswith("max_cost: ")
     assert plain.language_model() is None
     assert plain.as_dict()["llm"] is plain.as_dict()["polish"] is None

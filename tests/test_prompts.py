@@ -1,4 +1,4 @@
-"""The paper's twenty prompts: the list, the headers, values as data, and answers that fit the typed slots."""
+"""The paper's twenty prompts and one of ours: the list, the headers, values as data, and answers that fit the typed slots."""
 
 from __future__ import annotations
 
@@ -79,6 +79,8 @@ PAPER = {
     "real_charter_b2r_refine.v1.txt": "RealCharter-Bench Self-refine Refine Prompt",
 }
 """The list in the paper's appendix on prompts."""
+EVERY = (*PAPER, "sentence_reader.v1.txt")
+"""With ours."""
 
 FROZEN = {
     "independent_rubric.FROZEN.v1.txt": "179cfca7605432acd0241a68fa10de58bc2e4769545f7bd3056c4c430bb5f4f7",
@@ -88,13 +90,13 @@ FROZEN = {
 }
 """Kept here too, so that text and list cannot be changed together unseen."""
 
-RUBRICS = [name for name in PAPER if name.startswith("independent_rubric")]
+RUBRICS = [name for name in EVERY if name.startswith("independent_rubric")]
 TYPED = [
     name
-    for name in PAPER
+    for name in EVERY
     if load(name).response and load(name).response.__name__ in ("StructuredRule", "RefinedRule", "ParsedStructure", "ProposedFragments")
 ]  # type: ignore[union-attr]
-PARSED = [name for name in PAPER if load(name).response]
+PARSED = [name for name in EVERY if load(name).response]
 
 FENCE = re.compile(r"^<data-([0-9a-f]{16})>\n(.*?)\n</data-\1>$", re.DOTALL | re.MULTILINE)
 EXAMPLE = re.compile(r"^```json\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
@@ -124,13 +126,13 @@ def values(prompt: Prompt, make: Any = lambda name: f"value of {name}") -> dict[
 # ---- the files
 
 
-def test_the_files_are_the_papers_list() -> None:
+def test_the_files_are_the_papers_list_and_ours() -> None:
     assert len(PAPER) == 20
-    assert set(names()) == set(PAPER)
-    assert {path.name for path in FOLDER.iterdir()} - {".gitkeep"} == {*PAPER, FROZEN_LIST}
+    assert set(names()) == set(EVERY)
+    assert {path.name for path in FOLDER.iterdir()} - {".gitkeep"} == {*EVERY, FROZEN_LIST}
 
 
-@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_header_declares_what_the_text_uses(name: str) -> None:
     prompt = load(name)
     header, body = prompt.text.split("#}\n", 1)
@@ -144,12 +146,12 @@ def test_a_header_declares_what_the_text_uses(name: str) -> None:
 
 
 def test_every_placeholder_is_used_somewhere() -> None:
-    assert {p for name in PAPER for p in load(name).placeholders} == set(PLACEHOLDERS)
+    assert {p for name in EVERY for p in load(name).placeholders} == set(PLACEHOLDERS)
 
 
 def test_frozen_prompts_are_as_they_were_frozen() -> None:
     assert json.loads((FOLDER / FROZEN_LIST).read_text()) == FROZEN
-    assert {name: load(name).hash for name in PAPER if ".FROZEN." in name} == FROZEN
+    assert {name: load(name).hash for name in EVERY if ".FROZEN." in name} == FROZEN
 
 
 @pytest.mark.parametrize("name", FROZEN)
@@ -203,7 +205,7 @@ def test_an_unknown_name_gets_the_nearest() -> None:
 # ---- values are data
 
 
-@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize("name", EVERY)
 def test_rendering_puts_in_every_value_and_drops_the_header(name: str) -> None:
     prompt = load(name)
     text = render(prompt, **values(prompt))
@@ -217,7 +219,7 @@ def test_rendering_puts_in_every_value_and_drops_the_header(name: str) -> None:
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize("name", EVERY)
 def test_hostile_values_stay_data(name: str, hostile: str) -> None:
     prompt = load(name)
     stuffed = values(prompt, lambda p: f"{p}: {hostile}")
@@ -255,7 +257,7 @@ def test_what_an_earlier_attempt_lost_is_told_only_if_there_is_any() -> None:
     assert len(FENCE.findall(told)) == len(FENCE.findall(untold)) + 1
 
 
-@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize("name", EVERY)
 def test_missing_and_unknown_placeholders_are_refused(name: str) -> None:
     prompt = load(name)
     for left_out in prompt.placeholders:
@@ -273,7 +275,7 @@ def test_missing_and_unknown_placeholders_are_refused(name: str) -> None:
 # ---- answers
 
 
-@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize("name", EVERY)
 def test_the_example_in_a_prompt_is_an_answer(name: str) -> None:
     prompt = load(name)
     if prompt.response is None:
@@ -285,7 +287,7 @@ def test_the_example_in_a_prompt_is_an_answer(name: str) -> None:
 
 def test_every_answer_model_is_asked_for() -> None:
     assert {load(name).response for name in PARSED} == set(RESPONSES.values())
-    assert len(PARSED) == 18
+    assert len(PARSED) == 19
 
 
 @pytest.mark.parametrize("name", TYPED)
@@ -441,12 +443,12 @@ def test_the_unblinded_judge_stays_out_of_results() -> None:
     prompt = load("judge.v1.txt")
     assert {"method", "structure"} < set(prompt.placeholders)
     assert "out of every result" in prompt.text.split("#}")[0]
-    assert [name for name in PAPER if "method" in load(name).placeholders] == ["judge.v1.txt"]
+    assert [name for name in EVERY if "method" in load(name).placeholders] == ["judge.v1.txt"]
 
 
 def test_the_parser_sees_the_text_alone_and_the_polisher_no_goal() -> None:
     assert load("reverse_parser.v1.txt").placeholders == ("schema", "records", "clause")
-    assert all("goal" not in load(name).placeholders for name in PAPER if name.startswith("nl_polish"))
+    assert all("goal" not in load(name).placeholders for name in EVERY if name.startswith("nl_polish"))
 
 
 def test_prompts_import_without_heavy_packages() -> None:

@@ -50,7 +50,7 @@ def context(folder: Path, sentence: str, *edits: tuple[str, Any], rows: str = sm
 
 
 def refused(given: Context) -> Refused | None:
-    return refusal(given, readings_of(given.goal, given.schema))
+    return refusal(given, readings_of(given))
 
 
 def nobody(activity: str) -> Callable[[Row], Row]:

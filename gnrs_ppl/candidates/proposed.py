@@ -54,13 +54,16 @@ class Proposed(NamedTuple):
     proposals: tuple[Proposal, ...]
     dropped: tuple[Dropped, ...]
     answer: Answer[ProposedFragments]
+    prompt: str = PROMPT
+
+    def counted(self) -> dict[str, Any]:
+        """How many proposals stayed, and why there is no answer where there is none."""
+        return {"kept": len(self.proposals), "dropped": len(self.dropped), "problem": self.problem}
 
     @property
     def problem(self) -> str:
         """Why there is no usable answer, in a line; empty where there is one."""
-        if self.answer.error:
-            return one_line(f"{self.answer.error.kind}: {self.answer.error.message}", 200)
-        return "the model declined" if self.answer.refusal else ""
+        return self.answer.problem
 
 
 def propose(contexts: Sequence[Context], model: Model, *, seed: int | None = None, concurrency: int = CONCURRENCY) -> list[Proposed]:

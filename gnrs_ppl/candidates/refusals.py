@@ -46,13 +46,13 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         return Refused(told, REMEDY, reason="no_such_act")
     for number in rules_of(readings)[context.rule]:
         ways = [r for r in readings.statements[number].readings if r.probability >= LEAST_SHARE] or [readings.statements[number].best]
-        why = [_held_against(context, readings, reading) for reading in ways]
+        why = [held_against(context, readings, reading) for reading in ways]
         if all(why):
             return why[0]
     return None
 
 
-def _held_against(context: Context, readings: Readings, reading: Reading) -> Refused | None:
+def held_against(context: Context, readings: Readings, reading: Reading) -> Refused | None:
     """What speaks against one way to read a statement."""
     acts = [a for a in (reading.activation, *reading.targets, reading.after, reading.exception) if a is not None]
     if reading.template in UNIMPLEMENTED:

@@ -50,6 +50,12 @@ OPENERS = 3
 """How many acts are tried as openers of an instance."""
 
 
+def left_unread(context: Context) -> bool:
+    """Whether the goal's sentence is not looked at: there is no log, and the goal's fields say what is asked, as a card's do."""
+    goal = context.goal
+    return bool(context.records.prospective and (goal.required or goal.forbidden or goal.permitted))
+
+
 @dataclass(frozen=True)
 class Material:
     """A context as the sources see it."""
@@ -63,11 +69,8 @@ class Material:
 
     @cached_property
     def readings(self) -> Readings:
-        """The goal's sentence, as read; nothing of it where there is no log and the goal's fields say what is asked, as a card's do."""
-        goal = self.context.goal
-        if self.context.records.prospective and (goal.required or goal.forbidden or goal.permitted):
-            return Readings(goal.intent, ())
-        return readings_of(goal, self.context.schema)
+        """The goal's sentence, as read."""
+        return Readings(self.context.goal.intent, ()) if left_unread(self.context) else readings_of(self.context)
 
     @property
     def traces(self) -> Traces:

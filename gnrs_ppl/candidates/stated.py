@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
+
+from pydantic import ValidationError
 
 from gnrs_ppl.candidates.source import Material, Proposal, Proposals, shown_by
 from gnrs_ppl.reading import ActRead, Reading, Span
 from gnrs_ppl.reading.goal import ways
-from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE
+from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Norm
 
 FILLED = 0.8
 """A field is stated of an act only where at least this share of its rows carry the field."""
@@ -38,9 +41,18 @@ class Opener(NamedTuple):
 
 
 def stated(material: Material) -> Proposals:
-    """Proposals of every way to read the rule, most probable first."""
+    """Proposals of every way to read the rule, most probable first; where a model read along, those of the reader alone come before."""
+    context, by = material.context, "read from the sentence"
+    if context.read_along is not None:
+        alone = replace(context, read_along=None, scene=context.scene or context)
+        yield from _stated(Material(alone), by)
+        by = "read from the sentence with a model"
+    yield from _stated(material, by)
+
+
+def _stated(material: Material, by: str) -> Proposals:
     for share, said in ways(material.readings, material.rule):
-        told = f"read from the sentence ({share:.0%})"
+        told = f"{by} ({share:.0%})"
         if not all_recorded(material, said):
             continue
         for opener in openers(material, said):
@@ -58,7 +70,7 @@ def all_recorded(material: Material, said: Sequence[Reading]) -> bool:
 def _acts(said: Sequence[Reading]) -> Iterator[ActRead]:
     for reading in said:
         yield from reading.targets
-        yield from (act for act in (reading.activation, reading.exception) if act is not None)
+        yield from (act for act in (reading.activation, reading.after, reading.exception) if act is not None)
 
 
 def _lead(said: Sequence[Reading]) -> Reading:
@@ -169,11 +181,14 @@ def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str
     for office in offices(material, said, opener):
         for key in (None, "same_case") if office is None and opener.activity is not None else ("same_case",):
             constraints = [c for r in said for c in _constraints(material, r, opener, key)]
-            if constraints:
-                content: dict[str, Any] = {"force": said[0].force, "constraints": constraints} | (
-                    {"bearer": {"role": office}} if office else {}
-                )
-                yield Proposal("norm", content, f"{told}: {opener.because}")
+            content: dict[str, Any] = {"force": said[0].force, "constraints": constraints} | (
+                {"bearer": {"role": office}} if office else {}
+            )
+            try:
+                Norm.model_validate(content)
+            except ValidationError:  # no rule holds all of it at once: nothing, too many constraints, a second opener of a mutual one
+                continue
+            yield Proposal("norm", content, f"{told}: {opener.because}")
 
 
 def _constraints(material: Material, reading: Reading, opener: Opener, key: str | None) -> Iterator[dict[str, Any]]:
@@ -189,9 +204,9 @@ def _constraints(material: Material, reading: Reading, opener: Opener, key: str 
         common["count"] = reading.count
     if reading.activation is None and template == "existence" and reading.count == 1 and "deadline" in common and opener.activity:
         template = "response"
-    if reading.activation is not None and not own:
-        home = material.traces.homes[reading.activation.activity]
-        common["after"] = {"act": _act(material, reading.activation), "channel": home}
+    after = reading.activation if reading.activation is not None and not own else reading.after
+    if after is not None:
+        common["after"] = {"act": _act(material, after), "channel": material.traces.homes[after.activity]}
     if reading.exception is not None:
         common["unless"] = _act(material, reading.exception)
     acts = [a for a in reading.targets if a.activity != opener.activity]

@@ -52,6 +52,8 @@ class Context:
         The context whose log and profile this one shares.
     rule : int
         Which of the rules that the goal's sentence states is drafted, from 0.
+    read_along : ReadAlong or None
+        What a language model read in the goal's sentence, where one was asked.
     """
 
     goal: Goal
@@ -62,6 +64,7 @@ class Context:
     folder: Path = field(default_factory=Path)
     scene: Context | None = field(default=None, repr=False)
     rule: int = 0
+    read_along: Any = field(default=None, repr=False)
 
     @cached_property
     def log(self) -> EventLog:

@@ -25,6 +25,7 @@ from gnrs_ppl.rule.types import (
     Scope,
     Stage,
     Structure,
+    Template,
     Trigger,
 )
 
@@ -176,6 +177,80 @@ class ProposedFragments(Frozen):
     procedure: tuple[Fragment[ProcedureAnswer], ...]
 
 
+class Quoted(Frozen):
+    """Exact words of the sentence."""
+
+    words: str
+
+
+class ForceRead(Quoted):
+    """How strongly it binds, and the words that say so."""
+
+    force: Force
+
+
+class TemplateRead(Quoted):
+    """The kind of constraint, and the words that say so."""
+
+    template: Template
+
+
+class NameRead(Quoted):
+    """A name of the institution, and the words it was read from."""
+
+    name: str
+
+
+class ActionRead(Quoted):
+    """An action, and the words that say it; with what they say of who does it, to what and where."""
+
+    activity: str
+    role: NameRead | None = None
+    object: NameRead | None = None
+    location: NameRead | None = None
+
+
+class TimeRead(Quoted):
+    """A time limit, and the words that state it."""
+
+    duration: str
+
+
+class CountRead(Quoted):
+    """How often, and the words that say so."""
+
+    times: int
+
+
+class PersonRead(Quoted):
+    """Whether the same person acts or must not, and the words that say so."""
+
+    who: Literal["same_person", "another_person"]
+
+
+class StatementRead(Quoted):
+    """One duty, ban or permission; its words are those of the whole clause."""
+
+    force: ForceRead
+    template: TemplateRead
+    activation: ActionRead | None = None
+    targets: tuple[ActionRead, ...]
+    joint: Literal["all", "any"]
+    after: ActionRead | None = None
+    exception: ActionRead | None = None
+    time: TimeRead | None = None
+    count: CountRead | None = None
+    who: PersonRead | None = None
+    bearers: tuple[NameRead, ...]
+    condition: Quoted | None = None
+
+
+class SentenceReading(Frozen):
+    """What a sentence asks for."""
+
+    statements: tuple[StatementRead, ...]
+
+
 class StructureAnswer(Frozen):
     """A rule as data: all five slots."""
 
@@ -299,8 +374,8 @@ class StrictRubricScores(Frozen):
 RESPONSES: dict[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        ProposedFragments, ParsedStructure, StructuredRule, RefinedRule, NormSynthesis, CharterDraft, CharterRevision, PolishedClause,
-        DevelopmentJudgement, RubricScores, StrictRubricScores,
+        SentenceReading, ProposedFragments, ParsedStructure, StructuredRule, RefinedRule, NormSynthesis, CharterDraft, CharterRevision,
+        PolishedClause, DevelopmentJudgement, RubricScores, StrictRubricScores,
     )
 }  # fmt: skip
 """What a prompt may ask for, by the name its header gives."""

@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol
 from pydantic import BaseModel
 from typing_extensions import TypeVar  # pydantic's; defaults of type variables are in typing from Python 3.13 on
 
-from gnrs_ppl.errors import InputError
+from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.llm.costs import Usage
 from gnrs_ppl.llm.roles import Role
 
@@ -116,6 +116,13 @@ class Answer(Generic[T]):
     prompt: str = ""
     error: CallError | None = None
 
+    @property
+    def problem(self) -> str:
+        """Why there is no usable answer, in a line; empty where there is one."""
+        if self.error:
+            return one_line(f"{self.error.kind}: {self.error.message}", 200)
+        return "the model declined" if self.refusal else ""
+
     def record(self) -> dict[str, Any]:
         """Everything but ``parsed``, as JSON data; ``scripted`` and the prompt's hash are always in it."""
         names = ("text", "finish_reason", "refusal", "way", "cost", "cached", "model", "scripted", "tries", "prompt")
@@ -194,6 +201,18 @@ def ask(
         return asyncio.run(run())
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, run()).result()
+
+
+def account(answers: Iterable[Answer[Any]]) -> dict[str, Any]:
+    """What some answers took: calls made, answers from the cache, US dollars (None where a price is unknown), whether any is scripted."""
+    found = list(answers)
+    made = [answer for answer in found if answer.tries]
+    return {
+        "calls": len(made),
+        "cached": sum(answer.cached for answer in found),
+        "cost": None if any(answer.cost is None for answer in made) else float(sum(answer.cost or 0.0 for answer in made)),
+        "scripted": any(answer.scripted for answer in found),
+    }
 
 
 def refuse_scripted(answers: Iterable[Answer[Any]]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gnrs_ppl.context.load import Context
-from gnrs_ppl.context.types import Channel
+from gnrs_ppl.context.types import Channel, Schema
 from gnrs_ppl.llm.client import Message, Request, T
 from gnrs_ppl.llm.prompts import load, render
 from gnrs_ppl.llm.roles import Role
@@ -24,9 +24,14 @@ def material(context: Context) -> dict[str, str]:
     """
     return {
         "goal": _json(context.goal.model_dump(mode="json", exclude_defaults=True, exclude={"id"})),
-        "schema": _json(context.schema.model_dump(mode="json", exclude_defaults=True)),
+        "schema": schema_shown(context.schema),
         "records": _json(_records(context)),
     }
+
+
+def schema_shown(schema: Schema) -> str:
+    """The value of the placeholder ``schema``."""
+    return _json(schema.model_dump(mode="json", exclude_defaults=True))
 
 
 def request(

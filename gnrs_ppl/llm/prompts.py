@@ -1,4 +1,4 @@
-"""The paper's twenty prompts as checked files, and values put into them as data.
+"""The paper's twenty prompts and one of ours as checked files, and values put into them as data.
 
 A prompt file opens with a comment (``purpose``, ``role``, ``placeholders``, ``answer``, ``status``) that never reaches a model. Its only
 expressions are ``{{ name | fenced }}`` and ``{% if name %}``.
@@ -28,6 +28,7 @@ FROZEN_LIST = "frozen.json"
 """File name -> SHA-256 of every frozen prompt."""
 
 PLACEHOLDERS: Mapping[str, str] = {
+    "sentence": "what somebody asks for, in their words; of a goal its intent and nothing else",
     "goal": "normative goal g as JSON: intent, acts required and forbidden, names it mentions",
     "schema": "institutional schema C as JSON: roles, locations, objects, actions and procedure steps with their phrases",
     "records": "record layer D as JSON: durable channels, the activities each records, and counts",

@@ -12,6 +12,7 @@ from gnrs_ppl.context.files import parse_json, read_text, validated
 from gnrs_ppl.context.types import Actions, Frozen, Schema
 from gnrs_ppl.reading.plain import as_data, declare_name
 from gnrs_ppl.reading.reader import read
+from gnrs_ppl.reading.types import Readings
 
 MAX_BYTES = 50_000_000
 
@@ -24,6 +25,11 @@ class Row(Frozen):
     id: str | int
     text: Annotated[str, Field(min_length=1, max_length=2000)]
     actions: Annotated[Actions, Field(alias="schema")]
+
+    @property
+    def names(self) -> Schema:
+        """The acts that it may name."""
+        return Schema(actions=self.actions)
 
 
 def rows_of(path: Path) -> list[Row]:
@@ -45,8 +51,14 @@ def rows_of(path: Path) -> list[Row]:
     return [validated(Row, row, source=source, field=f"row {number}") for number, row in enumerate(listed, 1)]
 
 
-def read_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def read_rows(rows: Sequence[Row], readings: Sequence[Readings] | None = None) -> list[dict[str, Any]]:
     """What each row was read as, in the same order.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    readings : sequence of Readings, optional
+        What each was read as where that is known.
 
     Returns
     -------
@@ -56,11 +68,11 @@ def read_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
         Where nothing was read these are None and empty, ``reason`` says why in a word, and ``nearest`` which act (name, score)
         comes nearest.
     """
-    return [_read(row) for row in rows]
+    known = readings or [read(row.text, row.names) for row in rows]
+    return [_told(row, one) for row, one in zip(rows, known, strict=True)]
 
 
-def _read(row: Row) -> dict[str, Any]:
-    readings = read(row.text, Schema(actions=row.actions))
+def _told(row: Row, readings: Readings) -> dict[str, Any]:
     best = readings.statements[0].best if readings.statements else None
     near = next(({"name": u.nearest, "score": u.score} for u in readings.unread if u.nearest), None)
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Goal, Schema
 from gnrs_ppl.reading.reader import read
 from gnrs_ppl.reading.types import ActRead, Reading, Readings
@@ -14,8 +15,14 @@ LEAST_SHARE = 0.15
 """Readings less probable than this propose nothing."""
 
 
+def readings_of(context: Context) -> Readings:
+    """The goal's sentence, read against the schema; with what a model read in it, where one was asked."""
+    together: Readings | None = context.read_along and context.read_along.readings
+    return together or _read(context.goal, context.schema)
+
+
 @lru_cache(maxsize=512)
-def readings_of(goal: Goal, schema: Schema) -> Readings:
+def _read(goal: Goal, schema: Schema) -> Readings:
     """The goal's sentence, read against the schema."""
     return read(goal.intent, schema)
 
