@@ -184,6 +184,7 @@ class _Reader:
         time = self._time(sentence, main, subs, opening)
         force: Force = "must" if frame.bound.force == "may" and relation.label != "existence" else frame.bound.force
         acts = [*targets, *([activation] if activation else []), *excused]
+        condition = sentence.condition(main, [c for c in sentence.parts if self._tells(c)])
         reading = Reading(
             1.0,
             force,
@@ -197,9 +198,9 @@ class _Reader:
             time=time,
             bearers=bearers,
             who=who_acts(frame.whole),
-            condition=sentence.condition(main, [c for c in sentence.parts if self._tells(c)]),
+            condition=condition,
             one_subject=bool(opening and opening.kind != "main" and patterns.GERUND.match(self.text.sentence, opening.start)),
-            used=(*spans_of(acts), *(Span(*s.mark) for s in subs), *time_and_people(time, bearers)),
+            used=(*spans_of(acts), *(Span(*s.mark) for s in subs), *time_and_people(time, bearers), *([condition] if condition else [])),
             why=f"the words around {'the two acts' if relation.other else 'the act'}",
         )
         return self._as_constructed(relation, reading)
