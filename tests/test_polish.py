@@ -160,8 +160,9 @@ def recounted(text: str) -> Iterator[str]:
 
 def negated(text: str) -> Iterator[str]:
     """Texts with one negation dropped or added, or one force word changed."""
-    for match in places("(?:must|should|may|need)(?: not)?(?! make| appeal| lodge)", text):
-        words = {"must", "must not", "should", "should not", "may", "need not"} - {match[0].lower()}
+    for match in places("(?:must|should|may|need)(?: not| never)?(?! make| appeal| lodge)", text):
+        # what must never be done must not be done
+        words = {"must", "must not", "should", "should not", "may", "need not"} - {match[0].lower().replace("never", "not")}
         yield from (text[: match.start()] + other + text[match.end() :] for other in sorted(words))
 
 
@@ -425,7 +426,7 @@ def answering(*texts: Any) -> Any:
 
 
 def without_appeal(clause: str) -> str:
-    return re.sub(r" (?:Appeals go|An? [\w -]+ goes) to [^.]*\.", "", clause)
+    return re.sub(r" Those affected may [^.]*\.", "", clause)
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
@@ -433,7 +434,7 @@ def without_appeal(clause: str) -> str:
     ((reworded,), "accepted", 1),
     ((without_appeal, reworded), "accepted on retry", 2),
     ((without_appeal,), "refused", 2),
-    ((lambda clause: clause.replace(" must ", " must not ").replace(" should not ", " should "),), "refused", 2),
+    ((lambda clause: clause.replace(" must ", " must not ").replace(" should never ", " should "),), "refused", 2),
     (("<b>Everybody</b> must check in; DROP TABLE events",), "refused", 2),
     ((lambda clause: clause + " " + clause,), "refused", 2),
     (("x" * 5000,), "refused", 2),

@@ -256,7 +256,7 @@ def _tell_people(rule: Structure, said: Said, lines: list[str], problems: list[s
         for clause in said.clauses:
             somebody = clause.bearer != "act" and not clause.denied
             told = personal or "same_resource" in said.correlations
-            known = clause.identified or clause.correlate == "same_resource" or (somebody and told)
+            known = clause.bearer == "act" or clause.identified or clause.correlate == "same_resource" or (somebody and told)
             lines += ["norm: bearer of the trigger"] if known else []
             problems += [] if known else [f"norm: that it is the same person who must {clause.act.activity!r}"]
     lines += _listed("role", scope if any(set(names) == set(scope) for names in said_lists) else ())

@@ -71,6 +71,8 @@ class _Reader(Scanner):
         while not self.text.startswith(("Exception: ", "This applies ", "Evidence: "), self.at):
             found, roles = self.duty(constraints)
             if self.whose == "person":
+                if constraints and self.scope.get("roles", ()) != tuple(roles):
+                    raise self.fail("the people named before")
                 self.scope |= {"roles": tuple(roles)} if roles else {}
             elif self.whose == "office":
                 if len(found) > 1 or len(roles) != 1 or office not in (None, *roles):
@@ -180,7 +182,7 @@ class _Reader(Scanner):
         if self.opened:
             if self.whose != "person":
                 self.again()
-            elif self.act("doing") != self.opener["act"]:
+            elif not self.opener or self.act("doing") != self.opener["act"]:
                 self.at = start
                 raise self.fail("the act named before")
             return
@@ -193,7 +195,7 @@ class _Reader(Scanner):
         if first or self.take(f"{which} "):
             self.whose = self.whose or "office"
             act = self.act("noun", ACTING if self.whose == "anybody" else "by")
-            if self.whose == "anybody" and self.take(" by "):
+            if self.whose == "anybody" and self.take(", by " if "any_of" in act else " by "):
                 self.scope["roles"] = tuple(self.roles())
         else:
             if self.whose:
@@ -289,6 +291,9 @@ class _Reader(Scanner):
     def beside(self) -> Data:
         """A side without a length."""
         if self.take(f"at {'some' if self.positive else 'any'} point in the case"):
+            if self.take(" up to the end of the "):
+                self.period()
+                return {"relation": "around"}
             self.need(_WHETHER)
             return {"relation": "around", "after": self.occasion()}
         if self.take("before "):
@@ -314,8 +319,8 @@ class _Reader(Scanner):
                 raise self.fail("one office")
             self.whose = "anybody"
             return [self.clause(before, subject, target)], []
-        if self.whose in ("person", "anybody"):
-            raise self.fail("somebody", "nobody")
+        if self.whose == "anybody":
+            self.whose = "person"
         roles = self.subject()
         self.need(" ")
         return self.clauses(before), roles

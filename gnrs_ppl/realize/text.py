@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from gnrs_ppl.context.time import Duration
@@ -215,8 +216,9 @@ class _Writer:
         if trigger.once == "first":
             which = "the case's first" if self.office else "the first"
         words = _act(trigger.act, self.lexicon, "noun", "by" if self.office else ACTING)
-        roles = "" if self.office or not self.rule.scope.roles else f" by {self.person()}"
-        return f"{which} {words}{roles}"
+        # behind a comma where it must not seem to be said of the last alternative alone
+        joint = ", by" if trigger.act.alternatives else " by"
+        return f"{which} {words}" + ("" if self.office or not self.rule.scope.roles else f"{joint} {self.person()}")
 
     def again(self) -> str:
         """The opening act once it was spoken of."""
@@ -229,21 +231,25 @@ class _Writer:
         same = self.rule.norm.correlation(constraint) == "same_resource"
         return same and not self.office and self.rule.trigger.act is not None
 
-    def reading_order(self, constraint: Constraint) -> tuple[bool, bool, float, str]:
-        """What one person has to do before the rest, duties before prohibitions, short deadlines first."""
+    def reading_order(self, constraint: Constraint) -> tuple[int, bool, float, str]:
+        """What one person has to do stays together; duties before prohibitions, short deadlines first."""
+        bound = any(self.personal(c) and c.positive for c in self.rule.norm.constraints)
+        place = (0 if bound else 2) if self.personal(constraint) else 1 if constraint.positive else 3
         length = constraint.deadline.shortest_seconds() if constraint.deadline else float("inf")
-        return not self.personal(constraint), not constraint.positive, length, dumps(constraint)
+        return place, not constraint.positive, length, dumps(constraint)
 
     def duties(self) -> Iterator[str]:
         """What one person has to do as one sentence, every other constraint as one of its own."""
         clauses = [(self.personal(c), self.clause(c, before)) for before, c in zip([None, *self.constraints], self.constraints, strict=False)]
-        own = [text for personal, text in clauses if personal]
-        if len(own) > 2:
-            lettered = [f"({chr(ord('a') + i)}) {clause}" for i, clause in enumerate(own)]
-            yield f"{self.person()} {'; '.join(lettered[:-1])}; and {lettered[-1]}"
-        elif own:
-            yield f"{self.person()} {', and '.join(own)}"
-        yield from (text for personal, text in clauses if not personal)
+        for personal, group in groupby(clauses, key=itemgetter(0)):
+            texts = [text for _, text in group]
+            if not personal:
+                yield from texts
+            elif len(texts) < 3:
+                yield f"{self.person()} {', and '.join(texts)}"
+            else:
+                lettered = [f"({chr(ord('a') + i)}) {text}" for i, text in enumerate(texts)]
+                yield f"{self.person()} {'; '.join(lettered[:-1])}; and {lettered[-1]}"
 
     def clause(self, constraint: Constraint, before: Constraint | None) -> str:
         """A constraint from its modal on; with its subject, unless that is shared."""
@@ -279,8 +285,9 @@ class _Writer:
         """Where the constraint looks, behind the act."""
         relation, length, window = RELATIONS[constraint.template], constraint.deadline, self.rule.trigger.window
         ahead = relation in ("after", "from", "only after")
-        # "both" needs the two acts in one sentence
-        brief = not self.shared(constraint)
+        # said anew where the sentence needs both acts: they have something in common, or show who is bound
+        bound = self.personal(constraint) and not (before and self.personal(before))
+        brief = before and not bound and not self.shared(constraint)
         if brief and relation not in ("both", "only after") and before and _same_time(constraint, before, window):
             return "within that time"
         rest = not length and not constraint.after and not constraint.earlier_counts
@@ -295,9 +302,10 @@ class _Writer:
             text = f"as the {side} {self.occasion(constraint)}" + (f", within {duration(length)}" if length else "")
         elif relation == "before":
             text = f"{f'within {duration(length)} ' if length else ''}before {self.occasion(constraint)}"
+        elif length:
+            text = f"within {duration(length)}, whether before or after {self.occasion(constraint)}"
         else:
-            somewhere = f"at {'some' if constraint.positive else 'any'} point in the case"
-            text = f"{f'within {duration(length)}' if length else somewhere}, whether before or after {self.occasion(constraint)}"
+            text = f"at {'some' if constraint.positive else 'any'} point in the case{self.around(constraint)}"
         return text + {"both": ", with neither happening without the other", "only after": ", and only then"}.get(relation, "")
 
     def ahead(self, constraint: Constraint) -> str:
@@ -316,6 +324,14 @@ class _Writer:
             return f"at the latest by the close of the case, whether before or after {occasion}"
         end = "the time is up" if window else "the case closes"
         return f"after {occasion} and before {end}" if constraint.positive else f"after {occasion}"
+
+    def around(self, constraint: Constraint) -> str:
+        """How far the search goes that begins with the case."""
+        occasion, window = self.occasion(constraint), self.rule.trigger.window
+        if window is None or constraint.after:
+            return f", whether before or after {occasion}"
+        self.window_told = True
+        return f" up to the end of the {duration(window)} after {occasion}"
 
     def edge(self, constraint: Constraint, which: str) -> str:
         """The first or the last place in a case."""
