@@ -208,8 +208,11 @@ class NormReader(OpeningReader):
             return False
         for clause in self.said.clauses[first:]:
             clause.denied = denied
-            if bearer == "act" and not clause.times and not clause.front:
-                return False  # whatever happens, and not only after the opening act
+            if bearer == "act":
+                if not clause.times and not clause.front:
+                    return False  # whatever happens, and not only after the opening act
+                people = [*self.said.trigger_roles, *(c.bearer for c in self.said.clauses[:first] if isinstance(c.bearer, tuple))]
+                clause.identified = any(people)
         return True
 
     def relative(self) -> bool:
