@@ -55,7 +55,10 @@ _MEANWHILE = (
 _AFTER = (
     r"(?:after|of|from|following|since|counted from|counting from|(?:that|which) (?:begins?|starts?) (?:with|when)|(?:that|which) follow)"
 )
-_PRONOUN = r"(?!(?:that|this) (?:A\d|start))(it|this|that|then|doing so|having done so|that moment|this moment|that point|its start|that act|this act)"
+_PRONOUN = (
+    r"(?!(?:that|this) (?:A\d|start))(it|this|that|then|doing so|having done so|that moment|this moment|that point|its start|that act"
+    r"|this act)"
+)
 _HAPPEN = r"(?:follow|happen|occur|take place|be (?:made|done|carried out|completed|performed))"
 
 
@@ -167,13 +170,12 @@ class NormReader(OpeningReader):
     def personal(self) -> bool:
         """``the cook or waiter who arrives must check in``, ``no courier may arrive``."""
         bearer: Names | Literal["person", "act"] = "person"
-        denied = self.take(r"(?:no|none of the)(?= R\d)|nobody") is not None
+        denied, acting = self.take(r"(?:no|none of the)(?= R\d)|nobody") is not None, None
         universal = needs_act = False
         identified = not denied
-        if denied and self.text[: self.at].endswith("nobody "):
-            bearer = "act"
-        elif not denied and self.take(r"(?:somebody|someone)(?= (?:must|should|may) )"):
-            bearer = "act"
+        nobody = denied and self.text[: self.at].endswith("nobody ")
+        if nobody or (not denied and self.take(r"(?:somebody|someone)(?= (?:must|should|may|acting as an? R\d+) )")):
+            bearer, acting = "act", self.take(r"acting as an? (R\d+)")
         else:
             who = self.take(
                 rf"(?P<det>the same |the |that |an? |any |every |each |all |all the )?(?P<role>R\d+)(?P<known> concerned| in question)?"
@@ -211,6 +213,10 @@ class NormReader(OpeningReader):
             if bearer == "act":
                 if not clause.times and not clause.front:
                     return False  # whatever happens, and not only after the opening act
+                if acting:
+                    if clause.act.role or (role := self.single(acting[1])) is None:
+                        return False
+                    clause.act = clause.act.model_copy(update={"role": role})
                 people = [*self.said.trigger_roles, *(c.bearer for c in self.said.clauses[:first] if isinstance(c.bearer, tuple))]
                 clause.identified = any(people)
         return True

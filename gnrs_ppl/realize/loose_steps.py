@@ -78,8 +78,8 @@ _PLAIN = (
 _LOOKING = r"(?:checking|inspecting|looking at|looking into|consulting|reviewing|examining)"
 _LOOKS = r"(?:inspects?|checks?|examines?|consults?|reviews?|looks? (?:at|into))"
 _CONSULTING = (
-    rf"(?:(?:(?:who|and) )?{_LOOKS}|(?:by )?(?:{_LOOKING}|using)|with (?:an )?inspection of|(?:heard )?on the basis of|based on|with the help of"
-    r"|drawing on|against|from|of)"
+    rf"(?:(?:(?:who|and) )?{_LOOKS}|(?:by )?(?:{_LOOKING}|using)|with (?:an )?inspection of|(?:heard )?on the basis of|based on"
+    r"|with the help of|drawing on|against|from|of)"
 )
 _CONSULTED = r"(?:inspected|checked|consulted|examined|reviewed)"
 

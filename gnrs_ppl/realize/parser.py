@@ -52,6 +52,12 @@ def parse(text: str, lexicon: Lexicon) -> Structure:
         raise ParseError(reader.furthest, reader.expected, reader.text[reader.furthest :]) from None
 
 
+def _acting(act: Data, role: str) -> Data:
+    """An act with a role in all of its patterns."""
+    patterns = [pattern | {"role": role} for pattern in act.get("any_of", [act])]
+    return {"any_of": patterns} if len(patterns) > 1 else patterns[0]
+
+
 class _Reader(Scanner):
     """Reads one rule text; every method reads from ``at`` and moves it."""
 
@@ -66,21 +72,12 @@ class _Reader(Scanner):
         self.opened = False
         self.ends: bool | None = None
         self.whose: Literal["person", "office", "anybody"] | None = None
-        office: Any = None
+        self.office: str | None = None
         constraints: list[Data] = []
         while not self.text.startswith(("Exception: ", "This applies ", "Evidence: "), self.at):
-            found, roles = self.duty(constraints)
-            if self.whose == "person":
-                if constraints and self.scope.get("roles", ()) != tuple(roles):
-                    raise self.fail("the people named before")
-                self.scope |= {"roles": tuple(roles)} if roles else {}
-            elif self.whose == "office":
-                if len(found) > 1 or len(roles) != 1 or office not in (None, *roles):
-                    raise self.fail("one office")
-                (office,) = roles
-            constraints += found
+            constraints += self.duty(constraints)
             self.need(". ")
-        bearer: Any = {"role": office} if office else "trigger"
+        bearer: Any = {"role": self.office} if self.office else "trigger"
         constraints = [{key: value for key, value in constraint.items() if key != "time"} for constraint in constraints]
         self.exception(constraints)
         self.applies(bearer)
@@ -194,7 +191,7 @@ class _Reader(Scanner):
         first = self.take("the first " if self.whose == "anybody" else "the case's first ")
         if first or self.take(f"{which} "):
             self.whose = self.whose or "office"
-            act = self.act("noun", ACTING if self.whose == "anybody" else "by")
+            act = self.act("noun", f"by somebody {ACTING}" if self.whose == "anybody" else "by")
             if self.whose == "anybody" and self.take(", by " if "any_of" in act else " by "):
                 self.scope["roles"] = tuple(self.roles())
         else:
@@ -309,21 +306,33 @@ class _Reader(Scanner):
 
     # Norm
 
-    def duty(self, told: list[Data]) -> tuple[list[Data], list[str]]:
-        """One sentence of duties with the roles of its subject."""
+    def duty(self, told: list[Data]) -> list[Data]:
+        """One sentence of duties; who bears them is kept."""
         before = told[-1] if told else None
-        subject = next((words for words in ("somebody ", "nobody ") if self.take(words)), "")
+        subject = next((words for words in ("somebody", "nobody") if self.take(words)), "")
         target = None if subject else self.attempt(self.counted)
         if subject or target:
-            if self.whose == "office":
+            if self.office:
                 raise self.fail("one office")
             self.whose = "anybody"
-            return [self.clause(before, subject, target)], []
+            role = self.an("role") if self.take(f" {ACTING} ") else None
+            self.need(" " if subject else "")
+            one = self.clause(before, subject, target)
+            return [one | {"target": _acting(one["target"], role)} if role else one]
         if self.whose == "anybody":
             self.whose = "person"
         roles = self.subject()
         self.need(" ")
-        return self.clauses(before), roles
+        found = self.clauses(before)
+        if self.whose == "person":
+            if told and self.scope.get("roles", ()) != tuple(roles):
+                raise self.fail("the people named before")
+            self.scope |= {"roles": tuple(roles)} if roles else {}
+        elif len(found) > 1 or len(roles) != 1 or self.office not in (None, *roles):
+            raise self.fail("one office")
+        else:
+            (self.office,) = roles
+        return found
 
     def subject(self) -> list[str]:
         """Roles in front of the modal; none for nobody in particular."""
@@ -393,7 +402,7 @@ class _Reader(Scanner):
 
     def modal(self, subject: str) -> tuple[Force, bool, bool]:
         """Force, polarity, and whether something is forbidden once and for all."""
-        if subject == "nobody ":
+        if subject == "nobody":
             forces: dict[str, Force] = {f"{word} ": force for force, word in NOBODY.items()}
             return forces[self.need(*forces)], False, self.take("ever ")
         found = _MODALS[self.need(*sorted(_MODALS, key=len, reverse=True))]

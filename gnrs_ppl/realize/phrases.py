@@ -51,8 +51,8 @@ NOBODY: dict[Force, str] = {"must": "may", "should": "should", "may": "need"}
 SHARED: dict[Correlation, str] = {"same_resource": "by the same person", "same_object": "for the same object"}
 """What the act and the one it is measured from must have in common, where that is more than the case."""
 
-ACTING = "by somebody acting as"
-"""What leads to the role that the opening act itself states, where the people the rule is for stand behind ``by``."""
+ACTING = "acting as"
+"""What leads to the role that an act itself states, behind somebody or nobody."""
 
 BOTH: dict[bool, str] = {True: ", both ", False: ", if both are "}
 """What leads to it: asked for along with the act (True), or what makes the act forbidden."""
@@ -95,8 +95,8 @@ FOLLOWING_RUNS = (
 """Runs of words that may stand right after a name."""
 
 RESERVED_WORDS = frozenset(FOLLOWING_WORDS) | frozenset({
-    "shall", "might", "can", "cannot", "not", "no", "never", "ever", "none", "neither", "nor", "unless", "except", "if", "when", "whether", "then",
-    "every", "each", "any", "either", "once", "twice", "times", "matter", "until", "afterwards", "both", "all", "show", "shows",
+    "shall", "might", "can", "cannot", "not", "no", "never", "ever", "none", "neither", "nor", "unless", "except", "if", "when", "whether",
+    "then", "every", "each", "any", "either", "once", "twice", "times", "matter", "until", "afterwards", "both", "all", "show", "shows",
 })  # fmt: skip
 """Words no phrase may use: they carry force, polarity, time or the joints of a sentence."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from gnrs_ppl.context.time import Duration
@@ -132,6 +131,7 @@ class _Writer:
         self.office = isinstance(rule.norm.bearer, Office)
         self.constraints = sorted(rule.norm.constraints, key=self.reading_order)
         self.mentioned = self.window_told = False
+        self.before: Constraint | None = None
 
     def text(self, dates_only: bool) -> str:
         sentences = [*self.duties()]
@@ -215,7 +215,7 @@ class _Writer:
             return f"the start of {which} case"
         if trigger.once == "first":
             which = "the case's first" if self.office else "the first"
-        words = _act(trigger.act, self.lexicon, "noun", "by" if self.office else ACTING)
+        words = _act(trigger.act, self.lexicon, "noun", "by" if self.office else f"by somebody {ACTING}")
         # behind a comma where it must not seem to be said of the last alternative alone
         joint = ", by" if trigger.act.alternatives else " by"
         return f"{which} {words}" + ("" if self.office or not self.rule.scope.roles else f"{joint} {self.person()}")
@@ -240,9 +240,8 @@ class _Writer:
 
     def duties(self) -> Iterator[str]:
         """What one person has to do as one sentence, every other constraint as one of its own."""
-        clauses = [(self.personal(c), self.clause(c, before)) for before, c in zip([None, *self.constraints], self.constraints, strict=False)]
-        for personal, group in groupby(clauses, key=itemgetter(0)):
-            texts = [text for _, text in group]
+        for personal, group in groupby(self.constraints, key=self.personal):
+            texts = [self.clause(constraint) for constraint in group]
             if not personal:
                 yield from texts
             elif len(texts) < 3:
@@ -251,9 +250,10 @@ class _Writer:
                 lettered = [f"({chr(ord('a') + i)}) {text}" for i, text in enumerate(texts)]
                 yield f"{self.person()} {'; '.join(lettered[:-1])}; and {lettered[-1]}"
 
-    def clause(self, constraint: Constraint, before: Constraint | None) -> str:
+    def clause(self, constraint: Constraint) -> str:
         """A constraint from its modal on; with its subject, unless that is shared."""
-        text = f"{self.asked(constraint)} {self.when(constraint, before)}"
+        text = f"{self.asked(constraint)} {self.when(constraint)}"
+        self.before = constraint
         if shared := self.shared(constraint):
             text += BOTH[constraint.positive] + shared
         text += f" ({TIES[constraint.ties]})" if constraint.ties else ""
@@ -263,7 +263,8 @@ class _Writer:
 
     def asked(self, constraint: Constraint) -> str:
         """What is asked of whom, and how often."""
-        c, bearer, modal = constraint, self.rule.norm.bearer, MODALS[self.rule.norm.force, constraint.positive]
+        c, target, bearer, force = constraint, constraint.target, self.rule.norm.bearer, self.rule.norm.force
+        modal = MODALS[force, c.positive]
         never = c.template == "absence" and c.count == 1
         often = "" if never else _how_often(c)
         if never:
@@ -273,21 +274,24 @@ class _Writer:
         elif not self.personal(c):
             if c.template in COUNTING and (c.count > 1 or c.template == "exactly"):
                 # how often all of them do it together, so that it is said of the act and of no subject
-                return f"{self.an(c.target)} {modal} happen{often}"
-            modal = f"somebody {modal}" if c.positive else f"nobody {NOBODY[self.rule.norm.force]}{' ever' if never else ''}"
-        return f"{modal} {conduct(c.target, self.lexicon)}{often}"
+                return f"{self.an(target)} {modal} happen{often}"
+            acting = ""
+            if target.role and target == target.carried_by(target.role):
+                acting, target = f" {ACTING} {self.lexicon.a('role', target.role)}", target.carried_by(None)
+            modal = f"somebody{acting} {modal}" if c.positive else f"nobody{acting} {NOBODY[force]}{' ever' if never else ''}"
+        return f"{modal} {conduct(target, self.lexicon)}{often}"
 
     def shared(self, constraint: Constraint) -> str:
         """What the acts must have in common, where neither the subject nor the case says so."""
         return "" if self.personal(constraint) else SHARED.get(self.rule.norm.correlation(constraint), "")
 
-    def when(self, constraint: Constraint, before: Constraint | None) -> str:
+    def when(self, constraint: Constraint) -> str:
         """Where the constraint looks, behind the act."""
-        relation, length, window = RELATIONS[constraint.template], constraint.deadline, self.rule.trigger.window
-        ahead = relation in ("after", "from", "only after")
+        before, relation, length = self.before, RELATIONS[constraint.template], constraint.deadline
+        window, ahead = self.rule.trigger.window, relation in ("after", "from", "only after")
         # said anew where the sentence needs both acts: they have something in common, or show who is bound
         bound = self.personal(constraint) and not (before and self.personal(before))
-        brief = before and not bound and not self.shared(constraint)
+        brief = not bound and not self.shared(constraint)
         if brief and relation not in ("both", "only after") and before and _same_time(constraint, before, window):
             return "within that time"
         rest = not length and not constraint.after and not constraint.earlier_counts
@@ -428,7 +432,8 @@ class _Writer:
             text = f"those affected may make {what}, which goes to {office}"
         else:
             text = f"those affected may appeal to {office}" + ("" if words == "appeal" else f" through {what}")
-        return text + (f", heard on the basis of {self.names('channel', [step.inspects])[0]}" if step.inspects else "") + self.recorded(step)
+        heard = f", heard on the basis of {self.names('channel', [step.inspects])[0]}" if step.inspects else ""
+        return text + heard + self.recorded(step)
 
     def recorded(self, step: Step) -> str:
         """The recorded activity that shows a step."""
