@@ -224,7 +224,7 @@ def test_most_reworded_rules_are_accepted(capsys: pytest.CaptureFixture[str]) ->
         kept += not not_kept(structure, reworded(render(structure, lexicon_of(goal))), lexicon_of(goal))
     with capsys.disabled():
         print(f"\n{kept} of 96 rules in lightly other words accepted")
-    assert kept >= 72
+    assert kept >= 86
 
 
 @pytest.mark.parametrize(("slot", "more"), [
