@@ -473,6 +473,9 @@ OWN, THING = {"correlate": "same_resource"}, {"correlate": "same_object"}
     ((IN_TIME | CHECKED, BAN | HEARD | OWN), {"bearer": {"role": "waiter"}},
      "A waiter must check in within one day after each payment. A waiter must never speak to the owner after that payment, if both are by "
      "the same person."),
+    # a time without an end is said again
+    ((CHECKED | {"template": "precedence"}, HEARD | {"template": "precedence"}), {},
+     "Somebody must check in before each payment. Somebody must speak to the owner before that payment."),
     # order does not matter
     ((CHECKED | {"template": "responded_existence"},), {},
      "Somebody must check in at some point in the case, whether before or after each payment."),

@@ -441,14 +441,15 @@ class _Writer:
 
 
 def _same_time(one: Constraint, other: Constraint, window: Duration | None) -> bool:
-    """Whether ``within that time`` would mean the time of the other: the same relation, length and activation."""
+    """Whether ``within that time`` would mean the time of the other: one with an end, the same relation, length and activation."""
 
     def place(c: Constraint) -> tuple[object, ...]:
         relation = RELATIONS[c.template]
-        return ("after" if relation in ("after", "from") else relation), c.deadline, c.after, c.earlier_counts
+        return ("after" if relation == "from" else relation), c.deadline, c.after, c.earlier_counts
 
-    timed = RELATIONS[one.template] in ("after", "from", "before") or bool(one.deadline and RELATIONS[one.template] == "around")
-    return timed and place(one) == place(other) and not (window and RELATIONS[one.template] in ("after", "from") and not one.deadline)
+    relation, *_ = place(one)
+    ends = one.deadline is not None or (relation == "after" and other.positive and not window)
+    return relation in ("after", "before", "around") and ends and place(one) == place(other)
 
 
 def _how_often(constraint: Constraint) -> str:
