@@ -394,8 +394,8 @@ def test_names_become_words() -> None:
     assert [plural(n) for n in ("waiter", "bill of lading", "invoice for goods", "box", "duty", "key", "chairman", "person")] == [
         "waiters", "bills of lading", "invoices for goods", "boxes", "duties", "keys", "chairmen", "people",
     ]  # fmt: skip
-    assert [gerund(v) for v in ("make", "stop", "tie", "see", "greet", "enter", "pay")] == [
-        "making", "stopping", "tying", "seeing", "greeting", "entering", "paying",
+    assert [gerund(v) for v in ("make", "stop", "tie", "see", "greet", "enter", "pay", "patrol")] == [
+        "making", "stopping", "tying", "seeing", "greeting", "entering", "paying", "patrolling",
     ]  # fmt: skip
     assert [article(w) for w in ("owner", "user", "hour", "UN envoy", "MP", "“x”", "unit", "uninvited guest", "11 day pass", "8", "7")] == [
         "an", "a", "an", "a", "an", "a", "a", "an", "an", "an", "a",
