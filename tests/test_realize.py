@@ -288,7 +288,7 @@ OTHER_WORDS = (
     ("as the first act", "as the last act"), ("as the last act", "as the first act"), ("as the next act after", "after"),
     ("as the last act before", "before"), (", with neither happening without the other", ""), (", and only then", ""), ("at the latest ", ""),
     ("by the close of the case, ", ""), ("by the end of the ", ""), ("counts as kept", "counts as broken"), ("counts as broken", "leaves it open"),
-    ("Somebody ", "Nobody "), ("Nobody ", "Somebody "), ("the same person", "the same object"), ("the same object", "the same person"),
+    ("The same person ", "A waiter "), ("The same person ", "Somebody "), ("Somebody ", "Nobody "), ("Nobody ", "Somebody "), ("the same person", "the same object"), ("the same object", "the same person"),
     (", both for the same object", ""), (", if both are for the same object", ""), (", if both are", ", both"),
     ("the case's first ", "each "), ("the first ", "each "), ("after first ", "after "), (" any ", " each "), (" each ", " any "),
     ("within that time", "during that period"), ("during that period", "within that time"), ("at least ", "exactly "),
@@ -465,7 +465,7 @@ OWN, THING = {"correlate": "same_resource"}, {"correlate": "same_object"}
     ((IN_TIME | CHECKED, IN_TIME | HEARD), {"bearer": {"role": "waiter"}},
      "A waiter must check in within one day after each payment. A waiter must speak to the owner within that time."),
     ((IN_TIME | CHECKED | OWN, IN_TIME | HEARD | OWN), {"scope": {"roles": ["waiter"]}},
-     "A waiter must check in within one day after carrying out the payment, and must speak to the owner within that time."),
+     "A waiter must check in within one day after carrying out the payment. The same person must speak to the owner within that time."),
     # a ban on one person stands behind what others have to do, and says whose payment it was
     ((IN_TIME | CHECKED, BAN | HEARD | OWN), {"scope": {"roles": ["waiter"]}},
      "Somebody must check in within one day after each payment by a waiter. A waiter must never speak to the owner after carrying out the "
@@ -486,7 +486,11 @@ OWN, THING = {"correlate": "same_resource"}, {"correlate": "same_object"}
      "other."),
     # from when
     ((IN_TIME | CHECKED,), {"trigger": {"act": "Payment", "channel": "Roster", "once": "first", "window": "P2D"}},
-     "Somebody must check in within one day after the first payment. This applies for two days after that payment."),
+     "Somebody must check in within one day after the first payment. The matter stays open for two days after that payment."),
+    ((IN_TIME | CHECKED | {"after": {"act": "Speak", "channel": "email"}},),
+     {"trigger": {"act": "Payment", "channel": "Roster", "window": "P2D"}},
+     "Somebody must check in within one day after the next speaking to the owner recorded in the email log after each payment. This applies "
+     "for two days after that payment."),
 ])  # fmt: skip
 def test_a_text_says_whose_act_counts_and_when(constraints: tuple[dict[str, object], ...], slots: dict[str, object], text: str) -> None:
     assert constrained(*constraints, **slots) == text

@@ -55,6 +55,8 @@ class OpeningReader(Cursor):
             return self.lasting() or self.adjunct()
         if re.match(rf"{_RULE} (?:applies|holds) ", self.text) and self.lasting():
             return True
+        if self.take(r"the matter stays open(?= for)"):
+            return self.lasting()
         if self.take(r"(?:in )?(?:a|this|the) rule(?= (?:on|about|concerning|for) [RO]\d)|the rule is(?: ,)? that"):
             return True
         return any(self.covered(pattern) for pattern in _COVERED)

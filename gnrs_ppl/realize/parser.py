@@ -74,8 +74,8 @@ class _Reader(Scanner):
         self.whose: Literal["person", "office", "anybody"] | None = None
         self.office: str | None = None
         constraints: list[Data] = []
-        while not self.text.startswith(("Exception: ", "This applies ", "Evidence: "), self.at):
-            constraints += self.duty(constraints)
+        while not self.text.startswith(("Exception: ", "This applies ", "The matter stays open ", "Evidence: "), self.at):
+            constraints.append(self.duty(constraints[-1] if constraints else None))
             self.need(". ")
         bearer: Any = {"role": self.office} if self.office else "trigger"
         constraints = [{key: value for key, value in constraint.items() if key != "time"} for constraint in constraints]
@@ -96,6 +96,9 @@ class _Reader(Scanner):
             while self.take(", "):
                 self.scope_part(bearer)
             self.need(". ")
+        if self.window is None and self.take("the matter stays open for "):
+            self.open_period()
+            self.need(". ")
         if self.ends not in (None, self.window is not None):
             raise self.fail("a period" if self.ends else "no period")
 
@@ -110,15 +113,19 @@ class _Reader(Scanner):
         elif self.take("in matters of "):
             field, names = "concerns", self.listed(lambda: self.name("object", "many"), "and")[0]
         elif self.window is None and self.take("for "):
-            self.window = self.duration()
-            self.need(" after ")
-            self.again()
+            self.open_period()
             return
         else:
             raise self.fail("what the rule applies to")
         if field in self.scope:
             raise self.fail(f"no second list of {field}")
         self.scope[field] = tuple(names)
+
+    def open_period(self) -> None:
+        """The rule's own period, where no clause looks that far."""
+        self.window = self.duration()
+        self.need(" after ")
+        self.again()
 
     def the(self, kind: Kind) -> str:
         self.need("the ")
@@ -306,9 +313,10 @@ class _Reader(Scanner):
 
     # Norm
 
-    def duty(self, told: list[Data]) -> list[Data]:
-        """One sentence of duties; who bears them is kept."""
-        before = told[-1] if told else None
+    def duty(self, before: Data | None) -> Data:
+        """One sentence; who bears the duty is kept."""
+        if self.whose == "person" and self.take("the same person "):
+            return self.clause(before)
         subject = next((words for words in ("somebody", "nobody") if self.take(words)), "")
         target = None if subject else self.attempt(self.counted)
         if subject or target:
@@ -317,18 +325,20 @@ class _Reader(Scanner):
             self.whose = "anybody"
             role = self.an("role") if self.take(f" {ACTING} ") else None
             self.need(" " if subject else "")
-            one = self.clause(before, subject, target)
-            return [one | {"target": _acting(one["target"], role)} if role else one]
+            found = self.clause(before, subject, target)
+            return found | {"target": _acting(found["target"], role)} if role else found
         if self.whose == "anybody":
             self.whose = "person"
+        elif self.whose == "person":
+            raise self.fail("the same person")
         roles = self.subject()
         self.need(" ")
-        found = self.clauses(before)
+        found = self.clause(before)
         if self.whose == "person":
-            if told and self.scope.get("roles", ()) != tuple(roles):
+            if before and self.scope.get("roles", ()) != tuple(roles):
                 raise self.fail("the people named before")
             self.scope |= {"roles": tuple(roles)} if roles else {}
-        elif len(found) > 1 or len(roles) != 1 or self.office not in (None, *roles):
+        elif len(roles) != 1 or self.office not in (None, *roles):
             raise self.fail("one office")
         else:
             (self.office,) = roles
@@ -336,7 +346,7 @@ class _Reader(Scanner):
 
     def subject(self) -> list[str]:
         """Roles in front of the modal; none for nobody in particular."""
-        anyone = re.compile(rf"{re.escape(self.lexicon.anyone)}(?= (?:\(a\) )?(?:must|should|may|need) )", re.IGNORECASE)
+        anyone = re.compile(rf"{re.escape(self.lexicon.anyone)}(?= (?:must|should|may|need) )", re.IGNORECASE)
         if anyone.match(self.text, self.at) and self.take(self.lexicon.anyone):
             return []
         return self.roles()
@@ -359,22 +369,8 @@ class _Reader(Scanner):
         self.need("an ", "a ")
         return self.act("noun")
 
-    def clauses(self, before: Data | None) -> list[Data]:
-        """One clause, two joined by ``and``, or a lettered list."""
-        if not self.take("(a) "):
-            found = [self.clause(before)]
-            if self.take(", and "):
-                found.append(self.clause(found[0]))
-            return found
-        found, last = [self.clause(before)], False
-        while not last:
-            letter = chr(ord("a") + len(found))
-            last = self.need(f"; ({letter}) ", f"; and ({letter}) ").startswith("; and")
-            found.append(self.clause(found[-1]))
-        return found
-
     def clause(self, before: Data | None, subject: str = "", target: Data | None = None) -> Data:
-        """A constraint from its modal on; the act that must happen was read before it."""
+        """A constraint from its modal on; an act that must happen was read before it."""
         force, self.positive, never = self.modal(subject)
         if self.force not in (None, force):
             raise self.fail(f"the force said before ({self.force})")

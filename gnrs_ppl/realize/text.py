@@ -3,8 +3,8 @@
 First the duty, subject first and its time once; then what it does not hold for, where it applies, how it is shown, and what follows
 where the records show a breach. What a reader takes for granted is not said.
 
-Whose act counts stands in the subject: whoever did the opening act is named once for all they must do, an office once for each duty, and
-where anybody's act will do it is somebody's, or nobody's.
+Each duty is a sentence, and whose act counts stands in its subject: whoever did the opening act (afterwards the same person), an office,
+or, where anybody's act will do, somebody or nobody.
 """
 
 from __future__ import annotations
@@ -130,6 +130,7 @@ class _Writer:
         self.rule, self.lexicon = rule, lexicon
         self.office = isinstance(rule.norm.bearer, Office)
         self.constraints = sorted(rule.norm.constraints, key=self.reading_order)
+        self.window = rule.trigger.window
         self.mentioned = self.window_told = False
         self.before: Constraint | None = None
 
@@ -140,6 +141,8 @@ class _Writer:
             sentences.append(f"exception: {self.an(shared)} recorded beforehand")
         if applies := self.applies():
             sentences.append(f"this applies {', '.join(applies)}")
+        if self.window and not self.window_told:
+            sentences.append(f"the matter stays open for {duration(self.window)} after {self.again()}")
         sentences.append(self.evidence())
         if dates_only:
             sentences.append(self.dates())
@@ -168,8 +171,8 @@ class _Writer:
         return f"{article(words)} {words}"
 
     def applies(self) -> list[str]:
-        """What of the scope does not stand with the duties, and how long, unless a clause said so."""
-        scope, lexicon, window = self.rule.scope, self.lexicon, self.rule.trigger.window
+        """What of the scope does not stand with the duties, and for how long a second activation counts, unless a clause said so."""
+        scope, lexicon = self.rule.scope, self.lexicon
         found = []
         if scope.roles and (self.office or not self.rule.trigger.act):
             found.append(f"to {series([lexicon.form('role', name, 'many') for name in scope.roles], 'and')}")
@@ -179,7 +182,10 @@ class _Writer:
             found.append(f"where {series([lexicon.a('object', name) for name in scope.objects], 'or')} is involved")
         if scope.concerns:
             found.append(f"in matters of {series([lexicon.form('object', name, 'many') for name in scope.concerns], 'and')}")
-        return [*found, f"for {duration(window)} after {self.again()}"] if window and not self.window_told else found
+        if self.window and not self.window_told and any(c.after for c in self.constraints):
+            self.window_told = True
+            found.append(f"for {duration(self.window)} after {self.again()}")
+        return found
 
     # Trigger
 
@@ -239,27 +245,20 @@ class _Writer:
         return place, not constraint.positive, length, dumps(constraint)
 
     def duties(self) -> Iterator[str]:
-        """What one person has to do as one sentence, every other constraint as one of its own."""
-        for personal, group in groupby(self.constraints, key=self.personal):
-            texts = [self.clause(constraint) for constraint in group]
-            if not personal:
-                yield from texts
-            elif len(texts) < 3:
-                yield f"{self.person()} {', and '.join(texts)}"
-            else:
-                lettered = [f"({chr(ord('a') + i)}) {text}" for i, text in enumerate(texts)]
-                yield f"{self.person()} {'; '.join(lettered[:-1])}; and {lettered[-1]}"
+        """Every constraint as a sentence."""
+        for constraint in self.constraints:
+            text = f"{self.asked(constraint)} {self.when(constraint)}"
+            self.before = constraint
+            if shared := self.shared(constraint):
+                text += BOTH[constraint.positive] + shared
+            text += f" ({TIES[constraint.ties]})" if constraint.ties else ""
+            if constraint.unless and len({c.unless for c in self.constraints}) > 1:
+                text += f", unless {self.an(constraint.unless)} is recorded beforehand"
+            yield text
 
-    def clause(self, constraint: Constraint) -> str:
-        """A constraint from its modal on; with its subject, unless that is shared."""
-        text = f"{self.asked(constraint)} {self.when(constraint)}"
-        self.before = constraint
-        if shared := self.shared(constraint):
-            text += BOTH[constraint.positive] + shared
-        text += f" ({TIES[constraint.ties]})" if constraint.ties else ""
-        if constraint.unless and len({c.unless for c in self.constraints}) > 1:
-            text += f", unless {self.an(constraint.unless)} is recorded beforehand"
-        return text
+    def continued(self, constraint: Constraint) -> bool:
+        """Whether the duty before was that of the same person."""
+        return self.personal(constraint) and self.before is not None and self.personal(self.before)
 
     def asked(self, constraint: Constraint) -> str:
         """What is asked of whom, and how often."""
@@ -271,7 +270,9 @@ class _Writer:
             modal = modal.replace(" not", " never")
         if isinstance(bearer, Office):
             modal = f"{self.lexicon.a('role', bearer.role)} {modal}"
-        elif not self.personal(c):
+        elif self.personal(c):
+            modal = f"{'the same person' if self.continued(c) else self.person()} {modal}"
+        else:
             if c.template in COUNTING and (c.count > 1 or c.template == "exactly"):
                 # how often all of them do it together, so that it is said of the act and of no subject
                 return f"{self.an(target)} {modal} happen{often}"
@@ -287,15 +288,14 @@ class _Writer:
 
     def when(self, constraint: Constraint) -> str:
         """Where the constraint looks, behind the act."""
-        before, relation, length = self.before, RELATIONS[constraint.template], constraint.deadline
-        window, ahead = self.rule.trigger.window, relation in ("after", "from", "only after")
+        relation, length = RELATIONS[constraint.template], constraint.deadline
+        ahead = relation in ("after", "from", "only after")
         # said anew where the sentence needs both acts: they have something in common, or show who is bound
-        bound = self.personal(constraint) and not (before and self.personal(before))
-        brief = not bound and not self.shared(constraint)
-        if brief and relation not in ("both", "only after") and before and _same_time(constraint, before, window):
+        brief = self.continued(constraint) or not (self.personal(constraint) or self.shared(constraint))
+        if brief and relation not in ("both", "only after") and self.before and _same_time(constraint, self.before, self.window):
             return "within that time"
         rest = not length and not constraint.after and not constraint.earlier_counts
-        if brief and ahead and window and rest and self.window_told:
+        if brief and ahead and self.window and rest and self.window_told:
             text = "during that period"
         elif ahead:
             text = self.ahead(constraint)
@@ -314,7 +314,7 @@ class _Writer:
 
     def ahead(self, constraint: Constraint) -> str:
         """Time that follows: a deadline, the rule's own period, or the rest of the case."""
-        length, window, occasion = constraint.deadline, self.rule.trigger.window, self.occasion(constraint)
+        length, window, occasion = constraint.deadline, self.window, self.occasion(constraint)
         latest = constraint.earlier_counts
         if length and length == window and not constraint.after and not latest and not self.window_told:
             self.window_told = True
@@ -331,11 +331,11 @@ class _Writer:
 
     def around(self, constraint: Constraint) -> str:
         """How far the search goes that begins with the case."""
-        occasion, window = self.occasion(constraint), self.rule.trigger.window
-        if window is None or constraint.after:
+        occasion = self.occasion(constraint)
+        if self.window is None or constraint.after:
             return f", whether before or after {occasion}"
         self.window_told = True
-        return f" up to the end of the {duration(window)} after {occasion}"
+        return f" up to the end of the {duration(self.window)} after {occasion}"
 
     def edge(self, constraint: Constraint, which: str) -> str:
         """The first or the last place in a case."""
