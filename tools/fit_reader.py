@@ -12,10 +12,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import random
+import re
 import sys
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,14 +26,22 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
 from gnrs_ppl.context.types import Schema
+from gnrs_ppl.experiments.random_rules import random_rule, stated_by
 from gnrs_ppl.experiments.reading import Sentence, sentences_of, stating_scores
 from gnrs_ppl.reading.constructions import Constructions
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.relations import BINARY, SYMMETRIC, UNARY, WEIGHTS, Marked
 
 SENTENCES = Path(__file__).parent / "sentences"
+RENDERED = 250
+"""Texts of random rules to learn from."""
 LEAST_SEEN = 2
 """A feature counts where at least so many gold options have it."""
+LEAST_OFFERED = 100
+TELLING = re.compile(
+    r"#|\t[<>]?[ta]?(?:L1|R1|l|form|score|told|clause|binds|background|opener):|\t[<>]?(?:kinds|negative|binds|pair|as|count):"
+)
+"""Features that also speak against options they were never seen with, where these were offered often enough."""
 RIDGE = 0.3
 SMALLEST = 0.02
 """Weights nearer to zero are not kept."""
@@ -72,10 +82,24 @@ def sentences(text2declare: Path | None) -> Iterator[tuple[str, Sentence]]:
     """
     for path in sorted(SENTENCES.glob("*.yaml")):
         yield from ((path.stem, s) for s in sentences_of(path) if s.refuse != "no_condition")
+    schemas = dict.fromkeys(s.schema for path in sorted(SENTENCES.glob("*.yaml")) for s in sentences_of(path))
+    yield from (("rendered", s) for s in rendered(schemas, RENDERED))
     for row in json.loads(text2declare.read_text(encoding="utf-8")) if text2declare else []:
         if int(hashlib.sha256(row["activities"][0].encode()).hexdigest(), 16) % 3:  # a third is held out
             schema = Schema.model_validate({"actions": row["schema"]})
             yield "Text2Declare", Sentence(row["activities"][0], row["text"], schema, [row])
+
+
+def rendered(domains: Iterable[Schema], count: int) -> Iterator[Sentence]:
+    """Texts of random rules over some schemas, as :func:`gnrs_ppl.realize.text.render` writes them."""
+    schemas, rng = [s for s in domains if s.roles and sum(bool(a.phrase) for a in s.actions) > 5], random.Random(7)
+    while count:
+        schema = rng.choice(schemas)
+        made = random_rule(schema, rng)
+        if made is not None:
+            structure, text = made
+            count -= 1
+            yield Sentence(f"rendered {count % 50}", text, schema, stated_by(structure))
 
 
 def example(sentence: Sentence, features: Features) -> Example:
@@ -88,10 +112,9 @@ def example(sentence: Sentence, features: Features) -> Example:
         of_mention: list[tuple[Choice, array[int]]] = [
             ((label, None), _numbers(features, label, alone, marked.agrees(label, t, None))) for label in UNARY
         ]
-        for a in range(len(marked.mentions)):
-            if marked.acts[a] != marked.acts[t]:
-                pair = [f"pair\t{f}" for f in marked.pair(t, a)]
-                of_mention += [((label, a), _numbers(features, label, pair, marked.agrees(label, t, a))) for label in BINARY]
+        for a in (a for target, a in marked.pairs() if target == t):
+            pair = [f"pair\t{f}" for f in marked.pair(t, a)]
+            of_mention += [((label, a), _numbers(features, label, pair, marked.agrees(label, t, a))) for label in BINARY]
         options.append(of_mention)
     return Example(options, right)
 
@@ -156,7 +179,12 @@ def fit(examples: Sequence[Example], features: Features) -> dict[str, float]:
         for option, at in options:
             if option in right:
                 seen[list(at)] += 1
-    kept = np.flatnonzero(seen >= LEAST_SEEN)
+    offered = np.zeros(len(features), dtype=int)
+    for options, _ in known:
+        for _, at in options:
+            offered[list(at)] += 1
+    telling = np.array([bool(TELLING.search(name)) for name in features])
+    kept = np.flatnonzero((seen >= LEAST_SEEN) | (telling & (offered >= LEAST_OFFERED)))
     column = np.full(len(features), -1)
     column[kept] = np.arange(len(kept))
     every = [(option in right, column[list(at)]) for options, right in known for option, at in options]

@@ -128,6 +128,12 @@ class Constructions:
         self.named = self._at_names("roles") | self._at_names("locations")
         self.things = self._at_names("objects")
 
+    def is_aim(self, i: int) -> bool:
+        """Whether a token stands in a sentence that is background as a whole: it only says what the rest is for."""
+        place = self.tokens[i].start
+        whole = next((s for s in self.said.sentences if s.start <= place < s.end), None)
+        return whole is not None and Span(whole.start, whole.end) in self.said.background
+
     def _at_names(self, kind: str) -> frozenset[int]:
         """Tokens of the names of a kind."""
         return frozenset(i for i, t in enumerate(self.tokens) for n in self.names[kind] if n.span.start <= t.start < n.span.end)

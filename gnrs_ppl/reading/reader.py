@@ -27,6 +27,8 @@ SAYS_SOMETHING = 0.65
 WORTH_TELLING = 0.08
 """Other ways to read a target are told from this share on."""
 MOST_WAYS = 4
+WELL_TOLD = 0.7
+"""Score from which an act may not be passed over."""
 _TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absence", "choice": "existence"}
 _BESIDE = ("or", "exception")
 _UNSAID = (*_BESIDE, "exclusive_choice")
@@ -86,7 +88,8 @@ class _Reader:
         said = self.text.said
         chosen = self._chosen()
         statements = [self._statement(r) for relation in chosen for r in self._checkable(relation)]
-        statements += [s for s in said.statements if self._unmarked(s.best)]
+        believed = self._accounts_for_all if not statements else self._unmarked
+        statements += [s for s in said.statements if believed(s.best)]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         told = [self.marked.tokens[self.marked.mentions[k].at].start for r in chosen for k in self.relations[r][1:] if k is not None]
         missed = [m for clause, m in said.missed if not any(clause.start <= place < clause.end for place in told)]
@@ -134,6 +137,9 @@ class _Reader:
             symmetric = {x.other for x in found if x.label in SYMMETRIC}
             taken = {x.target for x in found} | symmetric
             likely = self.relations[r].probability
+            same = [x for x in found if {x.target, x.other} == {r.target, r.other}]
+            if any({x.label, r.label} & set(SYMMETRIC) for x in same):
+                continue  # both in any order says what each says of the pair
             if likely >= LIKELY or (r.target not in taken and nothing[r.target] < LIKELY and likely >= LEAST_LIKELY):
                 found.append(r)
         speaks = 1 - math.prod(nothing.values())
@@ -143,6 +149,13 @@ class _Reader:
         """Whether a construction speaks of an act that is no mention, such as any doing on a thing: then it is believed."""
         named = {*(a.activity for a in reading.targets), *([reading.activation.activity] if reading.activation else [])}
         return not named & set(self.marked.acts)
+
+    def _accounts_for_all(self, reading: Reading) -> bool:
+        """Whether the constructions leave no act out that is told well; where no relation is likely, they are believed then."""
+        best = [s.best for s in self.text.said.statements]
+        acts = [a for r in best for a in (*r.targets, r.activation, r.exception) if a is not None]
+        told = {m.activity for m in self.marked.mentions if m.told[0].score >= WELL_TOLD}
+        return told <= {a.activity for a in acts} and all(a.score >= WELL_TOLD for a in (*reading.targets, reading.activation) if a)
 
     # -- what a relation says -----------------------------------------------------------------------------------------------------
 

@@ -37,6 +37,8 @@ BINARY = (
 SYMMETRIC = ("coexistence", "not_coexistence", "choice", "exclusive_choice")
 WEIGHTS = Path(__file__).parent / "relations.tsv.gz"
 MOST_MENTIONS = 10
+NEIGHBOURS = 4
+"""Mentions are something to each other where at most three stand between."""
 _FUNCTION = STOP.union(
     re.findall(
         r"\S+",
@@ -68,7 +70,8 @@ class Marked:
 
     def __init__(self, text: Constructions) -> None:
         self.text, self.tokens = text, text.tokens
-        self.mentions: tuple[Mention, ...] = mentions(text.words, text.tokens, text.named, text.things)[:MOST_MENTIONS]
+        found = mentions(text.words, text.tokens, text.named, text.things)
+        self.mentions: tuple[Mention, ...] = tuple(m for m in found if not text.is_aim(m.at))[:MOST_MENTIONS]
         self.acts = [m.activity for m in self.mentions]
         self.rules = [statement.best for statement in text.said.statements]
         self.sentence, number = list[int](), 0
@@ -218,7 +221,7 @@ class Marked:
         """Mentions that may be something to each other: those of different acts."""
         for t, target in enumerate(self.acts):
             for a, other in enumerate(self.acts):
-                if target != other:
+                if target != other and abs(t - a) <= NEIGHBOURS:
                     yield t, a
 
 
