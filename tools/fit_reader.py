@@ -33,7 +33,7 @@ from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.relations import BINARY, SYMMETRIC, UNARY, WEIGHTS, Marked
 
 SENTENCES = Path(__file__).parent / "sentences"
-RENDERED = 250
+RENDERED = 320
 """Texts of random rules to learn from."""
 LEAST_SEEN = 2
 """A feature counts where at least so many gold options have it."""

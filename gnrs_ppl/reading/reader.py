@@ -101,7 +101,8 @@ class _Reader:
         ]
         speaks = patterns.MODAL_VERB.search(self.text.sentence)
         nothing: Nothing = "" if statements else "no_such_act" if missed else "no_condition" if speaks else "no_duty"
-        return Readings(self.text.sentence, tuple(statements), tuple(said.background), tuple(sorted(unread)), nothing)
+        otherwise = tuple(said.statements) if _constraints(said.statements) != _constraints(statements) else ()
+        return Readings(self.text.sentence, tuple(statements), tuple(said.background), tuple(sorted(unread)), nothing, otherwise)
 
     # -- which relations hold -----------------------------------------------------------------------------------------------------
 
@@ -277,3 +278,7 @@ class _Reader:
         elif nth and label == "at_most":
             n = patterns.NTH.index(nth[1].lower()) + 1
         return n + 1 if label == "at_most" else max(n, 2) if label == "existence_n" else n
+
+
+def _constraints(statements: Sequence[Statement]) -> set[tuple[str, tuple[str, ...]]]:
+    return {(s.best.template, s.best.activities) for s in statements}

@@ -39,6 +39,8 @@ WEIGHTS = Path(__file__).parent / "relations.tsv.gz"
 MOST_MENTIONS = 10
 NEIGHBOURS = 4
 """Mentions are something to each other where at most three stand between."""
+FARTHEST = 80
+"""Tokens of its sentence further off than this say nothing of a mention."""
 _FUNCTION = STOP.union(
     re.findall(
         r"\S+",
@@ -136,10 +138,11 @@ class Marked:
 
     @cached_property
     def sentences(self) -> list[tuple[int, int]]:
-        """First token and end of the sentence of each mention."""
+        """First token and end of the sentence of each mention, as far as it matters."""
         found = []
         for first, _ in self.spans:
-            inside = [i for i, s in enumerate(self.sentence) if s == self.sentence[first]]
+            near = range(max(0, first - FARTHEST), min(len(self.tokens), first + FARTHEST))
+            inside = [i for i in near if self.sentence[i] == self.sentence[first]]
             found.append((inside[0], inside[-1] + 1))
         return found
 
