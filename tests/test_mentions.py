@@ -40,7 +40,10 @@ def marked(text: str) -> Marked:
         ("Approval of an application comes before its refusal.", ["Approve", "Refuse"]),
         ("Nobody hands a parcel over before having signed in.", ["Deliver", "CheckIn"]),
         ("Patrol members wait at the delivery station.", []),
-        ("The application is looked at; once it has been approved, the file goes to the archive.", ["Approve", "T04 Archive_file (complete)"]),
+        (
+            "The application is looked at; once it has been approved, the file goes to the archive.",
+            ["Approve", "T04 Archive_file (complete)"],
+        ),
     ],
 )
 def test_acts_are_found_in_other_words_and_not_in_the_names_of_people_and_places(text: str, acts: list[str]) -> None:

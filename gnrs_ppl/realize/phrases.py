@@ -64,6 +64,9 @@ TIES: dict[Ties, str] = {
 }
 """What an act at the same recorded time as what it is measured from counts as, where the rule declares it."""
 
+EVERY = ("every one of", "that can record the act")
+"""What stands before and behind several logs that must all show an act: one that cannot hold it is not asked."""
+
 STAGE_VERBS: dict[Stage, tuple[str, str]] = {
     "review": ("reviews", "in"),
     "decision": ("decides the matter", "through"),
@@ -88,7 +91,7 @@ FOLLOWING_WORDS = ("within", "before", "after", "and", "or", "recorded", "is", "
 
 FOLLOWING_RUNS = (
     "as a", "as an", "as the", "during the", "during that", "by a", "by an", "by somebody", "at the",
-    "at least", "at some point", "at any point", "in respect of", "in a", "in an",
+    "at least", "at some point", "at any point", "that can", "in respect of", "in a", "in an",
     "more than", "on the last day", "on the basis of", "through a", "through an", "reviews the", "decides the",
     "puts the", "takes a", "takes an", "holds a", "holds an", "provides a", "provides an",
 )  # fmt: skip

@@ -18,7 +18,7 @@ from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.realize.english import article, capitalised, duration, number, series, takes_object, times, what_is_done
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import ACTING, BOTH, HOLDS, MODALS, NOBODY, RELATIONS, SHARED, STAGE_VERBS, TIES, Form
+from gnrs_ppl.realize.phrases import ACTING, BOTH, EVERY, HOLDS, MODALS, NOBODY, RELATIONS, SHARED, STAGE_VERBS, TIES, Form
 from gnrs_ppl.rule.canonical import SlotContent, canonical, dumps
 from gnrs_ppl.rule.pools import slot_of
 from gnrs_ppl.rule.types import (
@@ -355,9 +355,7 @@ class _Writer:
         if policy.k:
             text = f"at least {number(policy.k)} of {text}"
         elif policy.operator == "all" and len(logs) > 1:
-            text = f"{'both' if len(logs) == 2 else 'all of'} {text}"
-            if len(self.constraints) > 1 or self.constraints[0].unless:
-                text += ", as far as each can record it"
+            text = f"{EVERY[0]} {text} {EVERY[1]}"
         if trigger.act and policy.channels != (trigger.channel,):
             text += f"; for the {self.nouns(trigger.act)}, {self.names('channel', [trigger.channel or ''])[0]}"
         return f"evidence: {text}"
