@@ -10,9 +10,24 @@ from pydantic import ValidationError
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
-from gnrs_ppl.realize.english import takes_object, what_is_done
+from gnrs_ppl.realize.english import series, takes_object, what_is_done
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import ACTING, BOTH, EVERY, HOLDS, MODALS, NOBODY, RELATIONS, SHARED, STAGE_VERBS, TIES, Form, Relation
+from gnrs_ppl.realize.phrases import (
+    ACTING,
+    BOTH,
+    EVERY,
+    HOLDS,
+    MODALS,
+    NOBODY,
+    OTHERS,
+    PLACES,
+    RELATIONS,
+    SHARED,
+    STAGE_VERBS,
+    TIES,
+    Form,
+    Relation,
+)
 from gnrs_ppl.realize.scanner import ParseError, Scanner
 from gnrs_ppl.rule.canonical import canonical
 from gnrs_ppl.rule.types import POSITIVE, Force, Structure, Template
@@ -446,10 +461,22 @@ class _Reader(Scanner):
             else:
                 self.opener["channel"] = self.opening_log()
         self.need(". ")
+        self.others(constraints, channels)
         if self.take("dates are compared, so "):
             self.dates({a["activity"] for c in constraints for a in c["target"].get("any_of", [c["target"]])})
             self.need(". ")
         return {"channels": tuple(channels), "operator": "at_least" if k else "any" if joint == "or" else "all", "k": k}
+
+    def others(self, constraints: list[Data], channels: list[str]) -> None:
+        """Which acts come in between, first or last: nothing of the structure, but it must speak of the rule's own logs and places."""
+        told = {(c["correlate"], PLACES.get(RELATIONS[c["template"]])) for c in constraints}
+        for correlation, acts in OTHERS.items():
+            places = [place for place in dict.fromkeys(PLACES.values()) if (correlation, place) in told]
+            if places:
+                self.need(f"only {acts} recorded in ")
+                if self.listed(lambda: self.the("channel"), "or")[0] != channels:
+                    raise self.fail("the logs of the evidence")
+                self.need(f" count as coming {series(places, 'or')}. ")
 
     def opening_log(self) -> str:
         """The log of the opening act, behind that act."""
