@@ -169,7 +169,7 @@ def negated(text: str) -> Iterator[str]:
 def corroborated(text: str) -> Iterator[str]:
     """Texts that ask for more or fewer of the logs."""
     for plain, other in (
-        (r"(?<=[gmdy]) or (?=the [\w -]+[.;] )", " and "), (r" both (?=the )", " "), (r" both (?=the )", " one of "), (r" all of (?=the )", " any of "),
+        (r"(?<=[gmdy]) or (?=the [\w -]+[.;] )", " and "), *((r" every one of (?=the )", other) for other in (" ", " one of ", " any of ")),
         (r"at least two of", "at least one of"), (r"at least two of", "any of"),
     ):  # fmt: skip
         yield from (text[: match.start()] + other + text[match.end() :] for match in re.finditer(plain, text))

@@ -294,7 +294,9 @@ OTHER_WORDS = (
     ("within that time", "during that period"), ("during that period", "within that time"), ("at least ", "exactly "),
     (" must never ", " must not "), (" may ever ", " may "), ("within the ", "during the "), (" happen ", " "), ("by somebody acting as", "by"),
     ("whether before or after ", "before "), ("at some point in the case, ", ""), ("at any point in the case, ", "at some point in the case, "),
-    (" up to the end of the ", " during the "), ("both ", "all of "), (" after each ", " before each "), ("This applies at", "This applies to"),
+    (" up to the end of the ", " during the "), ("every one of ", "at least two of "), (" that can record the act", ""),
+    (" acts of the case recorded", " acts recorded"), ("Only acts of the same person", "Only acts of the case"), ("coming in between", "coming first"),
+    ("Only acts for the same object", "Only acts"), ("coming first", "coming last"), (" after each ", " before each "), ("This applies at", "This applies to"),
     ("Each step is due within", "Each step is due in"), ("may appeal to", "may make"), ("of the breach", "of the question"),
     ("show a breach", "show otherwise"), (" and before the case closes", ""), ("; for the ", ", or the "), (" after that ", " after each "),
 )  # fmt: skip

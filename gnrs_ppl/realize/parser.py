@@ -10,9 +10,24 @@ from pydantic import ValidationError
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
-from gnrs_ppl.realize.english import takes_object, what_is_done
+from gnrs_ppl.realize.english import series, takes_object, what_is_done
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import ACTING, BOTH, HOLDS, MODALS, NOBODY, RELATIONS, SHARED, STAGE_VERBS, TIES, Form, Relation
+from gnrs_ppl.realize.phrases import (
+    ACTING,
+    BOTH,
+    EVERY,
+    HOLDS,
+    MODALS,
+    NOBODY,
+    OTHERS,
+    PLACES,
+    RELATIONS,
+    SHARED,
+    STAGE_VERBS,
+    TIES,
+    Form,
+    Relation,
+)
 from gnrs_ppl.realize.scanner import ParseError, Scanner
 from gnrs_ppl.rule.canonical import canonical
 from gnrs_ppl.rule.types import POSITIVE, Force, Structure, Template
@@ -429,16 +444,15 @@ class _Reader(Scanner):
     def evidence(self, constraints: list[Data]) -> Data:
         """The logs, how many of them, and the one that shows the opening act."""
         self.need("evidence: ")
-        quant = next((words for words in ("both ", "all of ", "at least ") if self.take(words)), "")
+        quant = next((words for words in (f"{EVERY[0]} ", "at least ") if self.take(words)), "")
         k = self.number() if quant == "at least " else None
         if k:
             self.need(" of ")
         channels, joint = self.listed(lambda: self.the("channel"), "and" if quant else "or")
-        if bool(quant) != (joint == "and") or (not k and quant and (quant == "both ") != (len(channels) == 2)):
+        if bool(quant) != (joint == "and"):
             raise self.fail("logs that go with how many of them are asked for")
-        several = quant in ("both ", "all of ") and (len(constraints) > 1 or "unless" in constraints[0])
-        if several:
-            self.need(", as far as each can record it")
+        if quant and not k:
+            self.need(f" {EVERY[1]}")
         if self.opener:
             if not self.take("; for the "):
                 if len(channels) > 1:
@@ -447,10 +461,22 @@ class _Reader(Scanner):
             else:
                 self.opener["channel"] = self.opening_log()
         self.need(". ")
+        self.others(constraints, channels)
         if self.take("dates are compared, so "):
             self.dates({a["activity"] for c in constraints for a in c["target"].get("any_of", [c["target"]])})
             self.need(". ")
         return {"channels": tuple(channels), "operator": "at_least" if k else "any" if joint == "or" else "all", "k": k}
+
+    def others(self, constraints: list[Data], channels: list[str]) -> None:
+        """Which acts come in between, first or last: nothing of the structure, but it must speak of the rule's own logs and places."""
+        told = {(c["correlate"], PLACES.get(RELATIONS[c["template"]])) for c in constraints}
+        for correlation, acts in OTHERS.items():
+            places = [place for place in dict.fromkeys(PLACES.values()) if (correlation, place) in told]
+            if places:
+                self.need(f"only {acts} recorded in ")
+                if self.listed(lambda: self.the("channel"), "or")[0] != channels:
+                    raise self.fail("the logs of the evidence")
+                self.need(f" count as coming {series(places, 'or')}. ")
 
     def opening_log(self) -> str:
         """The log of the opening act, behind that act."""

@@ -64,6 +64,19 @@ TIES: dict[Ties, str] = {
 }
 """What an act at the same recorded time as what it is measured from counts as, where the rule declares it."""
 
+EVERY = ("every one of", "that can record the act")
+"""What stands before and behind several logs that must all show an act: one that cannot hold it is not asked."""
+
+PLACES: dict[Relation, str] = {"next": "in between", "previous": "in between", "start": "first", "close": "last"}
+"""Where another act would stand in the way of one that must be next, last before, first or last."""
+
+OTHERS: dict[Correlation, str] = {
+    "same_case": "acts of the case",
+    "same_resource": "acts of the same person",
+    "same_object": "acts for the same object",
+}
+"""Which other acts those are, of what the logs of the evidence record."""
+
 STAGE_VERBS: dict[Stage, tuple[str, str]] = {
     "review": ("reviews", "in"),
     "decision": ("decides the matter", "through"),
@@ -88,7 +101,7 @@ FOLLOWING_WORDS = ("within", "before", "after", "and", "or", "recorded", "is", "
 
 FOLLOWING_RUNS = (
     "as a", "as an", "as the", "during the", "during that", "by a", "by an", "by somebody", "at the",
-    "at least", "at some point", "at any point", "in respect of", "in a", "in an",
+    "at least", "at some point", "at any point", "that can", "count as", "in respect of", "in a", "in an",
     "more than", "on the last day", "on the basis of", "through a", "through an", "reviews the", "decides the",
     "puts the", "takes a", "takes an", "holds a", "holds an", "provides a", "provides an",
 )  # fmt: skip

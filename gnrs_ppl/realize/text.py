@@ -18,7 +18,7 @@ from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.realize.english import article, capitalised, duration, number, series, takes_object, times, what_is_done
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import ACTING, BOTH, HOLDS, MODALS, NOBODY, RELATIONS, SHARED, STAGE_VERBS, TIES, Form
+from gnrs_ppl.realize.phrases import ACTING, BOTH, EVERY, HOLDS, MODALS, NOBODY, OTHERS, PLACES, RELATIONS, SHARED, STAGE_VERBS, TIES, Form
 from gnrs_ppl.rule.canonical import SlotContent, canonical, dumps
 from gnrs_ppl.rule.pools import slot_of
 from gnrs_ppl.rule.types import (
@@ -143,7 +143,7 @@ class _Writer:
             sentences.append(f"this applies {', '.join(applies)}")
         if self.window and not self.window_told:
             sentences.append(f"the matter stays open for {duration(self.window)} after {self.again()}")
-        sentences.append(self.evidence())
+        sentences += [self.evidence(), *self.others()]
         if dates_only:
             sentences.append(self.dates())
         return " ".join(f"{capitalised(sentence)}." for sentence in [*sentences, *self.procedure()])
@@ -355,12 +355,19 @@ class _Writer:
         if policy.k:
             text = f"at least {number(policy.k)} of {text}"
         elif policy.operator == "all" and len(logs) > 1:
-            text = f"{'both' if len(logs) == 2 else 'all of'} {text}"
-            if len(self.constraints) > 1 or self.constraints[0].unless:
-                text += ", as far as each can record it"
+            text = f"{EVERY[0]} {text} {EVERY[1]}"
         if trigger.act and policy.channels != (trigger.channel,):
             text += f"; for the {self.nouns(trigger.act)}, {self.names('channel', [trigger.channel or ''])[0]}"
         return f"evidence: {text}"
+
+    def others(self) -> Iterator[str]:
+        """Which acts come in between, first or last, where a constraint asks that none does."""
+        norm, logs = self.rule.norm, series(self.names("channel", self.rule.evidence.channels), "or")
+        told = {(norm.correlation(c), PLACES.get(RELATIONS[c.template])) for c in self.constraints}
+        for correlation, acts in OTHERS.items():
+            places = [place for place in dict.fromkeys(PLACES.values()) if (correlation, place) in told]
+            if places:
+                yield f"only {acts} recorded in {logs} count as coming {series(places, 'or')}"
 
     def dates(self) -> str:
         """How dates are compared, for the constraints there are."""
