@@ -66,7 +66,7 @@ SCHEMA = Schema.model_validate(
 )
 SENTENCE = "After a shift starts, a waiter must check in within 30 minutes, unless excused. A meal must be served at most twice."
 TWICE = "Once the shift has started the waiter must check in; once the manager came, the waiter must serve a meal within 3 days or 3 days."
-UNREAD = "The boss wants everybody on the premises to make their presence known to the host half an hour into their work."
+UNREAD = "The boss wants everybody on the premises to give the host a wave half an hour into their work."
 
 
 @pytest.fixture(autouse=True)
@@ -278,18 +278,18 @@ def test_an_answer_of_another_shape_changes_nothing(text: str) -> None:
 
 
 def test_what_both_read_gains_and_keeps_the_readers_words() -> None:
-    alone = read("If a shift starts, the waiter must check in directly.", SCHEMA)
+    alone = read("The waiter must check in right when a shift starts.", SCHEMA)
     before = {r.template: r.probability for r in alone.statements[0].readings}
     assert len(before) == 2
     so = statement(
-        words="the waiter must check in directly", template={"words": "directly", "template": "response"}, exception=None, time=None
+        words="must check in right when a shift starts", template={"words": "right", "template": "chain_response"}, exception=None, time=None
     )
     found = judged(so, sentence=alone.sentence)
     (one,) = found.readings.statements
     after = {r.template: r.probability for r in one.readings}
-    assert after == pytest.approx({name: (1 - MODELS_SHARE) * p + MODELS_SHARE * (name == "response") for name, p in before.items()})
+    assert after == pytest.approx({name: (1 - MODELS_SHARE) * p + MODELS_SHARE * (name == "chain_response") for name, p in before.items()})
     assert {bare(r) for r in one.readings} == {bare(r) for r in alone.statements[0].readings}
-    assert one.best.template == "response"
+    assert one.best.template == "chain_response"
     assert one.best.why.endswith("; so does a model")
 
 
@@ -307,9 +307,9 @@ def test_a_statement_the_reader_has_not_is_a_further_one_and_its_words_are_read(
     alone = read(UNREAD, SCHEMA)
     assert not alone.statements
     so = statement(
-        words="everybody on the premises to make their presence known to the host half an hour into their work",
+        words="everybody on the premises to give the host a wave half an hour into their work",
         force={"words": "wants", "force": "must"}, template={"words": "into", "template": "response"},
-        activation=act("work", "StartShift"), targets=[act("make their presence known", "CheckIn")], exception=None,
+        activation=act("work", "StartShift"), targets=[act("give the host a wave", "CheckIn")], exception=None,
         time={"words": "half an hour", "duration": "PT30M"}, bearers=[{"words": "everybody", "name": "waiter"}],
     )  # fmt: skip
     found = judged(so, sentence=UNREAD)
@@ -555,7 +555,7 @@ def test_what_the_reader_cannot_read_a_model_may(tmp_path: Path) -> None:
         gnrs.draft(here, kernel="exact", chains=1, steps=1)
     so = statement(
         words=UNREAD.strip("."), force={"words": "wants", "force": "must"}, template={"words": "into", "template": "response"},
-        activation=act("work", "StartShift"), targets=[act("make their presence known", "CheckIn")], exception=None,
+        activation=act("work", "StartShift"), targets=[act("give the host a wave", "CheckIn")], exception=None,
         time={"words": "half an hour", "duration": "PT30M"}, bearers=[],
     )  # fmt: skip
     with ScriptedServer(scripts={"generator": generator(said(so))}) as server:
@@ -677,7 +677,7 @@ def test_a_batch_is_read_with_a_model(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "rows.json").write_text(json.dumps(rows))
     so = statement(
         words=UNREAD.strip("."), force={"words": "wants", "force": "must"}, template={"words": "into", "template": "response"},
-        activation=act("work", "StartShift"), targets=[act("make their presence known", "CheckIn")], exception=None, time=None, bearers=[],
+        activation=act("work", "StartShift"), targets=[act("give the host a wave", "CheckIn")], exception=None, time=None, bearers=[],
     )  # fmt: skip
     with ScriptedServer(scripts={"generator": loopback.says(said(so))}) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
