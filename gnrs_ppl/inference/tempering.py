@@ -128,11 +128,11 @@ def ladder(temperature: float | jax.Array, replicas: int = REPLICAS, hottest: fl
 
     Raises
     ------
-    ValueError
+    InputError
         For fewer than two replicas.
     """
     if replicas < 2:
-        raise ValueError(f"replicas: {replicas}; a ladder has at least 2")
+        raise InputError(f"{replicas} is no ladder", "give at least 2", source="arguments", field="replicas")
     tau = jnp.asarray(temperature, float)
     ratio = jnp.asarray(HOTTEST, float) if hottest is None else jnp.asarray(hottest, float) / tau
     share = np.arange(replicas - 1) / max(replicas - 2, 1)

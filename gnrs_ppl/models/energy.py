@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.space import PADDING, AnyArray, Edits, Joints, Lookup, RuleSpace, Swaps, build_edits, look_up
 
 SEARCH_TEMPERATURE = 0.08
@@ -80,9 +81,19 @@ def contract(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float | 
         w >= 0; on the simplex for the paper's score.
     penalty : float, optional
         lambda; ``hard_penalty(weights)`` unless given. Give it where the weights are traced.
+
+    Returns
+    -------
+    Tables
+
+    Raises
+    ------
+    InputError
+        Not one weight per feature.
     """
     if weights.shape != space.unary.shape[-1:]:
-        raise ValueError(f"weights: shape {weights.shape}, expected {space.unary.shape[-1:]}")
+        problem = f"shape {weights.shape}, expected {space.unary.shape[-1:]}"
+        raise InputError(problem, "give one weight per feature", source="arguments", field="weights")
     # Products and a sum, not a matrix product: accelerators run those in less than float32 unless told otherwise.
     return Tables(
         sizes=space.sizes,
