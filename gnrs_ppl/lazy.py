@@ -7,20 +7,21 @@ from importlib import import_module
 from typing import Any
 
 
-def exports(package: str, **homes: tuple[str, ...]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package: modules by their own name, and of each the names it gives to the package.
+def exports(package: str, **homes: tuple[str, ...]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and the ``__dir__`` of a package: modules by their own name, and of each the names it gives to the package.
 
     Examples
     --------
-    >>> exports("os", path=("join",))("join") is __import__("os").path.join
+    >>> find, _ = exports("os", path=("join",))
+    >>> find("join") is __import__("os").path.join
     True
     """
+    home = {name: module for module, names in homes.items() for name in (module, *names)}
 
     def find(name: str) -> Any:
-        for module, names in homes.items():
-            if name == module or name in names:
-                found = import_module(f"{package}.{module}")
-                return found if name == module else getattr(found, name)
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(f"{package}.{home[name]}")
+        return module if name == home[name] else getattr(module, name)
 
-    return find
+    return find, lambda: sorted(home)

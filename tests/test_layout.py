@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -37,7 +38,7 @@ ASSEMBLY = {PACKAGE / "audit" / "__init__.py": {"realize"}}
 
 CURATED = [
     "gnrs_ppl",
-    *(f"gnrs_ppl.{part}" for part in ("audit", "calibration", "context", "evaluate", "inference", "llm", "models", "rule")),
+    *(f"gnrs_ppl.{part}" for part in ("audit", "calibration", "context", "evaluate", "inference", "llm", "models", "reading", "rule")),
 ]
 """Packages that list what a user may take from them."""
 
@@ -81,8 +82,20 @@ def test_what_a_package_lists_is_what_it_gives(package: str) -> None:
     assert len(module.__all__) == len(set(module.__all__))
     for name in module.__all__:
         assert getattr(module, name) is not None, name
+    assert set(module.__all__) <= {*dir(module)}
     with pytest.raises(AttributeError, match="nonsense"):
         module.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("package", CURATED)
+def test_what_a_package_lists_says_what_it_takes(package: str) -> None:
+    module = importlib.import_module(package)
+    for name, function in ((name, getattr(module, name)) for name in module.__all__):
+        if not inspect.isfunction(function) or not (takes := inspect.signature(function).parameters):
+            continue
+        _, _, section = str(inspect.getdoc(function)).partition("Parameters\n----------\n")
+        heads = [line.split(" : ")[0] for line in section.split("\n\n")[0].splitlines() if not line.startswith(" ")]
+        assert {part.strip(" *") for head in heads for part in head.split(",")} == {*takes}, name
 
 
 def test_functions_win_over_modules_of_the_same_name() -> None:

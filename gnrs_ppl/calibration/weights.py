@@ -99,6 +99,10 @@ def frozen_weights() -> Weights:
 def weights_named(name: str | Path) -> Weights:
     """Weights by name (``fitted``, ``uniform``, ``default``, ``posterior``) or from a file that ``gnrs fit --out`` wrote.
 
+    Parameters
+    ----------
+    name : str or Path
+
     Raises
     ------
     InputError
@@ -120,6 +124,11 @@ def weights_named(name: str | Path) -> Weights:
 
 def read_weights(path: Path) -> Weights:
     """Frozen weights of a file.
+
+    Parameters
+    ----------
+    path : Path
+        As ``gnrs fit --out`` wrote it.
 
     Raises
     ------

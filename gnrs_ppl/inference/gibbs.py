@@ -181,7 +181,7 @@ def joint_conditional(
 ) -> Float[jax.Array, "O O"]:
     """Log density of every pair of options of two different variables, the others standing as they are.
 
-    At most one of ``tables.pairs`` may join the two, as :func:`~gnrs_ppl.models.space.build_space` sees to.
+    At most one of ``tables.pairs`` may join the two, as :func:`~gnrs_ppl.models.build_space` sees to.
 
     Returns
     -------

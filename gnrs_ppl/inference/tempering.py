@@ -264,10 +264,10 @@ def run_tempering(
         At least 1 each; a chain is a ladder, and a step costs as many energy evaluations as it has replicas.
     temperature : float
         tau.
-    seed : int
+    seed, stream : int
         0 to 2^32 - 1; ``stream`` sets spaces of one seed apart.
     superchains : int, optional
-        As for :func:`gnrs_ppl.inference.chains.run_chains`. The chains of a superchain share the starts of all replicas: that of the
+        As for :func:`gnrs_ppl.inference.run_chains`. The chains of a superchain share the starts of all replicas: that of the
         cold one is the superchain's distinct start, the others are independent draws from p0.
     replicas : int
         R, at least 2.

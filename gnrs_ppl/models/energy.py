@@ -67,6 +67,10 @@ def hard_penalty(weights: Float[AnyArray, " F"]) -> float:
     that passes h score above every one that does not. The second is margin: the infeasible mass is at most
     exp(-sum(w) / tau) times its prior odds, 4e-6 of them at the search temperature. lambda / tau is then 25, and with the
     greatest gap 37.5, far below 88, where exp overflows in float32 (numpyro's modified Gibbs freezes there).
+
+    Parameters
+    ----------
+    weights : (F,) float
     """
     return PENALTY_PER_WEIGHT * float(np.sum(np.asarray(weights, np.float64)))
 
@@ -198,12 +202,34 @@ def _marked_jvp(primals: tuple[AnyArray, AnyArray], tangents: tuple[jax.Array, j
 
 
 def score(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""]:
-    """s_search = w . phi - lambda * 1[any flag]."""
+    """s_search = w . phi - lambda * 1[any flag].
+
+    Parameters
+    ----------
+    tables : Tables
+    position : (V,) int
+        Option of each variable.
+
+    Returns
+    -------
+    () float
+    """
     return evaluate(tables, position)[0]
 
 
 def feasible(tables: Tables, position: Int[AnyArray, " V"]) -> Bool[jax.Array, ""]:
-    """h: no hard flag is raised."""
+    """h: no hard flag is raised.
+
+    Parameters
+    ----------
+    tables : Tables
+    position : (V,) int
+        Option of each variable.
+
+    Returns
+    -------
+    () bool
+    """
     return evaluate(tables, position)[1]
 
 
@@ -213,7 +239,18 @@ def energy(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""
 
 
 def log_prior(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""]:
-    """Log p0 of a structure, normalised."""
+    """Log p0 of a structure, normalised.
+
+    Parameters
+    ----------
+    tables : Tables
+    position : (V,) int
+        Option of each variable.
+
+    Returns
+    -------
+    () float
+    """
     position = jnp.asarray(position)
 
     entries = _each(lambda variable: look_up(tables.log_prior, variable, look_up(position, variable)), tables.log_prior)
@@ -221,7 +258,20 @@ def log_prior(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array,
 
 
 def logdensity(tables: Tables, position: Int[AnyArray, " V"], temperature: float | jax.Array) -> Float[jax.Array, ""]:
-    """Log p0 + s_search / tau, without the normalising constant."""
+    """Log p0 + s_search / tau, without the normalising constant.
+
+    Parameters
+    ----------
+    tables : Tables
+    position : (V,) int
+        Option of each variable.
+    temperature : float
+        tau.
+
+    Returns
+    -------
+    () float
+    """
     return log_prior(tables, position) + score(tables, position) / temperature
 
 
