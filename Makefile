@@ -7,12 +7,13 @@ CONSTRAINTS := constraints-$(shell $(PYTHON) -c 'import sys; print("3.13" if sys
 WORKERS ?= 2
 INSTALLED := $(VENV)/.installed
 DEMO := examples/invoices
+LINTED := gnrs_ppl tests perf examples
 
 # asked of Python itself: a python3.13 on PATH may be a stand-in that does not run
 PYTHON_NEWEST ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null)
 NEWEST := .venv-newest
 
-.PHONY: demo test test-newest fuzz lint format perf clean
+.PHONY: demo test test-newest fuzz coverage lint format perf clean
 
 # pip of the system installs into the environment, so that neither ensurepip nor a second pip is needed
 $(INSTALLED): pyproject.toml $(CONSTRAINTS)
@@ -39,14 +40,18 @@ test-newest:
 fuzz: $(INSTALLED)
 	GNRS_FUZZ=1 $(BIN)/python -m pytest -m fuzz -n $(WORKERS) --dist worksteal
 
+# the suite with every line and branch counted, commands that tests start included; pages in build/coverage
+coverage: $(INSTALLED)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term --cov-report=html:build/coverage
+
 lint: $(INSTALLED)
-	$(BIN)/ruff check gnrs_ppl tests perf examples
-	$(BIN)/ruff format --check gnrs_ppl tests perf examples
+	$(BIN)/ruff check $(LINTED)
+	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy
 
 format: $(INSTALLED)
-	$(BIN)/ruff check --fix gnrs_ppl tests perf examples
-	$(BIN)/ruff format gnrs_ppl tests perf examples
+	$(BIN)/ruff check --fix $(LINTED)
+	$(BIN)/ruff format $(LINTED)
 
 perf: $(INSTALLED)
 	$(BIN)/python perf/startup.py
