@@ -160,15 +160,16 @@ def recounted(text: str) -> Iterator[str]:
 
 def negated(text: str) -> Iterator[str]:
     """Texts with one negation dropped or added, or one force word changed."""
-    for match in places("(?:must|should|may|need)(?: not)?(?! make| appeal| lodge)", text):
-        words = {"must", "must not", "should", "should not", "may", "need not"} - {match[0].lower()}
+    for match in places("(?:must|should|may|need)(?: not| never)?(?! make| appeal| lodge)", text):
+        # what must never be done must not be done
+        words = {"must", "must not", "should", "should not", "may", "need not"} - {match[0].lower().replace("never", "not")}
         yield from (text[: match.start()] + other + text[match.end() :] for other in sorted(words))
 
 
 def corroborated(text: str) -> Iterator[str]:
     """Texts that ask for more or fewer of the logs."""
     for plain, other in (
-        (r"(?<=[gmdy]) or (?=the [\w -]+[.;] )", " and "), (r" both (?=the )", " "), (r" both (?=the )", " one of "), (r" all of (?=the )", " any of "),
+        (r"(?<=[gmdy]) or (?=the [\w -]+[.;] )", " and "), *((r" every one of (?=the )", other) for other in (" ", " one of ", " any of ")),
         (r"at least two of", "at least one of"), (r"at least two of", "any of"),
     ):  # fmt: skip
         yield from (text[: match.start()] + other + text[match.end() :] for match in re.finditer(plain, text))
@@ -223,7 +224,7 @@ def test_most_reworded_rules_are_accepted(capsys: pytest.CaptureFixture[str]) ->
         kept += not not_kept(structure, reworded(render(structure, lexicon_of(goal))), lexicon_of(goal))
     with capsys.disabled():
         print(f"\n{kept} of 96 rules in lightly other words accepted")
-    assert kept >= 72
+    assert kept >= 86
 
 
 @pytest.mark.parametrize(("slot", "more"), [
@@ -252,6 +253,45 @@ def test_what_the_guard_cannot_read_is_not_kept(slot: str, more: dict[str, Any])
     text = reworded(render(rule("", {}), lexicon))
     assert not_kept(rule("", {}), text, lexicon) == []
     assert not_kept(rule(slot, more), text, lexicon)
+
+
+WHOSE = """
+Somebody must renew the loan within 30 days after each loan by a member. A member must never trade after borrowing a book.
+Nobody may ever pay the fine after that loan, if both are for the same object. The evidence is the loan register. Should the records
+show a breach, the librarian takes a written decision within five days of the breach.
+"""
+
+
+@pytest.mark.parametrize(("plain", "other"), [
+    ("Somebody must", "A librarian must"), ("Somebody must", "Nobody may"), ("Somebody must", "Somebody should"),
+    ("Somebody must", "Somebody acting as a clerk must"), ("A member must never", "Nobody may ever"), ("A member must never", "Somebody must"),
+    ("A member must never", "A librarian must never"), ("Nobody may ever", "Somebody must"), ("Nobody may ever", "Nobody must ever"),
+    ("Nobody may ever", "Nobody need"), ("Nobody may ever", "Nobody acting as a clerk may ever"),
+    (" by a member", ""), (" by a member", " by a clerk"), (" after that loan", ""), (" after that loan", " before that loan"),
+    (", if both are for the same object", ""), ("if both are for the same object", "if both are by the same person"),
+    ("each loan", "the first loan"), ("five days of", "six days of"),
+])  # fmt: skip
+def test_the_guard_sees_whose_act_counts(plain: str, other: str) -> None:
+    told = yaml.safe_load((HERE / "golden" / "realize" / "_context.yaml").read_text())
+    lexicon = Lexicon.of(Schema.model_validate(told["schema"]), RecordLayer.model_validate(told["records"]))
+    constraints = [
+        {"template": "response", "target": "Renew", "deadline": "P30D"},
+        {"template": "absence", "target": "Trade"},
+        {"template": "absence", "target": "Payment", "correlate": "same_object"},
+    ]
+    decision = {"stage": "decision", "name": "written_decision", "role": "librarian"}
+    data = {
+        "scope": {"roles": ["member"]},
+        "trigger": {"act": "Borrow", "channel": "loan_register"},
+        "norm": {"constraints": constraints},
+        "evidence": {"channels": ["loan_register"]},
+        "procedure": {"steps": [decision], "response_time": "P5D"},
+    }
+    rule, text = Structure.model_validate(data), " ".join(WHOSE.split())
+    assert reworded(render(rule, lexicon)) == text
+    assert not_kept(rule, text, lexicon) == []
+    assert plain in text
+    assert not_kept(rule, text.replace(plain, other), lexicon)
 
 
 # What the guard reads
@@ -425,7 +465,7 @@ def answering(*texts: Any) -> Any:
 
 
 def without_appeal(clause: str) -> str:
-    return re.sub(r" (?:Appeals go|An? [\w -]+ goes) to [^.]*\.", "", clause)
+    return re.sub(r" Those affected may [^.]*\.", "", clause)
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
@@ -433,7 +473,7 @@ def without_appeal(clause: str) -> str:
     ((reworded,), "accepted", 1),
     ((without_appeal, reworded), "accepted on retry", 2),
     ((without_appeal,), "refused", 2),
-    ((lambda clause: clause.replace(" must ", " must not ").replace(" should not ", " should "),), "refused", 2),
+    ((lambda clause: clause.replace(" must ", " must not ").replace(" should never ", " should "),), "refused", 2),
     (("<b>Everybody</b> must check in; DROP TABLE events",), "refused", 2),
     ((lambda clause: clause + " " + clause,), "refused", 2),
     (("x" * 5000,), "refused", 2),

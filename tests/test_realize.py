@@ -286,19 +286,25 @@ def test_every_changed_word_is_caught(mixed: list[Structure], capsys: pytest.Cap
 
 OTHER_WORDS = (
     ("as the first act", "as the last act"), ("as the last act", "as the first act"), ("as the next act after", "after"),
-    ("as the last act before", "before"), (", neither without the other", ""), (", and only then", ""), ("at the latest ", ""),
-    (", at the latest by the close of the case", ""), ("counts as kept", "counts as broken"), ("counts as broken", "leaves it open"),
-    (" (or anybody else in the case)", ""), (" (nor anybody else in the case)", ""), ("the same person", "the same object"),
-    (" (the same object)", ""), ("the case's first ", "each "), ("of first ", "of "), ("within that time", "during that period"),
-    ("during that period", "within that time"), ("at least ", "exactly "), (" at all", " more than once"), ("within the ", "during the "),
-    ("before or after ", "before "), ("both ", "all of "), (" of each ", " before each "), ("This applies at", "This applies to"),
-    ("Each step is due within", "Each step is due in"), ("goes to", "go to"), (" and before the case closes", ""), ("; for the ", ", or the "),
+    ("as the last act before", "before"), (", with neither happening without the other", ""), (", and only then", ""), ("at the latest ", ""),
+    ("by the close of the case, ", ""), ("by the end of the ", ""), ("counts as kept", "counts as broken"), ("counts as broken", "leaves it open"),
+    ("The same person ", "A waiter "), ("The same person ", "Somebody "), ("Somebody ", "Nobody "), ("Nobody ", "Somebody "), ("the same person", "the same object"), ("the same object", "the same person"),
+    (", both for the same object", ""), (", if both are for the same object", ""), (", if both are", ", both"),
+    ("the case's first ", "each "), ("the first ", "each "), ("after first ", "after "), (" any ", " each "), (" each ", " any "),
+    ("within that time", "during that period"), ("during that period", "within that time"), ("at least ", "exactly "),
+    (" must never ", " must not "), (" may ever ", " may "), ("within the ", "during the "), (" happen ", " "), ("by somebody acting as", "by"),
+    ("whether before or after ", "before "), ("at some point in the case, ", ""), ("at any point in the case, ", "at some point in the case, "),
+    (" up to the end of the ", " during the "), ("every one of ", "at least two of "), (" that can record the act", ""),
+    (" acts of the case recorded", " acts recorded"), ("Only acts of the same person", "Only acts of the case"), ("coming in between", "coming first"),
+    ("Only acts for the same object", "Only acts"), ("coming first", "coming last"), (" after each ", " before each "), ("This applies at", "This applies to"),
+    ("Each step is due within", "Each step is due in"), ("may appeal to", "may make"), ("of the breach", "of the question"),
+    ("show a breach", "show otherwise"), (" and before the case closes", ""), ("; for the ", ", or the "), (" after that ", " after each "),
 )  # fmt: skip
 
 
 def test_every_other_phrase_is_caught(mixed: list[Structure]) -> None:
     dice, met = random.Random(13), Counter[str]()
-    for structure in mixed[:400]:
+    for structure in mixed[:900]:
         rule = canonical(extended(structure, mixed, dice))
         text = render(rule, LEXICON)
         for plain, other in OTHER_WORDS:
@@ -306,7 +312,7 @@ def test_every_other_phrase_is_caught(mixed: list[Structure]) -> None:
                 met[plain] += 1
                 with suppress(ParseError):
                     assert parse(text.replace(plain, other, 1), LEXICON) != rule, f"{plain}:\n{text}"
-    assert min(met[plain] for plain, _ in OTHER_WORDS) > 0, met
+    assert [plain for plain, _ in OTHER_WORDS if not met[plain]] == []
 
 
 def test_an_error_says_where_and_what_was_expected() -> None:
@@ -315,7 +321,7 @@ def test_an_error_says_where_and_what_was_expected() -> None:
     with pytest.raises(ParseError, match="the words of a channel") as raised:
         parse(text.replace("roster system", "attendance system"), LEXICON)
     assert raised.value.position == position
-    with pytest.raises(ParseError, match="'each step is due within ' or 'appeals go to '"):
+    with pytest.raises(ParseError, match="'those affected may ' or 'then '"):
         parse(text + " So be it.", LEXICON)
     for cut in range(0, len(text), 7):
         with pytest.raises(ParseError):
@@ -390,8 +396,8 @@ def test_names_become_words() -> None:
     assert [plural(n) for n in ("waiter", "bill of lading", "invoice for goods", "box", "duty", "key", "chairman", "person")] == [
         "waiters", "bills of lading", "invoices for goods", "boxes", "duties", "keys", "chairmen", "people",
     ]  # fmt: skip
-    assert [gerund(v) for v in ("make", "stop", "tie", "see", "greet", "enter", "pay")] == [
-        "making", "stopping", "tying", "seeing", "greeting", "entering", "paying",
+    assert [gerund(v) for v in ("make", "stop", "tie", "see", "greet", "enter", "pay", "patrol")] == [
+        "making", "stopping", "tying", "seeing", "greeting", "entering", "paying", "patrolling",
     ]  # fmt: skip
     assert [article(w) for w in ("owner", "user", "hour", "UN envoy", "MP", "“x”", "unit", "uninvited guest", "11 day pass", "8", "7")] == [
         "an", "a", "an", "a", "an", "a", "a", "an", "an", "an", "a",
@@ -424,18 +430,92 @@ def test_bearers_without_a_role_do_not_borrow_one() -> None:
     people = Lexicon.of(Schema(roles=(Term(name="person"),)), RecordLayer())
     own = Norm(constraints=(small().norm.constraints[0].model_copy(update={"correlate": "same_resource"}),))
     free, named = small(norm=own), small(norm=own, scope={"roles": ("person",)})
-    assert render(free, people).startswith("Anyone must check in (“CheckIn”) within 15 minutes of carrying out the payment (“Payment”).")
+    assert render(free, people).startswith("Anyone must check in (“CheckIn”) within 15 minutes after carrying out the payment (“Payment”).")
     assert render(named, people).startswith("A person must")
     assert render(free, LEXICON).startswith("A person must")
     # where anybody's act will do, or none opens the case, nobody in particular is bound
-    assert render(small(), LEXICON).startswith("Somebody must check in within 15 minutes of each payment.")
+    assert render(small(), LEXICON).startswith("Somebody must check in within 15 minutes after each payment.")
     assert render(small(trigger=Trigger()), LEXICON).startswith("Somebody must")
     office = render(small(norm=Norm(bearer=Office(role="waiter"), constraints=small().norm.constraints)), LEXICON)
-    assert office.startswith("A waiter must check in within 15 minutes of each payment.")
+    assert office.startswith("A waiter must check in within 15 minutes after each payment.")
     crew = render(small(norm=own, scope={"roles": ("waiter",)}), LEXICON)
-    assert crew.startswith("A waiter must check in within 15 minutes of carrying out the payment.")
+    assert crew.startswith("A waiter must check in within 15 minutes after carrying out the payment.")
     helped = render(small(scope={"roles": ("waiter",)}), LEXICON)
-    assert helped.startswith("A waiter must check in (or anybody else in the case) within 15 minutes of carrying out the payment.")
+    assert helped.startswith("Somebody must check in within 15 minutes after each payment by a waiter.")
+
+
+def constrained(*constraints: dict[str, object], **slots: object) -> str:
+    """What a rule on payments asks for, up to its evidence."""
+    norm = {"bearer": slots.pop("bearer", "trigger"), "constraints": constraints}
+    return render(small(norm=norm, **slots), LEXICON).partition(" Evidence: ")[0]
+
+
+IN_TIME, BAN = {"template": "response", "deadline": "P1D"}, {"template": "absence", "correlate": "same_case"}
+HEARD, CHECKED = {"target": "Speak"}, {"target": "CheckIn"}
+OWN, THING = {"correlate": "same_resource"}, {"correlate": "same_object"}
+
+
+@pytest.mark.parametrize(("constraints", "slots", "text"), [
+    # nobody in particular is bound: no clause shares a subject with another
+    ((IN_TIME | CHECKED, BAN | HEARD), {},
+     "Somebody must check in within one day after each payment. Nobody may ever speak to the owner after that payment."),
+    ((BAN | HEARD | {"template": "not_response"},), {}, "Nobody may speak to the owner after any payment."),
+    # so many of them in all, and not each of those who act
+    ((BAN | HEARD | {"count": 3},), {}, "A speaking to the owner must not happen more than twice after any payment."),
+    ((CHECKED | {"template": "exactly"},), {}, "A check-in must happen exactly once after each payment and before the case closes."),
+    # an office is whoever holds it at the time, a person the one who acted
+    ((IN_TIME | CHECKED, IN_TIME | HEARD), {"bearer": {"role": "waiter"}},
+     "A waiter must check in within one day after each payment. A waiter must speak to the owner within that time."),
+    ((IN_TIME | CHECKED | OWN, IN_TIME | HEARD | OWN), {"scope": {"roles": ["waiter"]}},
+     "A waiter must check in within one day after carrying out the payment. The same person must speak to the owner within that time."),
+    # a ban on one person stands behind what others have to do, and says whose payment it was
+    ((IN_TIME | CHECKED, BAN | HEARD | OWN), {"scope": {"roles": ["waiter"]}},
+     "Somebody must check in within one day after each payment by a waiter. A waiter must never speak to the owner after carrying out the "
+     "payment."),
+    ((IN_TIME | CHECKED, BAN | HEARD | OWN), {"bearer": {"role": "waiter"}},
+     "A waiter must check in within one day after each payment. A waiter must never speak to the owner after that payment, if both are by "
+     "the same person."),
+    # a time without an end is said again
+    ((CHECKED | {"template": "precedence"}, HEARD | {"template": "precedence"}), {},
+     "Somebody must check in before each payment. Somebody must speak to the owner before that payment."),
+    # order does not matter
+    ((CHECKED | {"template": "responded_existence"},), {},
+     "Somebody must check in at some point in the case, whether before or after each payment."),
+    ((BAN | CHECKED | {"template": "not_coexistence", "deadline": "PT1H"} | THING,), {},
+     "Nobody may check in within one hour, whether before or after any payment, if both are for the same object."),
+    ((CHECKED | {"template": "coexistence"},), {"trigger": {"act": "Payment", "channel": "Roster", "window": "P2D"}},
+     "Somebody must check in at some point in the case up to the end of the two days after each payment, with neither happening without the "
+     "other."),
+    # from when
+    ((IN_TIME | CHECKED,), {"trigger": {"act": "Payment", "channel": "Roster", "once": "first", "window": "P2D"}},
+     "Somebody must check in within one day after the first payment. The matter stays open for two days after that payment."),
+    ((IN_TIME | CHECKED | {"after": {"act": "Speak", "channel": "email"}},),
+     {"trigger": {"act": "Payment", "channel": "Roster", "window": "P2D"}},
+     "Somebody must check in within one day after the next speaking to the owner recorded in the email log after each payment. This applies "
+     "for two days after that payment."),
+])  # fmt: skip
+def test_a_text_says_whose_act_counts_and_when(constraints: tuple[dict[str, object], ...], slots: dict[str, object], text: str) -> None:
+    assert constrained(*constraints, **slots) == text
+
+
+def test_a_procedure_says_from_when_its_time_runs_and_who_may_appeal() -> None:
+    review, appeal = {"stage": "review", "name": "Review", "role": "waiter"}, {"stage": "appeal", "name": "WrittenAppeal", "role": "Cook"}
+
+    def said(*steps: dict[str, str], force: str = "must") -> str:
+        norm = {"force": force, "constraints": [IN_TIME | CHECKED]}
+        text = render(small(norm=norm, procedure={"steps": steps, "response_time": "P5D"}), LEXICON)
+        return text[text.index("If ") :]
+
+    assert said(review) == "If the records show a breach, the waiter reviews the matter within five days of the breach."
+    assert said(review, force="may") == "If a question arises, the waiter reviews the matter within five days of the question."
+    assert said(review, appeal) == (
+        "If the records show a breach, the waiter reviews the matter. Those affected may make a written appeal, which goes to the kitchen "
+        "cook. Each step is due within five days of the breach."
+    )
+    assert said(appeal | {"name": "hearing", "inspects": "email"}) == (
+        "If the records show a breach, those affected may appeal to the kitchen cook through a hearing, heard on the basis of the email log "
+        "within five days of the breach."
+    )
 
 
 # Golden texts

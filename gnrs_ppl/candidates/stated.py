@@ -51,7 +51,7 @@ def stated(material: Material) -> Proposals:
 
 
 def _stated(material: Material, by: str) -> Proposals:
-    for share, said in ways(material.readings, material.rule):
+    for share, said in ways(material.readings, material.rule, material.context.goal):
         told = f"{by} ({share:.0%})"
         if not all_recorded(material, said):
             continue

@@ -148,9 +148,10 @@ _REWORDED = (
     (r"on the basis of the", "using the"),
     (r"decides in writing", "takes a written decision"),
     (r"puts the matter right through a", "provides a"),
-    (r"goes to the", "is heard by the"),
+    (r"which goes to the", "which is heard by the"),
+    (r"Those affected", "Those concerned"),
     (r"Each step is due within", "Each step has to be taken within"),
-    (r"If the records show otherwise", "Should the records show otherwise"),
+    (r"If the records show a breach", "Should the records show a breach"),
     (r"This applies", "This rule applies"),
     (r"Evidence: ", "The evidence is "),
 )

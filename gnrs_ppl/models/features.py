@@ -59,7 +59,7 @@ class Facts:
     @cached_property
     def said(self) -> tuple[tuple[float, tuple[Reading, ...]], ...]:
         """The ways to read the rule, with their probabilities."""
-        return tuple(ways(self._readings, self.context.rule))
+        return tuple(ways(self._readings, self.context.rule, self.context.goal))
 
     @cached_property
     def material(self) -> Material:

@@ -113,6 +113,8 @@ class Said(NamedTuple):
     background: list[Span]
     missed: list[tuple[Clause, Unread]]
     sentences: list[Sentence]
+    aims: list[Sentence]
+    """Sentences that only say what the others are for."""
 
 
 class Constructions:
@@ -128,6 +130,10 @@ class Constructions:
         self.named = self._at_names("roles") | self._at_names("locations")
         self.things = self._at_names("objects")
 
+    def is_aim(self, i: int) -> bool:
+        """Whether a token stands in a sentence that only says what the rest is for."""
+        return any(aim.start <= self.tokens[i].start < aim.end for aim in self.said.aims)
+
     def _at_names(self, kind: str) -> frozenset[int]:
         """Tokens of the names of a kind."""
         return frozenset(i for i, t in enumerate(self.tokens) for n in self.names[kind] if n.span.start <= t.start < n.span.end)
@@ -140,7 +146,7 @@ class Constructions:
     @cached_property
     def said(self) -> Said:
         """Every statement of every sentence."""
-        said = Said([], [], [], [])
+        said = Said([], [], [], [], [])
         spans = sentences(self.sentence)
         for start, stop in spans:
             end = self._before_excuse(start, stop)
@@ -149,7 +155,9 @@ class Constructions:
             parts = clauses(self.sentence, start, end)
             said.background.extend(Span(c.opened, c.end) for c in parts if c.kind in ("background", "purpose"))
             sentence = Sentence(self, start, end, parts, said.statements)
-            found = [] if len(spans) > 1 and self._is_aim(start, end) else sentence.statements()
+            aim = len(spans) > 1 and self._is_aim(start, end)
+            found = [] if aim else sentence.statements()
+            said.aims.extend([sentence] if aim else [])
             said.missed.extend(sentence.missed)
             said.sentences.append(sentence)
             if not found and len(spans) > 1 and not patterns.MODAL_VERB.search(self.sentence, start, end):
@@ -651,6 +659,7 @@ class Sentence:
         mine = set(at)
         lent = [i for i in dict.fromkeys(lent) if i not in mine]
         found = self.words.match_acts(self.tokens, at, lent)
+        found = [m for m in found if m.exact or not m.positions or not set(m.positions) <= self.whole.things]  # a consignment is no consigning
         told_by_names = {m.name for m in found if m.positions and set(m.positions) <= self.whole.named}
         if told_by_names:  # the delivery station is no delivery, but another word may be
             other = self.words.match_acts(self.tokens, [i for i in at if i not in self.whole.named], lent)

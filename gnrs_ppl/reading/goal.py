@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from gnrs_ppl.context.load import Context
@@ -11,6 +12,10 @@ from gnrs_ppl.reading.reader import read
 from gnrs_ppl.reading.types import ActRead, Reading, Readings
 from gnrs_ppl.rule.types import NEGATIVE
 
+CONSTRUCTIONS = 0.07
+"""Where constructions and relations read a text differently, how often the constructions are right (12 of 188 texts of unseen domains)."""
+LEFT_OUT = 0.02
+"""What is left of a reading that leaves out what a person's fields state."""
 LEAST_SHARE = 0.15
 """Readings less probable than this propose nothing."""
 
@@ -54,8 +59,32 @@ def _goes_with(lead: Reading, other: Reading) -> bool:
     return other.activation.activity in {lead.activation.activity, *demanded}
 
 
-def ways(readings: Readings, rule: int = 0) -> Iterator[tuple[float, tuple[Reading, ...]]]:
-    """The ways to read one rule: its statements as most probably read, then with another reading of its lead."""
+def ways(readings: Readings, rule: int = 0, goal: Goal | None = None) -> Iterator[tuple[float, tuple[Reading, ...]]]:
+    """The ways to read one rule: its statements as most probably read, then with another reading of its lead.
+
+    Behind them, for the first rule, what the constructions say where that differs. A person's fields decide between the two: what leaves
+    out an act they require or forbid is as good as excluded.
+    """
+    whole = [(1.0, readings)]
+    if readings.otherwise and rule == 0:
+        both = ((1 - CONSTRUCTIONS, readings), (CONSTRUCTIONS, replace(readings, statements=readings.otherwise, otherwise=())))
+        shares = [(share * (1.0 if _as_stated(said, goal) else LEFT_OUT), said) for share, said in both]
+        whole = sorted(((share / sum(s for s, _ in shares), said) for share, said in shares), key=lambda w: -w[0])
+    for share, said in whole:
+        for probability, statements in _ways(said, rule):
+            yield share * probability, statements
+
+
+def _as_stated(readings: Readings, goal: Goal | None) -> bool:
+    """Whether a sentence, as read, asks what the goal's fields require and bans what they forbid."""
+    if goal is None:
+        return True
+    asked = {a.activity for s in readings.statements for a in s.best.targets if s.best.template not in NEGATIVE}
+    banned = {a.activity for s in readings.statements for a in s.best.targets if s.best.template in NEGATIVE}
+    return set(goal.required) <= asked and set(goal.forbidden) <= banned
+
+
+def _ways(readings: Readings, rule: int) -> Iterator[tuple[float, tuple[Reading, ...]]]:
     rules = rules_of(readings)
     if rule >= len(rules):
         return
@@ -68,7 +97,7 @@ def ways(readings: Readings, rule: int = 0) -> Iterator[tuple[float, tuple[Readi
 
 def filled(goal: Goal, readings: Readings, rule: int = 0) -> Goal:
     """The goal with the fields it leaves empty as its sentence was read; what a person stated stays."""
-    _, said = next(ways(readings, rule), (0.0, ()))
+    _, said = next(ways(readings, rule, goal), (0.0, ()))
     required, forbidden, permitted = list[str](), list[str](), list[str]()
     for reading in said:
         names = [a.activity for a in reading.targets] if reading.joint == "all" else []

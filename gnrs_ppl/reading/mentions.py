@@ -19,9 +19,9 @@ from gnrs_ppl.reading.vocabulary import (
     Vocabulary,
     goes_with,
     near,
-    word_score,
+    text_of,
 )
-from gnrs_ppl.reading.ways import classes_of, sayings_at
+from gnrs_ppl.reading.ways import classes_of
 from gnrs_ppl.reading.words import BROADER, DERIVED, PHRASAL_PARTICLES, SAME, lemmas
 
 LEAST = 0.35
@@ -37,6 +37,8 @@ TAKES_PART = 0.4
 TWO_ACTS = 0.85
 """Two acts that share their verb are both told where each fits this well and has words of its own ("modules A and B")."""
 MOST_RIVALS = 4
+MOST_PLACES = 40
+"""A word that stands oftener in a text is looked for in its first places only."""
 _SEPARABLE = frozenset({"up", "down", "off", "out", "over", "back", "away", "in", "on", "aside", "through", "forward"})
 """Particles that may stand behind the object: turn the request down."""
 _NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which", "must", "shall"})
@@ -92,10 +94,10 @@ class _Text:
     """Tokens with their parts of sentences, and verbs joined with their particles."""
 
     def __init__(self, tokens: Sequence[Token], place_words: frozenset[str]) -> None:
-        self.tokens = tokens
-        self.sayings = [dict(sayings_at(tokens, i, place_words)) for i in range(len(tokens))]
+        self.tokens, self.plain = tokens, text_of(tuple(tokens), place_words)
+        self.sayings = self.plain.sayings
         self.phrasal = [_phrasal(tokens, i) for i in range(len(tokens))]
-        self.content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and (t.text not in STOP or t.text in PARTICLES)]
+        self.content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
         self.part, number = list[int](), 0
         for token in tokens:
             number += token.text in ".;:!?,"
@@ -105,19 +107,21 @@ class _Text:
     def scores(self, wanted: str) -> list[tuple[float, int]]:
         """The tokens that say a word, with how well."""
         if wanted not in self._scores:
-            scored = ((self._score(wanted, i), i) for i in (self.content if wanted not in STOP else range(len(self.tokens))))
-            self._scores[wanted] = [(score, i) for score, i in scored if score >= BROADER]
+            found = dict(self.plain.scores(wanted)) if " " not in wanted else {}
+            if wanted not in PARTICLES:
+                for i in self.content:
+                    score = max(self._phrasal_score(wanted, i), SAID if self.saying(wanted, i) else 0.0)
+                    if score >= max(BROADER, found.get(i, 0.0)):
+                        found[i] = score
+            self._scores[wanted] = [(found[i], i) for i in sorted(found)[:MOST_PLACES]]
         return self._scores[wanted]
 
     def score(self, wanted: str, i: int) -> float:
         return next((score for score, at in self.scores(wanted) if at == i), 0.0)
 
-    def _score(self, wanted: str, i: int) -> float:
-        alone = word_score(wanted, self.tokens, i) if " " not in wanted else self._near(wanted, i)
-        if wanted in PARTICLES:
-            return alone
+    def _phrasal_score(self, wanted: str, i: int) -> float:
         joined = near(wanted, self.phrasal[i]) if self.phrasal[i] else 0.0
-        return max(alone, joined, SAID if self.saying(wanted, i) else 0.0)
+        return max(joined, near(wanted, self.tokens[i].text)) if " " in wanted else joined
 
     def saying(self, wanted: str, i: int) -> tuple[int, ...]:
         """The places of the saying that stands for a word, if one begins there."""

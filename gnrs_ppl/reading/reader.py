@@ -27,6 +27,8 @@ SAYS_SOMETHING = 0.65
 WORTH_TELLING = 0.08
 """Other ways to read a target are told from this share on."""
 MOST_WAYS = 4
+WELL_TOLD = 0.7
+"""Score from which an act may not be passed over."""
 _TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absence", "choice": "existence"}
 _BESIDE = ("or", "exception")
 _UNSAID = (*_BESIDE, "exclusive_choice")
@@ -86,7 +88,8 @@ class _Reader:
         said = self.text.said
         chosen = self._chosen()
         statements = [self._statement(r) for relation in chosen for r in self._checkable(relation)]
-        statements += [s for s in said.statements if self._unmarked(s.best)]
+        believed = self._accounts_for_all if not statements else self._unmarked
+        statements += [s for s in said.statements if believed(s.best)]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         told = [self.marked.tokens[self.marked.mentions[k].at].start for r in chosen for k in self.relations[r][1:] if k is not None]
         missed = [m for clause, m in said.missed if not any(clause.start <= place < clause.end for place in told)]
@@ -98,7 +101,8 @@ class _Reader:
         ]
         speaks = patterns.MODAL_VERB.search(self.text.sentence)
         nothing: Nothing = "" if statements else "no_such_act" if missed else "no_condition" if speaks else "no_duty"
-        return Readings(self.text.sentence, tuple(statements), tuple(said.background), tuple(sorted(unread)), nothing)
+        otherwise = tuple(said.statements) if _constraints(said.statements) != _constraints(statements) else ()
+        return Readings(self.text.sentence, tuple(statements), tuple(said.background), tuple(sorted(unread)), nothing, otherwise)
 
     # -- which relations hold -----------------------------------------------------------------------------------------------------
 
@@ -134,6 +138,9 @@ class _Reader:
             symmetric = {x.other for x in found if x.label in SYMMETRIC}
             taken = {x.target for x in found} | symmetric
             likely = self.relations[r].probability
+            same = [x for x in found if {x.target, x.other} == {r.target, r.other}]
+            if any({x.label, r.label} & set(SYMMETRIC) for x in same):
+                continue  # both in any order says what each says of the pair
             if likely >= LIKELY or (r.target not in taken and nothing[r.target] < LIKELY and likely >= LEAST_LIKELY):
                 found.append(r)
         speaks = 1 - math.prod(nothing.values())
@@ -143,6 +150,13 @@ class _Reader:
         """Whether a construction speaks of an act that is no mention, such as any doing on a thing: then it is believed."""
         named = {*(a.activity for a in reading.targets), *([reading.activation.activity] if reading.activation else [])}
         return not named & set(self.marked.acts)
+
+    def _accounts_for_all(self, reading: Reading) -> bool:
+        """Whether the constructions leave no act out that is told well; where no relation is likely, they are believed then."""
+        best = [s.best for s in self.text.said.statements]
+        acts = [a for r in best for a in (*r.targets, r.activation, r.exception) if a is not None]
+        told = {m.activity for m in self.marked.mentions if m.told[0].score >= WELL_TOLD}
+        return told <= {a.activity for a in acts} and all(a.score >= WELL_TOLD for a in (*reading.targets, reading.activation) if a)
 
     # -- what a relation says -----------------------------------------------------------------------------------------------------
 
@@ -184,6 +198,7 @@ class _Reader:
         time = self._time(sentence, main, subs, opening)
         force: Force = "must" if frame.bound.force == "may" and relation.label != "existence" else frame.bound.force
         acts = [*targets, *([activation] if activation else []), *excused]
+        condition = sentence.condition(main, [c for c in sentence.parts if self._tells(c)])
         reading = Reading(
             1.0,
             force,
@@ -197,9 +212,9 @@ class _Reader:
             time=time,
             bearers=bearers,
             who=who_acts(frame.whole),
-            condition=sentence.condition(main, [c for c in sentence.parts if self._tells(c)]),
+            condition=condition,
             one_subject=bool(opening and opening.kind != "main" and patterns.GERUND.match(self.text.sentence, opening.start)),
-            used=(*spans_of(acts), *(Span(*s.mark) for s in subs), *time_and_people(time, bearers)),
+            used=(*spans_of(acts), *(Span(*s.mark) for s in subs), *time_and_people(time, bearers), *([condition] if condition else [])),
             why=f"the words around {'the two acts' if relation.other else 'the act'}",
         )
         return self._as_constructed(relation, reading)
@@ -263,3 +278,7 @@ class _Reader:
         elif nth and label == "at_most":
             n = patterns.NTH.index(nth[1].lower()) + 1
         return n + 1 if label == "at_most" else max(n, 2) if label == "existence_n" else n
+
+
+def _constraints(statements: Sequence[Statement]) -> set[tuple[str, tuple[str, ...]]]:
+    return {(s.best.template, s.best.activities) for s in statements}

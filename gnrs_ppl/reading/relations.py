@@ -37,6 +37,10 @@ BINARY = (
 SYMMETRIC = ("coexistence", "not_coexistence", "choice", "exclusive_choice")
 WEIGHTS = Path(__file__).parent / "relations.tsv.gz"
 MOST_MENTIONS = 10
+NEIGHBOURS = 4
+"""Mentions are something to each other where at most three stand between."""
+FARTHEST = 80
+"""Tokens of its sentence further off than this say nothing of a mention."""
 _FUNCTION = STOP.union(
     re.findall(
         r"\S+",
@@ -68,7 +72,8 @@ class Marked:
 
     def __init__(self, text: Constructions) -> None:
         self.text, self.tokens = text, text.tokens
-        self.mentions: tuple[Mention, ...] = mentions(text.words, text.tokens, text.named, text.things)[:MOST_MENTIONS]
+        found = mentions(text.words, text.tokens, text.named, text.things)
+        self.mentions: tuple[Mention, ...] = tuple(m for m in found if not text.is_aim(m.at))[:MOST_MENTIONS]
         self.acts = [m.activity for m in self.mentions]
         self.rules = [statement.best for statement in text.said.statements]
         self.sentence, number = list[int](), 0
@@ -133,10 +138,11 @@ class Marked:
 
     @cached_property
     def sentences(self) -> list[tuple[int, int]]:
-        """First token and end of the sentence of each mention."""
+        """First token and end of the sentence of each mention, as far as it matters."""
         found = []
         for first, _ in self.spans:
-            inside = [i for i, s in enumerate(self.sentence) if s == self.sentence[first]]
+            near = range(max(0, first - FARTHEST), min(len(self.tokens), first + FARTHEST))
+            inside = [i for i in near if self.sentence[i] == self.sentence[first]]
             found.append((inside[0], inside[-1] + 1))
         return found
 
@@ -218,7 +224,7 @@ class Marked:
         """Mentions that may be something to each other: those of different acts."""
         for t, target in enumerate(self.acts):
             for a, other in enumerate(self.acts):
-                if target != other:
+                if target != other and abs(t - a) <= NEIGHBOURS:
                     yield t, a
 
 

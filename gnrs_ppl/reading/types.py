@@ -177,6 +177,8 @@ class Readings:
         Words with content that no statement used.
     nothing : Nothing
         Why there is no statement, else empty.
+    otherwise : tuple of Statement
+        What the constructions say of the whole, where that differs from the statements.
     """
 
     sentence: str
@@ -184,6 +186,7 @@ class Readings:
     background: tuple[Span, ...] = ()
     unread: tuple[Unread, ...] = ()
     nothing: Nothing = ""
+    otherwise: tuple[Statement, ...] = ()
 
     def words(self, span: Span) -> str:
         """The words of a span."""

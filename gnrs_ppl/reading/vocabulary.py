@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.types import Named, Span
-from gnrs_ppl.reading.ways import classes_of, said_at, sayings_of
+from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes
 from gnrs_ppl.reading.words import BROADER, DERIVED, SYNONYM, similarity, word
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
-_LIFECYCLE = re.compile(
-    r"\((?:start|complete|schedule|assign|suspend|resume|withdraw)\)\s*$|"
-    r"^[A-Z]_",
+_NO_WORDS = re.compile(
+    r"\((?:start|complete|schedule|assign|suspend|resume|withdraw)\)\s*$|^[A-Z]_|^[A-Z]{1,3}\d{1,3}(?:-\d+)?[\s_]+(?=[A-Za-z])",
     re.IGNORECASE,
 )
+"""What log labels carry beside words: the stage of a life cycle, a letter, a number (T04 Determine fee)."""
 PARTICLES = frozenset({"in", "out", "off", "up", "down", "over", "back", "away", "on"})
 STOP = frozenset(
     [
@@ -196,7 +196,7 @@ def tokens_of(sentence: str) -> tuple[Token, ...]:
 
 def name_words(name: str) -> tuple[str, ...]:
     """Words of a name: camel case, snake case, log labels such as ``A_create-order (complete)``."""
-    return tuple(w.lower() for w in _SPLIT.split(_LIFECYCLE.sub("", name)) if w)
+    return tuple(w.lower() for w in _SPLIT.split(_NO_WORDS.sub("", name)) if w)
 
 
 @lru_cache(maxsize=65536)
@@ -231,7 +231,8 @@ class Match(NamedTuple):
 class _Entry:
     name: str
     variants: tuple[tuple[tuple[str, float], ...], ...]
-    sayings: tuple[tuple[str, ...], ...] = ()
+    classes: frozenset[int] = frozenset()
+    """Of ways to say it whole."""
 
 
 class Vocabulary:
@@ -249,7 +250,7 @@ class Vocabulary:
         )
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
         self.acts = tuple(
-            _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), _sayings(variants))
+            _Entry(name, tuple(_weighted(v, common, len(spoken)) for v in variants), whole_classes(variants))
             for name, variants in spoken.items()
         )
 
@@ -260,7 +261,8 @@ class Vocabulary:
 
     def match_acts(self, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int] = ()) -> list[Match]:
         """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose words count for less."""
-        found = [m for entry in self.acts if (m := _best(entry, tokens, at, lent, self.place_words))]
+        text = text_of(tuple(tokens), self.place_words)
+        found = [m for entry in self.acts if (m := _best(entry, text, sorted(at), lent))]
         sayings = [set(m.positions) for m in found if m.said]
         found = [m for m in found if m.said or not any(set(m.positions) < s for s in sayings)]  # "register arrival" is no arrival
         return sorted(found, key=lambda m: (-m.score, -m.weight, m.name))
@@ -319,22 +321,40 @@ def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(v for v in found if v))
 
 
-def _sayings(variants: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """Other ways to say an act, each of which must stand there whole."""
-    return tuple(saying for variant in variants for saying in sayings_of(" ".join(variant)))
-
-
 def _term_entry(term: Term, person: bool = False) -> _Entry:
     given = [term.phrase or "", term.plural or "", " ".join(name_words(term.name)), *term.aliases]
     words = dict.fromkeys(tuple(t.text for t in tokens_of(text) if t.text[0].isalnum()) for text in given if text)
     return _Entry(term.name, tuple(tuple((w, 1.0) for w in v) for v in words if v))
 
 
-def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int], place_words: frozenset[str]) -> Match | None:
-    best = said_otherwise(entry, tokens, at, place_words)
+class Text:
+    """Tokens, which of them say a word, and the sayings that begin at each."""
+
+    def __init__(self, tokens: tuple[Token, ...], place_words: frozenset[str]) -> None:
+        self.tokens = tokens
+        self.sayings = [dict(sayings_at(tokens, i, place_words)) for i in range(len(tokens))]
+        self._scores: dict[str, dict[int, float]] = {}
+
+    def scores(self, wanted: str) -> dict[int, float]:
+        """The tokens that say a word, with how well."""
+        if wanted not in self._scores:
+            scored = ((i, word_score(wanted, self.tokens, i)) for i in range(len(self.tokens)))
+            self._scores[wanted] = {i: score for i, score in scored if score >= BROADER}
+        return self._scores[wanted]
+
+
+@lru_cache(maxsize=8)
+def text_of(tokens: tuple[Token, ...], place_words: frozenset[str]) -> Text:
+    """Tokens made ready to be looked at, kept for the next act."""
+    return Text(tokens, place_words)
+
+
+def _best(entry: _Entry, text: Text, at: Sequence[int], lent: Sequence[int]) -> Match | None:
+    best, tokens, here = _said_otherwise(entry, text, at), text.tokens, set(at)
     for variant in entry.variants:
         total = sum(weight for _, weight in variant)
-        own = [[(s, i) for i in at if (s := word_score(w, tokens, i)) >= BROADER] for w, _ in variant]
+        scores = [text.scores(w) for w, _ in variant]
+        own = [[(s, i) for i, s in of_word.items() if i in here] for of_word in scores]
         if not any(own) and not lent:
             continue
         if max((score for places in own for score, _ in places), default=SYNONYM if lent else 0.0) < CLASSMATE:
@@ -344,7 +364,7 @@ def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Seque
         for k, ((w, weight), places) in enumerate(zip(variant, own, strict=True)):
             free = [(s, i) for s, i in places if i not in used and (w not in PARTICLES or any(goes_with(tokens, u, i) for u in used))]
             score, place = max(free, key=lambda p: (p[0], -abs(p[1] - middle)), default=(0.0, -1))
-            borrowed = max((LENT * word_score(w, tokens, i) for i in lent), default=0.0)
+            borrowed = max((LENT * scores[k].get(i, 0.0) for i in lent), default=0.0)
             if place >= 0 and score >= borrowed:
                 used.append(place)
             if (score := max(score, borrowed)) >= BROADER * LENT:
@@ -356,12 +376,13 @@ def _best(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], lent: Seque
     return best
 
 
-def said_otherwise(entry: _Entry, tokens: Sequence[Token], at: Sequence[int], place_words: frozenset[str]) -> Match | None:
-    """An act told by a saying of several words that stand near each other, in order; the first may be a verb in any form."""
-    for saying in entry.sayings:
-        for i in at:
-            places = said_at(saying, tokens, i, at, place_words)
-            if places and all(w not in PARTICLES or goes_with(tokens, i, p) for w, p in zip(saying[1:], places[1:], strict=False)):
+def _said_otherwise(entry: _Entry, text: Text, at: Sequence[int]) -> Match | None:
+    """An act told by a saying of several words."""
+    here = set(at)
+    for i in at:
+        for of, places in text.sayings[i].items():
+            joined = all(text.tokens[p].text not in PARTICLES or goes_with(text.tokens, i, p) for p in places if p > i)
+            if of in entry.classes and here.issuperset(places) and joined:
                 return Match(entry.name, SAID, SAID, places, said=True)
     return None
 

@@ -5,7 +5,7 @@ A line of the file is a class: words and sayings of several words, any of which 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -17,6 +17,8 @@ PLACE = "@"
 """Stands in a saying for a place of the schema, or "there"."""
 REACH = 3
 """How many other words may stand among those of a saying."""
+BEFORE = 5
+"""How far before its verb a noun of a saying may stand."""
 _SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
 """Words that look like verbs and may stand before a place."""
 _LONG = 4
@@ -41,24 +43,22 @@ class Saying(NamedTuple):
 
 class _Ways(NamedTuple):
     classes: dict[str, frozenset[int]]
-    sayings: dict[str, tuple[Saying, ...]]
-    by_class: dict[int, tuple[tuple[str, ...], ...]]
+    sayings: dict[tuple[str, str], tuple[Saying, ...]]
+    """By their first word and how their second one begins."""
 
 
 @cache
 def _ways() -> _Ways:
     classes: dict[str, set[int]] = {}
-    sayings: dict[str, list[Saying]] = {}
-    by_class: dict[int, tuple[tuple[str, ...], ...]] = {}
+    sayings: dict[tuple[str, str], list[Saying]] = {}
     for number, line in enumerate(FILE.read_text(encoding="utf-8").splitlines()):
         ways = [way.strip() for way in line.split(",")]
         for way in ways:
             classes.setdefault(way, set()).add(number)
             if " " in way:
                 saying = Saying(tuple(way.split()), number)
-                sayings.setdefault(saying.words[0], []).append(saying)
-        by_class[number] = tuple(tuple(way.split()) for way in ways if " " in way)
-    return _Ways({w: frozenset(c) for w, c in classes.items()}, {w: tuple(s) for w, s in sayings.items()}, by_class)
+                sayings.setdefault((saying.words[0], saying.words[1][:_LONG]), []).append(saying)
+    return _Ways({w: frozenset(c) for w, c in classes.items()}, {w: tuple(s) for w, s in sayings.items()})
 
 
 @cache
@@ -68,22 +68,22 @@ def classes_of(form: str) -> frozenset[int]:
     return frozenset(c for v in (*word(form).verbs, *word(form).nouns, form) for c in known.get(v, ()))
 
 
-def sayings_of(act: str) -> tuple[tuple[str, ...], ...]:
-    """The sayings that stand for an act told by these very words ("check in")."""
-    ways = _ways()
-    return tuple(dict.fromkeys(s for c in sorted(ways.classes.get(act, ())) for s in ways.by_class[c]))
+def whole_classes(variants: Iterable[Sequence[str]]) -> frozenset[int]:
+    """The classes of acts told by these very words ("check in"), which a saying says whole."""
+    return frozenset(c for variant in variants for c in _ways().classes.get(" ".join(variant), ()))
 
 
 def sayings_at(tokens: Sequence[Text], i: int, place_words: frozenset[str]) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Classes of the sayings whose first word stands at a place, with the places of their words."""
     known = _ways().sayings
-    for first in {tokens[i].text, *word(tokens[i].text).lemmas}:
-        for saying in known.get(first, ()):
-            if places := said_at(saying.words, tokens, i, range(len(tokens)), place_words):
+    seconds = {t.text[:_LONG] for t in tokens[max(i - BEFORE, 0) : i + REACH + 6]} | {PLACE}
+    for first in sorted({tokens[i].text, *word(tokens[i].text).lemmas}):
+        for saying in (s for second in sorted(seconds) for s in known.get((first, second), ())):
+            if places := _said_at(saying.words, tokens, i, place_words):
                 yield saying.of, places
 
 
-def said_at(saying: Sequence[str], tokens: Sequence[Text], i: int, at: Sequence[int], place_words: frozenset[str]) -> tuple[int, ...]:
+def _said_at(saying: Sequence[str], tokens: Sequence[Text], i: int, place_words: frozenset[str]) -> tuple[int, ...]:
     """Places of a saying's words, near each other and in order, the first, a verb in any form, at ``i``; none where it does not stand there."""
     if similarity(saying[0], tokens[i].text) < SAME:
         return ()
@@ -94,8 +94,9 @@ def said_at(saying: Sequence[str], tokens: Sequence[Text], i: int, at: Sequence[
             if not named or any(is_verb(t.text) and t.text not in _SPOKEN for t in tokens[i + 1 : places[-1]]):
                 return ()
             continue
-        told = [j for j in at if len(w) > _LONG and i - 5 <= j < i and similarity(w, tokens[j].text) >= DERIVED]  # departure is registered
-        told += [j for j in at if places[-1] < j <= i + REACH + len(saying) and _says(w, tokens[j].text)]
+        before, behind = range(max(i - BEFORE, 0), i if len(w) > _LONG else 0), range(places[-1] + 1, i + REACH + len(saying) + 1)
+        told = [j for j in before if similarity(w, tokens[j].text) >= DERIVED]  # departure is registered
+        told += [j for j in behind if j < len(tokens) and _says(w, tokens[j].text)]
         if not told:
             return ()
         places.append(told[0])

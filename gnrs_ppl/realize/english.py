@@ -22,6 +22,10 @@ _PARTICLES = frozenset({"in", "out", "off", "on", "over", "up", "down", "away", 
 _DETERMINERS = frozenset({"the", "a", "an", "their", "his", "her", "its", "this", "that"})
 _PREPOSITIONS = frozenset({"to", "for", "from", "with", "about", "by", "on", "in", "at", "into", "of", "against"})
 _NOUN_ENDINGS = ("tion", "sion", "ment", "ance", "ence")
+_DOUBLING = frozenset({
+    "admit", "begin", "cancel", "commit", "control", "forget", "omit", "patrol", "permit", "refer", "submit", "transfer", "travel",
+})  # fmt: skip
+"""Verbs of two syllables that double their last letter: patrolling."""
 _EVENT_NOUNS = {
     "announce": "announcement", "appeal": "appeal", "approve": "approval", "arrive": "arrival", "assign": "assignment",
     "call": "call", "cancel": "cancellation", "check": "check", "close": "closure", "confirm": "confirmation",
@@ -126,7 +130,7 @@ def gerund(verb: str) -> str:
         return verb[:-2] + "ying"
     if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
         return verb[:-1] + "ing"
-    if re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", verb):
+    if verb in _DOUBLING or re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", verb):
         return verb + verb[-1] + "ing"
     return verb + "ing"
 

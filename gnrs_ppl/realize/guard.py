@@ -257,8 +257,13 @@ def _tell_people(rule: Structure, said: Said, lines: list[str], problems: list[s
             somebody = clause.bearer != "act" and not clause.denied
             told = personal or "same_resource" in said.correlations
             known = clause.identified or clause.correlate == "same_resource" or (somebody and told)
+            if opener is None:
+                known = clause.bearer == "act"  # nobody opens a case
+            elif clause.bearer == "act":
+                known = clause.identified or not scope
             lines += ["norm: bearer of the trigger"] if known else []
-            problems += [] if known else [f"norm: that it is the same person who must {clause.act.activity!r}"]
+            who = "whose act opens it for" if clause.bearer == "act" else "that it is the same person who must"
+            problems += [] if known else [f"norm: {who} {clause.act.activity!r}"]
     lines += _listed("role", scope if any(set(names) == set(scope) for names in said_lists) else ())
     problems += [f"not in the rule: it binds {_series(names)}" for names in said_lists if set(names) != set(scope)]
     lines[:] = list(dict.fromkeys(lines))

@@ -77,7 +77,7 @@ class Clause:
     universal : bool
         Every such person, and not some such person.
     identified : bool
-        Whether it is the person who did the opening act.
+        Whether it is the person who did the opening act; where nobody is named, whether it was said before whose act that is.
     denied : bool
         Said of nobody: ``no courier may arrive``.
     times, front : tuple of Time

@@ -15,7 +15,7 @@ _MODALS: tuple[tuple[str, Force, bool], ...] = (
     (r"(?:must|shall|may|can|will) (?:not|never)(?: ever)?|cannot", "must", False),
     (r"(?:is|are) (?:(?:not|never) (?:(?:allowed|permitted) )?to|(?:forbidden|prohibited) (?:from|to))", "must", False),
     (r"(?:must|shall|has to|have to) (?:refrain|abstain) from|(?:must|shall) (?:neither|avoid)", "must", False),
-    (r"need not|(?:does|do) not (?:have|need) to|(?:is|are) not (?:required|obliged) to", "may", False),
+    (r"need (?:not|never)|(?:does|do) not (?:have|need) to|(?:is|are) not (?:required|obliged) to", "may", False),
     (r"should (?:not|never)(?: ever)?|ought not to|(?:is|are) advised (?:not to|against)", "should", False),
     (r"should (?:(?:refrain|abstain) from|neither|avoid)", "should", False),
     (r"must|shall|(?:has|have) to|(?:is|are) (?:required|obliged|bound) to|needs? to|(?:is|are) to", "must", True),
@@ -23,6 +23,7 @@ _MODALS: tuple[tuple[str, Force, bool], ...] = (
     (r"may|can|(?:is|are) (?:allowed|permitted|entitled|free) to", "may", True),
 )
 """Modals with force and polarity, the longer before what begins them; ``may not`` is read as a prohibition."""
+_DENIED_NEED = r"needs?(?: to)?|(?:has|have) to|(?:is|are) (?:required|obliged|bound) to"
 _TIMES = r"(once|twice|(N\d+) times)"
 
 _SAME = r"(?:the |those |these |that |this )?(?:same )?"
@@ -54,7 +55,10 @@ _MEANWHILE = (
 _AFTER = (
     r"(?:after|of|from|following|since|counted from|counting from|(?:that|which) (?:begins?|starts?) (?:with|when)|(?:that|which) follow)"
 )
-_PRONOUN = r"(it|this|that|then|doing so|having done so|that moment|this moment|that point|its start|that act|this act)"
+_PRONOUN = (
+    r"(?!(?:that|this) (?:A\d|start))(it|this|that|then|doing so|having done so|that moment|this moment|that point|its start|that act"
+    r"|this act)"
+)
 _HAPPEN = r"(?:follow|happen|occur|take place|be (?:made|done|carried out|completed|performed))"
 
 
@@ -125,6 +129,12 @@ class NormReader(OpeningReader):
 
     def beside(self) -> Time | None:
         """``before it``, ``before or after the trade``, ``after arriving``."""
+        if self.take(r"at (?:any|some) (?:time|point) in the case(?= (?:up|,))"):
+            if not (found := self.take(r"up to the end of the (D\d+)")):
+                return self.anchored(None, firm=True)
+            self.said.windows.append(self.marked.durations[found[1]])
+            time = self.anchored(None, firm=True)
+            return time._replace(relation="around") if time and time.relation == "after" else None
         if not re.compile(r"(?:at any (?:time|point) )?(?:before|after|following|prior to)\b").match(self.text, self.at):
             return None
         self.take(r"at any (?:time|point)")
@@ -135,7 +145,7 @@ class NormReader(OpeningReader):
         if length is not None and self.take(r"(?:later|afterwards|thereafter)"):
             return Time(length=length, firm=firm, pronoun="afterwards")
         side: Relation
-        if self.take(r"(?:either )?before or after|on either side of"):
+        if self.take(r"(?:(?:, )?whether |either )?before or after|on either side of"):
             side = "around"
         elif self.take(r"before|ahead of|prior to"):
             side = "before"
@@ -160,11 +170,12 @@ class NormReader(OpeningReader):
     def personal(self) -> bool:
         """``the cook or waiter who arrives must check in``, ``no courier may arrive``."""
         bearer: Names | Literal["person", "act"] = "person"
-        denied = self.take(r"(?:no|none of the)(?= R\d)|nobody") is not None
+        denied, acting = self.take(r"(?:no|none of the)(?= R\d)|nobody") is not None, None
         universal = needs_act = False
         identified = not denied
-        if denied and self.text[: self.at].endswith("nobody "):
-            bearer = ()
+        nobody = denied and self.text[: self.at].endswith("nobody ")
+        if nobody or (not denied and self.take(r"(?:somebody|someone)(?= (?:must|should|may|acting as an? R\d+) )")):
+            bearer, acting = "act", self.take(r"acting as an? (R\d+)")
         else:
             who = self.take(
                 rf"(?P<det>the same |the |that |an? |any |every |each |all |all the )?(?P<role>R\d+)(?P<known> concerned| in question)?"
@@ -181,18 +192,33 @@ class NormReader(OpeningReader):
                 definite = who["det"] in ("the ", "that ", "the same ")
                 identified = bool(definite and (self.said.trigger_roles or who["known"]))
         relative = self.attempt(self.relative)
+        if relative and bearer == "act":
+            bearer = ()
         if needs_act and not relative:
             return False
         if relative and bearer and isinstance(bearer, tuple):
             self.said.trigger_roles.append(bearer)
         while self.take(r",|in that case|in the case|\( a \)|both|:(?= \( a \))") or self.attempt(self.free_time):
             pass
+        if bearer == "act" and denied and self.take(r"must|shall"):
+            return False  # that nobody has to, or that nobody may?
         found = self.modal(denied)
         first = len(self.said.clauses)
+        if bearer == "act" and (found is None or found[1] == denied):
+            return False
         if found is None or not self.group(bearer, *found, universal=universal, identified=relative or identified):
             return False
         for clause in self.said.clauses[first:]:
             clause.denied = denied
+            if bearer == "act":
+                if not clause.times and not clause.front:
+                    return False  # whatever happens, and not only after the opening act
+                if acting:
+                    if clause.act.role or (role := self.single(acting[1])) is None:
+                        return False
+                    clause.act = clause.act.model_copy(update={"role": role})
+                people = [*self.said.trigger_roles, *(c.bearer for c in self.said.clauses[:first] if isinstance(c.bearer, tuple))]
+                clause.identified = any(people)
         return True
 
     def relative(self) -> bool:
@@ -231,10 +257,13 @@ class NormReader(OpeningReader):
 
     def modal(self, denied: bool) -> tuple[Force, bool] | None:
         """Force and polarity of the modal that stands here; ``denied`` where its subject is nobody."""
+        if denied and self.take(_DENIED_NEED):
+            return "may", False
         for pattern, force, positive in _MODALS:
             if self.take(pattern):
                 if not denied:
                     return force, positive
+                self.take("ever")
                 return ("must" if force == "may" else force, False) if positive else None
         return None
 
@@ -320,14 +349,13 @@ class NormReader(OpeningReader):
         self.take(",")
         if self.take(r"(?:(?:and|all|both|each) )?(?:with)?in (?:that|this|the) case"):
             return True
-        if self.take(rf"\( {'or' if clause.positive else 'nor'} anybody else in the case \)"):
-            free, clause.correlate = clause.correlate is None, "same_case"
-            return free
-        earlier = self.said.clauses[self.start : self.said.clauses.index(clause)]
+        earlier = self.said.clauses[: self.said.clauses.index(clause)]
         if earlier and earlier[-1].times and not clause.times and self.take("within that time"):
             clause.times = earlier[-1].times
             return True
         bracketed = self.take(r"\((?= (?:for )?(?:the )?same )") or self.take(r"and(?= (?:all |both )?(?:in|for|within) the same )")
+        if not clause.positive:
+            self.take(r"if both are(?= (?:by|for) the same )")
         if (same := self.same()) is not None:
             clause.correlate = same
             return "(" not in (bracketed[0] if bracketed else "") or self.take(r"\)") is not None

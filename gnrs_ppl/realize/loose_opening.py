@@ -55,15 +55,17 @@ class OpeningReader(Cursor):
             return self.lasting() or self.adjunct()
         if re.match(rf"{_RULE} (?:applies|holds) ", self.text) and self.lasting():
             return True
+        if self.take(r"the matter stays open(?= for)"):
+            return self.lasting()
         if self.take(r"(?:in )?(?:a|this|the) rule(?= (?:on|about|concerning|for) [RO]\d)|the rule is(?: ,)? that"):
             return True
         return any(self.covered(pattern) for pattern in _COVERED)
 
     def lasting(self) -> bool:
-        """How long the rule holds, behind ``this rule applies``: ``for eight hours``."""
+        """How long the rule holds, behind ``this rule applies``: ``for eight hours after that arrival``."""
         found = self.take(r"for (D\d+)")
         self.said.windows += [self.marked.durations[found[1]]] if found else []
-        return found is not None
+        return found is not None and (self.take("after(?= that)") is None or self.occasion())
 
     def covered(self, pattern: str) -> bool:
         """Names of the scope behind or before what says so."""
@@ -196,7 +198,7 @@ class OpeningReader(Cursor):
     def details(self, nominal: bool) -> None:
         """Who, where, on what, in which log, per whom."""
         while True:
-            if found := self.take(rf"(?:by|of) (?:one of )?{THE}(R\d+)(?: concerned)?"):
+            if found := self.take(rf"(?:by|of) (?:one of |somebody acting as )?{THE}(R\d+)(?: concerned)?"):
                 self.said.trigger_roles.append(self.names(found[1]))
             elif found := self.take(rf"(?:at|in|on|inside) (?:either )?{THE}(L\d+)"):
                 self.said.locations.append(self.names(found[1]))

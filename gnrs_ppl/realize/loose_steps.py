@@ -25,12 +25,13 @@ _VIOLATION = (
     r"if not|failing (?:this|that|which)",
 )
 _QUESTION = (rf"(?:{_IF}|should) (?:a|any) questions? arises?", rf"{_IF} there is (?:a|any) question")
+_SINCE = r"(?: (?:of|after|from|following) (?:the|that) (?:violation|breach|question))?"
 _EACH = r"(?:each|every)(?: one)?(?: of (?:these|the|those|them))?(?: following)?(?: (N\d+))?(?: steps?)?"
 _TAKEN = r"(?:taken|completed|done|carried out|finished|made|due)"
 _IS = r"(?:is|are|must be|has to be|is to be|will be|being|to be)"
 _GIVEN = r"(?:(?:is|are|being) )?(?:allowed|set|given|granted|allotted)"
 _RESPONSE = (
-    rf"{_EACH} (?:{_IS} )?(?:{_TAKEN} )?(?:within|in no more than|no later than) (D\d+)",
+    rf"{_EACH} (?:{_IS} )?(?:{_TAKEN} )?(?:within|in no more than|no later than) (D\d+){_SINCE}",
     rf"{_EACH} (?:may take|takes|can take|must take|taking) (?:at most|no more than|up to|no longer than) (D\d+)",
     rf"{_EACH} has (D\d+)",
     rf"for {_EACH} (?:the time is )?(D\d+)(?: {_GIVEN})?",
@@ -48,7 +49,7 @@ _LODGE = r"(?:make|lodge|file|bring|request|seek|ask for|submit|raise|launch|hav
 _LODGED = r"(?:made|lodged|filed|brought|requested|sought|submitted|raised|launched)"
 _HEARD = (
     r"(?:, )?(?:(?:(?:which|that|and) )?(?:(?:is|are|will be|to be) )?(?:heard|decided|handled|considered|determined|taken|dealt with) by"
-    rf"|(?:goes |lies )?(?:to|before|with)) {THE}(?P<role>R\d+)"
+    rf"|(?:(?:which |that )?(?:goes|lies) )?(?:to|before|with)) {THE}(?P<role>R\d+)"
 )
 _APPEAL = r"(?:an? |any |the |their )?(?P<step>S\d+)n"
 _APPEALS = (
@@ -59,7 +60,7 @@ _APPEALS = (
     rf"{_APPEAL} (?:is|remains) (?:open|available) to {_AFFECTED} {_HEARD}",
     rf"{THE}(?P<role>R\d+) (?:hears|takes|handles|decides|considers|deals with|rules on) {_APPEAL}(?: (?:by|of|from) {_AFFECTED})?",
     rf"{_APPEAL} {_HEARD}",
-    rf"(?P<step>S\d+)v {THE}(?P<role>R\d+)",
+    rf"(?:{_AFFECTED} {_MAY} )?(?P<step>S\d+)v {THE}(?P<role>R\d+)",
     rf"appeals go to {THE}(?P<role>R\d+) through {_APPEAL}",
 )
 _THEN = r"then|next|after (?:that|this|which)|afterwards|thereafter|subsequently|finally|lastly|in turn|first|and|followed by"
@@ -77,8 +78,8 @@ _PLAIN = (
 _LOOKING = r"(?:checking|inspecting|looking at|looking into|consulting|reviewing|examining)"
 _LOOKS = r"(?:inspects?|checks?|examines?|consults?|reviews?|looks? (?:at|into))"
 _CONSULTING = (
-    rf"(?:(?:(?:who|and) )?{_LOOKS}|(?:by )?(?:{_LOOKING}|using)|with (?:an )?inspection of|on the basis of|based on|with the help of"
-    r"|drawing on|against|from|of)"
+    rf"(?:(?:(?:who|and) )?{_LOOKS}|(?:by )?(?:{_LOOKING}|using)|with (?:an )?inspection of|(?:heard )?on the basis of|based on"
+    r"|with the help of|drawing on|against|from|of)"
 )
 _CONSULTED = r"(?:inspected|checked|consulted|examined|reviewed)"
 
@@ -122,7 +123,7 @@ class StepReader(Cursor):
             raise Unread(units[0])
 
     def opening(self) -> bool:
-        """``if the records show otherwise``."""
+        """``if the records show a breach``."""
         if any(self.take(pattern) for pattern in _VIOLATION):
             self.said.openings.append("violation")
         elif any(self.take(pattern) for pattern in _QUESTION):
@@ -133,7 +134,7 @@ class StepReader(Cursor):
 
     def response(self) -> bool:
         """``each of these steps is taken within seven days``; without ``each`` only where there is one step."""
-        patterns = (*_RESPONSE, r"within (D\d+)") if self.count == 1 else _RESPONSE
+        patterns = (*_RESPONSE, rf"within (D\d+){_SINCE}") if self.count == 1 else _RESPONSE
         found = next((match for pattern in patterns if (match := self.take(pattern))), None)
         if found is None:
             return False

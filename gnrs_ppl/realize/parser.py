@@ -4,30 +4,49 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
-from gnrs_ppl.realize.english import takes_object, what_is_done
+from gnrs_ppl.realize.english import series, takes_object, what_is_done
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import HOLDS, MODALS, RELATIONS, STAGE_VERBS, TIES, USUAL, WHOSE, Form, Relation
+from gnrs_ppl.realize.phrases import (
+    ACTING,
+    BOTH,
+    EVERY,
+    HOLDS,
+    MODALS,
+    NOBODY,
+    OTHERS,
+    PLACES,
+    RELATIONS,
+    SHARED,
+    STAGE_VERBS,
+    TIES,
+    Form,
+    Relation,
+)
 from gnrs_ppl.realize.scanner import ParseError, Scanner
 from gnrs_ppl.rule.canonical import canonical
 from gnrs_ppl.rule.types import POSITIVE, Force, Structure, Template
 
 Data = dict[str, Any]
 
-_SIDES: dict[str, Relation] = {"before or after": "around", "before": "before"}
 _BESIDE: dict[str, Relation] = {"as the next act after ": "next", "as the last act before ": "previous"}
 _EDGES: dict[str, Relation] = {"as the first act of ": "start", "as the last act of ": "close"}
 _SUFFIXES: dict[tuple[Relation, str], Relation] = {
-    ("around", ", neither without the other"): "both",
+    ("around", ", with neither happening without the other"): "both",
     ("after", ", and only then"): "only after",
 }
 _TIES = {text: key for key, text in TIES.items()}
-_MODALS = {text: key for key, text in MODALS.items()}
+# force, whether the act is asked for, and whether it is forbidden once and for all
+_MODALS: dict[str, tuple[Force, bool, bool]] = {f"{text} ": (*key, False) for key, text in MODALS.items()} | {
+    f"{text.replace(' not', ' never')} ": (force, False, True) for (force, positive), text in MODALS.items() if not positive
+}
+_HAPPENS = re.compile(rf" (?:{'|'.join(MODALS.values())}) happen ")
+_WHETHER = ", whether before or after "
 
 
 def parse(text: str, lexicon: Lexicon) -> Structure:
@@ -48,6 +67,12 @@ def parse(text: str, lexicon: Lexicon) -> Structure:
         raise ParseError(reader.furthest, reader.expected, reader.text[reader.furthest :]) from None
 
 
+def _acting(act: Data, role: str) -> Data:
+    """An act with a role in all of its patterns."""
+    patterns = [pattern | {"role": role} for pattern in act.get("any_of", [act])]
+    return {"any_of": patterns} if len(patterns) > 1 else patterns[0]
+
+
 class _Reader(Scanner):
     """Reads one rule text; every method reads from ``at`` and moves it."""
 
@@ -60,15 +85,15 @@ class _Reader(Scanner):
         self.force: Force | None = None
         self.opener: Data = {}
         self.opened = False
-        self.personal: bool | None = None
         self.ends: bool | None = None
-        roles = self.subject()
-        self.need(" ")
-        constraints = self.clauses()
-        bearer = self.bearer(roles)
-        for constraint in constraints:
-            constraint.setdefault("correlate", USUAL[not self.personal])
-        self.need(". ")
+        self.whose: Literal["person", "office", "anybody"] | None = None
+        self.office: str | None = None
+        constraints: list[Data] = []
+        while not self.text.startswith(("Exception: ", "This applies ", "The matter stays open ", "Evidence: "), self.at):
+            constraints.append(self.duty(constraints[-1] if constraints else None))
+            self.need(". ")
+        bearer: Any = {"role": self.office} if self.office else "trigger"
+        constraints = [{key: value for key, value in constraint.items() if key != "time"} for constraint in constraints]
         self.exception(constraints)
         self.applies(bearer)
         evidence = self.evidence(constraints)
@@ -79,28 +104,6 @@ class _Reader(Scanner):
         trigger = self.opener | {"window": self.window}
         return {"scope": self.scope, "trigger": trigger, "norm": norm, "evidence": evidence, "procedure": procedure}
 
-    def subject(self) -> list[str] | None:
-        """Roles in front of the modal; None for nobody in particular. ``concerned`` marks those whose act opens nothing."""
-        self.somebody, self.concerned = self.take("somebody"), False
-        anyone = re.compile(rf"{re.escape(self.lexicon.anyone)}(?= (?:\(a\) )?(?:must|should|may|need) )", re.IGNORECASE)
-        if self.somebody or (anyone.match(self.text, self.at) and self.take(self.lexicon.anyone)):
-            return None
-        self.need("an ", "a ")
-        roles = self.listed(lambda: self.name("role"), "or")[0]
-        self.concerned = self.take(" concerned")
-        return roles
-
-    def bearer(self, roles: list[str] | None) -> Any:
-        """Who bears the norm: an office where the opening act is somebody's, else whoever does that act."""
-        if (self.concerned and self.personal is not None) or (self.somebody and self.personal):
-            raise self.fail("the start of a case")
-        if self.personal or self.somebody or self.concerned:
-            self.scope |= {"roles": tuple(roles)} if roles else {}
-            return "trigger"
-        if roles is None or len(roles) > 1:
-            raise self.fail("one office")
-        return {"role": roles[0]}
-
     def applies(self, bearer: Any) -> None:
         """Scope and period in a sentence of their own."""
         if self.take("this applies "):
@@ -108,11 +111,14 @@ class _Reader(Scanner):
             while self.take(", "):
                 self.scope_part(bearer)
             self.need(". ")
+        if self.window is None and self.take("the matter stays open for "):
+            self.open_period()
+            self.need(". ")
         if self.ends not in (None, self.window is not None):
             raise self.fail("a period" if self.ends else "no period")
 
     def scope_part(self, bearer: Any) -> None:
-        if bearer != "trigger" and self.take("to "):
+        if (bearer != "trigger" or not self.opener) and self.take("to "):
             field, names = "roles", self.listed(lambda: self.name("role", "many"), "and")[0]
         elif self.take("at "):
             field, names = "locations", self.listed(lambda: self.the("location"), "or")[0]
@@ -122,13 +128,19 @@ class _Reader(Scanner):
         elif self.take("in matters of "):
             field, names = "concerns", self.listed(lambda: self.name("object", "many"), "and")[0]
         elif self.window is None and self.take("for "):
-            self.window = self.duration()
+            self.open_period()
             return
         else:
             raise self.fail("what the rule applies to")
         if field in self.scope:
             raise self.fail(f"no second list of {field}")
         self.scope[field] = tuple(names)
+
+    def open_period(self) -> None:
+        """The rule's own period, where no clause looks that far."""
+        self.window = self.duration()
+        self.need(" after ")
+        self.again()
 
     def the(self, kind: Kind) -> str:
         self.need("the ")
@@ -140,14 +152,15 @@ class _Reader(Scanner):
 
     # Acts
 
-    def act(self, form: Form) -> Data:
+    def act(self, form: Form, by: str = "") -> Data:
         """An act and whatever else will do as well, as a noun phrase ("noun"), an infinitive ("one") or a gerund ("doing")."""
-        found = self.patterns(form)
-        while more := self.attempt(lambda: (self.need(" or "), self.patterns(form))[1]):
+        by = by or ("by" if form == "noun" else "as")
+        found = self.patterns(form, by)
+        while more := self.attempt(lambda: (self.need(" or "), self.patterns(form, by))[1]):
             found += more
         return found[0] if len(found) == 1 else {"any_of": found}
 
-    def patterns(self, form: Form) -> list[Data]:
+    def patterns(self, form: Form, by: str) -> list[Data]:
         """One pattern, or several that differ in the role alone."""
         start = self.at
         found: Data = {"activity": self.name("action", form)}
@@ -157,8 +170,8 @@ class _Reader(Scanner):
             found["object"] = self.an("object")
         roles: list[str | None] = [None]
         # "as the first act" is a time
-        if re.compile(" by an? " if form == "noun" else " as an? ").match(self.text, self.at):
-            self.need(" by " if form == "noun" else " as ")
+        if re.compile(f" {by} an? ").match(self.text, self.at):
+            self.need(f" {by} ")
             roles = [self.an("role")]
             while more := self.attempt(lambda: (self.need(" or "), self.an("role"))[1]):
                 roles.append(more)
@@ -185,35 +198,60 @@ class _Reader(Scanner):
     def open(self) -> None:
         """The opening act, in full where it comes first and by what it is afterwards."""
         start = self.at
-        if not self.opened:
-            self.opened = True
-            if self.take("the start of each case"):
-                return
-            which = next((words for words in ("each ", "the case's first ", "the first ", "first ") if self.take(words)), "")
-            self.personal = which in ("first ", "")
-            self.opener = {"act": self.act("doing" if self.personal else "noun"), "once": "first" if "first" in which else "each"}
+        if self.opened:
+            if self.whose != "person":
+                self.again()
+            elif not self.opener or self.act("doing") != self.opener["act"]:
+                self.at = start
+                raise self.fail("the act named before")
             return
-        if not self.personal:
-            self.need("that ")
-        if self.personal is None:
-            self.need("start")
-        elif self.act("doing" if self.personal else "noun") != self.opener["act"]:
-            self.at = start
-            raise self.fail("the act named before")
+        self.opened = True
+        which = "each" if self.positive else "any"
+        if self.take(f"the start of {which} case"):
+            self.whose = self.whose or "office"
+            return
+        first = self.take("the first " if self.whose == "anybody" else "the case's first ")
+        if first or self.take(f"{which} "):
+            self.whose = self.whose or "office"
+            act = self.act("noun", f"by somebody {ACTING}" if self.whose == "anybody" else "by")
+            if self.whose == "anybody" and self.take(", by " if "any_of" in act else " by "):
+                self.scope["roles"] = tuple(self.roles())
+        else:
+            if self.whose:
+                raise self.fail()
+            self.whose, first = "person", self.take("first ")
+            act = self.act("doing")
+        self.opener = {"act": act, "once": "first" if first else "each"}
 
-    def when(self, positive: bool, before: Data | None) -> Data:
+    def again(self) -> None:
+        """The opening act once it was spoken of."""
+        self.need("that ")
+        if self.opener:
+            self.nouns()
+        else:
+            self.need("start")
+
+    def nouns(self) -> None:
+        """The activities of the opening act."""
+        act = self.opener["act"]
+        for number, activity in enumerate(dict.fromkeys(one["activity"] for one in act.get("any_of", [act]))):
+            if number:
+                self.need(" or ")
+            if self.name("action", "noun") != activity:
+                raise self.fail("the act named before")
+
+    def when(self, before: Data | None) -> Data:
         """Where a clause looks, behind its act: relation, deadline, second activation, and whether earlier acts count."""
         if before is not None and before["relation"] in ("after", "before", "around") and self.take("within that time"):
             return dict(before)
-        latest = self.take("at the latest ")
-        if latest:
+        if self.take("at the latest "):
             found = self.latest() | {"relation": "after", "earlier_counts": True}
         elif self.take("during that period"):
             if self.window is None:
                 raise self.fail("a period told before")
             found = {"relation": "after"}
         else:
-            found = self.measured() or self.placed() or self.beside(positive)
+            found = self.measured() or self.placed() or self.beside()
         for (relation, words), other in _SUFFIXES.items():
             if found["relation"] == relation and not found.get("earlier_counts") and self.take(words):
                 found["relation"] = other
@@ -231,9 +269,12 @@ class _Reader(Scanner):
 
     def latest(self) -> Data:
         """By when, where earlier acts count."""
-        if self.take("during the "):
+        if self.take("by the end of the "):
             self.period()
             return {}
+        if self.take("by the close of the case"):
+            self.need(_WHETHER)
+            return {"after": self.occasion()}
         deadline = self.duration()
         self.need(" after ")
         return {"deadline": deadline, "after": self.occasion()}
@@ -248,8 +289,8 @@ class _Reader(Scanner):
         if not self.take("within "):
             return None
         deadline = self.duration()
-        side = self.need(" of ", *(f" {side} " for side in _SIDES)).strip()
-        return {"relation": _SIDES.get(side, "after"), "deadline": deadline, "after": self.occasion()}
+        sides: dict[str, Relation] = {" after ": "after", " before ": "before", _WHETHER: "around"}
+        return {"relation": sides[self.need(*sides)], "deadline": deadline, "after": self.occasion()}
 
     def placed(self) -> Data | None:
         """A place among the acts of the case."""
@@ -260,23 +301,25 @@ class _Reader(Scanner):
         for words, relation in _EDGES.items():
             if self.take(words):
                 if not self.opened and self.take("each case"):
-                    self.opened = True
+                    self.opened, self.whose = True, self.whose or "office"
                     return {"relation": relation}
                 self.need("the case for " if relation == "start" else "the case after ")
                 return {"relation": relation, "after": self.occasion()}
         return None
 
-    def beside(self, positive: bool) -> Data:
+    def beside(self) -> Data:
         """A side without a length."""
-        for words, relation in _SIDES.items():
-            if self.take(f"{words} "):
-                after = self.occasion()
-                if relation == "around" and self.take(", at the latest by the close of the case"):
-                    return {"relation": "after", "after": after, "earlier_counts": True}
-                return {"relation": relation, "after": after}
+        if self.take(f"at {'some' if self.positive else 'any'} point in the case"):
+            if self.take(" up to the end of the "):
+                self.period()
+                return {"relation": "around"}
+            self.need(_WHETHER)
+            return {"relation": "around", "after": self.occasion()}
+        if self.take("before "):
+            return {"relation": "before", "after": self.occasion()}
         self.need("after ")
         after = self.occasion()
-        if positive:
+        if self.positive:
             up = self.need(" and before the case closes", " and before the time is up").endswith("up")
             if self.ends not in (None, up) or (up and after is None):
                 raise self.fail("the end told before")
@@ -285,54 +328,104 @@ class _Reader(Scanner):
 
     # Norm
 
-    def clauses(self) -> list[Data]:
-        """One clause, two joined by ``and``, or a lettered list."""
-        if not self.take("(a) "):
-            found = [self.clause(None)]
-            if self.take(", and "):
-                found.append(self.clause(found[0]))
+    def duty(self, before: Data | None) -> Data:
+        """One sentence; who bears the duty is kept."""
+        if self.whose == "person" and self.take("the same person "):
+            return self.clause(before)
+        subject = next((words for words in ("somebody", "nobody") if self.take(words)), "")
+        target = None if subject else self.attempt(self.counted)
+        if subject or target:
+            if self.office:
+                raise self.fail("one office")
+            self.whose = "anybody"
+            role = self.an("role") if self.take(f" {ACTING} ") else None
+            self.need(" " if subject else "")
+            found = self.clause(before, subject, target)
+            return found | {"target": _acting(found["target"], role)} if role else found
+        if self.whose == "anybody":
+            self.whose = "person"
+        elif self.whose == "person":
+            raise self.fail("the same person")
+        roles = self.subject()
+        self.need(" ")
+        found = self.clause(before)
+        if self.whose == "person":
+            if before and self.scope.get("roles", ()) != tuple(roles):
+                raise self.fail("the people named before")
+            self.scope |= {"roles": tuple(roles)} if roles else {}
+        elif len(roles) != 1 or self.office not in (None, *roles):
+            raise self.fail("one office")
         else:
-            found, last = [self.clause(None)], False
-            while not last:
-                letter = chr(ord("a") + len(found))
-                last = self.need(f"; ({letter}) ", f"; and ({letter}) ").startswith("; and")
-                found.append(self.clause(found[-1]))
-        return [{key: value for key, value in clause.items() if key != "time"} for clause in found]
+            (self.office,) = roles
+        return found
 
-    def clause(self, before: Data | None) -> Data:
-        force, positive = _MODALS[self.need(*(f"{modal} " for modal in sorted(_MODALS, key=len, reverse=True))).strip()]
+    def subject(self) -> list[str]:
+        """Roles in front of the modal; none for nobody in particular."""
+        anyone = re.compile(rf"{re.escape(self.lexicon.anyone)}(?= (?:must|should|may|need) )", re.IGNORECASE)
+        if anyone.match(self.text, self.at) and self.take(self.lexicon.anyone):
+            return []
+        return self.roles()
+
+    def roles(self) -> list[str]:
+        """``a cook or waiter``."""
+        self.need("an ", "a ")
+        return self.listed(lambda: self.name("role"), "or")[0]
+
+    def counted(self) -> Data:
+        """An act whose number is asked about, whoever does it."""
+        target = self.an_act()
+        if not _HAPPENS.match(self.text, self.at):
+            raise self.fail("what must happen")
+        self.need(" ")
+        return target
+
+    def an_act(self) -> Data:
+        """``a payment``."""
+        self.need("an ", "a ")
+        return self.act("noun")
+
+    def clause(self, before: Data | None, subject: str = "", target: Data | None = None) -> Data:
+        """A constraint from its modal on; an act that must happen was read before it."""
+        force, self.positive, never = self.modal(subject)
         if self.force not in (None, force):
             raise self.fail(f"the force said before ({self.force})")
         self.force = force
-        found: Data = {"target": self.act("one")}
-        counting, found["count"] = self.how_often(positive)
-        if self.take(" ("):
-            whose = {text: key for (key, polarity), text in WHOSE.items() if polarity == positive}
-            found["correlate"] = whose[self.need(*whose)]
-            self.need(")")
+        if target:
+            self.need("happen")
+        found: Data = {"target": target or self.act("one")}
+        counting, found["count"] = ("absence", 1) if never else self.how_often()
         self.need(" ")
-        time = self.when(positive, before["time"] if before else None)
+        time = self.when(before["time"] if before else None)
         relation = time["relation"]
-        fitting = [t for t, r in RELATIONS.items() if r == relation and (t in POSITIVE) == positive]
+        fitting = [t for t, r in RELATIONS.items() if r == relation and (t in POSITIVE) == self.positive]
         if not (relation == "after" if counting else fitting):
             raise self.fail("another time")
         found["template"] = counting or fitting[0]
+        shared = (key for key, words in SHARED.items() if self.take(BOTH[self.positive] + words))
+        found["correlate"] = "same_resource" if self.whose == "person" else next(shared, "same_case")
         if self.take(" ("):
             found["ties"] = _TIES[self.need(*_TIES)]
             self.need(")")
         if self.take(", unless "):
-            self.need("an ", "a ")
-            found["unless"] = self.act("noun")
+            found["unless"] = self.an_act()
             self.need(" is recorded beforehand")
         return found | {key: value for key, value in time.items() if key != "relation" and value} | {"time": time}
 
-    def how_often(self, positive: bool) -> tuple[Template | None, int]:
-        if positive:
+    def modal(self, subject: str) -> tuple[Force, bool, bool]:
+        """Force, polarity, and whether something is forbidden once and for all."""
+        if subject == "nobody":
+            forces: dict[str, Force] = {f"{word} ": force for force, word in NOBODY.items()}
+            return forces[self.need(*forces)], False, self.take("ever ")
+        found = _MODALS[self.need(*sorted(_MODALS, key=len, reverse=True))]
+        if subject and not found[1]:
+            raise self.fail("what somebody has to do")
+        return found
+
+    def how_often(self) -> tuple[Template | None, int]:
+        if self.positive:
             if self.take(" at least "):
                 return "existence", self.times()
             return ("exactly", self.times()) if self.take(" exactly ") else (None, 1)
-        if self.take(" at all"):
-            return "absence", 1
         return ("absence", self.times() + 1) if self.take(" more than ") else (None, 1)
 
     def exception(self, constraints: list[Data]) -> None:
@@ -341,8 +434,7 @@ class _Reader(Scanner):
             return
         if any("unless" in constraint for constraint in constraints):
             raise self.fail("no second exception")
-        self.need("an ", "a ")
-        unless = self.act("noun")
+        unless = self.an_act()
         self.need(" recorded beforehand. ")
         for constraint in constraints:
             constraint["unless"] = unless
@@ -352,16 +444,15 @@ class _Reader(Scanner):
     def evidence(self, constraints: list[Data]) -> Data:
         """The logs, how many of them, and the one that shows the opening act."""
         self.need("evidence: ")
-        quant = next((words for words in ("both ", "all of ", "at least ") if self.take(words)), "")
+        quant = next((words for words in (f"{EVERY[0]} ", "at least ") if self.take(words)), "")
         k = self.number() if quant == "at least " else None
         if k:
             self.need(" of ")
         channels, joint = self.listed(lambda: self.the("channel"), "and" if quant else "or")
-        if bool(quant) != (joint == "and") or (not k and quant and (quant == "both ") != (len(channels) == 2)):
+        if bool(quant) != (joint == "and"):
             raise self.fail("logs that go with how many of them are asked for")
-        several = quant in ("both ", "all of ") and (len(constraints) > 1 or "unless" in constraints[0])
-        if several:
-            self.need(", as far as each can record it")
+        if quant and not k:
+            self.need(f" {EVERY[1]}")
         if self.opener:
             if not self.take("; for the "):
                 if len(channels) > 1:
@@ -370,20 +461,26 @@ class _Reader(Scanner):
             else:
                 self.opener["channel"] = self.opening_log()
         self.need(". ")
+        self.others(constraints, channels)
         if self.take("dates are compared, so "):
             self.dates({a["activity"] for c in constraints for a in c["target"].get("any_of", [c["target"]])})
             self.need(". ")
         return {"channels": tuple(channels), "operator": "at_least" if k else "any" if joint == "or" else "all", "k": k}
 
+    def others(self, constraints: list[Data], channels: list[str]) -> None:
+        """Which acts come in between, first or last: nothing of the structure, but it must speak of the rule's own logs and places."""
+        told = {(c["correlate"], PLACES.get(RELATIONS[c["template"]])) for c in constraints}
+        for correlation, acts in OTHERS.items():
+            places = [place for place in dict.fromkeys(PLACES.values()) if (correlation, place) in told]
+            if places:
+                self.need(f"only {acts} recorded in ")
+                if self.listed(lambda: self.the("channel"), "or")[0] != channels:
+                    raise self.fail("the logs of the evidence")
+                self.need(f" count as coming {series(places, 'or')}. ")
+
     def opening_log(self) -> str:
         """The log of the opening act, behind that act."""
-        act = self.opener["act"]
-        activities = list(dict.fromkeys(one["activity"] for one in act.get("any_of", [act])))
-        for number, activity in enumerate(activities):
-            if number:
-                self.need(" or ")
-            if self.name("action", "noun") != activity:
-                raise self.fail("the act named before")
+        self.nouns()
         self.need(", ")
         return self.the("channel")
 
@@ -403,19 +500,19 @@ class _Reader(Scanner):
 
     def procedure(self) -> Data:
         """Steps and appeals, sentence by sentence, and the time for each of them."""
-        self.need("if a question arises, " if self.force == "may" else "if the records show otherwise, ")
+        event = "question" if self.force == "may" else "breach"
+        self.need("if a question arises, " if event == "question" else "if the records show a breach, ")
         found: list[Data] = self.sentence("")
         due: Duration | None = None
-        each = len(found) > 1
-        if self.take(", each within " if each else " within "):
-            due, each = self.duration(), not each
-        while self.take(". "):
-            if due is None and self.take("each step is due within "):
-                due, each = self.duration(), False
-                break
-            found += self.sentence("then ")
-        if due is not None and each and len(found) > 1:
-            raise self.fail("each")
+        if len(found) == 1 and self.take(" within "):
+            due = self.duration()
+            self.need(f" of the {event}")
+        while due is None and self.take(". "):
+            if len(found) > 1 and self.take("each step is due within "):
+                due = self.duration()
+                self.need(f" of the {event}")
+            else:
+                found += self.sentence("then ")
         self.need(".")
         return {"steps": tuple(found), "response_time": due}
 
@@ -460,27 +557,28 @@ class _Reader(Scanner):
                 if not self.lexicon.form("step", name).endswith(f" {stage}"):
                     raise self.fail(f"a step called … {stage}")
                 looks = {"inspects": self.the("channel")} if stage == "review" and self.take(" of ") else {}
-                return found | {"name": name, "stage": stage} | looks | self.basis(inspected=stage == "review")
+                return found | {"name": name, "stage": stage} | looks | self.basis("" if stage == "review" else " on the basis of ")
         if self.take("reviews "):
             inspects = None if self.take("the matter") else self.the("channel")
             found |= {"stage": "review", "name": self.through("review", " in ")} | ({"inspects": inspects} if inspects else {})
-            return found | self.basis(inspected=True)
+            return found | self.basis("")
         stage = "decision" if self.need(STAGE_VERBS["decision"][0], STAGE_VERBS["remedy"][0]).startswith("decides") else "remedy"
         return found | {"stage": stage, "name": self.through(stage, " through ")} | self.basis()
 
     def appeal(self) -> Data | None:
-        """Who hears an appeal, if one is spoken of here."""
-        found: Data = {"stage": "appeal"}
-        if self.take("appeals go to "):
-            role = self.the("role")
-            return found | {"role": role, "name": self.through("appeal", " through ")} | self.basis()
-        if not (self.take("an ") or self.take("a ")):
+        """Who may appeal to whom, if that is said here."""
+        if not self.take("those affected may "):
             return None
-        name = self.name("step")
-        if not self.lexicon.form("step", name).endswith(" appeal"):
-            raise self.fail("a step called … appeal")
-        self.need(" goes to ")
-        return found | {"role": self.the("role"), "name": name} | self.basis()
+        if self.take("appeal to "):
+            found = {"role": self.the("role"), "name": self.through("appeal", " through ")}
+        else:
+            self.need("make ")
+            name = self.an("step")
+            if not self.lexicon.form("step", name).endswith(" appeal"):
+                raise self.fail("a step called … appeal")
+            self.need(", which goes to ")
+            found = {"role": self.the("role"), "name": name}
+        return {"stage": "appeal"} | found | self.basis(", heard on the basis of ")
 
     def through(self, stage: str, joint: str) -> str:
         """The step named behind its stage, or the step that goes by the stage's own name."""
@@ -491,10 +589,10 @@ class _Reader(Scanner):
             raise self.fail(repr(joint))
         return name
 
-    def basis(self, inspected: bool = False) -> Data:
+    def basis(self, words: str = " on the basis of ") -> Data:
         """The log looked into, unless said already, and the recorded activity."""
         found: Data = {}
-        if not inspected and self.take(" on the basis of "):
+        if words and self.take(words):
             found["inspects"] = self.the("channel")
         if self.take(" (recorded as "):
             found["activity"] = self.an("action", "noun")

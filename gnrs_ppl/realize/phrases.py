@@ -45,31 +45,42 @@ MODALS: dict[tuple[Force, bool], str] = {
 }
 """Force and polarity (True where the act is asked for) in words: six different ones."""
 
-WHOSE: dict[tuple[Correlation, bool], str] = {
-    ("same_resource", True): "the same person",
-    ("same_resource", False): "the same person",
-    ("same_object", True): "the same object",
-    ("same_object", False): "the same object",
-    ("same_case", True): "or anybody else in the case",
-    ("same_case", False): "nor anybody else in the case",
-}
-"""Whose act counts, where that is not what a reader would take for granted."""
+NOBODY: dict[Force, str] = {"must": "may", "should": "should", "may": "need"}
+"""Force of what is asked of nobody, behind that word."""
 
-USUAL: dict[bool, Correlation] = {True: "same_case", False: "same_resource"}
-"""What a reader takes for granted: whoever did the opening act has to act in person (False), an office or somebody for the case."""
+SHARED: dict[Correlation, str] = {"same_resource": "by the same person", "same_object": "for the same object"}
+"""What the act and the one it is measured from must have in common, where that is more than the case."""
+
+ACTING = "acting as"
+"""What leads to the role that an act itself states, behind somebody or nobody."""
+
+BOTH: dict[bool, str] = {True: ", both ", False: ", if both are "}
+"""What leads to it: asked for along with the act (True), or what makes the act forbidden."""
 
 TIES: dict[Ties, str] = {
-    "unknown": "the same recorded time leaves it open",
-    "fulfil": "the same recorded time counts as kept",
-    "violate": "the same recorded time counts as broken",
+    "unknown": "if both are recorded at the same time, that leaves it open",
+    "fulfil": "if both are recorded at the same time, that counts as kept",
+    "violate": "if both are recorded at the same time, that counts as broken",
 }
 """What an act at the same recorded time as what it is measured from counts as, where the rule declares it."""
+
+EVERY = ("every one of", "that can record the act")
+"""What stands before and behind several logs that must all show an act: one that cannot hold it is not asked."""
+
+PLACES: dict[Relation, str] = {"next": "in between", "previous": "in between", "start": "first", "close": "last"}
+"""Where another act would stand in the way of one that must be next, last before, first or last."""
+
+OTHERS: dict[Correlation, str] = {
+    "same_case": "acts of the case",
+    "same_resource": "acts of the same person",
+    "same_object": "acts for the same object",
+}
+"""Which other acts those are, of what the logs of the evidence record."""
 
 STAGE_VERBS: dict[Stage, tuple[str, str]] = {
     "review": ("reviews", "in"),
     "decision": ("decides the matter", "through"),
     "remedy": ("puts the matter right", "through"),
-    "appeal": ("go to", "through"),
 }
 """What is done at a stage, and what leads to the name of the step."""
 
@@ -89,16 +100,16 @@ FOLLOWING_WORDS = ("within", "before", "after", "and", "or", "recorded", "is", "
 """Single words that may stand right after a name."""
 
 FOLLOWING_RUNS = (
-    "as a", "as an", "as the", "during the", "during that", "goes to the", "by a", "by an", "at the",
-    "at all", "at least", "in respect of", "in a", "in an",
+    "as a", "as an", "as the", "during the", "during that", "by a", "by an", "by somebody", "at the",
+    "at least", "at some point", "at any point", "that can", "count as", "in respect of", "in a", "in an",
     "more than", "on the last day", "on the basis of", "through a", "through an", "reviews the", "decides the",
     "puts the", "takes a", "takes an", "holds a", "holds an", "provides a", "provides an",
 )  # fmt: skip
 """Runs of words that may stand right after a name."""
 
 RESERVED_WORDS = frozenset(FOLLOWING_WORDS) | frozenset({
-    "shall", "might", "can", "cannot", "not", "no", "never", "none", "neither", "nor", "unless", "except", "if", "when", "then",
-    "every", "each", "any", "either", "once", "twice", "times", "matter", "until", "afterwards", "both", "all", "show", "shows",
+    "shall", "might", "can", "cannot", "not", "no", "never", "ever", "none", "neither", "nor", "unless", "except", "if", "when", "whether",
+    "then", "every", "each", "any", "either", "once", "twice", "times", "matter", "until", "afterwards", "both", "all", "show", "shows",
 })  # fmt: skip
 """Words no phrase may use: they carry force, polarity, time or the joints of a sentence."""
 

@@ -15,7 +15,7 @@ from gnrs_ppl.realize.scanner import ParseError
 from gnrs_ppl.rule.canonical import canonical, payloads
 from gnrs_ppl.rule.types import Act, Constraint, Office, Structure
 
-_NEGATIONS = re.compile(r"\b(?:not|never|no|cannot|without)\b|n['’]t\b", re.IGNORECASE)
+_NEGATIONS = re.compile(r"\b(?:not|never|no|nobody|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 
 
 def recovered(structure: Structure, text: str, lexicon: Lexicon) -> list[str]:
@@ -79,9 +79,12 @@ def missing_on_surface(rule: Structure, text: str, lexicon: Lexicon) -> list[str
     missing += [f"number: {' or '.join(words)}" for words in _numbers(rule) if not any(_count(one, text) for one in words)]
     forces = {force: _count(force, text) for force in ("must", "should", "may")}
     forces["may"] -= sum(step.stage == "appeal" for step in rule.procedure.steps) if rule.norm.force != "may" else 0
+    if rule.norm.force == "must":
+        forbidden = _count("nobody may", text)
+        forces |= {"must": forces["must"] + forbidden, "may": forces["may"] - forbidden}
     negative = sum(not c.positive for c in rule.norm.constraints)
     permitted = rule.norm.force == "may" and negative == len(rule.norm.constraints)
-    if not forces[rule.norm.force] and not (permitted and _count("need not", text)):
+    if not forces[rule.norm.force] and not (permitted and (_count("need not", text) or _count("nobody need", text))):
         missing.append(f"norm: force {rule.norm.force}")
     missing += [f"not in the rule: force {f}" for f, n in forces.items() if f != rule.norm.force and n > 0]
     negations = len(_NEGATIONS.findall(text))

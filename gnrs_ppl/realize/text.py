@@ -1,7 +1,10 @@
 """Structure -> a few sentences of plain institutional English (DESIGN §2; SEMANTICS lines 6 to 19 in words).
 
 First the duty, subject first and its time once; then what it does not hold for, where it applies, how it is shown, and what follows
-where the records show otherwise. What a reader takes for granted is not said.
+where the records show a breach. What a reader takes for granted is not said.
+
+Each duty is a sentence, and whose act counts stands in its subject: whoever did the opening act (afterwards the same person), an office,
+or, where anybody's act will do, somebody or nobody.
 """
 
 from __future__ import annotations
@@ -15,10 +18,11 @@ from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.realize.english import article, capitalised, duration, number, series, takes_object, times, what_is_done
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import HOLDS, MODALS, RELATIONS, STAGE_VERBS, TIES, USUAL, WHOSE, Form
+from gnrs_ppl.realize.phrases import ACTING, BOTH, EVERY, HOLDS, MODALS, NOBODY, OTHERS, PLACES, RELATIONS, SHARED, STAGE_VERBS, TIES, Form
 from gnrs_ppl.rule.canonical import SlotContent, canonical, dumps
 from gnrs_ppl.rule.pools import slot_of
 from gnrs_ppl.rule.types import (
+    COUNTING,
     Act,
     Constraint,
     EvidencePolicy,
@@ -77,7 +81,7 @@ def phrase(content: SlotContent, lexicon: Lexicon) -> str:
     """
     act = Act(activity="act")
     blank: dict[str, Any] = {
-        "trigger": Trigger(),
+        "trigger": Trigger() if isinstance(content, EvidencePolicy) else Trigger(act=act, channel="log"),
         "norm": Norm(constraints=(Constraint(template="existence", target=act),)),
         "evidence": EvidencePolicy(channels=("log",)),
         "procedure": Procedure(steps=(Step(stage="review", name="review", role="role"),)),
@@ -85,32 +89,33 @@ def phrase(content: SlotContent, lexicon: Lexicon) -> str:
     rule = Structure.model_validate(blank | {slot_of(content): content})
     writer = _Writer(canonical(rule), lexicon.including(rule))
     if isinstance(content, Scope):
-        return ", ".join([writer.bearer().removesuffix(" concerned"), *writer.applies()])
+        return ", ".join([writer.person(), *writer.applies()])
     if isinstance(content, Trigger):
         return writer.opening()
     if isinstance(content, Norm):
         writer.activation = "it"
-        return f"{writer.bearer().removesuffix(' concerned')} {'; '.join(writer.clauses())}"
+        return "; ".join(writer.duties())
     return writer.evidence() if isinstance(content, EvidencePolicy) else " ".join(writer.procedure())
 
 
-def _act(act: Act, lexicon: Lexicon, form: Form) -> str:
+def _act(act: Act, lexicon: Lexicon, form: Form, by: str = "") -> str:
     """The patterns of an act behind each other; those that differ in the role alone share their other words."""
+    by = by or ("by" if form == "noun" else "as")
     said = []
     for _, group in groupby(act.patterns, key=lambda p: (p.activity, p.location, p.object, p.role is None)):
         first, *others = group
-        said.append(_pattern(first, [other.role for other in others if other.role], lexicon, form))
+        said.append(_pattern(first, [other.role for other in others if other.role], lexicon, form, by))
     return " or ".join(said)
 
 
-def _pattern(act: Act, other_roles: list[str], lexicon: Lexicon, form: Form) -> str:
+def _pattern(act: Act, other_roles: list[str], lexicon: Lexicon, form: Form, by: str) -> str:
     words = lexicon.form("action", act.activity, form)
     thing = lexicon.a("object", act.object) if act.object else None
     direct = thing is not None and takes_object(words, form)
     text = f"{words}{' of' if form == 'noun' else ''} {thing}" if direct else words
     if act.role:
         people = [lexicon.a("role", role) for role in (act.role, *other_roles)]
-        text += f" {'by' if form == 'noun' else 'as'} {' or '.join(people)}"
+        text += f" {by} {' or '.join(people)}"
     text += f" at the {lexicon.form('location', act.location)}" if act.location else ""
     return text if thing is None or direct else f"{text} in respect of {thing}"
 
@@ -123,21 +128,22 @@ class _Writer:
 
     def __init__(self, rule: Structure, lexicon: Lexicon) -> None:
         self.rule, self.lexicon = rule, lexicon
-        self.constraints = sorted(rule.norm.constraints, key=_reading_order)
         self.office = isinstance(rule.norm.bearer, Office)
-        plain = all(c.positive and rule.norm.correlation(c) == "same_case" for c in self.constraints)
-        # where it does not matter who acts, nobody in particular is bound
-        self.impersonal = not self.office and not rule.scope.roles and (plain or rule.trigger.act is None)
+        self.constraints = sorted(rule.norm.constraints, key=self.reading_order)
+        self.window = rule.trigger.window
         self.mentioned = self.window_told = False
+        self.before: Constraint | None = None
 
     def text(self, dates_only: bool) -> str:
-        sentences = [f"{self.bearer()} {self.duties()}"]
+        sentences = [*self.duties()]
         exceptions = {c.unless for c in self.constraints}
         if (shared := next(iter(exceptions))) and len(exceptions) == 1:
             sentences.append(f"exception: {self.an(shared)} recorded beforehand")
         if applies := self.applies():
             sentences.append(f"this applies {', '.join(applies)}")
-        sentences.append(self.evidence())
+        if self.window and not self.window_told:
+            sentences.append(f"the matter stays open for {duration(self.window)} after {self.again()}")
+        sentences += [self.evidence(), *self.others()]
         if dates_only:
             sentences.append(self.dates())
         return " ".join(f"{capitalised(sentence)}." for sentence in [*sentences, *self.procedure()])
@@ -151,23 +157,24 @@ class _Writer:
         words = occurrence(act, self.lexicon)
         return f"{article(words)} {words}"
 
+    def nouns(self, act: Act) -> str:
+        """An act by its activities alone, where all of it was said before."""
+        return " or ".join(self.lexicon.form("action", name, "noun") for name in act.activities)
+
     # Scope
 
-    def bearer(self) -> str:
-        """The subject: an office, or whoever does the opening act."""
-        bearer, roles = self.rule.norm.bearer, self.rule.scope.roles
-        if isinstance(bearer, Office):
-            return self.lexicon.a("role", bearer.role)
-        if not roles:
-            return "somebody" if self.impersonal else self.lexicon.anyone
-        words = series([self.lexicon.form("role", name) for name in roles], "or")
-        return f"{article(words)} {words}{'' if self.rule.trigger.act else ' concerned'}"
+    def person(self) -> str:
+        """Whoever does the opening act."""
+        if not self.rule.scope.roles:
+            return self.lexicon.anyone
+        words = series([self.lexicon.form("role", name) for name in self.rule.scope.roles], "or")
+        return f"{article(words)} {words}"
 
     def applies(self) -> list[str]:
-        """What of the scope does not stand with the subject, and how long, unless a clause said so."""
-        scope, lexicon, window = self.rule.scope, self.lexicon, self.rule.trigger.window
+        """What of the scope does not stand with the duties, and for how long a second activation counts, unless a clause said so."""
+        scope, lexicon = self.rule.scope, self.lexicon
         found = []
-        if scope.roles and self.office:
+        if scope.roles and (self.office or not self.rule.trigger.act):
             found.append(f"to {series([lexicon.form('role', name, 'many') for name in scope.roles], 'and')}")
         if scope.locations:
             found.append(f"at {series(self.names('location', scope.locations), 'or')}")
@@ -175,7 +182,10 @@ class _Writer:
             found.append(f"where {series([lexicon.a('object', name) for name in scope.objects], 'or')} is involved")
         if scope.concerns:
             found.append(f"in matters of {series([lexicon.form('object', name, 'many') for name in scope.concerns], 'and')}")
-        return [*found, f"for {duration(window)}"] if window and not self.window_told else found
+        if self.window and not self.window_told and any(c.after for c in self.constraints):
+            self.window_told = True
+            found.append(f"for {duration(self.window)} after {self.again()}")
+        return found
 
     # Trigger
 
@@ -190,63 +200,102 @@ class _Writer:
 
     def occasion(self, constraint: Constraint) -> str:
         """What a time is measured from: the opening act, or the next act of another kind after it."""
-        words = self.opener()
+        words = self.opener(constraint)
         if constraint.after is None:
             return words
         log = self.lexicon.form("channel", constraint.after.channel)
         return f"the next {occurrence(constraint.after.act, self.lexicon)} recorded in the {log} after {words}"
 
-    def opener(self) -> str:
-        """The opening act; a gerund where whoever does it bears the rule."""
+    def opener(self, constraint: Constraint) -> str:
+        """The opening act: a gerund where whoever does it bears the duty, else one that is asked about at each, forbidden at any."""
         trigger, again, self.mentioned = self.rule.trigger, self.mentioned, True
         if self.activation:
             return self.activation
-        if trigger.act is None:
-            return "that start" if again else "the start of each case"
-        if not self.office and not self.impersonal:
+        if trigger.act and self.personal(constraint):
             first = "first " if trigger.once == "first" and not again else ""
             return first + conduct(trigger.act, self.lexicon, "doing")
-        first = "the first" if self.impersonal else "the case's first"
-        which = "that" if again else first if trigger.once == "first" else "each"
-        return f"{which} {occurrence(trigger.act, self.lexicon)}"
+        if again:
+            return self.again()
+        which = "each" if constraint.positive else "any"
+        if trigger.act is None:
+            return f"the start of {which} case"
+        if trigger.once == "first":
+            which = "the case's first" if self.office else "the first"
+        words = _act(trigger.act, self.lexicon, "noun", "by" if self.office else f"by somebody {ACTING}")
+        # behind a comma where it must not seem to be said of the last alternative alone
+        joint = ", by" if trigger.act.alternatives else " by"
+        return f"{which} {words}" + ("" if self.office or not self.rule.scope.roles else f"{joint} {self.person()}")
+
+    def again(self) -> str:
+        """The opening act once it was spoken of."""
+        return f"that {self.nouns(self.rule.trigger.act)}" if self.rule.trigger.act else "that start"
 
     # Norm
 
-    def duties(self) -> str:
-        """The clauses as one sentence."""
-        clauses = self.clauses()
-        if len(clauses) < 3:
-            return ", and ".join(clauses)
-        lettered = [f"({chr(ord('a') + i)}) {clause}" for i, clause in enumerate(clauses)]
-        return f"{'; '.join(lettered[:-1])}; and {lettered[-1]}"
+    def personal(self, constraint: Constraint) -> bool:
+        """Whether the duty is that of the very person who did the opening act."""
+        same = self.rule.norm.correlation(constraint) == "same_resource"
+        return same and not self.office and self.rule.trigger.act is not None
 
-    def clauses(self) -> list[str]:
-        """Every constraint behind its modal."""
-        exceptions = {c.unless for c in self.constraints}
-        texts, before = [], None
+    def reading_order(self, constraint: Constraint) -> tuple[int, bool, float, str]:
+        """What one person has to do stays together; duties before prohibitions, short deadlines first."""
+        bound = any(self.personal(c) and c.positive for c in self.rule.norm.constraints)
+        place = (0 if bound else 2) if self.personal(constraint) else 1 if constraint.positive else 3
+        length = constraint.deadline.shortest_seconds() if constraint.deadline else float("inf")
+        return place, not constraint.positive, length, dumps(constraint)
+
+    def duties(self) -> Iterator[str]:
+        """Every constraint as a sentence."""
         for constraint in self.constraints:
-            text = f"{MODALS[self.rule.norm.force, constraint.positive]} {conduct(constraint.target, self.lexicon)}"
-            text += f"{_how_often(constraint)}{self.whose(constraint)} {self.when(constraint, before)}"
+            text = f"{self.asked(constraint)} {self.when(constraint)}"
+            self.before = constraint
+            if shared := self.shared(constraint):
+                text += BOTH[constraint.positive] + shared
             text += f" ({TIES[constraint.ties]})" if constraint.ties else ""
-            if constraint.unless and len(exceptions) > 1:
+            if constraint.unless and len({c.unless for c in self.constraints}) > 1:
                 text += f", unless {self.an(constraint.unless)} is recorded beforehand"
-            texts.append(text)
-            before = constraint
-        return texts
+            yield text
 
-    def whose(self, constraint: Constraint) -> str:
-        """Whose act counts, where that is not what a reader takes for granted."""
-        correlation = self.rule.norm.correlation(constraint)
-        usual = USUAL[self.office or self.impersonal or not self.rule.trigger.act]
-        return f" ({WHOSE[correlation, constraint.positive]})" if correlation != usual else ""
+    def continued(self, constraint: Constraint) -> bool:
+        """Whether the duty before was that of the same person."""
+        return self.personal(constraint) and self.before is not None and self.personal(self.before)
 
-    def when(self, constraint: Constraint, before: Constraint | None) -> str:
+    def asked(self, constraint: Constraint) -> str:
+        """What is asked of whom, and how often."""
+        c, target, bearer, force = constraint, constraint.target, self.rule.norm.bearer, self.rule.norm.force
+        modal = MODALS[force, c.positive]
+        never = c.template == "absence" and c.count == 1
+        often = "" if never else _how_often(c)
+        if never:
+            modal = modal.replace(" not", " never")
+        if isinstance(bearer, Office):
+            modal = f"{self.lexicon.a('role', bearer.role)} {modal}"
+        elif self.personal(c):
+            modal = f"{'the same person' if self.continued(c) else self.person()} {modal}"
+        else:
+            if c.template in COUNTING and (c.count > 1 or c.template == "exactly"):
+                # how often all of them do it together, so that it is said of the act and of no subject
+                return f"{self.an(target)} {modal} happen{often}"
+            acting = ""
+            if target.role and target == target.carried_by(target.role):
+                acting, target = f" {ACTING} {self.lexicon.a('role', target.role)}", target.carried_by(None)
+            modal = f"somebody{acting} {modal}" if c.positive else f"nobody{acting} {NOBODY[force]}{' ever' if never else ''}"
+        return f"{modal} {conduct(target, self.lexicon)}{often}"
+
+    def shared(self, constraint: Constraint) -> str:
+        """What the acts must have in common, where neither the subject nor the case says so."""
+        return "" if self.personal(constraint) else SHARED.get(self.rule.norm.correlation(constraint), "")
+
+    def when(self, constraint: Constraint) -> str:
         """Where the constraint looks, behind the act."""
-        relation, length, window = RELATIONS[constraint.template], constraint.deadline, self.rule.trigger.window
+        relation, length = RELATIONS[constraint.template], constraint.deadline
         ahead = relation in ("after", "from", "only after")
-        if relation not in ("both", "only after") and before and _same_time(constraint, before, window):
+        # said anew where the sentence needs both acts: they have something in common, or show who is bound
+        brief = self.continued(constraint) or not (self.personal(constraint) or self.shared(constraint))
+        if brief and relation not in ("both", "only after") and self.before and _same_time(constraint, self.before, self.window):
             return "within that time"
-        if ahead and window and not length and not constraint.after and not constraint.earlier_counts and self.window_told:
+        rest = not length and not constraint.after and not constraint.earlier_counts
+        if brief and ahead and self.window and rest and self.window_told:
             text = "during that period"
         elif ahead:
             text = self.ahead(constraint)
@@ -255,27 +304,38 @@ class _Writer:
         elif relation in ("next", "previous"):
             side = "next act after" if relation == "next" else "last act before"
             text = f"as the {side} {self.occasion(constraint)}" + (f", within {duration(length)}" if length else "")
+        elif relation == "before":
+            text = f"{f'within {duration(length)} ' if length else ''}before {self.occasion(constraint)}"
+        elif length:
+            text = f"within {duration(length)}, whether before or after {self.occasion(constraint)}"
         else:
-            side = "before" if relation == "before" else "before or after"
-            text = f"{f'within {duration(length)} ' if length else ''}{side} {self.occasion(constraint)}"
-        return text + {"both": ", neither without the other", "only after": ", and only then"}.get(relation, "")
+            text = f"at {'some' if constraint.positive else 'any'} point in the case{self.around(constraint)}"
+        return text + {"both": ", with neither happening without the other", "only after": ", and only then"}.get(relation, "")
 
     def ahead(self, constraint: Constraint) -> str:
         """Time that follows: a deadline, the rule's own period, or the rest of the case."""
-        length, window, occasion = constraint.deadline, self.rule.trigger.window, self.occasion(constraint)
-        latest = "at the latest " if constraint.earlier_counts else ""
+        length, window, occasion = constraint.deadline, self.window, self.occasion(constraint)
+        latest = constraint.earlier_counts
         if length and length == window and not constraint.after and not latest and not self.window_told:
             self.window_told = True
             return f"within the {duration(length)} after {occasion}"
         if length:
-            return f"{latest}{duration(length)} after {occasion}" if latest else f"within {duration(length)} of {occasion}"
+            return f"{'at the latest' if latest else 'within'} {duration(length)} after {occasion}"
         if window and not constraint.after:
             self.window_told = True
-            return f"{latest}during the {duration(window)} after {occasion}"
+            return f"{'at the latest by the end of' if latest else 'during'} the {duration(window)} after {occasion}"
         if latest:
-            return f"before or after {occasion}, {latest}by the close of the case"
+            return f"at the latest by the close of the case, whether before or after {occasion}"
         end = "the time is up" if window else "the case closes"
         return f"after {occasion} and before {end}" if constraint.positive else f"after {occasion}"
+
+    def around(self, constraint: Constraint) -> str:
+        """How far the search goes that begins with the case."""
+        occasion = self.occasion(constraint)
+        if self.window is None or constraint.after:
+            return f", whether before or after {occasion}"
+        self.window_told = True
+        return f" up to the end of the {duration(self.window)} after {occasion}"
 
     def edge(self, constraint: Constraint, which: str) -> str:
         """The first or the last place in a case."""
@@ -295,13 +355,19 @@ class _Writer:
         if policy.k:
             text = f"at least {number(policy.k)} of {text}"
         elif policy.operator == "all" and len(logs) > 1:
-            text = f"{'both' if len(logs) == 2 else 'all of'} {text}"
-            if len(self.constraints) > 1 or self.constraints[0].unless:
-                text += ", as far as each can record it"
+            text = f"{EVERY[0]} {text} {EVERY[1]}"
         if trigger.act and policy.channels != (trigger.channel,):
-            acts = dict.fromkeys(self.lexicon.form("action", name, "noun") for name in trigger.act.activities)
-            text += f"; for the {' or '.join(acts)}, {self.names('channel', [trigger.channel or ''])[0]}"
+            text += f"; for the {self.nouns(trigger.act)}, {self.names('channel', [trigger.channel or ''])[0]}"
         return f"evidence: {text}"
+
+    def others(self) -> Iterator[str]:
+        """Which acts come in between, first or last, where a constraint asks that none does."""
+        norm, logs = self.rule.norm, series(self.names("channel", self.rule.evidence.channels), "or")
+        told = {(norm.correlation(c), PLACES.get(RELATIONS[c.template])) for c in self.constraints}
+        for correlation, acts in OTHERS.items():
+            places = [place for place in dict.fromkeys(PLACES.values()) if (correlation, place) in told]
+            if places:
+                yield f"only {acts} recorded in {logs} count as coming {series(places, 'or')}"
 
     def dates(self) -> str:
         """How dates are compared, for the constraints there are."""
@@ -320,8 +386,7 @@ class _Writer:
 
     def procedure(self) -> Iterator[str]:
         """What follows: the steps of an office as one sentence, each appeal as one of its own."""
-        procedure = self.rule.procedure
-        lead = "if a question arises, " if self.rule.norm.force == "may" else "if the records show otherwise, "
+        procedure, asked = self.rule.procedure, self.rule.norm.force != "may"
         runs: list[list[Step]] = []
         for step in procedure.steps:
             if step.stage == "appeal" or not runs or runs[-1][-1].stage == "appeal":
@@ -331,14 +396,12 @@ class _Writer:
         for run in runs:
             then = "then " if sentences and run[0].stage != "appeal" else ""
             sentences.append(then + (self.appeal(run[0]) if run[0].stage == "appeal" else self.steps(run)))
-        due = procedure.response_time
+        due = f"within {duration(procedure.response_time)} of the {'breach' if asked else 'question'}" if procedure.response_time else ""
         if due and len(procedure.steps) == 1:
-            sentences[0] += f" within {duration(due)}"
-        elif due and len(runs[0]) > 1:
-            sentences[0] += f", each within {duration(due)}"
+            sentences[0] += f" {due}"
         elif due:
-            sentences.append(f"each step is due within {duration(due)}")
-        yield lead + sentences[0]
+            sentences.append(f"each step is due {due}")
+        yield f"if {'the records show a breach' if asked else 'a question arises'}, {sentences[0]}"
         yield from sentences[1:]
 
     def steps(self, run: list[Step]) -> str:
@@ -369,13 +432,15 @@ class _Writer:
         return text + basis + self.recorded(step)
 
     def appeal(self, step: Step) -> str:
-        """Who hears an appeal."""
-        lexicon, (verb, joint) = self.lexicon, STAGE_VERBS["appeal"]
-        words, what = lexicon.form("step", step.name), lexicon.a("step", step.name)
-        office = f"the {lexicon.form('role', step.role)}"
-        text = f"{what} goes to {office}" if words.endswith(" appeal") else f"appeals {verb} {office}"
-        text += "" if words == "appeal" or words.endswith(" appeal") else f" {joint} {what}"
-        return text + (f" on the basis of {self.names('channel', [step.inspects])[0]}" if step.inspects else "") + self.recorded(step)
+        """Who may appeal, and to whom."""
+        words, what = self.lexicon.form("step", step.name), self.lexicon.a("step", step.name)
+        office = f"the {self.lexicon.form('role', step.role)}"
+        if words.endswith(" appeal"):
+            text = f"those affected may make {what}, which goes to {office}"
+        else:
+            text = f"those affected may appeal to {office}" + ("" if words == "appeal" else f" through {what}")
+        heard = f", heard on the basis of {self.names('channel', [step.inspects])[0]}" if step.inspects else ""
+        return text + heard + self.recorded(step)
 
     def recorded(self, step: Step) -> str:
         """The recorded activity that shows a step."""
@@ -383,14 +448,15 @@ class _Writer:
 
 
 def _same_time(one: Constraint, other: Constraint, window: Duration | None) -> bool:
-    """Whether ``within that time`` would mean the time of the other: the same relation, length and activation."""
+    """Whether ``within that time`` would mean the time of the other: one with an end, the same relation, length and activation."""
 
     def place(c: Constraint) -> tuple[object, ...]:
         relation = RELATIONS[c.template]
-        return ("after" if relation in ("after", "from") else relation), c.deadline, c.after, c.earlier_counts
+        return ("after" if relation == "from" else relation), c.deadline, c.after, c.earlier_counts
 
-    timed = RELATIONS[one.template] in ("after", "from", "before", "around")
-    return timed and place(one) == place(other) and not (window and RELATIONS[one.template] in ("after", "from") and not one.deadline)
+    relation, *_ = place(one)
+    ends = one.deadline is not None or (relation == "after" and other.positive and not window)
+    return relation in ("after", "before", "around") and ends and place(one) == place(other)
 
 
 def _how_often(constraint: Constraint) -> str:
@@ -400,10 +466,5 @@ def _how_often(constraint: Constraint) -> str:
     if constraint.template == "exactly":
         return f" exactly {times(n)}"
     if constraint.template == "absence":
-        return " at all" if n == 1 else f" more than {times(n - 1)}"
+        return f" more than {times(n - 1)}"
     return ""
-
-
-def _reading_order(constraint: Constraint) -> tuple[bool, float, str]:
-    """Duties before prohibitions, short deadlines first."""
-    return not constraint.positive, constraint.deadline.shortest_seconds() if constraint.deadline else float("inf"), dumps(constraint)

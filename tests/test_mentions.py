@@ -1,0 +1,105 @@
+"""Where a text tells an act, in other words and with words left out; and what the model of relations makes of the places."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gnrs_ppl.context.types import Action, Schema, Term
+from gnrs_ppl.reading.constructions import Constructions
+from gnrs_ppl.reading.reader import vocabulary
+from gnrs_ppl.reading.relations import BINARY, UNARY, Marked, frozen, options
+from gnrs_ppl.reading.vocabulary import tokens_of
+from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes
+from gnrs_ppl.reading.words import lemmas, similarity
+
+SCHEMA = Schema(
+    actions=(
+        Action(name="Refuse", phrase="refuse the application"),
+        Action(name="Approve", phrase="approve the application"),
+        Action(name="Notify", phrase="notify the applicant"),
+        Action(name="Deliver", phrase="deliver the parcel"),
+        Action(name="CheckIn", phrase="check in"),
+        Action(name="T04 Archive_file (complete)"),
+        Action(name="Patrol", phrase="patrol"),
+    ),
+    roles=(Term(name="patrol_member", phrase="patrol member"), Term(name="applicant", phrase="applicant")),
+    locations=(Term(name="delivery_station", phrase="delivery station"),),
+)
+
+
+def marked(text: str) -> Marked:
+    return Marked(Constructions(text, vocabulary(SCHEMA)))
+
+
+@pytest.mark.parametrize(
+    ("text", "acts"),
+    [
+        ("An application that was turned down is archived.", ["Refuse", "T04 Archive_file (complete)"]),
+        ("Turn the application down, then let the applicant know.", ["Refuse", "Notify"]),
+        ("Approval of an application comes before its refusal.", ["Approve", "Refuse"]),
+        ("Nobody hands a parcel over before having signed in.", ["Deliver", "CheckIn"]),
+        ("Patrol members wait at the delivery station.", []),
+        (
+            "The application is looked at; once it has been approved, the file goes to the archive.",
+            ["Approve", "T04 Archive_file (complete)"],
+        ),
+    ],
+)
+def test_acts_are_found_in_other_words_and_not_in_the_names_of_people_and_places(text: str, acts: list[str]) -> None:
+    found = [m.activity for m in marked(text).mentions if m.told[0].score >= 0.45]
+    assert list(dict.fromkeys(found)) == acts
+
+
+def test_a_word_left_out_is_taken_from_further_off() -> None:
+    told = marked("The application came in on Monday. Whether it was right to refuse is for the court to say.").mentions
+    refused = next(m.told[0] for m in told if m.activity == "Refuse")
+    assert refused.lent
+    assert refused.score < 1
+
+
+def test_a_verb_and_its_particle_are_one_word_with_synonyms_of_its_own() -> None:
+    assert lemmas("turned down", "v") == ("turn down",)
+    assert similarity("refuse", "turned down") > similarity("refuse", "turned")
+    assert lemmas("turned table", "v") == ()
+
+
+def test_ways_to_say_an_act_are_classes() -> None:
+    assert classes_of("signed in") & classes_of("check in")
+    assert not classes_of("banana")
+    said = dict(sayings_at(tokens_of("Guards report for duty at six."), 1, frozenset()))
+    assert set(said) & whole_classes([("check", "in")])
+    assert set(said.values()) == {(1, 2, 3)}
+
+
+def test_options_of_a_mention_are_probabilities() -> None:
+    text = marked("Before an application is approved, the applicant must be notified; nobody may refuse it afterwards.")
+    chosen = options(text, frozen())
+    assert len(chosen) == len(text.mentions) >= 3
+    for of_mention in chosen:
+        assert sum(o.probability for o in of_mention) == pytest.approx(1)
+        assert {o.label for o in of_mention if o.other is None} == set(UNARY)
+        assert {o.label for o in of_mention if o.other is not None} == set(BINARY)
+
+
+def test_weights_speak_of_known_labels_and_of_no_name_of_a_schema() -> None:
+    weights = frozen()
+    assert all(row.shape == (len(UNARY),) for row in weights.alone.values())
+    assert all(row.shape == (len(BINARY),) for row in weights.pair.values())
+    assert any(f.startswith("agrees") for f in weights.agrees)
+
+
+WORDS = ["application", "refuse", "approved", "the", "must", "not", "before", "after", "deliver", "hands", "over", ",", ".", "it", "unless"]
+
+
+@settings(max_examples=80, derandomize=True, deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=40))
+def test_mentions_stand_in_the_text_in_order_and_share_no_place(words: list[str]) -> None:
+    text = marked(" ".join(words))
+    places = [(m.at, m.told[0].used) for m in text.mentions]
+    assert places == sorted(places)
+    for mention in text.mentions:
+        assert all(0 <= i < len(text.tokens) for told in mention.told for i in told.used)
+        assert all(a.score >= b.score - 0.005 for a, b in zip(mention.told, mention.told[1:], strict=False))
+        assert len({told.activity for told in mention.told}) == len(mention.told)
