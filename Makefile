@@ -6,18 +6,24 @@ BIN := $(VENV)/bin
 CONSTRAINTS := constraints-$(shell $(PYTHON) -c 'import sys; print("3.13" if sys.version_info >= (3, 13) else "3.11")').txt
 WORKERS ?= 2
 INSTALLED := $(VENV)/.installed
+INSTALLED_DOCS := $(VENV)/.installed-docs
 DEMO := examples/invoices
+LINTED := gnrs_ppl tests perf examples docs/conf.py
 
 # asked of Python itself: a python3.13 on PATH may be a stand-in that does not run
 PYTHON_NEWEST ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null)
 NEWEST := .venv-newest
 
-.PHONY: demo test test-newest fuzz lint format perf clean
+.PHONY: demo test test-newest fuzz coverage lint format docs perf clean
 
 # pip of the system installs into the environment, so that neither ensurepip nor a second pip is needed
 $(INSTALLED): pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv --without-pip $(VENV)
 	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '.[dev]'
+	touch $@
+
+$(INSTALLED_DOCS): $(INSTALLED)
+	$(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '.[docs]'
 	touch $@
 
 demo: $(INSTALLED)
@@ -39,14 +45,22 @@ test-newest:
 fuzz: $(INSTALLED)
 	GNRS_FUZZ=1 $(BIN)/python -m pytest -m fuzz -n $(WORKERS) --dist worksteal
 
+# the suite with every line and branch counted, commands that tests start included; pages in build/coverage
+coverage: $(INSTALLED)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term --cov-report=html:build/coverage
+
 lint: $(INSTALLED)
-	$(BIN)/ruff check gnrs_ppl tests perf examples
-	$(BIN)/ruff format --check gnrs_ppl tests perf examples
+	$(BIN)/ruff check $(LINTED)
+	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy
 
 format: $(INSTALLED)
-	$(BIN)/ruff check --fix gnrs_ppl tests perf examples
-	$(BIN)/ruff format gnrs_ppl tests perf examples
+	$(BIN)/ruff check --fix $(LINTED)
+	$(BIN)/ruff format $(LINTED)
+
+# the site in build/site; a link, picture or name in a docstring that leads nowhere fails it
+docs: $(INSTALLED_DOCS)
+	JAX_PLATFORMS=cpu $(BIN)/python -m sphinx --fresh-env --fail-on-warning --quiet docs build/site
 
 perf: $(INSTALLED)
 	$(BIN)/python perf/startup.py

@@ -15,7 +15,9 @@ from gnrs_ppl.draft import Draft, draft, draft_many
 from gnrs_ppl.errors import GnrsError, InputError, NoFeasibleStructure, Refused
 from gnrs_ppl.rule.types import Structure
 
+__version__ = "0.1.0"
+
 __all__ = [
-    "Context", "Draft", "EventLog", "GnrsError", "InputError", "NoFeasibleStructure", "Refused", "Structure",
+    "Context", "Draft", "EventLog", "GnrsError", "InputError", "NoFeasibleStructure", "Refused", "Structure", "__version__",
     "audit", "draft", "draft_many", "load_context", "read_log",
 ]  # fmt: skip

@@ -306,10 +306,7 @@ def search_many(
         built.append(pools_of(context, more))
         # paper, Structured search: A(x) = Π C_k(x) as a factor graph, scored by wᵀφ − λ1[¬h]
         graphs.append(compile_graph(context, built[-1].pools))
-    try:
-        vector = weights.array()
-    except ValueError as error:
-        raise InputError(str(error), "take those of weights_named", source="arguments", field="weights") from None
+    vector = weights.array()
     spaces = [contract(graph.space, vector) for graph in graphs]
     posteriors: list[Exact | None] = []
     for graph, tables in zip(graphs, spaces, strict=True):

@@ -280,7 +280,7 @@ def test_factors_of_both_orders_multiply_and_edits_can_be_given():
     assert tables.swaps.partners[0].tolist() == [1, 1, 0]
     assert tables.joints.variables.tolist() == [[0, 1]]
     assert from_factors([2, 1]).pairs.shape == (0, 2)
-    with pytest.raises(ValueError, match="joints"):
+    with pytest.raises(InputError, match="joints"):
         from_factors([2, 3], joints={(0, 0): one})
 
 

@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from test_metropolis import BARE, IRREGULAR, Disagreement, compile_tables, disagreement, grammar
 from transition import Grammar, with_options
 
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import gibbs, informed
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables
 from gnrs_ppl.models.space import PADDING
@@ -578,7 +579,7 @@ def test_too_few_pairs_for_a_variable_show():
 
 def test_arguments_out_of_range_are_refused():
     for probability in (-0.1, 1.1, float("nan")):
-        with pytest.raises(ValueError, match="block_probability"):
+        with pytest.raises(InputError, match="block_probability"):
             gibbs.build_kernel(probability)
-    with pytest.raises(ValueError, match="choose one of sqrt, barker, min"):
+    with pytest.raises(InputError, match="choose one of sqrt, barker, min"):
         informed.build_kernel("max")

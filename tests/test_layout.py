@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,7 @@ BELOW: dict[str, set[str]] = {
     "stops": set(),
     "errors": {"safe_text"},
     "versions": set(),
+    "lazy": set(),
     "context": {"errors", "stops"},
     "benchmarks": {"errors", "context"},
     "rule": {"errors", "context"},
@@ -23,8 +26,8 @@ BELOW: dict[str, set[str]] = {
     "audit": {"errors", "safe_text", "context", "benchmarks", "rule", "versions"},
     "realize": {"errors", "context", "rule", "audit", "llm"},
     "candidates": {"errors", "context", "rule", "reading", "llm"},
-    "models": {"errors", "context", "rule", "reading", "candidates"},
-    "inference": {"errors", "safe_text", "versions", "context", "models"},
+    "models": {"errors", "lazy", "context", "rule", "reading", "candidates"},
+    "inference": {"errors", "safe_text", "lazy", "versions", "context", "models"},
     "llm": {"errors", "context", "rule"},
     "calibration": {"errors", "versions", "context", "benchmarks", "rule", "candidates", "models", "inference"},
     "evaluate": {"errors", "safe_text", "context", "benchmarks", "rule", "reading", "audit", "realize", "llm"},
@@ -32,6 +35,12 @@ BELOW: dict[str, set[str]] = {
 """What each part may import besides itself (DESIGN §6)."""
 ASSEMBLY = {PACKAGE / "audit" / "__init__.py": {"realize"}}
 """``audit()`` asks realize for sentences, inside the function."""
+
+CURATED = [
+    "gnrs_ppl",
+    *(f"gnrs_ppl.{part}" for part in ("audit", "calibration", "context", "evaluate", "inference", "llm", "models", "reading", "rule")),
+]
+"""Packages that list what a user may take from them."""
 
 
 def imports(path: Path) -> set[str]:
@@ -58,11 +67,35 @@ def test_only_draft_and_above_import_evaluate() -> None:
     assert users <= {"evaluate", "draft.py", "cli.py", "report.py", "experiments"}
 
 
-@pytest.mark.parametrize("command", ["import gnrs_ppl", "from gnrs_ppl.cli import run; run(['--help'])"])
+@pytest.mark.parametrize(
+    "command", ["import gnrs_ppl, gnrs_ppl.inference, gnrs_ppl.models, gnrs_ppl.llm", "from gnrs_ppl.cli import run; run(['--help'])"]
+)
 def test_the_top_level_is_light(command: str) -> None:
     probe = f"{command}; import sys; heavy = {{'jax', 'duckdb', 'openai', 'numpyro', 'sqlglot', 'xarray', 'scipy', 'pandas'}} & set(sys.modules); assert not heavy, heavy"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("package", CURATED)
+def test_what_a_package_lists_is_what_it_gives(package: str) -> None:
+    module = importlib.import_module(package)
+    assert len(module.__all__) == len(set(module.__all__))
+    for name in module.__all__:
+        assert getattr(module, name) is not None, name
+    assert set(module.__all__) <= {*dir(module)}
+    with pytest.raises(AttributeError, match="nonsense"):
+        module.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("package", CURATED)
+def test_what_a_package_lists_says_what_it_takes(package: str) -> None:
+    module = importlib.import_module(package)
+    for name, function in ((name, getattr(module, name)) for name in module.__all__):
+        if not inspect.isfunction(function) or not (takes := inspect.signature(function).parameters):
+            continue
+        _, _, section = str(inspect.getdoc(function)).partition("Parameters\n----------\n")
+        heads = [line.split(" : ")[0] for line in section.split("\n\n")[0].splitlines() if not line.startswith(" ")]
+        assert {part.strip(" *") for head in heads for part in head.split(",")} == {*takes}, name
 
 
 def test_functions_win_over_modules_of_the_same_name() -> None:

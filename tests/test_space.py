@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import spaces
 
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.metropolis import build_kernel, init
 from gnrs_ppl.inference.moves import WORDS
 from gnrs_ppl.models.energy import (
@@ -161,26 +162,27 @@ NAN, HIGH = np.full((3, 1), np.nan), np.full((2, 3, 1), 1.5)
         ({"unary": [np.zeros((2, 1)), NAN]}, r"unary\[1\]: nan at \(0, 0\)"),
         ({"unary": [np.zeros((2, 1)), np.zeros((3, 2))]}, r"unary\[1\]: shape \(3, 2\), expected \(3, 1\)"),
         ({"unary": [np.zeros(2), np.zeros((3, 1))]}, r"unary\[0\]: shape \(2,\), expected \(2, features\)"),
-        ({"unary": [np.zeros((2, 1))]}, r"candidates: 2 variable\(s\), but unary has 1"),
+        ({"unary": [[[0.0], [0.0, 0.0]], np.zeros((3, 1))]}, r"unary\[0\]: .*; give one number for each entry"),
+        ({"unary": [np.zeros((2, 1))]}, r"candidates: 2 variable\(s\), but unary has 1; give both"),
         ({"pairwise": {(0, 1): np.full((2, 3, 1), np.inf)}}, r"pairwise\[0, 1\]: inf"),
         ({"pairwise": {(0, 1): np.zeros((3, 2, 1))}}, r"pairwise\[0, 1\]: shape"),
-        ({"pairwise": {(1, 0): np.zeros((3, 2, 1))}}, r"pair \(1, 0\): name two variables"),
-        ({"pairwise": {(0, 2): np.zeros((2, 2, 1))}}, r"pair \(0, 2\): name two variables below 2"),
+        ({"pairwise": {(1, 0): np.zeros((3, 2, 1))}}, r"pair \(1, 0\): there are 2 variables; name two of them, the smaller first"),
+        ({"pairwise": {(0, 2): np.zeros((2, 2, 1))}}, r"pair \(0, 2\): there are 2 variables"),
         ({"pairwise": {(0, 1): HIGH}}, r"feature 0: the tables add up to between 1.5 and 1.5, outside \[0, 1\]"),
         ({"unary": [np.full((2, 1), -0.1), np.zeros((3, 1))]}, r"feature 0: .* outside"),
         ({"unary_flags": {0: np.zeros(3, bool)}}, r"unary_flags\[0\]: shape"),
         ({"unary_flags": {0: np.zeros(2)}}, r"unary_flags\[0\]: .* of float64, expected \(2,\) of bool"),
         ({"unary_flags": {5: np.zeros(2, bool)}}, r"unary_flags\[5\]: there are 2 variables"),
         ({"pair_flags": {(0, 1): np.zeros((2, 2), bool)}}, r"pair_flags\[0, 1\]: shape"),
-        ({"candidates": [[0, 1], [0, 1, 0]]}, r"candidates\[1\]: number candidates"),
-        ({"candidates": [[0, 2], [0, 0, 1]]}, r"candidates\[0\]: number candidates"),
+        ({"candidates": [[0, 1], [0, 1, 0]]}, r"candidates\[1\]: .*; number candidates"),
+        ({"candidates": [[0, 2], [0, 0, 1]]}, r"candidates\[0\]: .*; number candidates"),
         ({"candidates": [[], [0, 0, 1]]}, r"candidates\[0\]: 0 options"),
         ({"candidates": [], "unary": []}, r"candidates: 0 variable"),
-        ({"swaps": {1: [0, 1]}}, r"swaps\[1\]: name a variable and the group"),
-        ({"swaps": {1: [0, -1, 0]}}, r"swaps\[1\]: groups are numbered from 0"),
-        ({"joints": {(0, 0): np.full((2, 2), 0.5)}}, r"joints\[0, 0\]: name two different variables"),
+        ({"swaps": {1: [0, 1]}}, r"swaps\[1\]: 2 groups; name a variable"),
+        ({"swaps": {1: [0, -1, 0]}}, r"swaps\[1\]: a group is -1; number groups from 0"),
+        ({"joints": {(0, 0): np.full((2, 2), 0.5)}}, r"joints\[0, 0\]: .*; name two different ones"),
         ({"joints": {(0, 1): np.full((2, 3), 0.3)}}, r"joints\[0, 1\]: row 0 does not sum to one"),
-        ({"joints": {(0, 1): [[1, 0, 0], [0.5, 0.25, 0.25]]}}, r"joints\[0, 1\]: every entry must be positive"),
+        ({"joints": {(0, 1): [[1, 0, 0], [0.5, 0.25, 0.25]]}}, r"joints\[0, 1\]: an entry is too small"),
         ({"joints": {(0, 1): np.full((2, 3), np.nan)}}, r"joints\[0, 1\]: nan"),
         ({"pad_options": 2}, "pad_options: 2 asked for, 3 needed"),
         ({"pad_pairs": 0}, "pad_pairs: 0 asked for, 1 needed"),
@@ -188,12 +190,12 @@ NAN, HIGH = np.full((3, 1), np.nan), np.full((2, 3, 1), 1.5)
 )
 def test_bad_tables_are_refused_by_name(change: dict[str, Any], message: str):
     build_space(**GOOD)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         build_space(**(GOOD | change))
 
 
 def test_weights_of_another_length_are_refused():
-    with pytest.raises(ValueError, match=r"weights: shape \(2,\), expected \(1,\)"):
+    with pytest.raises(InputError, match=r"weights: shape \(2,\), expected \(1,\)"):
         contract(build_space(**GOOD), np.ones(2))
 
 

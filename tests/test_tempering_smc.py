@@ -273,7 +273,7 @@ def test_the_ladder():
     np.testing.assert_allclose(default, [*(tau * 20 ** (np.arange(5) / 4)), np.inf], rtol=1e-6)
     np.testing.assert_allclose(four, [0.08, 0.16, 0.32, np.inf], rtol=1e-6)
     np.testing.assert_allclose(two, [0.08, np.inf], rtol=1e-6)
-    with pytest.raises(ValueError, match="at least 2"):
+    with pytest.raises(InputError, match="at least 2"):
         tempering.ladder(tau, 1)
 
 

@@ -10,9 +10,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from smoke_wheel import ROOT, copy_sources, tracked, unpack
+
+import gnrs_ppl
 
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 RUN = "import sys; sys.path.insert(0, sys.argv[1]); import gnrs_ppl; print(gnrs_ppl.__file__); from gnrs_ppl.cli import run; run(sys.argv[2:])"
@@ -33,13 +36,31 @@ def test_the_wheel_holds_every_file_of_the_package(unpacked: tuple[Path, set[str
     assert unpacked[1] == {name for name in tracked() if name.startswith("gnrs_ppl/")}
 
 
-@pytest.mark.parametrize("arguments, word", [(["--version"], "gnrs-ppl 0"), (["goals"], "GNRS-001"), (["experiment", "list"], "ablations")])
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        (["--version"], f"gnrs-ppl {gnrs_ppl.__version__}"),
+        (["goals"], "GNRS-001"),
+        (["experiment", "list"], "ablations"),
+        (["draft", "GNRS-001", "--chains", "8", "--steps", "50", "--out", "drafted"], "Rule for GNRS-001"),
+    ],
+)
 def test_the_wheel_works_without_the_checkout(unpacked: tuple[Path, set[str]], arguments: list[str], word: str, tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-c", RUN, unpacked[0], *arguments]
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | {"HOME": str(tmp_path)}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(unpacked[0]))
     assert word in done.stdout
+    written = {path.name for path in tmp_path.glob("drafted/*")}
+    assert written >= {"rule.txt", "rule.json", "draft.json", "posterior.nc"} or "--out" not in arguments
+
+
+def test_the_citation_is_of_this_version() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert str(cited["version"]) == gnrs_ppl.__version__
+    assert cited["license"] == project["license"]
+    assert {"cff-version", "message", "title", "authors"} <= cited.keys()
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("constraints-*.txt")), ids=lambda path: path.stem)

@@ -152,7 +152,7 @@ class AuditResult:
         return to_json(self.as_dict())
 
     def to_csv(self) -> str:
-        """One line per instance × constraint, with a header; texts as in :func:`gnrs_ppl.safe_text.to_csv`."""
+        """One line per instance × constraint, with a header; texts as in ``gnrs_ppl.safe_text.to_csv``."""
         rows = [
             (
                 v.case_id,

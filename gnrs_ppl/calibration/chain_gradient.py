@@ -36,7 +36,7 @@ def chain_expectation(space: RuleSpace, beta: Floats, *, chains: int = 1024, ste
     beta : (F,) float
         Not all zero.
     chains, steps, seed
-        As for :func:`~gnrs_ppl.inference.chains.run_chains`; every chain has a start of its own.
+        As for :func:`~gnrs_ppl.inference.run_chains`; every chain has a start of its own.
 
     Raises
     ------

@@ -68,10 +68,17 @@ class Weights(NamedTuple):
     draws: tuple[tuple[float, ...], ...] = ()
 
     def array(self) -> NDArray[np.float64]:
-        """W as a float64 array of shape (F,); raises ValueError off the simplex."""
+        """W as a float64 array of shape (F,).
+
+        Raises
+        ------
+        InputError
+            Off the simplex.
+        """
         w = np.asarray(self.values, dtype=np.float64)
         if w.shape != (len(FEATURES),) or not np.all(np.isfinite(w)) or np.any(w < 0) or abs(w.sum() - 1) > 1e-9:
-            raise ValueError(f"weights must be {len(FEATURES)} non-negative numbers that sum to one, got {self.values}")
+            problem = f"weights must be {len(FEATURES)} non-negative numbers that sum to one, got {self.values}"
+            raise InputError(problem, "take those of weights_named", source="arguments", field="weights")
         return w
 
 
@@ -91,6 +98,10 @@ def frozen_weights() -> Weights:
 
 def weights_named(name: str | Path) -> Weights:
     """Weights by name (``fitted``, ``uniform``, ``default``, ``posterior``) or from a file that ``gnrs fit --out`` wrote.
+
+    Parameters
+    ----------
+    name : str or Path
 
     Raises
     ------
@@ -114,6 +125,11 @@ def weights_named(name: str | Path) -> Weights:
 def read_weights(path: Path) -> Weights:
     """Frozen weights of a file.
 
+    Parameters
+    ----------
+    path : Path
+        As ``gnrs fit --out`` wrote it.
+
     Raises
     ------
     InputError
@@ -132,8 +148,8 @@ def read_weights(path: Path) -> Weights:
     found = Weights(tuple(file.weights.values()), f"fitted on {len(file.goals)} dev goals", file.temperature)
     try:
         found.array()
-    except ValueError as error:
-        raise InputError(str(error), REMEDY, source=str(path), field="weights") from None
+    except InputError as error:
+        raise InputError(error.problem, REMEDY, source=str(path), field="weights") from None
     if file.beta.keys() != file.weights.keys():
         raise InputError("names other features than weights", REMEDY, source=str(path), field="beta")
     off = (name for name, weight in file.weights.items() if abs(file.beta[name] * file.temperature - weight) > SHARE_TOLERANCE)

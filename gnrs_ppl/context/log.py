@@ -102,6 +102,12 @@ def read_log(path: Path, records: RecordLayer) -> EventLog:
 
     Every row of the file becomes an event or is set aside for a reason that the findings count.
 
+    Parameters
+    ----------
+    path : Path
+    records : RecordLayer
+        Columns, constants, offset and channels; what it leaves open is taken from the file.
+
     Raises
     ------
     InputError

@@ -33,7 +33,15 @@ class Grounding(NamedTuple):
 
 
 def grounding(structure: Structure, context: Context) -> Grounding:
-    """Which payloads the records hold, in how many in-scope cases the evidence is present, and whether keys tell people apart."""
+    """Which payloads the records hold, in how many in-scope cases the evidence is present, and whether keys tell people apart.
+
+    Parameters
+    ----------
+    structure : Structure
+        The rule.
+    context : Context
+        What it is for, with the records it is held against.
+    """
     queries = [_occurrence(p, structure, context) for p in payloads(structure)]
     queries += _presence(structure, context) + _distinctness(structure, context)
     return Grounding(hard_ok(structure, context), tuple(queries))

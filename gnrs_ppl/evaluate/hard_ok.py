@@ -38,7 +38,12 @@ class HardOk(NamedTuple):
 
 
 def rho(supports: Iterable[Support]) -> float:
-    """Mean support weight over distinct payloads; 0 where there are none."""
+    """Mean support weight over distinct payloads; 0 where there are none.
+
+    Parameters
+    ----------
+    supports : iterable of {"direct", "inferred", "derivable", "missing"}
+    """
     weights = [SUPPORT_WEIGHTS[s] for s in supports]
     return math.fsum(weights) / len(weights) if weights else 0.0  # sum() rounds otherwise from Python 3.12 on, and a gate hangs on it
 
@@ -63,7 +68,15 @@ def support_of(payload: Payload, structure: Structure, context: Context) -> tupl
 
 
 def hard_ok(structure: Structure, context: Context) -> HardOk:
-    """The gate: ρ ≥ 0.50, five filled slots, required and forbidden actions honoured, acts and procedure recorded."""
+    """The gate: ρ ≥ 0.50, five filled slots, required and forbidden actions honoured, acts and procedure recorded.
+
+    Parameters
+    ----------
+    structure : Structure
+        The rule.
+    context : Context
+        What it is for, with the records it is held against.
+    """
     supports = [support_of(p, structure, context)[0] for p in payloads(structure)]
     value = rho(supports)
     failures = [f"rho {value:.3f} is below {RHO_GATE:.2f}"] if value < RHO_GATE else []

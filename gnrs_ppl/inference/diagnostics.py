@@ -144,7 +144,7 @@ def diagnose(tree: xr.DataTree, exact: Marginals | None = None) -> Diagnosis:
     tree : xarray.DataTree
         As :func:`gnrs_ppl.inference.trace.load` gives it.
     exact : Marginals, optional
-        Those the tree keeps are :func:`gnrs_ppl.inference.trace.exact_marginals`.
+        Those the tree keeps are :func:`gnrs_ppl.inference.exact_marginals`.
 
     Raises
     ------

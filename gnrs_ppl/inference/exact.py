@@ -115,6 +115,12 @@ def number_of_states(tables: Tables) -> int:
 def enumerate_space(tables: Tables, limit: int = STATE_LIMIT) -> Enumeration:
     """Score every structure.
 
+    Parameters
+    ----------
+    tables : Tables
+    limit : int, optional
+        Most structures to score.
+
     Raises
     ------
     InputError
@@ -140,7 +146,14 @@ def enumerate_block(tables: Tables, options: Sequence[slice]) -> Enumeration:
 
 
 def exact_posterior(enumeration: Enumeration, temperature: float) -> Posterior:
-    """Normalise p0(a) exp(s_search / tau) over the space; another temperature costs one more pass, not another sweep."""
+    """Normalise p0(a) exp(s_search / tau) over the space; another temperature costs one more pass, not another sweep.
+
+    Parameters
+    ----------
+    enumeration : Enumeration
+    temperature : float
+        tau.
+    """
     logdensity = enumeration.score / temperature
     logdensity += enumeration.log_prior
     greatest = logdensity.max()
@@ -152,7 +165,12 @@ def exact_posterior(enumeration: Enumeration, temperature: float) -> Posterior:
 
 
 def optimum(posterior: Posterior) -> Ranked:
-    """a* of the whole space, the first of :func:`best`; feasible whenever any structure is (lambda exceeds every gap)."""
+    """a* of the whole space, the first of ``best``; feasible whenever any structure is (lambda exceeds every gap).
+
+    Parameters
+    ----------
+    posterior : Posterior
+    """
     return best(posterior, 1)[0]
 
 
@@ -167,7 +185,17 @@ def top(posterior: Posterior, count: int) -> list[Ranked]:
 
 
 def slot_marginals(posterior: Posterior) -> list[Float[NDArray[np.float64], " n"]]:
-    """p(option) of every variable."""
+    """p(option) of every variable.
+
+    Parameters
+    ----------
+    posterior : Posterior
+
+    Returns
+    -------
+    list of (n,) float64
+        One per variable.
+    """
     return [_marginal(posterior, (v,)) for v in range(len(posterior.enumeration.sizes))]
 
 

@@ -29,6 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int32, UInt32
 
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.metropolis import State, init
 from gnrs_ppl.models.energy import Tables
 from gnrs_ppl.models.space import AnyArray, look_up
@@ -79,9 +80,16 @@ def build_kernel(block_probability: float | None = None, pairs_per_variable: int
     pairs_per_variable : int, optional
         Most pairs that any variable stands in, :func:`most_pairs` of the tables; work for a variable then grows with this instead of
         with P. Unless given, any number will do. Where it turns out too small, score and logdensity become NaN.
+
+    Raises
+    ------
+    InputError
+        For a block probability that is none.
     """
     if block_probability is not None and not 0 <= block_probability <= 1:
-        raise ValueError(f"block_probability: {block_probability} is no probability")
+        raise InputError(
+            f"{block_probability} is no probability", "give a number from 0 to 1", source="arguments", field="block_probability"
+        )
 
     def transition(words: UInt32[jax.Array, " 2"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:
         tables = jax.tree.map(jnp.asarray, tables)
@@ -173,7 +181,7 @@ def joint_conditional(
 ) -> Float[jax.Array, "O O"]:
     """Log density of every pair of options of two different variables, the others standing as they are.
 
-    At most one of ``tables.pairs`` may join the two, as :func:`~gnrs_ppl.models.space.build_space` sees to.
+    At most one of ``tables.pairs`` may join the two, as :func:`~gnrs_ppl.models.build_space` sees to.
 
     Returns
     -------

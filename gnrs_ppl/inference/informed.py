@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int32, UInt32
 
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.gibbs import draw
 from gnrs_ppl.inference.metropolis import State, accept, init
 from gnrs_ppl.models.energy import Tables
@@ -71,9 +72,14 @@ def build_kernel(balancing: str = "barker") -> Transition:
     ----------
     balancing : {"sqrt", "barker", "min"}
         The square root leans most on the best neighbours and is refused most, min least (Zanella's remark; so in the tests' spaces).
+
+    Raises
+    ------
+    InputError
+        For a function of another name.
     """
     if balancing not in BALANCING:
-        raise ValueError(f"balancing: no function {balancing!r}; choose one of {', '.join(BALANCING)}")
+        raise InputError(f"no function {balancing!r}", f"choose one of {', '.join(BALANCING)}", source="arguments", field="balancing")
     log_g = BALANCING[balancing]
 
     def transition(words: UInt32[jax.Array, " 2"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:

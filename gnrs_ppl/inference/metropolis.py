@@ -25,6 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int32, Key, UInt32
 
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS, apart, propose
 from gnrs_ppl.models.energy import Tables, evaluate, log_prior
 from gnrs_ppl.models.space import AnyArray
@@ -119,9 +120,20 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PR
     """Mixture of the four moves as ``transition(words, state, tables, temperature)``, for one chain; ``jax.vmap`` it for many.
 
     Every chain draws its own move; the look-ups are the same whichever it is.
+
+    Parameters
+    ----------
+    move_probabilities : tuple of float
+        How often each of ``MOVES`` is tried, rounded to whole 2^-16.
+
+    Raises
+    ------
+    InputError
+        Not four probabilities that sum to one.
     """
     if len(move_probabilities) != len(MOVES) or min(move_probabilities) < 0 or abs(sum(move_probabilities) - 1) > 1e-9:
-        raise ValueError(f"move_probabilities: {move_probabilities} are not {len(MOVES)} probabilities that sum to one")
+        problem = f"{move_probabilities} are not {len(MOVES)} probabilities that sum to one"
+        raise InputError(problem, f"give one for each of {', '.join(MOVES)}", source="arguments", field="move_probabilities")
     ends = np.rint(np.cumsum(move_probabilities)[:-1] * 2**16).astype(np.uint32)
 
     def transition(words: UInt32[jax.Array, " 3"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:
@@ -140,7 +152,21 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PR
 def metropolis(
     tables: Tables, temperature: float, move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES
 ) -> SamplingAlgorithm:
-    """The paper's sampler for one chain: ``init(position)`` and ``step(key, state)``."""
+    """The paper's sampler for one chain: ``init(position)`` and ``step(key, state)``, as BlackJAX's loops call them.
+
+    Parameters
+    ----------
+    tables : Tables
+    temperature : float
+        tau.
+    move_probabilities : tuple of float
+        How often each of ``MOVES`` is tried.
+
+    Raises
+    ------
+    InputError
+        As :func:`build_kernel`.
+    """
     transition = build_kernel(move_probabilities)
 
     def step(key: Key[jax.Array, ""], state: State) -> tuple[State, Info]:

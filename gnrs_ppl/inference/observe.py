@@ -169,7 +169,7 @@ def observe_chains(
     superchains: int | None = None,
     **settings: Any,
 ) -> Observed:
-    """Run chains as :func:`~gnrs_ppl.inference.chains.run_chains` does, same draws for the same seed, and keep what is observed.
+    """Run chains as :func:`~gnrs_ppl.inference.run_chains` does, same draws for the same seed, and keep what is observed.
 
     Parameters
     ----------

@@ -108,7 +108,12 @@ class MoveCount(NamedTuple):
 
 
 def best_visited(chains: Chains) -> Visited:
-    """Visited structure of greatest s_search, starts included; the earliest, then that of the lowest chain, where several tie."""
+    """Visited structure of greatest s_search, starts included; the earliest, then that of the lowest chain, where several tie.
+
+    Parameters
+    ----------
+    chains : Chains
+    """
     score = np.concatenate([chains.start_score[:, None], chains.score], axis=1)
     draw, chain = divmod(int(score.T.argmax()), score.shape[0])
     if draw == 0:

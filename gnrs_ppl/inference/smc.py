@@ -188,7 +188,7 @@ def run_smc(
         Metropolis steps of each particle at each temperature, at least 1.
     temperature : float
         tau.
-    seed : int
+    seed, stream : int
         0 to 2^32 - 1; ``stream`` sets spaces of one seed apart.
     target_ess : float
         Share of the particles, in (0, 1), that the weights of a stage keep effective; nearer 1 takes more stages.

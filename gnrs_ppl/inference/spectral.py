@@ -68,7 +68,13 @@ def spectral_gap(tables: Tables, temperature: float, move_probabilities: tuple[f
 
 
 def relaxation_time(gap: float) -> float:
-    """1 / gap, in steps; infinite where there is none."""
+    """1 / gap, in steps; infinite where there is none.
+
+    Parameters
+    ----------
+    gap : float
+        As :func:`spectral_gap` gives it.
+    """
     return 1 / gap if gap else math.inf
 
 

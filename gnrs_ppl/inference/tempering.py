@@ -128,11 +128,11 @@ def ladder(temperature: float | jax.Array, replicas: int = REPLICAS, hottest: fl
 
     Raises
     ------
-    ValueError
+    InputError
         For fewer than two replicas.
     """
     if replicas < 2:
-        raise ValueError(f"replicas: {replicas}; a ladder has at least 2")
+        raise InputError(f"{replicas} is no ladder", "give at least 2", source="arguments", field="replicas")
     tau = jnp.asarray(temperature, float)
     ratio = jnp.asarray(HOTTEST, float) if hottest is None else jnp.asarray(hottest, float) / tau
     share = np.arange(replicas - 1) / max(replicas - 2, 1)
@@ -264,10 +264,10 @@ def run_tempering(
         At least 1 each; a chain is a ladder, and a step costs as many energy evaluations as it has replicas.
     temperature : float
         tau.
-    seed : int
+    seed, stream : int
         0 to 2^32 - 1; ``stream`` sets spaces of one seed apart.
     superchains : int, optional
-        As for :func:`gnrs_ppl.inference.chains.run_chains`. The chains of a superchain share the starts of all replicas: that of the
+        As for :func:`gnrs_ppl.inference.run_chains`. The chains of a superchain share the starts of all replicas: that of the
         cold one is the superchain's distinct start, the others are independent draws from p0.
     replicas : int
         R, at least 2.

@@ -188,6 +188,11 @@ def _known(slots: list[str], exact: Marginals | None, exchange: Exchange | None)
 def exact_marginals(tree: xr.DataTree) -> Marginals | None:
     """The exact marginals of slots and pairs, in the order of the slots; None where the tree keeps none.
 
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As :func:`datatree` makes it.
+
     Raises
     ------
     InputError

@@ -253,13 +253,13 @@ def model_from_environment(max_cost: float | None = None, prices: Sequence[str] 
     max_cost : float, optional
         US dollars never to exceed.
     prices : sequence of str
-        Further prices, as :func:`~gnrs_ppl.llm.costs.parse_price` reads them.
+        Further prices, as :func:`~gnrs_ppl.llm.parse_price` reads them.
     cache : {"rw", "read-only", "refresh", "off"}
 
     Raises
     ------
     InputError
-        As :class:`Settings`, :class:`Cache`, :class:`Costs` and :func:`~gnrs_ppl.llm.costs.parse_price`.
+        As :class:`Settings`, :class:`Cache`, :class:`Costs` and :func:`~gnrs_ppl.llm.parse_price`.
     """
     costs = Costs(max_cost, {**PRICES, **dict(map(parse_price, prices))})
     with Cache(default_path(), cache) as stored:

@@ -152,6 +152,8 @@ async def ask_all(
 
     Parameters
     ----------
+    model : Model
+    requests : sequence of Request
     concurrency : int
         Most requests in flight.
     on_answer : callable, optional
@@ -187,7 +189,18 @@ def ask(
     concurrency: int = CONCURRENCY,
     on_answer: Callable[[Answer[T]], None] | None = None,
 ) -> list[Answer[T]]:
-    """``ask_all`` for callers without an event loop, and for notebooks, which run one already; closes the model."""
+    """``ask_all`` for callers without an event loop, and for notebooks, which run one already; closes the model.
+
+    Parameters
+    ----------
+    model, requests, concurrency, on_answer
+        As for :func:`ask_all`.
+
+    Raises
+    ------
+    GnrsError
+        As :func:`ask_all`.
+    """
 
     async def run() -> list[Answer[T]]:
         try:
@@ -217,6 +230,10 @@ def account(answers: Iterable[Answer[Any]]) -> dict[str, Any]:
 
 def refuse_scripted(answers: Iterable[Answer[Any]]) -> None:
     """Keep what the scripted server made out of a result.
+
+    Parameters
+    ----------
+    answers : iterable of Answer
 
     Raises
     ------

@@ -78,6 +78,15 @@ PRICES: Mapping[str, Price] = {
 def parse_price(text: str) -> tuple[str, Price]:
     """``MODEL=IN,OUT`` or ``MODEL=IN,CACHED,OUT`` in US dollars for a million tokens.
 
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    model : str
+    price : Price
+
     Raises
     ------
     InputError

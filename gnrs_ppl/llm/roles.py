@@ -87,6 +87,10 @@ class Settings:
 def settings_from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """Settings from the variables above; an empty variable is an unset one.
 
+    Parameters
+    ----------
+    environment : mapping of str to str
+
     Raises
     ------
     InputError

@@ -87,7 +87,6 @@ def charter(
         Topics of the words of a slot; pair tables have at most twice as many distinct rows.
     strict : float
         Share of the evidence candidates that are flagged with triggers they do not record, about 0.3 of the pairs.
-
     grading : float
         How far the overlap of two topics may fall below 1 (uniformly between).
 

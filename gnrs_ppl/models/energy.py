@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.space import PADDING, AnyArray, Edits, Joints, Lookup, RuleSpace, Swaps, build_edits, look_up
 
 SEARCH_TEMPERATURE = 0.08
@@ -66,6 +67,10 @@ def hard_penalty(weights: Float[AnyArray, " F"]) -> float:
     that passes h score above every one that does not. The second is margin: the infeasible mass is at most
     exp(-sum(w) / tau) times its prior odds, 4e-6 of them at the search temperature. lambda / tau is then 25, and with the
     greatest gap 37.5, far below 88, where exp overflows in float32 (numpyro's modified Gibbs freezes there).
+
+    Parameters
+    ----------
+    weights : (F,) float
     """
     return PENALTY_PER_WEIGHT * float(np.sum(np.asarray(weights, np.float64)))
 
@@ -80,9 +85,19 @@ def contract(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float | 
         w >= 0; on the simplex for the paper's score.
     penalty : float, optional
         lambda; ``hard_penalty(weights)`` unless given. Give it where the weights are traced.
+
+    Returns
+    -------
+    Tables
+
+    Raises
+    ------
+    InputError
+        Not one weight per feature.
     """
     if weights.shape != space.unary.shape[-1:]:
-        raise ValueError(f"weights: shape {weights.shape}, expected {space.unary.shape[-1:]}")
+        problem = f"shape {weights.shape}, expected {space.unary.shape[-1:]}"
+        raise InputError(problem, "give one weight per feature", source="arguments", field="weights")
     # Products and a sum, not a matrix product: accelerators run those in less than float32 unless told otherwise.
     return Tables(
         sizes=space.sizes,
@@ -187,12 +202,34 @@ def _marked_jvp(primals: tuple[AnyArray, AnyArray], tangents: tuple[jax.Array, j
 
 
 def score(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""]:
-    """s_search = w . phi - lambda * 1[any flag]."""
+    """s_search = w . phi - lambda * 1[any flag].
+
+    Parameters
+    ----------
+    tables : Tables
+    position : (V,) int
+        Option of each variable.
+
+    Returns
+    -------
+    () float
+    """
     return evaluate(tables, position)[0]
 
 
 def feasible(tables: Tables, position: Int[AnyArray, " V"]) -> Bool[jax.Array, ""]:
-    """h: no hard flag is raised."""
+    """h: no hard flag is raised.
+
+    Parameters
+    ----------
+    tables : Tables
+    position : (V,) int
+        Option of each variable.
+
+    Returns
+    -------
+    () bool
+    """
     return evaluate(tables, position)[1]
 
 
@@ -202,7 +239,18 @@ def energy(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""
 
 
 def log_prior(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""]:
-    """Log p0 of a structure, normalised."""
+    """Log p0 of a structure, normalised.
+
+    Parameters
+    ----------
+    tables : Tables
+    position : (V,) int
+        Option of each variable.
+
+    Returns
+    -------
+    () float
+    """
     position = jnp.asarray(position)
 
     entries = _each(lambda variable: look_up(tables.log_prior, variable, look_up(position, variable)), tables.log_prior)
@@ -210,7 +258,20 @@ def log_prior(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array,
 
 
 def logdensity(tables: Tables, position: Int[AnyArray, " V"], temperature: float | jax.Array) -> Float[jax.Array, ""]:
-    """Log p0 + s_search / tau, without the normalising constant."""
+    """Log p0 + s_search / tau, without the normalising constant.
+
+    Parameters
+    ----------
+    tables : Tables
+    position : (V,) int
+        Option of each variable.
+    temperature : float
+        tau.
+
+    Returns
+    -------
+    () float
+    """
     return log_prior(tables, position) + score(tables, position) / temperature
 
 

@@ -67,7 +67,20 @@ def option_label(option: Option) -> str:
 
 
 def compile_graph(context: Context, pools: Pools) -> AndOrGraph:
-    """The factor graph of a context's grounded pools (paper, Candidate construction and Structured search)."""
+    """The factor graph of a context's grounded pools (paper, Candidate construction and Structured search).
+
+    Parameters
+    ----------
+    context : Context
+        Goal, schema and records, which features and hard conditions read.
+    pools : Pools
+        Candidates of each slot.
+
+    Raises
+    ------
+    InputError
+        As :func:`~gnrs_ppl.models.build_space`.
+    """
     facts = Facts.of(context)
     chosen = tuple(options(getattr(pools, slot)) for slot in SLOTS)
     contents = {slot: [o.content for o in chosen[v]] for v, slot in enumerate(SLOTS)}

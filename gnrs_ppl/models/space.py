@@ -21,6 +21,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt32
 from numpy.typing import ArrayLike, NDArray
 
+from gnrs_ppl.errors import InputError
+
 AnyArray: TypeAlias = np.ndarray | jax.Array
 """A NumPy array as built on the host, or a JAX array inside a compiled function."""
 
@@ -212,7 +214,7 @@ def build_space(
 
     Raises
     ------
-    ValueError
+    InputError
         Naming the table: wrong shape, not finite, candidates out of order, a feature that can leave [0, 1], rows that do not
         sum to one or with an entry below 1/ROW_UNITS, padding too small.
     """
@@ -225,7 +227,7 @@ def build_space(
     pairs = sorted({*pairwise, *pair_flags})
     for pair in pairs:
         if not 0 <= pair[0] < pair[1] < len(sizes):
-            raise ValueError(f"pair {pair}: name two variables below {len(sizes)}, the smaller first")
+            raise _refusal(f"pair {pair}", f"there are {len(sizes)} variables", "name two of them, the smaller first")
     options = _padded("pad_options", pad_options, max(sizes))
     padded_pairs = _padded("pad_pairs", pad_pairs, len(pairs))
 
@@ -236,7 +238,7 @@ def build_space(
         if v in unary_flags:
             unary_flags_padded[v, :size] = _flags(f"unary_flags[{v}]", unary_flags[v], (size,))
     if stray := sorted(set(unary_flags) - set(range(len(sizes)))):
-        raise ValueError(f"unary_flags[{stray[0]}]: there are {len(sizes)} variables")
+        raise _refusal(f"unary_flags[{stray[0]}]", f"there are {len(sizes)} variables", "number them from 0")
 
     pairwise_padded = np.zeros((padded_pairs, options, options, features))
     pair_flags_padded = np.zeros((padded_pairs, options, options), bool)
@@ -364,39 +366,45 @@ def alias_table(probabilities: Float[NDArray[np.float64], " n"]) -> tuple[NDArra
     return np.minimum(own_end, ROW_UNITS - 1).astype(np.uint32), other
 
 
+def _refusal(field: str, problem: str, remedy: str) -> InputError:
+    return InputError(problem, remedy, source="arguments", field=field)
+
+
 def _check_sizes(sizes: list[int], unary_tables: int) -> None:
     if not sizes or unary_tables != len(sizes):
-        raise ValueError(
-            f"candidates: {len(sizes)} variable(s), but unary has {unary_tables}; both need one entry per variable, at least one"
-        )
+        problem = f"{len(sizes)} variable(s), but unary has {unary_tables}"
+        raise _refusal("candidates", problem, "give both one entry per variable, at least one")
     for v, size in enumerate(sizes):
         if not 1 <= size <= LARGEST_VARIABLE:
-            raise ValueError(f"candidates[{v}]: {size} options; a variable has 1 to {LARGEST_VARIABLE}")
+            raise _refusal(f"candidates[{v}]", f"{size} options", f"give a variable 1 to {LARGEST_VARIABLE}")
     if len(sizes) > LARGEST_VARIABLE:
-        raise ValueError(f"candidates: {len(sizes)} variables, more than {LARGEST_VARIABLE}")
+        raise _refusal("candidates", f"{len(sizes)} variables", f"give at most {LARGEST_VARIABLE}")
 
 
 def _padded(name: str, asked: int | None, needed: int) -> int:
     if asked is not None and asked < needed:
-        raise ValueError(f"{name}: {asked} asked for, {needed} needed")
+        raise _refusal(name, f"{asked} asked for, {needed} needed", "ask for as many, or leave it out")
     return needed if asked is None else asked
 
 
 def _finite(name: str, table: ArrayLike, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
-    array = np.asarray(table, np.float64)
+    try:
+        array = np.asarray(table, np.float64)
+    except (ValueError, TypeError) as error:  # ragged, or no number
+        raise _refusal(name, str(error), "give one number for each entry") from None
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
         wanted = ", ".join("features" if n is None else str(n) for n in shape)
-        raise ValueError(f"{name}: shape {array.shape}, expected ({wanted})")
+        raise _refusal(name, f"shape {array.shape}, expected ({wanted})", "give a table of that shape")
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name}: {array[place]} at {place}; every entry must be finite")
+        raise _refusal(name, f"{array[place]} at {place}", "give finite numbers")
     return array
 
 
 def _flags(name: str, table: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     array = np.asarray(table)
     if array.dtype != np.bool_ or array.shape != shape:
-        raise ValueError(f"{name}: shape {array.shape} of {array.dtype}, expected {shape} of bool")
+        raise _refusal(name, f"shape {array.shape} of {array.dtype}, expected {shape} of bool", "give a table of that shape")
     return array
 
 
@@ -407,7 +415,8 @@ def _check_range(unary: list[NDArray[np.float64]], pairwise: NDArray[np.float64]
     least, greatest = np.sum([table.min(0) for table in entries], 0), np.sum([table.max(0) for table in entries], 0)
     for f, (low, high) in enumerate(zip(least, greatest, strict=True)):
         if low < -SUM_TOLERANCE or high > 1 + SUM_TOLERANCE:
-            raise ValueError(f"feature {f}: the tables add up to between {low:.6g} and {high:.6g}, outside [0, 1]")
+            problem = f"the tables add up to between {low:.6g} and {high:.6g}, outside [0, 1]"
+            raise _refusal(f"feature {f}", problem, "scale its entries in unary and pairwise")
 
 
 def _candidates(candidates: Sequence[Sequence[int]], options: int) -> tuple[NDArray[np.int32], Lookup, NDArray[np.float64]]:
@@ -419,7 +428,8 @@ def _candidates(candidates: Sequence[Sequence[int]], options: int) -> tuple[NDAr
     for v, indices in enumerate(candidates):
         found, first, members = np.unique(np.asarray(indices, np.int64), return_index=True, return_counts=True)
         if np.any(np.diff(indices) < 0) or found[0] != 0 or found[-1] != len(found) - 1:
-            raise ValueError(f"candidates[{v}]: number candidates 0, 1, 2, ... and keep a candidate's options side by side")
+            remedy = "number candidates 0, 1, 2, ... and keep a candidate's options side by side"
+            raise _refusal(f"candidates[{v}]", "not dense, or not in order", remedy)
         padded[v, : len(indices)] = indices
         count[v] = len(found)
         start[v, : len(found)], tuples[v, : len(found)] = first, members
@@ -433,10 +443,10 @@ def _swaps(swaps: Mapping[int, Sequence[int]], candidate: NDArray[np.int32], siz
     group -= 1
     for s, (v, labels) in enumerate(swaps.items()):
         if not 0 <= v < len(sizes) or len(labels) != sizes[v]:
-            raise ValueError(f"swaps[{v}]: name a variable and the group of each of its options")
+            raise _refusal(f"swaps[{v}]", f"{len(labels)} groups", "name a variable and the group of each of its options")
         label = np.asarray(labels, np.int32)
         if label.min() < 0:
-            raise ValueError(f"swaps[{v}]: groups are numbered from 0")
+            raise _refusal(f"swaps[{v}]", f"a group is {label.min()}", "number groups from 0")
         size, owner = sizes[v], candidate[v, : sizes[v]]
         by_group = np.lexsort((np.arange(size), owner, label))
         rank = np.argsort(by_group)
@@ -455,17 +465,17 @@ def _joints(joints: Mapping[tuple[int, int], ArrayLike], sizes: list[int], optio
     table, log_table = np.zeros(shape), np.full(shape, PADDING)
     for j, ((t, e), rows) in enumerate(joints.items()):
         if t == e or not (0 <= t < len(sizes) and 0 <= e < len(sizes)):
-            raise ValueError(f"joints[{t}, {e}]: name two different variables below {len(sizes)}")
+            raise _refusal(f"joints[{t}, {e}]", f"there are {len(sizes)} variables", "name two different ones")
         distribution = _finite(f"joints[{t}, {e}]", rows, (sizes[t], sizes[e]))
         sums = distribution.sum(axis=1, keepdims=True)
         if np.abs(sums - 1).max() > SUM_TOLERANCE:
-            raise ValueError(f"joints[{t}, {e}]: row {np.abs(sums - 1).argmax()} does not sum to one")
+            raise _refusal(f"joints[{t}, {e}]", f"row {np.abs(sums - 1).argmax()} does not sum to one", "give rows that do")
         # Cut the rows at whole multiples of 1/ROW_UNITS and keep the cut rows: what is drawn and what Hastings reads are one table.
         ends = np.rint(np.cumsum(distribution / sums, axis=1) * ROW_UNITS)
         ends[:, -1] = ROW_UNITS
         units = np.diff(ends, axis=1, prepend=0.0)
         if units.min() < 1:
-            raise ValueError(f"joints[{t}, {e}]: every entry must be positive, at least 1/{ROW_UNITS}")
+            raise _refusal(f"joints[{t}, {e}]", "an entry is too small", f"give each at least 1/{ROW_UNITS}")
         table[j, : sizes[t], : sizes[e]] = units / ROW_UNITS
         log_table[j, : sizes[t], : sizes[e]] = np.log(units / ROW_UNITS)
     return Joints(np.array([*joints], np.int32).reshape(len(joints), 2), table, log_table)

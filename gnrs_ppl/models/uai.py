@@ -76,7 +76,7 @@ def from_factors(
     pairwise : {(left, right): (n_left, n_right) float}
         Factor of each two options, in either order of the variables; the factors of (i, j) and (j, i) multiply. Absent pairs have 1.
     swaps, joints
-        As for :func:`~gnrs_ppl.models.space.build_space`, for the edits that use them.
+        As for :func:`~gnrs_ppl.models.build_space`, for the edits that use them.
 
     Returns
     -------
@@ -109,6 +109,10 @@ def from_factors(
 
 def read_uai(path: str | Path) -> Tables:
     """Tables of a Markov network in the UAI text format, with factors over at most two variables.
+
+    Parameters
+    ----------
+    path : str or Path
 
     Raises
     ------

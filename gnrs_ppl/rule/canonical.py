@@ -97,12 +97,22 @@ def dumps(model: Frozen) -> str:
 
 
 def signature(structure: Structure) -> str:
-    """Sixteen hex digits that two structures share exactly when their canonical forms are equal."""
+    """Sixteen hex digits that two structures share exactly when their canonical forms are equal.
+
+    Parameters
+    ----------
+    structure : Structure
+    """
     return hashlib.sha256(dumps(canonical(structure)).encode()).hexdigest()[:16]
 
 
 def payloads(structure: Structure) -> tuple[Payload, ...]:
-    """Distinct payloads in slot order; a (kind, name) used twice keeps its first slot and is load-bearing if any use is."""
+    """Distinct payloads in slot order; a (kind, name) used twice keeps its first slot and is load-bearing if any use is.
+
+    Parameters
+    ----------
+    structure : Structure
+    """
     norm, trigger = structure.norm, structure.trigger
     filters = trigger.act is not None
     found: list[Payload] = []

@@ -29,12 +29,33 @@ class RuleFile(Frozen):
 
 
 def read_rule(path: Path) -> RuleFile:
-    """The rule in a YAML or JSON file; raises InputError with file, field, problem and remedy."""
+    """The rule in a YAML or JSON file.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    InputError
+        With file, field, problem and remedy.
+    """
     return validated(RuleFile, read_data(path), source=str(path))
 
 
 def rule_json(structure: Structure, schema: Schema, records: RecordLayer, title: str = "") -> str:
-    """A rule file's JSON text that :func:`read_rule` reads back; ``records.log`` stays out, a rule outlives its log."""
+    """A rule file's JSON text that :func:`read_rule` reads back; ``records.log`` stays out, a rule outlives its log.
+
+    Parameters
+    ----------
+    structure : Structure
+        The rule.
+    schema : Schema
+        Words for the names it states.
+    records : RecordLayer
+        What it was compiled with.
+    title : str, optional
+    """
     parts: dict[str, Any] = {"rule": structure, "schema": schema, "records": records.model_copy(update={"log": None})}
     data = {k: v.model_dump(mode="json", exclude_defaults=True) for k, v in parts.items()}
     return json.dumps(({"title": title} if title else {}) | data, indent=2)
