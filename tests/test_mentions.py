@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnrs_ppl.context.types import Action, Schema, Term
+from gnrs_ppl.reading import read
 from gnrs_ppl.reading.constructions import Constructions
 from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.reading.relations import BINARY, UNARY, Marked, frozen, options
@@ -81,6 +82,12 @@ def test_options_of_a_mention_are_probabilities() -> None:
         assert sum(o.probability for o in of_mention) == pytest.approx(1)
         assert {o.label for o in of_mention if o.other is None} == set(UNARY)
         assert {o.label for o in of_mention if o.other is not None} == set(BINARY)
+
+
+@pytest.mark.parametrize("words", ["must never", "must not ever", "may not", "mustn't", "cannot"])
+def test_what_is_denied_is_never_read_as_a_duty(words: str) -> None:
+    found = read(f"Applicants come often, and patrol members {words} deliver the parcel.", SCHEMA).statements
+    assert not any(r.template in ("existence", "exactly", "init", "end") for s in found for r in s.readings[:1])
 
 
 def test_weights_speak_of_known_labels_and_of_no_name_of_a_schema() -> None:

@@ -34,6 +34,9 @@ BINARY = (
     "not_coexistence", "not_response", "not_precedence", "not_chain_response", "choice", "exclusive_choice", "exception", "or",
 )  # fmt: skip
 """What a mention may be to another: the target of a constraint that it opens, what excuses it, another way to meet it."""
+ASKED = ("existence", "existence_n", "exactly", "init", "end")
+DENIED = 8.0
+"""What is taken off the score of a duty where its act is denied: the one error that must not happen."""
 SYMMETRIC = ("coexistence", "not_coexistence", "choice", "exclusive_choice")
 WEIGHTS = Path(__file__).parent / "relations.tsv.gz"
 MOST_MENTIONS = 10
@@ -168,6 +171,11 @@ class Marked:
             found += [f"clause:{c.kind}{'<' * c.first}", f"binds:{c.kind}{negative:d}{permitted:d}{stated:d}", f"opener:{c.opener.strip()}"]
         return found
 
+    def denied(self, t: int) -> bool:
+        """Whether "not" or "never" stands directly before a mention, at most one word between."""
+        at = self.mentions[t].at
+        return any(w.text in ("not", "never", "cannot") or w.text.endswith("n't") for w in self.tokens[max(at - 2, 0) : at])
+
     def alone(self, t: int) -> list[str]:
         """Features of what a mention is by itself."""
         (first, last), (start, stop) = self.spans[t], self.sentences[t]
@@ -293,7 +301,9 @@ def options(text: Marked, weights: Weights) -> list[list[Option]]:
     scored: list[list[tuple[float, str, int | None]]] = []
     for t in range(len(text.mentions)):
         row = sum((w for f in set(text.alone(t)) if (w := weights.alone.get(f)) is not None), np.zeros(len(UNARY)))
-        scored.append([(row[k] + _agreement(text, weights, label, t, None), label, None) for k, label in enumerate(UNARY)])
+        barred = ASKED if text.denied(t) else ()
+        alone = [(row[k] + _agreement(text, weights, label, t, None), label) for k, label in enumerate(UNARY)]
+        scored.append([(score - DENIED * (label in barred), label, None) for score, label in alone])
     for t, a in text.pairs():
         row = sum((w for f in set(text.pair(t, a)) if (w := weights.pair.get(f)) is not None), np.zeros(len(BINARY)))
         scored[t] += [(row[k] + _agreement(text, weights, label, t, a), label, a) for k, label in enumerate(BINARY)]
