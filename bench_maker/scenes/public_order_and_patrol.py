@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import Case, Person, Process
+from bench_maker.stage import Case, Person, Process
 
 CAST = {"patrol_member": 11, "coordinator": 6, "resident": 24, "visitor": 40, "owner": 2}
 PER_DAY = 7.0

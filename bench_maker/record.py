@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.sheets import coverage, extraction, families, seconds
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import World
+from bench_maker.sheets import coverage, extraction, families, seconds
+from bench_maker.stage import World
 
 GRAIN_SECONDS = {"second": 1.0, "minute": 60.0}
 GLIMPSED = {

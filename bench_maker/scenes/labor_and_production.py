@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import Case, Person, Process
+from bench_maker.stage import Case, Person, Process
 
 CAST = {"farm_worker": 16, "foreman": 3, "owner": 1, "customer": 25}
 PER_DAY = 7.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from bench_maker.view import Known, Seen, View, both, either, negate, norm
 from gnrs_ppl.audit.types import Verdict
-from gnrs_ppl.evaluate.held_out.view import Known, Seen, View, both, either, negate, norm
 
 WORK = ("Interact", "Harvest", "Craft", "Deliver")
 TOOLS = ("tool_equipment", "shared_resource")

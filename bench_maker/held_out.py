@@ -1,4 +1,4 @@
-"""Freeze the held-out logs and labels: ``python -m gnrs_ppl.evaluate.held_out.generate`` (needs SimPy).
+"""Freeze the held-out logs and labels: ``python -m bench_maker.held_out`` (needs SimPy).
 
 Every family is played again on other seeds with shifted behaviour; every hidden norm judges every case four times: in truth
 and on record, each at the strict and at the lenient end of its grey band.
@@ -14,14 +14,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bench_maker.files import write_log
+from bench_maker.record import record
+from bench_maker.sheets import extraction, records
+from bench_maker.stage import simulate
+from bench_maker.view import NORMS, HiddenNorm, Sight, View, gravest, on_record, truth
 from gnrs_ppl.audit.types import Verdict
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, Family, goals
-from gnrs_ppl.benchmarks.gnrs_bench.world.files import write_log
-from gnrs_ppl.benchmarks.gnrs_bench.world.record import record
-from gnrs_ppl.benchmarks.gnrs_bench.world.sheets import extraction, records
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import simulate
-from gnrs_ppl.evaluate.held_out.labels import GREY, LETTERS
-from gnrs_ppl.evaluate.held_out.view import NORMS, HiddenNorm, Sight, View, gravest, on_record, truth
+from gnrs_ppl.evaluate.held_out.labels import GREY, HERE, LETTERS
 
 DAYS = 28
 WORLDS: tuple[tuple[int, datetime, float], ...] = ((7001, datetime(2025, 9, 1), 0.6), (7002, datetime(2025, 10, 6), 1.2))
@@ -30,7 +30,7 @@ WORLDS: tuple[tuple[int, datetime, float], ...] = ((7001, datetime(2025, 9, 1), 
 
 def hidden_norms(family: Family) -> dict[str, HiddenNorm]:
     """The hidden norms of a family's goals, by goal id."""
-    importlib.import_module(f"gnrs_ppl.evaluate.held_out.norms.{family}")
+    importlib.import_module(f"bench_maker.norms.{family}")
     return {goal.id: NORMS[goal.id] for goal in goals() if goal.family == family}
 
 
@@ -89,4 +89,4 @@ def _verdict(norm: HiddenNorm, view: View) -> Verdict:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

@@ -1,4 +1,4 @@
-"""Numbers of the data card: ``python -m gnrs_ppl.benchmarks.gnrs_bench.card`` (needs SimPy for what the worlds really use)."""
+"""Numbers of the data card: ``python -m bench_maker.card`` (needs SimPy for what the worlds really use)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def blind_check() -> BlindCheck:
 
 def substrate() -> dict[str, int]:
     """The same quantities of our grounding worlds: distinct (action, object, place), actions, scenes, things, and places per scene."""
-    from gnrs_ppl.benchmarks.gnrs_bench.generate import world
+    from bench_maker.grounding import world
 
     worlds = [world(family) for family in FAMILIES]
     return {
@@ -51,8 +51,8 @@ def substrate() -> dict[str, int]:
 
 def records_kept() -> list[tuple[str, int, int, int, int]]:
     """Per family: cases, acts, rows of durable channels, and glimpses of observables that nothing kept."""
-    from gnrs_ppl.benchmarks.gnrs_bench.generate import START, world
-    from gnrs_ppl.benchmarks.gnrs_bench.world.record import glimpses, record
+    from bench_maker.grounding import START, world
+    from bench_maker.record import glimpses, record
 
     found: list[tuple[str, int, int, int, int]] = []
     for family in FAMILIES:

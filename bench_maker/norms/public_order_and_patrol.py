@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from bench_maker.view import Seen, View, both, either, norm
 from gnrs_ppl.audit.types import Verdict
-from gnrs_ppl.evaluate.held_out.view import Seen, View, both, either, norm
 
 SQUARE, GATE, BORDER, GROUND = "public_square", "movement_boundary", "territory_border", "health_and_sport"
 KEY, SUPPLY, CONSIGNMENT = "boundary_access_object", "hygiene_health_resource", "exchange_delivery_object"

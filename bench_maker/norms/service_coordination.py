@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from bench_maker.view import Known, Seen, View, both, either, negate, norm
 from gnrs_ppl.audit.types import Verdict
-from gnrs_ppl.evaluate.held_out.view import Known, Seen, View, both, either, negate, norm
 
 STAFF = ("waiter", "cook")
 HOUSE, COUNTER, STORE, STATION = "restaurant", "food_service", "storage_and_utility", "delivery_station"

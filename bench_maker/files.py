@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.record import Row, stamp
+from bench_maker.record import Row, stamp
 
 
 def write_log(path: Path, rows: Sequence[Row], start: datetime) -> None:

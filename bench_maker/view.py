@@ -15,10 +15,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from bench_maker.record import GRAIN_SECONDS, Row
+from bench_maker.sheets import coverage, extraction, families, seconds
+from bench_maker.stage import World
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
-from gnrs_ppl.benchmarks.gnrs_bench.world.record import GRAIN_SECONDS, Row
-from gnrs_ppl.benchmarks.gnrs_bench.world.sheets import coverage, extraction, families, seconds
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import World
 
 Known = bool | None
 """True, False, or None: unknown."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import Case, Person, Process
+from bench_maker.stage import Case, Person, Process
 
 CAST = {"shopkeeper": 7, "customer": 45, "courier": 8, "owner": 1, "duty_manager": 3}
 PER_DAY = 7.0

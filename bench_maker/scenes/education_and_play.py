@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import Case, Person, Process
+from bench_maker.stage import Case, Person, Process
 
 Facts = dict[str, Any]
 CAST = {"teacher": 5, "learner": 24, "caregiver": 16, "owner": 1}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from bench_maker.view import Known, Seen, View, both, either, norm
 from gnrs_ppl.audit.types import Verdict
-from gnrs_ppl.evaluate.held_out.view import Known, Seen, View, both, either, norm
 
 SQUARE, RESTAURANT, FARM, STATION, STORE = "public_square", "restaurant", "farm", "delivery_station", "storage_and_utility"
 FOOD, WATER, HEALTH = "consumable_food", "hydration_source", "hygiene_health_resource"

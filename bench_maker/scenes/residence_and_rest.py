@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import Case, Person, Process
+from bench_maker.stage import Case, Person, Process
 
 CAST = {"resident": 16, "visitor": 36, "owner": 3, "caretaker": 4, "courier": 7}
 PER_DAY = 7.0

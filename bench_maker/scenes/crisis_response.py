@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from simpy import Event
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import Case, Person, Process
+from bench_maker.stage import Case, Person, Process
 
 CAST = {"patrol_member": 8, "coordinator": 4, "volunteer": 14, "resident": 30, "owner": 3}
 PER_DAY = 6.0

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 from typing import Any
 
+from bench_maker.view import Known, Seen, View, both, either, negate, norm
 from gnrs_ppl.audit.types import Verdict
-from gnrs_ppl.evaluate.held_out.view import Known, Seen, View, both, either, negate, norm
 
 SELLING = ("shopkeeper", "customer")
 HOUSE = ("duty_manager", "owner")

@@ -1,4 +1,4 @@
-"""Freeze the scenes and grounding logs of GNRS-Bench: ``python -m gnrs_ppl.benchmarks.gnrs_bench.generate`` (needs SimPy)."""
+"""Freeze the scenes and grounding logs of GNRS-Bench: ``python -m bench_maker.grounding`` (needs SimPy)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.files import write_log
-from gnrs_ppl.benchmarks.gnrs_bench.world.record import record
-from gnrs_ppl.benchmarks.gnrs_bench.world.sheets import families, records, schema
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import World, simulate
+from bench_maker.files import write_log
+from bench_maker.record import record
+from bench_maker.sheets import families, records, schema
+from bench_maker.stage import World, simulate
+from gnrs_ppl.benchmarks.gnrs_bench import HERE
 
 SEED, START, DAYS = 2025, datetime(2025, 3, 3), 56
 """The grounding worlds: eight weeks from a Monday."""
@@ -46,4 +47,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import Case, Person, Process
+from bench_maker.stage import Case, Person, Process
 
 CAST = {"traveller": 45, "guide": 7, "patrol_member": 9, "owner": 3}
 PER_DAY = 7.0

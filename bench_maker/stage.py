@@ -175,7 +175,7 @@ class Case:
 
 def scene(family: str) -> Scene:
     """The scene module of a family."""
-    return importlib.import_module(f"gnrs_ppl.benchmarks.gnrs_bench.world.scenes.{family}")
+    return importlib.import_module(f"bench_maker.scenes.{family}")
 
 
 def simulate(family: str, seed: int, days: int, shift: float = 0.0) -> World:

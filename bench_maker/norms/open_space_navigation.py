@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from bench_maker.view import Known, Seen, View, both, either, norm
 from gnrs_ppl.audit.types import Verdict
-from gnrs_ppl.evaluate.held_out.view import Known, Seen, View, both, either, norm
 
 SQUARE, GATE, GROUND, BORDER = "public_square", "movement_boundary", "health_and_sport", "territory_border"
 AWAY = (GATE, GROUND, BORDER)

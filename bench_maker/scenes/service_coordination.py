@@ -11,7 +11,7 @@ the person in whose stead somebody else did it; early (CheckOut): whether the wo
 
 from __future__ import annotations
 
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import Case, Person, Process
+from bench_maker.stage import Case, Person, Process
 
 CAST = {"waiter": 9, "cook": 6, "duty_manager": 3, "owner": 1, "visitor": 40}
 PER_DAY = 7.0
