@@ -43,6 +43,15 @@ class Seen(NamedTuple):
     item: str | None
     facts: Mapping[str, Any] | None
 
+    def fact(self, name: str) -> Known:
+        """A yes-or-no fact of the act, None where it is hidden or absent."""
+        found = (self.facts or {}).get(name)
+        return None if found is None else bool(found)
+
+    def told(self, name: str) -> str | None:
+        """A latent fact of the act that is a word, "" where the act has none; None on record."""
+        return None if self.facts is None else str(self.facts.get(name, ""))
+
 
 @dataclass(frozen=True)
 class Sight:
@@ -175,6 +184,14 @@ class View:
         stated = {"action": action, "by": by, "role": role, "where": where, "object": object, "item": item}
         return [a for a in self._between(after, before, anywhere) if _matches(a, stated, facts)]
 
+    def firsts(self, action: Names = None, *, known: bool = False, **stated: Any) -> list[Seen]:
+        """First of some acts by each person, as :meth:`acts` finds them; those of nobody known count as one person's, or not at all."""
+        found: dict[str | None, Seen] = {}
+        for act in self.acts(action, **stated):
+            if act.by is not None or not known:
+                found.setdefault(act.by, act)
+        return list(found.values())
+
     def count(
         self,
         action: str,
@@ -205,6 +222,34 @@ class View:
     def earlier(self, first: Seen, second: Seen) -> Known:
         """Whether one act came before another; unknown within the clock's grain."""
         return True if first.to <= second.at and first != second else False if second.to <= first.at else None
+
+    def prior(self, act: Seen, action: str, since: float = float("-inf"), **stated: Any) -> Known:
+        """Whether something was done before an act (and since an instant); unknown within the clock's grain."""
+        order = either(*(self.earlier(a, act) for a in self.acts(action, after=since, **stated)))
+        after = max(since, self.start - 1)
+        return order if order is not False else self.happened(action, after=after, before=act.at, **stated)
+
+    def preceded(self, act: Seen, action: str, **stated: Any) -> Known:
+        """As :meth:`prior`, but surely not only where the records up to the latest instant of the act exclude it."""
+        if any(self.earlier(a, act) for a in self.acts(action, **stated)):
+            return True
+        return False if self.happened(action, before=act.to, **stated) is False else None
+
+    def followed(self, act: Seen, action: str, limit: float | None = None, **stated: Any) -> Known:
+        """Whether something was done after an act, within a time limit or until the closure; unknown within the clock's grain."""
+        others = [a for a in self.acts(action, **stated) if a != act and self.earlier(act, a) is not False]
+        if any(self.earlier(act, a) and (limit is None or a.to <= act.at + limit) for a in others):
+            return True
+        if any(limit is None or a.at <= act.to + limit for a in others):
+            return None
+        end = self.closure if limit is None else act.to + limit
+        return False if self.happened(action, after=act.to + 1e-3, before=end, **stated) is False else None
+
+    def between(self, first: Seen, last: Seen | None, action: str, **stated: Any) -> Known:
+        """Whether something was done after one act and before another (or the closure); unknown within the clock's grain."""
+        found = (both(self.earlier(first, a), last is None or self.earlier(a, last)) for a in self.acts(action, **stated))
+        fewest, most = self.count(action, after=first.at, before=self.closure if last is None else last.to, **stated)
+        return either(*found, False if fewest == most else None)
 
     def duty(self, done: Known, due: float, excuse: Known = False) -> Verdict:
         """Verdict of an obligation whose time ends at ``due``."""

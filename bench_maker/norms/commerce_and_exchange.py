@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from statistics import median
-from typing import Any
 
 from bench_maker.view import Known, Seen, View, both, either, negate, norm
 from gnrs_ppl.audit.types import Verdict
 
 SELLING = ("shopkeeper", "customer")
 HOUSE = ("duty_manager", "owner")
-
-
-def first_per_person(acts: Iterable[Seen]) -> list[Seen]:
-    """First act of every person among some; those of nobody known count as one person's."""
-    firsts: dict[str | None, Seen] = {}
-    for act in acts:
-        firsts.setdefault(act.by, act)
-    return list(firsts.values())
-
-
-def prior(view: View, act: Seen, action: str, since: float = float("-inf"), **stated: Any) -> Known:
-    """Whether something was done before another act (and since an instant); unknown within the clock's grain."""
-    order = either(*(view.earlier(a, act) for a in view.acts(action, after=since, **stated)))
-    after = max(since, view.start - 1)
-    return order if order is not False else view.happened(action, after=after, before=act.at, **stated)
 
 
 @norm(
@@ -38,14 +22,14 @@ def prior(view: View, act: Seen, action: str, since: float = float("-inf"), **st
 )
 def gnrs_033(view: View) -> Iterator[Verdict]:
     """Check in at the start of the day, and trade nothing before."""
-    for first in first_per_person(view.acts(role="shopkeeper")):
+    for first in view.firsts(role="shopkeeper"):
         if first.by is None:
             yield "indeterminate"
             continue
         due = first.to + view.span("PT30M", "PT2H")
         yield view.duty(view.happened("CheckIn", by=first.by, before=due), due)
         for trade in view.acts("Trade", by=first.by):
-            yield view.duty(prior(view, trade, "CheckIn", by=first.by), trade.at)
+            yield view.duty(view.prior(trade, "CheckIn", by=first.by), trade.at)
 
 
 @norm(
@@ -65,7 +49,7 @@ def gnrs_034(view: View) -> Iterator[Verdict]:
         due = notice.to + limit
         yield view.duty(view.happened("Deliver", role="courier", after=notice.at, before=due), due)
     for delivery in view.acts("Deliver", role="courier"):
-        yield view.duty(prior(view, delivery, "PublishTask", delivery.at - limit, role="shopkeeper"), delivery.at)
+        yield view.duty(view.prior(delivery, "PublishTask", delivery.at - limit, role="shopkeeper"), delivery.at)
 
 
 @norm(
@@ -79,7 +63,7 @@ def gnrs_034(view: View) -> Iterator[Verdict]:
 def gnrs_035(view: View) -> Iterator[Verdict]:
     """Speak with the shopkeeper instead of handling what is put aside."""
     for aside in view.acts("Interact", role="shopkeeper", where="storage_and_utility")[:1]:
-        for first in first_per_person(view.acts(("MoveTo", "Interact"), role="customer")):
+        for first in view.firsts(("MoveTo", "Interact"), role="customer"):
             if first.by is None:
                 yield "indeterminate"
                 continue
@@ -103,7 +87,7 @@ def gnrs_036(view: View) -> Iterator[Verdict]:
     for signature in signed[:1]:
         yield view.duty(view.happened("Deliver", role="courier", after=signature.at), view.closure)
     for delivery in brought:
-        yield view.duty(prior(view, delivery, "SignContract", role="customer"), delivery.at)
+        yield view.duty(view.prior(delivery, "SignContract", role="customer"), delivery.at)
     if signed or brought or view.acts("Trade", role="courier"):
         yield view.ban(view.happened("Trade", role="courier"), view.closure)
 
@@ -136,7 +120,7 @@ def gnrs_037(view: View) -> Iterator[Verdict]:
 def gnrs_038(view: View) -> Iterator[Verdict]:
     """No courier run without the duty manager's task."""
     for delivery in view.acts("Deliver", role="courier"):
-        yield view.duty(prior(view, delivery, "PublishTask", role="duty_manager"), delivery.at)
+        yield view.duty(view.prior(delivery, "PublishTask", role="duty_manager"), delivery.at)
 
 
 @norm(
@@ -153,7 +137,7 @@ def gnrs_039(view: View) -> Iterator[Verdict]:
         signed = [view.happened("SignContract", role=role, object="tool_equipment") for role in SELLING]
         yield view.duty(both(*signed), view.closure)
     for trade in view.acts("Trade", where="public_square", object="tool_equipment"):
-        first = [prior(view, trade, "SignContract", role=role, object="tool_equipment") for role in SELLING]
+        first = [view.prior(trade, "SignContract", role=role, object="tool_equipment") for role in SELLING]
         yield view.duty(both(*first), trade.at)
 
 
@@ -167,14 +151,14 @@ def gnrs_039(view: View) -> Iterator[Verdict]:
 )
 def gnrs_040(view: View) -> Iterator[Verdict]:
     """Check in at the counter, and touch no basket without a clear yes."""
-    for first in first_per_person(view.acts(role="courier", where="shop")):
+    for first in view.firsts(role="courier", where="shop"):
         if first.by is None:
             yield "indeterminate"
             continue
         yield view.duty(view.happened("CheckIn", by=first.by), view.closure)
         for basket in view.acts(("Interact", "Deliver"), by=first.by, where="shop", object="consumable_food"):
-            asked = prior(view, basket, "Speak", by=first.by, facts={"consent": True})
-            told = prior(view, basket, "Speak", role="customer", facts={"to": first.by, "consent": True})
+            asked = view.prior(basket, "Speak", by=first.by, facts={"consent": True})
+            told = view.prior(basket, "Speak", role="customer", facts={"to": first.by, "consent": True})
             yield view.duty(either(asked, told), basket.at)
 
 
@@ -191,7 +175,7 @@ def gnrs_041(view: View) -> Iterator[Verdict]:
     for last in view.acts("Deliver")[-1:]:
         due = last.to + view.span("PT15M")
         yield view.duty(view.happened("CheckOut", role="shopkeeper", after=last.at, before=due), due)
-        for entry in first_per_person(view.acts("CheckIn", role="shopkeeper")):
+        for entry in view.firsts("CheckIn", role="shopkeeper"):
             left = None if entry.by is None else view.happened("CheckOut", by=entry.by, after=entry.at)
             yield view.duty(left, view.closure)
 
@@ -260,13 +244,13 @@ def gnrs_043(view: View) -> Iterator[Verdict]:
 )
 def gnrs_044(view: View) -> Iterator[Verdict]:
     """Check in at the station, deliver, and keep silent on the square."""
-    for delivery in first_per_person(view.acts("Deliver", role="courier")):
+    for delivery in view.firsts("Deliver", role="courier"):
         if delivery.by is None:
             yield "indeterminate"
             continue
-        yield view.duty(prior(view, delivery, "CheckIn", by=delivery.by, where="delivery_station"), delivery.at)
+        yield view.duty(view.prior(delivery, "CheckIn", by=delivery.by, where="delivery_station"), delivery.at)
         yield view.ban(view.happened("Speak", by=delivery.by, where="public_square"), view.closure)
-    for entry in first_per_person(view.acts("CheckIn", role="courier", where="delivery_station")):
+    for entry in view.firsts("CheckIn", role="courier", where="delivery_station"):
         brought = None if entry.by is None else view.happened("Deliver", by=entry.by, after=entry.at)
         yield view.duty(brought, view.closure)
 
@@ -282,7 +266,7 @@ def gnrs_044(view: View) -> Iterator[Verdict]:
 def gnrs_045(view: View) -> Iterator[Verdict]:
     """Stand-ins arrive before the first order, check in, and check out after the last."""
     orders = view.acts(("SignContract", "Trade"))
-    for first in first_per_person(view.acts(("CheckIn", "CheckOut", "PublishTask"), role=HOUSE)):
+    for first in view.firsts(("CheckIn", "CheckOut", "PublishTask"), role=HOUSE):
         if first.by is None:
             yield "indeterminate"
             continue
@@ -307,9 +291,9 @@ def gnrs_046(view: View) -> Iterator[Verdict]:
     if not view.acts(("Speak", "Interact", "Trade", "SignContract"), where="public_square", role=SELLING):
         return
     for trade in view.acts("Trade", role=SELLING):
-        yield view.duty(both(*(prior(view, trade, "SignContract", role=role) for role in SELLING)), trade.at)
+        yield view.duty(both(*(view.prior(trade, "SignContract", role=role) for role in SELLING)), trade.at)
         yield view.duty(view.happened("Deliver", role="courier", after=trade.at), view.closure)
     for delivery in view.acts("Deliver", role="courier"):
-        yield view.duty(prior(view, delivery, "Trade", role=SELLING), delivery.at)
+        yield view.duty(view.prior(delivery, "Trade", role=SELLING), delivery.at)
     if view.acts("SignContract", role=SELLING):
         yield view.duty(view.happened("Trade", role=SELLING), view.closure)

@@ -13,19 +13,6 @@ HELPERS, PARTIES = ("volunteer", "patrol_member"), ("coordinator", "owner")
 COMES, WORKS = ("MoveTo", "CheckIn", "Patrol"), ("Deliver", "Patrol", "Interact")
 
 
-def first_per_person(acts: Iterable[Seen]) -> list[Seen]:
-    """The first act of each person, in order of time; acts of nobody known count as one person's."""
-    found: dict[str | None, Seen] = {}
-    for act in acts:
-        found.setdefault(act.by, act)
-    return list(found.values())
-
-
-def told(act: Seen, name: str) -> str | None:
-    """A latent fact of an act that is a word, "" where the act has none; None on record."""
-    return None if act.facts is None else str(act.facts.get(name, ""))
-
-
 @norm(
     "GNRS-087",
     says="Where anybody harvests or handles a tool on the farm, the coordinator or the owner signs the requisition contract there in the "
@@ -65,7 +52,7 @@ def gnrs_088(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_089(view: View) -> Iterator[Verdict]:
-    for joined in first_per_person(view.acts((*COMES, "Deliver"), role=HELPERS, where=RESTAURANT)):
+    for joined in view.firsts((*COMES, "Deliver"), role=HELPERS, where=RESTAURANT):
         if joined.by is None:
             yield "indeterminate"
             continue
@@ -98,7 +85,7 @@ def gnrs_090(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_091(view: View) -> Iterator[Verdict]:
-    for there in first_per_person(view.acts(role=("resident", "volunteer"), where=FARM)):
+    for there in view.firsts(role=("resident", "volunteer"), where=FARM):
         if there.by is None:
             yield "indeterminate"
             continue
@@ -130,7 +117,7 @@ def gnrs_092(view: View) -> Iterator[Verdict]:
 def gnrs_093(view: View) -> Iterator[Verdict]:
     for alarm in view.acts("PublishTask")[:1]:
         due = alarm.at + view.span("PT20M")
-        for guard in first_per_person(view.acts((*COMES, "Deliver"), role="patrol_member")):
+        for guard in view.firsts((*COMES, "Deliver"), role="patrol_member"):
             if guard.by is None:
                 yield "indeterminate"
                 continue
@@ -146,11 +133,11 @@ def gnrs_093(view: View) -> Iterator[Verdict]:
 )
 def gnrs_094(view: View) -> Iterator[Verdict]:
     for trade in view.acts("Trade", role="volunteer"):
-        buyer, owner = told(trade, "to"), told(trade, "owned_by")
+        buyer, owner = trade.told("to"), trade.told("owned_by")
         relief = None if owner is None else owner == "all" or trade.object == "exchange_delivery_object"
         yield view.ban(both(relief, None if buyer is None else buyer.startswith("volunteer")), view.closure)
     answers: list[Known] = []
-    for helper in first_per_person(view.acts(("MoveTo", "Patrol", "Deliver"), role="volunteer")):
+    for helper in view.firsts(("MoveTo", "Patrol", "Deliver"), role="volunteer"):
         if helper.by is None:
             answers.append(None)
             continue
@@ -218,7 +205,7 @@ def _portion(deliveries: Iterable[Seen]) -> float | None:
 )
 def gnrs_097(view: View) -> Iterator[Verdict]:
     clear, span = view.fact("over_at"), view.span("PT45M")
-    for helper in first_per_person(view.acts((*COMES, "Deliver"), role="volunteer")):
+    for helper in view.firsts((*COMES, "Deliver"), role="volunteer"):
         if helper.by is None:
             yield "indeterminate"
             continue
@@ -238,7 +225,7 @@ def gnrs_097(view: View) -> Iterator[Verdict]:
 
 def _between(word: Seen, name: str) -> bool:
     """Whether words were exchanged between a volunteer and some coordinator."""
-    other = told(word, "to") or ""
+    other = word.told("to") or ""
     return (word.by == name and other.startswith("coordinator")) or (word.role == "coordinator" and other == name)
 
 
@@ -275,7 +262,7 @@ def gnrs_099(view: View) -> Iterator[Verdict]:
 def gnrs_100(view: View) -> Iterator[Verdict]:
     gone = [view.happened(action, role="resident", where=STATION) for action in ("MoveTo", "Trade", "Deliver")]
     yield view.ban(either(*gone), view.closure)
-    for came in first_per_person(view.acts(("MoveTo", "CheckIn"), role="volunteer", where=STATION)):
+    for came in view.firsts(("MoveTo", "CheckIn"), role="volunteer", where=STATION):
         if came.by is None:
             yield "indeterminate"
             continue
@@ -302,7 +289,7 @@ def gnrs_101(view: View) -> Iterator[Verdict]:
         met: set[str] = set()
         done = False
         for trade in trades:
-            buyer, facts = told(trade, "to") or "", trade.facts or {}
+            buyer, facts = trade.told("to") or "", trade.facts or {}
             if trade.at > due or not buyer.startswith("resident") or facts.get("owned_by") != trade.by:
                 continue
             old, amount = buyer in met, float(facts["amount"])
@@ -360,7 +347,7 @@ def gnrs_104(view: View) -> Iterator[Verdict]:
     if view.acts("PublishTask", object=HEALTH):
         nursed = [None if v.facts is None else bool(v.facts["needed"] and str(v.facts["to"]).startswith("resident")) for v in visits]
         yield view.duty(either(*nursed) if nursed else view.happened("Deliver", role="volunteer", object=HEALTH), view.closure)
-    for visit in first_per_person(visits):
+    for visit in view.firsts("Deliver", role="volunteer", object=HEALTH):
         if visit.by is None:
             yield "indeterminate"
             continue
@@ -373,7 +360,7 @@ def gnrs_104(view: View) -> Iterator[Verdict]:
 
 def _gossips(word: Seen) -> Known:
     """Whether words are no report of work to those who lead it."""
-    about, other = told(word, "about"), told(word, "to")
+    about, other = word.told("about"), word.told("to")
     if about is None or other is None:
         return None
     return about == "something else" or other.startswith(("resident", "volunteer"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from bench_maker.view import Known, Seen, View, both, either, negate, norm
@@ -12,14 +12,6 @@ from gnrs_ppl.audit.types import Verdict
 GAMES = ("play_learning_resource", "shared_resource")
 ROOM = "learning_and_public_activity"
 DAY = 86400.0
-
-
-def first_per_person(acts: Iterable[Seen]) -> list[Seen]:
-    """First act of each person."""
-    found: dict[str | None, Seen] = {}
-    for act in acts:
-        found.setdefault(act.by, act)
-    return list(found.values())
 
 
 def takings(view: View, objects: tuple[str, ...]) -> list[Seen]:
@@ -32,41 +24,10 @@ def takings(view: View, objects: tuple[str, ...]) -> list[Seen]:
     return found
 
 
-def preceded(view: View, act: Seen, action: str, **stated: Any) -> Known:
-    """Whether such an act came before this one; unknown within the clock's grain."""
-    if any(view.earlier(a, act) for a in view.acts(action, **stated)):
-        return True
-    return False if view.happened(action, before=act.to, **stated) is False else None
-
-
-def followed(view: View, act: Seen, action: str, limit: float | None = None, **stated: Any) -> Known:
-    """Whether such an act came after this one, within a time limit or until the closure; unknown within the clock's grain."""
-    others = [a for a in view.acts(action, **stated) if a != act and view.earlier(act, a) is not False]
-    if any(view.earlier(act, a) and (limit is None or a.to <= act.at + limit) for a in others):
-        return True
-    if any(limit is None or a.at <= act.to + limit for a in others):
-        return None
-    end = view.closure if limit is None else act.to + limit
-    return False if view.happened(action, after=act.to + 1e-3, before=end, **stated) is False else None
-
-
 def checked_in(view: View, learner: str | None, **stated: Any) -> Known:
     """Whether a learner has checked in or was checked in by another."""
     for_them = view.happened("CheckIn", facts={"on_behalf_of": learner}, **stated)
     return None if learner is None else either(view.happened("CheckIn", by=learner, **stated), for_them)
-
-
-def between(view: View, first: Seen, last: Seen | None, action: str, **stated: Any) -> Known:
-    """Whether such an act came after one and before another (or the closure); unknown within the clock's grain."""
-    found = (both(view.earlier(first, a), last is None or view.earlier(a, last)) for a in view.acts(action, **stated))
-    fewest, most = view.count(action, after=first.at, before=view.closure if last is None else last.to, **stated)
-    return either(*found, False if fewest == most else None)
-
-
-def fact(act: Seen, name: str) -> Known:
-    """A yes-or-no fact of an act, None where it is hidden or absent."""
-    found = (act.facts or {}).get(name)
-    return None if found is None else bool(found)
 
 
 @norm(
@@ -78,8 +39,8 @@ def fact(act: Seen, name: str) -> Known:
 def gnrs_075(view: View) -> Iterator[Verdict]:
     for out in view.acts("CheckOut"):
         word = either(
-            preceded(view, out, "Speak", by=out.by, where=ROOM),
-            preceded(view, out, "Speak", role="teacher", where=ROOM, facts={"to": out.by}),
+            view.preceded(out, "Speak", by=out.by, where=ROOM),
+            view.preceded(out, "Speak", role="teacher", where=ROOM, facts={"to": out.by}),
         )
         yield view.duty(both(None if out.role is None else out.role == "caregiver", word), out.at)
 
@@ -91,8 +52,8 @@ def gnrs_075(view: View) -> Iterator[Verdict]:
 )
 def gnrs_076(view: View) -> Iterator[Verdict]:
     yield view.duty(view.happened("PublishTask", role="teacher"), view.closure)
-    for made in first_per_person(view.acts("Craft", role="learner")):
-        yield view.ban(negate(preceded(view, made, "PublishTask", role="teacher")), made.at)
+    for made in view.firsts("Craft", role="learner"):
+        yield view.ban(negate(view.preceded(made, "PublishTask", role="teacher")), made.at)
 
 
 @norm(
@@ -109,7 +70,7 @@ def gnrs_077(view: View) -> Iterator[Verdict]:
             continue
         limit = view.span("PT20M")
         thing = {"object": taken.object, "item": taken.item}
-        yield view.duty(followed(view, taken, "Interact", limit, by=taken.by, where="play_area", **thing), taken.at + limit)
+        yield view.duty(view.followed(taken, "Interact", limit, by=taken.by, where="play_area", **thing), taken.at + limit)
 
 
 @norm(
@@ -119,7 +80,7 @@ def gnrs_077(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_078(view: View) -> Iterator[Verdict]:
-    for made in first_per_person(view.acts("Craft", role="learner")):
+    for made in view.firsts("Craft", role="learner"):
         sheets = tuple(a.item for a in view.acts("Craft") if a.by in (made.by, None) and a.item is not None)
         if made.by is None or not sheets:
             yield "indeterminate"
@@ -129,7 +90,7 @@ def gnrs_078(view: View) -> Iterator[Verdict]:
         yield view.duty(view.happened("Deliver", by=made.by, item=sheets), view.closure)
         since = [*view.acts("CheckIn", before=made.at), made][0]
         last = handed[-1] if handed else None
-        swapped = between(view, since, last, "Trade", by=made.by, object="learning_material")
+        swapped = view.between(since, last, "Trade", by=made.by, object="learning_material")
         yield view.ban(swapped, view.closure if last is None else last.to)
 
 
@@ -140,13 +101,13 @@ def gnrs_078(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_079(view: View) -> Iterator[Verdict]:
-    for arrival in first_per_person(view.acts("MoveTo", role="learner", where=ROOM)):
+    for arrival in view.firsts("MoveTo", role="learner", where=ROOM):
         if arrival.by is None:
             yield "indeterminate"
             continue
         bell = view.fact("planned_start")
         words = view.acts("Speak", by=arrival.by, after=arrival.at, before=arrival.at + view.span("PT10M", "PT30M"))
-        excuse = any(fact(w, "consent") and str((w.facts or {}).get("to")).startswith("teacher") for w in words)
+        excuse = any(w.fact("consent") and str((w.facts or {}).get("to")).startswith("teacher") for w in words)
         yield view.duty(None if bell is None else arrival.at <= bell, arrival.at, excuse)
         yield view.duty(checked_in(view, arrival.by, where=ROOM, after=arrival.at), view.closure)
 
@@ -158,7 +119,7 @@ def gnrs_080(view: View) -> Iterator[Verdict]:
             yield "indeterminate"
             continue
         limit = view.span("PT15M")
-        yield view.duty(followed(view, made, "Deliver", limit, by=made.by, item=made.item), made.at + limit)
+        yield view.duty(view.followed(made, "Deliver", limit, by=made.by, item=made.item), made.at + limit)
 
 
 @norm(
@@ -170,7 +131,7 @@ def gnrs_080(view: View) -> Iterator[Verdict]:
 def gnrs_081(view: View) -> Iterator[Verdict]:
     for swap in view.acts("Trade", role="learner"):
         if swap.object in ("learning_material", "play_learning_resource", None):
-            yield view.ban(negate(fact(swap, "consent")), swap.at)
+            yield view.ban(negate(swap.fact("consent")), swap.at)
 
 
 @norm(
@@ -187,7 +148,7 @@ def gnrs_082(view: View) -> Iterator[Verdict]:
     yield view.ban(view.happened("Craft", role="learner", after=end + view.span("PT2M", "PT5M")), view.closure)
     for taken in takings(view, ("shared_resource",)):
         if taken.at <= end:
-            yield view.duty(fact(taken, "returned"), view.closure)
+            yield view.duty(taken.fact("returned"), view.closure)
     due = end + view.span("PT10M")
     yield view.duty(view.happened("CheckOut", role="caregiver", before=due), due)
 
@@ -198,7 +159,7 @@ def gnrs_082(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_083(view: View) -> Iterator[Verdict]:
-    for arrival in first_per_person(view.acts("MoveTo", role="learner", where="play_area")):
+    for arrival in view.firsts("MoveTo", role="learner", where="play_area"):
         limit = view.span("PT5M")
         soonest, latest = (checked_in(view, arrival.by, before=instant + limit) for instant in (arrival.at, arrival.to))
         yield view.duty(soonest if soonest == latest else None, arrival.at + limit)
@@ -238,7 +199,7 @@ def gnrs_085(view: View) -> Iterator[Verdict]:
             yield "indeterminate"
         elif not taken.facts.get("returned") and taken.facts.get("belongs_to") != taken.by:
             made = {a.item for a in view.acts("Craft")}
-            mended = followed(view, taken, "Craft", by=taken.by, object="play_learning_resource")
+            mended = view.followed(taken, "Craft", by=taken.by, object="play_learning_resource")
             brought = view.acts("Deliver", by=taken.by, object="play_learning_resource", after=taken.at)
             yield view.duty(either(mended, any(a.item not in made for a in brought)), view.closure)
 
@@ -251,11 +212,11 @@ def gnrs_085(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_086(view: View) -> Iterator[Verdict]:
-    for first in first_per_person(view.acts(("MoveTo", "Craft"), role="learner")):
+    for first in view.firsts(("MoveTo", "Craft"), role="learner"):
         yield view.duty(checked_in(view, first.by), view.closure)
     yield view.ban(view.happened("MoveTo", role="learner", where="health_and_sport"), view.closure)
     for taken in takings(view, GAMES):
-        back = fact(taken, "returned")
+        back = taken.fact("returned")
         if taken.facts is None and taken.item is not None and taken.where == ROOM:  # outdoors it may as well lie about
-            back = followed(view, taken, "Interact", where=taken.where, item=taken.item) or None
+            back = view.followed(taken, "Interact", where=taken.where, item=taken.item) or None
         yield view.duty(back, view.closure)

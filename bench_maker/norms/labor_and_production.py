@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from bench_maker.view import Known, Seen, View, both, either, negate, norm
 from gnrs_ppl.audit.types import Verdict
@@ -30,37 +29,6 @@ def if_own(done: Known, sure: bool) -> Known:
     return done if sure or done else None
 
 
-def preceded(view: View, act: Seen, action: str, **stated: Any) -> Known:
-    """Whether such an act came before this one; unknown within the clock's grain."""
-    if any(view.earlier(a, act) for a in view.acts(action, **stated)):
-        return True
-    return False if view.happened(action, before=act.to, **stated) is False else None
-
-
-def followed(view: View, act: Seen, action: str, limit: float | None = None, **stated: Any) -> Known:
-    """Whether such an act came after this one, within a time limit or until the closure; unknown within the clock's grain."""
-    others = [a for a in view.acts(action, **stated) if a != act and view.earlier(act, a) is not False]
-    if any(view.earlier(act, a) and (limit is None or a.to <= act.at + limit) for a in others):
-        return True
-    if any(limit is None or a.at <= act.to + limit for a in others):
-        return None
-    end = view.closure if limit is None else act.to + limit
-    return False if view.happened(action, after=act.to + 1e-3, before=end, **stated) is False else None
-
-
-def between(view: View, first: Seen, last: Seen | None, action: str, **stated: Any) -> Known:
-    """Whether such an act came after one and before another (or the closure); unknown within the clock's grain."""
-    found = (both(view.earlier(first, a), last is None or view.earlier(a, last)) for a in view.acts(action, **stated))
-    fewest, most = view.count(action, after=first.at, before=view.closure if last is None else last.to, **stated)
-    return either(*found, False if fewest == most else None)
-
-
-def fact(act: Seen, name: str) -> Known:
-    """A yes-or-no fact of an act, None where it is hidden or absent."""
-    found = (act.facts or {}).get(name)
-    return None if found is None else bool(found)
-
-
 @norm(
     "GNRS-061",
     says="Every farm worker checks in soon after first setting to work (grey band) and later checks out in person before the case ends.",
@@ -82,8 +50,8 @@ def gnrs_061(view: View) -> Iterator[Verdict]:
 def gnrs_062(view: View) -> Iterator[Verdict]:
     for first in view.acts("CheckIn", role="farm_worker")[:1]:
         limit = view.span("PT30M")
-        beforehand = preceded(view, first, "PublishTask", role="foreman")
-        yield view.duty(either(beforehand, followed(view, first, "PublishTask", limit, role="foreman")), first.at + limit)
+        beforehand = view.preceded(first, "PublishTask", role="foreman")
+        yield view.duty(either(beforehand, view.followed(first, "PublishTask", limit, role="foreman")), first.at + limit)
 
 
 @norm("GNRS-063", says="At no time in the case does anybody trade water from the tank or the shared supply.", expressible=True)
@@ -99,9 +67,9 @@ def gnrs_063(view: View) -> Iterator[Verdict]:
 )
 def gnrs_064(view: View) -> Iterator[Verdict]:
     for checkin, sure in firsts(view, "CheckIn"):
-        yield view.duty(if_own(preceded(view, checkin, "SignContract", by=checkin.by), sure), checkin.at)
+        yield view.duty(if_own(view.preceded(checkin, "SignContract", by=checkin.by), sure), checkin.at)
     for pick, sure in firsts(view, "Harvest"):
-        ready = both(preceded(view, pick, "SignContract", by=pick.by), preceded(view, pick, "CheckIn", by=pick.by))
+        ready = both(view.preceded(pick, "SignContract", by=pick.by), view.preceded(pick, "CheckIn", by=pick.by))
         yield view.ban(negate(if_own(ready, sure)), pick.at)
 
 
@@ -116,8 +84,8 @@ def gnrs_065(view: View) -> Iterator[Verdict]:
         end, limit = view.fact("planned_end"), view.span("PT10M")
         if word.facts is None or end is None:
             yield "indeterminate"
-        elif word.facts.get("about") == "excuse" and fact(word, "excuse_true"):
-            yield view.duty(followed(view, word, "CheckOut", limit, by=word.by), word.at + limit)
+        elif word.facts.get("about") == "excuse" and word.fact("excuse_true"):
+            yield view.duty(view.followed(word, "CheckOut", limit, by=word.by), word.at + limit)
         elif word.facts.get("about") == "excuse":
             yield view.ban(view.happened("CheckOut", by=word.by, after=word.at, before=end), end)
 
@@ -133,7 +101,7 @@ def gnrs_066(view: View) -> Iterator[Verdict]:
             yield "indeterminate"
             continue
         limit = view.span("PT2H")
-        brought = followed(view, cut, "Deliver", limit, role="farm_worker", where="delivery_station", item=cut.item)
+        brought = view.followed(cut, "Deliver", limit, role="farm_worker", where="delivery_station", item=cut.item)
         yield view.duty(brought, cut.at + limit)
 
 
@@ -149,9 +117,9 @@ def gnrs_067(view: View) -> Iterator[Verdict]:
         if taken.by is None or taken.item is None or taken.item in known:
             continue
         known.add(taken.item)
-        back = fact(taken, "returned")
+        back = taken.fact("returned")
         if taken.facts is None:
-            back = followed(view, taken, "Interact", by=taken.by, where="storage_and_utility", item=taken.item)
+            back = view.followed(taken, "Interact", by=taken.by, where="storage_and_utility", item=taken.item)
         by_another = any(a.by not in (taken.by, None) for a in view.acts("Interact", item=taken.item))
         yield view.duty(both(back, not by_another), view.closure)
         yield view.ban(view.happened("Trade", by=taken.by, object=TOOLS), view.closure)
@@ -170,10 +138,10 @@ def gnrs_068(view: View) -> Iterator[Verdict]:
             continue
         if not (pick.facts or {}).get("on_behalf_of"):
             sure = pick.facts is not None or bool(view.acts(("Speak", "Trade", "Craft"), by=pick.by))
-            asked = preceded(view, pick, "Speak", by=pick.by, facts={"to": OWNER, "about": "ripe field"})
-            yield view.duty(if_own(both(asked, fact(pick, "ripe")), sure), pick.at)
-        yield view.duty(followed(view, pick, "Deliver", item=pick.item), view.closure)
-        sold = between(view, pick, None, "Trade", by=pick.by, object="consumable_food")
+            asked = view.preceded(pick, "Speak", by=pick.by, facts={"to": OWNER, "about": "ripe field"})
+            yield view.duty(if_own(both(asked, pick.fact("ripe")), sure), pick.at)
+        yield view.duty(view.followed(pick, "Deliver", item=pick.item), view.closure)
+        sold = view.between(pick, None, "Trade", by=pick.by, object="consumable_food")
         if sold:
             sales = view.acts("Trade", by=pick.by, object="consumable_food", after=pick.at)
             sold = either(*(None if s.facts is None else str(s.facts.get("to")).startswith("customer") for s in sales))
@@ -201,12 +169,12 @@ def gnrs_069(view: View) -> Iterator[Verdict]:
 )
 def gnrs_070(view: View) -> Iterator[Verdict]:
     for pick in view.acts("Harvest", role="farm_worker"):
-        fit = fact(pick, "ripe")
+        fit = pick.fact("ripe")
         if fit is None or pick.item is None:
             yield "indeterminate"
         elif not fit:
             limit = view.span("PT3H")
-            made = followed(view, pick, "Craft", limit, role="farm_worker", object="consumable_food")
+            made = view.followed(pick, "Craft", limit, role="farm_worker", object="consumable_food")
             yield view.duty(made, pick.at + limit)
             yield view.ban(view.happened("Deliver", item=pick.item), view.closure)
 
@@ -230,7 +198,7 @@ def gnrs_071(view: View) -> Iterator[Verdict]:
             equal = abs(sum(float((a.facts or {})["amount"]) for a in loads) - noted) <= view.share(0.02, 0.1) * noted
         yield view.duty(equal, view.closure)
         last = loads[-1] if loads else None
-        bartered = between(view, pick, last, "Trade", role="farm_worker", object="consumable_food")
+        bartered = view.between(pick, last, "Trade", role="farm_worker", object="consumable_food")
         yield view.ban(bartered, view.closure if last is None else last.to)
 
 
@@ -254,7 +222,7 @@ def gnrs_073(view: View) -> Iterator[Verdict]:
     for last in view.acts("Deliver")[-1:]:
         for first, sure in firsts(view, *WORK):
             limit = view.span("PT15M")
-            yield view.duty(if_own(followed(view, last, "CheckOut", limit, by=first.by), sure), last.at + limit)
+            yield view.duty(if_own(view.followed(last, "CheckOut", limit, by=first.by), sure), last.at + limit)
 
 
 @norm(
@@ -265,7 +233,7 @@ def gnrs_073(view: View) -> Iterator[Verdict]:
 def gnrs_074(view: View) -> Iterator[Verdict]:
     touches = view.acts("Interact", role="farm_worker", object="tool_equipment")
     for touch in touches:
-        told = both(preceded(view, touch, "PublishTask", role="foreman"), preceded(view, touch, "Speak", role="foreman"))
+        told = both(view.preceded(touch, "PublishTask", role="foreman"), view.preceded(touch, "Speak", role="foreman"))
         yield view.ban(negate(told), touch.at)
     if not touches:
         yield view.ban(view.happened("Interact", role="farm_worker", object="tool_equipment"), view.closure)

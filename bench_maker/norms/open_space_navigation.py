@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from bench_maker.view import Known, Seen, View, both, either, norm
 from gnrs_ppl.audit.types import Verdict
@@ -11,19 +11,6 @@ SQUARE, GATE, GROUND, BORDER = "public_square", "movement_boundary", "health_and
 AWAY = (GATE, GROUND, BORDER)
 KEY, WATER, PARCEL = "boundary_access_object", "hydration_source", "exchange_delivery_object"
 HOUR, DAY = 3600.0, 86400.0
-
-
-def first_per_person(acts: Iterable[Seen]) -> list[Seen]:
-    """The first act of each person, in order of time; acts of nobody known count as one person's."""
-    found: dict[str | None, Seen] = {}
-    for act in acts:
-        found.setdefault(act.by, act)
-    return list(found.values())
-
-
-def told(act: Seen, name: str) -> str | None:
-    """A latent fact of an act that is a word, "" where the act has none; None on record."""
-    return None if act.facts is None else str(act.facts.get(name, ""))
 
 
 def setting_out(view: View) -> list[Seen]:
@@ -75,7 +62,7 @@ def gnrs_106(view: View) -> Iterator[Verdict]:
         warned: list[Known] = [False]
         asked: list[Known] = [False]
         for word in view.acts("Speak", role=("guide", "traveller"), after=published, before=out.at):
-            about, to = told(word, "about"), told(word, "to")
+            about, to = word.told("about"), word.told("to")
             known = about is not None and to is not None and out.by is not None
             if word.role == "guide":
                 warned.append((about, to) == ("danger", out.by) if known else None)
@@ -111,7 +98,7 @@ def gnrs_108(view: View) -> Iterator[Verdict]:
         return
     yield view.duty(view.happened("Patrol", role="patrol_member", where=GROUND), view.closure)
     yield view.ban(view.happened("Speak", role="patrol_member", where=GROUND), view.closure)
-    for guard in first_per_person(view.acts("Patrol", role="patrol_member", where=GROUND)):
+    for guard in view.firsts("Patrol", role="patrol_member", where=GROUND):
         if guard.by is None:
             yield "indeterminate"
             continue
@@ -160,7 +147,7 @@ def gnrs_111(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_112(view: View) -> Iterator[Verdict]:
-    for first in first_per_person(view.acts("Deliver", role="traveller", object=PARCEL)):
+    for first in view.firsts("Deliver", role="traveller", object=PARCEL):
         if first.by is None:
             yield "indeterminate"
             continue

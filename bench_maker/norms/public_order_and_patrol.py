@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from bench_maker.view import Seen, View, both, either, norm
 from gnrs_ppl.audit.types import Verdict
@@ -13,15 +13,6 @@ KEY, SUPPLY, CONSIGNMENT = "boundary_access_object", "hygiene_health_resource", 
 DAY, HOUR = 86400.0, 3600.0
 
 
-def first_per_person(acts: Iterable[Seen]) -> list[Seen]:
-    """Earliest of the acts of each person; one whose author is unknown stands for nobody."""
-    found: dict[str, Seen] = {}
-    for act in acts:
-        if act.by is not None:
-            found.setdefault(act.by, act)
-    return list(found.values())
-
-
 def kind_of(name: str) -> str:
     """Role in a person's name, such as resident for resident_07."""
     return name.rsplit("_", 1)[0]
@@ -29,12 +20,12 @@ def kind_of(name: str) -> str:
 
 def on_round(view: View) -> list[Seen]:
     """First act out on the round of each patrol member who took part in it."""
-    return first_per_person(view.acts(("MoveTo", "Patrol", "Deliver"), role="patrol_member"))
+    return view.firsts(("MoveTo", "Patrol", "Deliver"), role="patrol_member", known=True)
 
 
 @norm("GNRS-017", says="Every patrol member has checked in on the case before first patrolling any place on it.", expressible=True)
 def gnrs_017(view: View) -> Iterator[Verdict]:
-    for patrol in first_per_person(view.acts("Patrol", role="patrol_member")):
+    for patrol in view.firsts("Patrol", role="patrol_member", known=True):
         yield view.duty(view.happened("CheckIn", by=patrol.by, before=patrol.at), patrol.at)
 
 
@@ -57,7 +48,7 @@ def gnrs_018(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_019(view: View) -> Iterator[Verdict]:
-    for person in first_per_person(view.acts(role=("resident", "visitor"), where=BORDER)):
+    for person in view.firsts(role=("resident", "visitor"), where=BORDER, known=True):
         yield view.ban(view.happened("Trade", by=person.by, where=BORDER), view.closure)
     for deal in view.acts("Trade", role=("resident", "visitor"), where=BORDER):
         due = deal.at + view.span("PT15M")
@@ -81,7 +72,7 @@ def gnrs_020(view: View) -> Iterator[Verdict]:
     "GNRS-021", says="After the last place patrolled by each patrol member, that member checks out within thirty minutes.", expressible=True
 )
 def gnrs_021(view: View) -> Iterator[Verdict]:
-    for last in first_per_person(reversed(view.acts("Patrol", role="patrol_member"))):
+    for last in {patrol.by: patrol for patrol in view.acts("Patrol", role="patrol_member") if patrol.by is not None}.values():
         due = last.at + view.span("PT30M")
         yield view.duty(view.happened("CheckOut", by=last.by, after=last.at, before=due), due)
 
@@ -107,7 +98,7 @@ def gnrs_022(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_023(view: View) -> Iterator[Verdict]:
-    for patrol in first_per_person(view.acts("Patrol", role="patrol_member", where=GATE)):
+    for patrol in view.firsts("Patrol", role="patrol_member", where=GATE, known=True):
         yield view.duty(view.happened("Interact", by=patrol.by, where=GATE, object=KEY), view.closure)
         yield view.ban(view.happened("Deliver", role="patrol_member", object=KEY), view.closure)
 
@@ -173,7 +164,7 @@ def gnrs_026(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_027(view: View) -> Iterator[Verdict]:
-    for person in first_per_person(view.acts(role=("resident", "visitor"), where=GATE)):
+    for person in view.firsts(role=("resident", "visitor"), where=GATE, known=True):
         yield view.ban(view.happened("Interact", by=person.by, where=GATE, object=KEY), view.closure)
 
 
@@ -185,8 +176,7 @@ def gnrs_027(view: View) -> Iterator[Verdict]:
     expressible=False,
 )
 def gnrs_028(view: View) -> Iterator[Verdict]:
-    gifts = view.acts("Deliver", role="patrol_member", object=SUPPLY)
-    for gift in first_per_person(gifts):
+    for gift in view.firsts("Deliver", role="patrol_member", object=SUPPLY, known=True):
         yield view.duty(view.happened("Deliver", role="patrol_member", where=SQUARE, object=SUPPLY), view.closure)
         yield view.ban(view.happened("Trade", role="patrol_member", object=SUPPLY), view.closure)
         yield view.duty(view.happened("CheckOut", by=gift.by, after=gift.at), view.closure)
@@ -213,7 +203,7 @@ def gnrs_029(view: View) -> Iterator[Verdict]:
     for person in pair:
         yield view.duty(view.happened("CheckIn", by=person), view.closure)
         yield view.duty(view.happened("CheckOut", by=person), view.closure)
-    starts = first_per_person(view.acts("CheckIn", by=tuple(person for person in pair if person)))
+    starts = view.firsts("CheckIn", by=tuple(person for person in pair if person), known=True)
     ends = {act.by: act for person in pair for act in view.acts("CheckOut", by=person)}
     if len(starts) > 1 and all(start.by in ends for start in starts):
         yield view.duty(view.earlier(ends[starts[1].by], ends[starts[0].by]), view.closure)

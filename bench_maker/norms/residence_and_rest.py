@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-from bench_maker.view import Known, Seen, View, both, either, negate, norm
+from bench_maker.view import Known, View, both, either, negate, norm
 from gnrs_ppl.audit.types import Verdict
 
 ROOMS = "private_living"
 GATE = "movement_boundary"
 HEALTH = "hygiene_health_resource"
-
-
-def first_per_person(acts: Iterable[Seen]) -> list[Seen]:
-    """First act of every person among some; those of nobody known count as one person's."""
-    firsts: dict[str | None, Seen] = {}
-    for act in acts:
-        firsts.setdefault(act.by, act)
-    return list(firsts.values())
-
-
-def prior(view: View, act: Seen, action: str, since: float = float("-inf"), **stated: Any) -> Known:
-    """Whether something was done before another act (and since an instant); unknown within the clock's grain."""
-    order = either(*(view.earlier(a, act) for a in view.acts(action, after=since, **stated)))
-    after = max(since, view.start - 1)
-    return order if order is not False else view.happened(action, after=after, before=act.at, **stated)
 
 
 def resting(view: View, at: float) -> Known:
@@ -44,7 +28,7 @@ def resting(view: View, at: float) -> Known:
 )
 def gnrs_047(view: View) -> Iterator[Verdict]:
     """Hands off the medicines."""
-    for first in first_per_person(view.acts(role=("caretaker", "visitor"))):
+    for first in view.firsts(role=("caretaker", "visitor")):
         if first.by is None:
             yield "indeterminate"
             continue
@@ -63,11 +47,11 @@ def gnrs_047(view: View) -> Iterator[Verdict]:
 def gnrs_048(view: View) -> Iterator[Verdict]:
     """Speak, come within twenty minutes of it, and leave the health supplies alone."""
     deeds = ("MoveTo", "Interact", "Deliver", "Trade")
-    for arrival in first_per_person(view.acts(deeds, role="caretaker", where=ROOMS)):
+    for arrival in view.firsts(deeds, role="caretaker", where=ROOMS):
         if arrival.by is None:
             yield "indeterminate"
             continue
-        yield view.duty(prior(view, arrival, "Speak", arrival.at - view.span("PT20M"), by=arrival.by), arrival.at)
+        yield view.duty(view.prior(arrival, "Speak", arrival.at - view.span("PT20M"), by=arrival.by), arrival.at)
         yield view.ban(view.happened("Interact", by=arrival.by, where=ROOMS, object=HEALTH), view.closure)
 
 
@@ -81,13 +65,13 @@ def gnrs_048(view: View) -> Iterator[Verdict]:
 )
 def gnrs_049(view: View) -> Iterator[Verdict]:
     """Check in at the gate, and do not enter the rooms without."""
-    for first in first_per_person(view.acts(role="visitor")):
+    for first in view.firsts(role="visitor"):
         if first.by is None:
             yield "indeterminate"
             continue
         yield view.duty(view.happened("CheckIn", by=first.by, where=GATE), view.closure)
         for entry in view.acts("MoveTo", by=first.by, where=ROOMS):
-            yield view.duty(prior(view, entry, "CheckIn", by=first.by, where=GATE), entry.at)
+            yield view.duty(view.prior(entry, "CheckIn", by=first.by, where=GATE), entry.at)
 
 
 @norm(
@@ -105,7 +89,7 @@ def gnrs_050(view: View) -> Iterator[Verdict]:
     if published:
         yield view.duty(view.happened("PublishTask", role="caretaker"), view.closure)
     for chore in done:
-        yield view.duty(prior(view, chore, "PublishTask", role="caretaker"), chore.at)
+        yield view.duty(view.prior(chore, "PublishTask", role="caretaker"), chore.at)
     if published or done:
         woken: Known = view.happened("Speak", role="caretaker", facts={"to": view.fact("host")})
         if view.sight.facts is not None:
@@ -122,7 +106,7 @@ def gnrs_050(view: View) -> Iterator[Verdict]:
 def gnrs_051(view: View) -> Iterator[Verdict]:
     """No key before the contract."""
     for use in view.acts("Interact", role="visitor", object="boundary_access_object"):
-        yield view.duty(None if use.by is None else prior(view, use, "SignContract", by=use.by), use.at)
+        yield view.duty(None if use.by is None else view.prior(use, "SignContract", by=use.by), use.at)
 
 
 @norm(
@@ -135,7 +119,7 @@ def gnrs_051(view: View) -> Iterator[Verdict]:
 )
 def gnrs_052(view: View) -> Iterator[Verdict]:
     """Deliver at the gate, check out, and go no further."""
-    for first in first_per_person(view.acts("Deliver", role="courier")):
+    for first in view.firsts("Deliver", role="courier"):
         if first.by is None:
             yield "indeterminate"
             continue
@@ -166,7 +150,7 @@ def short_visit(view: View, by: str) -> tuple[Known, float]:
 )
 def gnrs_053(view: View) -> Iterator[Verdict]:
     """In and out within an hour; the first slip is forgiven."""
-    for first in first_per_person(view.acts(role="visitor")):
+    for first in view.firsts(role="visitor"):
         if first.by is None:
             yield "indeterminate"
             continue
@@ -205,8 +189,8 @@ def gnrs_055(view: View) -> Iterator[Verdict]:
     """No lodging contract over the present resident's head."""
     for contract in view.acts("SignContract", role=("owner", "visitor", "caretaker", "courier"), object="rest_resource"):
         host, owner = view.fact("host"), view.fact("keyholder")
-        asked = prior(view, contract, "Speak", role="owner", facts={"to": host, "consent": True})
-        told = prior(view, contract, "Speak", role="resident", facts={"to": owner, "consent": True})
+        asked = view.prior(contract, "Speak", role="owner", facts={"to": host, "consent": True})
+        told = view.prior(contract, "Speak", role="resident", facts={"to": owner, "consent": True})
         signed = view.happened("SignContract", role="resident", facts={"consent": True})
         yield view.duty(either(asked, told, signed), view.closure)
 
@@ -222,7 +206,7 @@ def gnrs_055(view: View) -> Iterator[Verdict]:
 )
 def gnrs_056(view: View) -> Iterator[Verdict]:
     """Check in on the square, bring everybody the same, and trade none of it."""
-    couriers = first_per_person(view.acts("Deliver", role="courier"))
+    couriers = view.firsts("Deliver", role="courier")
     for first in couriers:
         checked = None if first.by is None else view.happened("CheckIn", by=first.by, where="public_square")
         yield view.duty(checked, view.closure)
@@ -244,7 +228,7 @@ def gnrs_056(view: View) -> Iterator[Verdict]:
 )
 def gnrs_057(view: View) -> Iterator[Verdict]:
     """The owner checks in like anybody."""
-    for first in first_per_person(view.acts(role="owner", where=ROOMS)):
+    for first in view.firsts(role="owner", where=ROOMS):
         yield view.duty(None if first.by is None else view.happened("CheckIn", by=first.by), view.closure)
 
 
@@ -262,7 +246,7 @@ def gnrs_058(view: View) -> Iterator[Verdict]:
         due = task.to + view.span("PT3H")
         yield view.duty(view.happened("Interact", role="caretaker", object="rest_resource", after=task.at, before=due), due)
     for airing in view.acts("Interact", role="caretaker", object="rest_resource"):
-        yield view.duty(prior(view, airing, "PublishTask", role="caretaker", object="rest_resource"), airing.at)
+        yield view.duty(view.prior(airing, "PublishTask", role="caretaker", object="rest_resource"), airing.at)
 
 
 @norm(
@@ -275,7 +259,7 @@ def gnrs_058(view: View) -> Iterator[Verdict]:
 )
 def gnrs_059(view: View) -> Iterator[Verdict]:
     """Ask about the shared resting place instead of touching what lies there."""
-    for first in first_per_person(view.acts(role="visitor", where=ROOMS)):
+    for first in view.firsts(role="visitor", where=ROOMS):
         if first.by is None:
             yield "indeterminate"
             continue
@@ -294,11 +278,11 @@ def gnrs_059(view: View) -> Iterator[Verdict]:
 )
 def gnrs_060(view: View) -> Iterator[Verdict]:
     """Check in, sign with the owner, then move in."""
-    for contract in first_per_person(view.acts("SignContract", role="visitor")):
+    for contract in view.firsts("SignContract", role="visitor"):
         if contract.by is None:
             yield "indeterminate"
             continue
-        yield view.duty(prior(view, contract, "CheckIn", by=contract.by), contract.at)
+        yield view.duty(view.prior(contract, "CheckIn", by=contract.by), contract.at)
         for entry in view.acts("MoveTo", by=contract.by, where=ROOMS):
-            signed = prior(view, entry, "SignContract", by=contract.by)
-            yield view.duty(both(signed, prior(view, entry, "SignContract", role="owner")), entry.at)
+            signed = view.prior(entry, "SignContract", by=contract.by)
+            yield view.duty(both(signed, view.prior(entry, "SignContract", role="owner")), entry.at)

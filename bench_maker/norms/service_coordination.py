@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from bench_maker.view import Known, Seen, View, both, either, negate, norm
 from gnrs_ppl.audit.types import Verdict
@@ -12,18 +12,9 @@ HOUSE, COUNTER, STORE, STATION = "restaurant", "food_service", "storage_and_util
 FOOD, TOOL, JUG, SHARED = "consumable_food", "tool_equipment", "hydration_source", "shared_resource"
 
 
-def first_per_person(acts: Iterable[Seen]) -> list[Seen]:
-    """Earliest of the acts of each person; one whose author is unknown stands for nobody."""
-    found: dict[str, Seen] = {}
-    for act in acts:
-        if act.by is not None:
-            found.setdefault(act.by, act)
-    return list(found.values())
-
-
 def at_work(view: View, *roles: str) -> list[Seen]:
     """First act at work of each person of a role, by acts that nobody does there in another's stead."""
-    return first_per_person(view.acts(("MoveTo", "Interact", "Craft"), role=roles or STAFF))
+    return view.firsts(("MoveTo", "Interact", "Craft"), role=roles or STAFF, known=True)
 
 
 @norm(
@@ -65,7 +56,7 @@ def gnrs_002(view: View) -> Iterator[Verdict]:
     expressible=True,
 )
 def gnrs_003(view: View) -> Iterator[Verdict]:
-    for guest in first_per_person(view.acts(role="visitor")):
+    for guest in view.firsts(role="visitor", known=True):
         yield view.ban(view.happened("Interact", by=guest.by, where=(HOUSE, COUNTER), object=(TOOL, JUG)), view.closure)
 
 
@@ -86,7 +77,7 @@ def gnrs_004(view: View) -> Iterator[Verdict]:
 
 @norm("GNRS-005", says="Within ten minutes of first walking into the restaurant a waiter or cook has checked in.", expressible=True)
 def gnrs_005(view: View) -> Iterator[Verdict]:
-    for arrival in first_per_person(view.acts("MoveTo", role=STAFF, where=HOUSE)):
+    for arrival in view.firsts("MoveTo", role=STAFF, where=HOUSE, known=True):
         due = arrival.at + view.span("PT10M")
         yield view.duty(view.happened("CheckIn", by=arrival.by, before=due), due)
 
@@ -144,7 +135,7 @@ def gnrs_008(view: View) -> Iterator[Verdict]:
     expressible=False,
 )
 def gnrs_009(view: View) -> Iterator[Verdict]:
-    for arrival in first_per_person(view.acts("MoveTo", role="waiter", where=HOUSE)):
+    for arrival in view.firsts("MoveTo", role="waiter", where=HOUSE, known=True):
         since = arrival.at - view.span("PT4H", "PT8H")
         cook = view.happened("MoveTo", role="cook", where=HOUSE, after=since, before=arrival.at, anywhere=True)
         yield view.duty(cook, arrival.at)
@@ -247,7 +238,7 @@ def gnrs_015(view: View) -> Iterator[Verdict]:
     expressible=False,
 )
 def gnrs_016(view: View) -> Iterator[Verdict]:
-    guests = first_per_person(view.acts(role="visitor"))
+    guests = view.firsts(role="visitor", known=True)
     for waiter in at_work(view, "waiter") if guests else []:
         yield view.duty(view.happened("CheckIn", by=waiter.by), view.closure)
         due = guests[0].at + view.span("PT30M", "PT1H")
