@@ -229,12 +229,6 @@ class View:
         after = max(since, self.start - 1)
         return order if order is not False else self.happened(action, after=after, before=act.at, **stated)
 
-    def preceded(self, act: Seen, action: str, **stated: Any) -> Known:
-        """As :meth:`prior`, but surely not only where the records up to the latest instant of the act exclude it."""
-        if any(self.earlier(a, act) for a in self.acts(action, **stated)):
-            return True
-        return False if self.happened(action, before=act.to, **stated) is False else None
-
     def followed(self, act: Seen, action: str, limit: float | None = None, **stated: Any) -> Known:
         """Whether something was done after an act, within a time limit or until the closure; unknown within the clock's grain."""
         others = [a for a in self.acts(action, **stated) if a != act and self.earlier(act, a) is not False]

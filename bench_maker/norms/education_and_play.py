@@ -39,8 +39,8 @@ def checked_in(view: View, learner: str | None, **stated: Any) -> Known:
 def gnrs_075(view: View) -> Iterator[Verdict]:
     for out in view.acts("CheckOut"):
         word = either(
-            view.preceded(out, "Speak", by=out.by, where=ROOM),
-            view.preceded(out, "Speak", role="teacher", where=ROOM, facts={"to": out.by}),
+            view.prior(out, "Speak", by=out.by, where=ROOM),
+            view.prior(out, "Speak", role="teacher", where=ROOM, facts={"to": out.by}),
         )
         yield view.duty(both(None if out.role is None else out.role == "caregiver", word), out.at)
 
@@ -53,7 +53,7 @@ def gnrs_075(view: View) -> Iterator[Verdict]:
 def gnrs_076(view: View) -> Iterator[Verdict]:
     yield view.duty(view.happened("PublishTask", role="teacher"), view.closure)
     for made in view.firsts("Craft", role="learner"):
-        yield view.ban(negate(view.preceded(made, "PublishTask", role="teacher")), made.at)
+        yield view.ban(negate(view.prior(made, "PublishTask", role="teacher")), made.at)
 
 
 @norm(

@@ -50,7 +50,7 @@ def gnrs_061(view: View) -> Iterator[Verdict]:
 def gnrs_062(view: View) -> Iterator[Verdict]:
     for first in view.acts("CheckIn", role="farm_worker")[:1]:
         limit = view.span("PT30M")
-        beforehand = view.preceded(first, "PublishTask", role="foreman")
+        beforehand = view.prior(first, "PublishTask", role="foreman")
         yield view.duty(either(beforehand, view.followed(first, "PublishTask", limit, role="foreman")), first.at + limit)
 
 
@@ -67,9 +67,9 @@ def gnrs_063(view: View) -> Iterator[Verdict]:
 )
 def gnrs_064(view: View) -> Iterator[Verdict]:
     for checkin, sure in firsts(view, "CheckIn"):
-        yield view.duty(if_own(view.preceded(checkin, "SignContract", by=checkin.by), sure), checkin.at)
+        yield view.duty(if_own(view.prior(checkin, "SignContract", by=checkin.by), sure), checkin.at)
     for pick, sure in firsts(view, "Harvest"):
-        ready = both(view.preceded(pick, "SignContract", by=pick.by), view.preceded(pick, "CheckIn", by=pick.by))
+        ready = both(view.prior(pick, "SignContract", by=pick.by), view.prior(pick, "CheckIn", by=pick.by))
         yield view.ban(negate(if_own(ready, sure)), pick.at)
 
 
@@ -138,7 +138,7 @@ def gnrs_068(view: View) -> Iterator[Verdict]:
             continue
         if not (pick.facts or {}).get("on_behalf_of"):
             sure = pick.facts is not None or bool(view.acts(("Speak", "Trade", "Craft"), by=pick.by))
-            asked = view.preceded(pick, "Speak", by=pick.by, facts={"to": OWNER, "about": "ripe field"})
+            asked = view.prior(pick, "Speak", by=pick.by, facts={"to": OWNER, "about": "ripe field"})
             yield view.duty(if_own(both(asked, pick.fact("ripe")), sure), pick.at)
         yield view.duty(view.followed(pick, "Deliver", item=pick.item), view.closure)
         sold = view.between(pick, None, "Trade", by=pick.by, object="consumable_food")
@@ -233,7 +233,7 @@ def gnrs_073(view: View) -> Iterator[Verdict]:
 def gnrs_074(view: View) -> Iterator[Verdict]:
     touches = view.acts("Interact", role="farm_worker", object="tool_equipment")
     for touch in touches:
-        told = both(view.preceded(touch, "PublishTask", role="foreman"), view.preceded(touch, "Speak", role="foreman"))
+        told = both(view.prior(touch, "PublishTask", role="foreman"), view.prior(touch, "Speak", role="foreman"))
         yield view.ban(negate(told), touch.at)
     if not touches:
         yield view.ban(view.happened("Interact", role="farm_worker", object="tool_equipment"), view.closure)
