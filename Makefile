@@ -40,13 +40,13 @@ fuzz: $(INSTALLED)
 	GNRS_FUZZ=1 $(BIN)/python -m pytest -m fuzz -n $(WORKERS) --dist worksteal
 
 lint: $(INSTALLED)
-	$(BIN)/ruff check gnrs_ppl bench_maker tests perf examples
-	$(BIN)/ruff format --check gnrs_ppl bench_maker tests perf examples
+	$(BIN)/ruff check gnrs_ppl bench_maker tools tests perf examples
+	$(BIN)/ruff format --check gnrs_ppl bench_maker tools tests perf examples
 	$(BIN)/mypy
 
 format: $(INSTALLED)
-	$(BIN)/ruff check --fix gnrs_ppl bench_maker tests perf examples
-	$(BIN)/ruff format gnrs_ppl bench_maker tests perf examples
+	$(BIN)/ruff check --fix gnrs_ppl bench_maker tools tests perf examples
+	$(BIN)/ruff format gnrs_ppl bench_maker tools tests perf examples
 
 perf: $(INSTALLED)
 	$(BIN)/python perf/startup.py

@@ -30,10 +30,10 @@ from gnrs_ppl.experiments.baselines.self_refine import ROUNDS
 from gnrs_ppl.llm import Cache, OpenAIModel
 from gnrs_ppl.llm.answers import StructuredRule
 from gnrs_ppl.llm.material import material
-from gnrs_ppl.llm.scripted import SCRIPTS, Schema, ScriptedServer
 from gnrs_ppl.models.energy import hard_penalty, slow_score
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.rule.types import SLOTS
+from tools.scripted import SCRIPTS, Schema, ScriptedServer
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

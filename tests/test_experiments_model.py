@@ -47,8 +47,8 @@ from gnrs_ppl.experiments.tables import Table
 from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, cells, write_rows
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings
 from gnrs_ppl.llm.roles import ROLES
-from gnrs_ppl.llm.scripted import SCRIPTS, ScriptedServer, request_key
 from gnrs_ppl.rule.types import SLOTS
+from tools.scripted import SCRIPTS, ScriptedServer, request_key
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

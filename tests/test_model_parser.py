@@ -20,12 +20,12 @@ from gnrs_ppl.experiments.baselines.measure import measured
 from gnrs_ppl.llm.answers import LONGEST, ParsedStructure
 from gnrs_ppl.llm.material import material
 from gnrs_ppl.llm.prompts import load
-from gnrs_ppl.llm.scripted import ScriptedServer
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.canonical import Payload, canonical
 from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS, Structure
+from tools.scripted import ScriptedServer
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -245,7 +245,8 @@ def report(found: Sequence[tuple[Sentence, tuple[int, int, bool]]]) -> None:
         stated, refused = sum(len(s.statements) for s, _ in mine), [f for s, f in mine if s.refuse]
         right, extra = sum(f[0] for s, f in mine), sum(f[1] for s, f in mine)
         print(
-            f"{source:14} right {right} of {stated} = {right / max(stated, 1):.3f}, other {extra}, refused {sum(f[2] for f in refused)} of {len(refused)}"
+            f"{source:14} right {right} of {stated} = {right / max(stated, 1):.3f}, other {extra}, "
+            f"refused {sum(f[2] for f in refused)} of {len(refused)}"
         )
 
 
