@@ -7,27 +7,23 @@ structure that a search chose, or from the structure that the text of a baseline
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import Built, pools_of
 from gnrs_ppl.candidates.proposed import Proposed, asked, kept
 from gnrs_ppl.candidates.source import Proposal
-from gnrs_ppl.evaluate.model_parser import Parsed, parse_texts
+from gnrs_ppl.evaluate.model_parser import parse_texts
 from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL
 from gnrs_ppl.experiments import baselines
 from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
-from gnrs_ppl.experiments.baselines.measure import measured
 from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, Method, with_operator, without_log
 from gnrs_ppl.experiments.runner import Cell, Request, Row
 from gnrs_ppl.llm.client import Answer, ask
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
 from gnrs_ppl.realize.polish import Rule, Version, polish
-from gnrs_ppl.rule.canonical import dumps
 from gnrs_ppl.rule.types import Structure
 
 if TYPE_CHECKING:
@@ -142,29 +138,8 @@ def _prompted(wanted: Sequence[Cell], benches: Mapping[str, Bench], model: Model
     found = {}
     for cell, result, parsed in zip(wanted, results, read, strict=True):
         answers = (*result.calls, *([parsed.answer] if parsed.answer else []))
-        found[cell] = _written(cell, _read_back(result.text, parsed, benches[cell.goal]), answers)
+        found[cell] = _written(cell, benches[cell.goal].read_back(result.text, parsed), answers)
     return found
-
-
-def _read_back(text: str, parsed: Parsed, bench: Bench) -> Row:
-    gate, value, audit = measured(parsed, bench.context, weights=frozen_weights(), revealed=bench.revealed)
-    return {
-        **bench.place,
-        "failed": "",
-        "structure": json.loads(dumps(parsed.structure)) if parsed.structure else None,
-        "text": text,
-        "read_by": parsed.how,
-        "empty_slots": parsed.empty,
-        "hard_ok": gate.passed,
-        "failures": list(gate.failures),
-        "rho": gate.rho,
-        **{str(support): count for support, count in gate.supports.items()},
-        "s_search": value,
-        "audit_f1": audit.record.macro,
-        "audit_violated": audit.record.violation,
-        "audit_truth": audit.truth.macro,
-        "refused": audit.refused,
-    }
 
 
 # Search
