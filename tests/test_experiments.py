@@ -43,21 +43,8 @@ from gnrs_ppl.experiments.metric_sensitivity import Point, crossover, standing
 from gnrs_ppl.experiments.plane import front
 from gnrs_ppl.experiments.published import index, published
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, experiment, experiments, labels_of, study
-from gnrs_ppl.experiments.runner import (
-    Cell,
-    Experiment,
-    Outcome,
-    Report,
-    Request,
-    Row,
-    Run,
-    drop_half_line,
-    generate,
-    means,
-    of,
-    read_rows,
-    run,
-)
+from gnrs_ppl.experiments.rows import Cell, Row, drop_half_line, means, of, read_rows
+from gnrs_ppl.experiments.runner import Experiment, Outcome, Report, Request, Run, generate, run
 from gnrs_ppl.experiments.statistics import DRAWS, LEVEL, bca, estimate, paired, percentile
 from gnrs_ppl.experiments.tables import LATEX, Column, Table, files, shown
 from gnrs_ppl.models.features import FEATURES, feature_vector

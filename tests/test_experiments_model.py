@@ -40,8 +40,9 @@ from gnrs_ppl.experiments.packs import Item, Question, read_filled, read_key, wr
 from gnrs_ppl.experiments.published import index
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, STUDIES, study
 from gnrs_ppl.experiments.registry import studies as all_studies
+from gnrs_ppl.experiments.rows import Row, cell_of, read_rows
 from gnrs_ppl.experiments.rubric_margins import points
-from gnrs_ppl.experiments.runner import Outcome, Request, Row, cell_of, read_rows
+from gnrs_ppl.experiments.runner import Outcome, Request
 from gnrs_ppl.experiments.studies import Made, Order, Study, generate, making, run
 from gnrs_ppl.experiments.tables import Table
 from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, cells, write_rows

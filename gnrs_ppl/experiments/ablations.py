@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from gnrs_ppl.experiments.main import COLUMNS, between, line, lines
 from gnrs_ppl.experiments.methods import ABLATIONS, BASE, KERNELS, METHODS, cells, measure
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Rows, Run, of
+from gnrs_ppl.experiments.rows import Cell, Row, Rows, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.statistics import estimate, paired
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 

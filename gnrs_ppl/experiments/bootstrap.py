@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from gnrs_ppl.experiments.main import between, lines
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run, of
+from gnrs_ppl.experiments.rows import Row, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.statistics import DRAWS, Interval, estimate, paired
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 

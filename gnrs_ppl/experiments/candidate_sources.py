@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from gnrs_ppl.experiments.main import lines
 from gnrs_ppl.experiments.methods import METHODS, SOURCES
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run
+from gnrs_ppl.experiments.rows import Row
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 
 if TYPE_CHECKING:

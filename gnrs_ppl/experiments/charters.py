@@ -9,7 +9,8 @@ from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS
 from gnrs_ppl.experiments import realcharter
 from gnrs_ppl.experiments.main import between
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Rows, Run
+from gnrs_ppl.experiments.rows import Cell, Row, Rows
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.statistics import estimate
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 

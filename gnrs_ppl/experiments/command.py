@@ -11,7 +11,8 @@ from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.compare import compare
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, STUDIES, experiment, experiments, labels_of, studies, study
-from gnrs_ppl.experiments.runner import Outcome, Report, Request, page, read_rows, run
+from gnrs_ppl.experiments.rows import read_rows
+from gnrs_ppl.experiments.runner import Outcome, Report, Request, page, run
 from gnrs_ppl.experiments.tables import Column, Table, show
 
 if TYPE_CHECKING:

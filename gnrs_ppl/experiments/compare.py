@@ -8,7 +8,8 @@ from gnrs_ppl.context.files import read_data
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.bootstrap import MEASURES
 from gnrs_ppl.experiments.main import between
-from gnrs_ppl.experiments.runner import CONFIG, ROWS, Row, of, read_rows
+from gnrs_ppl.experiments.rows import ROWS, Row, of, read_rows
+from gnrs_ppl.experiments.runner import CONFIG
 from gnrs_ppl.experiments.statistics import estimate, paired
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from gnrs_ppl.experiments.main import between
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Rows, Run, of
+from gnrs_ppl.experiments.rows import Rows, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
 from gnrs_ppl.experiments.statistics import estimate, paired
 from gnrs_ppl.experiments.tables import Column, Entry, Table

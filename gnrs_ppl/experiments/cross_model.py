@@ -17,8 +17,9 @@ from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import overall
 from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.rows import Row
 from gnrs_ppl.experiments.rubric_scores import lines
-from gnrs_ppl.experiments.runner import Report, Request, Row
+from gnrs_ppl.experiments.runner import Report, Request
 from gnrs_ppl.experiments.studies import Made, Order, Study, making
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.experiments.writers import OURS, cells

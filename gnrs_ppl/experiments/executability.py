@@ -26,7 +26,8 @@ from gnrs_ppl.experiments.packs import (
     write_pack,
 )
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Report, Row, cell_of
+from gnrs_ppl.experiments.rows import Cell, Row, cell_of
+from gnrs_ppl.experiments.runner import Report
 from gnrs_ppl.experiments.studies import Made, Order, Study
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.experiments.writers import OURS

@@ -8,7 +8,8 @@ from gnrs_ppl.experiments.examples import issue
 from gnrs_ppl.experiments.main import BEST, CEILING, FLOORS, lines
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Rows, Run, of
+from gnrs_ppl.experiments.rows import Row, Rows, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 

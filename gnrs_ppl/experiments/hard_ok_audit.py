@@ -11,7 +11,8 @@ from gnrs_ppl.evaluate.hard_ok import RHO_GATE, SUPPORT_WEIGHTS, rho
 from gnrs_ppl.experiments.main import lines
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run, of
+from gnrs_ppl.experiments.rows import Row, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from gnrs_ppl.experiments.packs import (
     write_pack,
 )
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Report, Request, Row, cell_of
+from gnrs_ppl.experiments.rows import Row, cell_of
+from gnrs_ppl.experiments.runner import Report, Request
 from gnrs_ppl.experiments.studies import Made, Order, Study
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.experiments.writers import OURS

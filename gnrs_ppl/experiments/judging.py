@@ -34,7 +34,7 @@ from gnrs_ppl.evaluate.rubrics import (
     refuse_unanswered,
     rubric_percents,
 )
-from gnrs_ppl.experiments.runner import Row, append, drop_half_line, progress
+from gnrs_ppl.experiments.rows import Row, append, drop_half_line, progress
 from gnrs_ppl.llm.client import Answer
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.experiments.drafting import promising
 from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, cells
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Rows, Run, of
+from gnrs_ppl.experiments.rows import Cell, Row, Rows, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.statistics import Interval, estimate
 from gnrs_ppl.experiments.tables import Column, Entry, Table, shown
 

@@ -9,7 +9,8 @@ from gnrs_ppl.experiments.main import lines
 from gnrs_ppl.experiments.methods import METHODS
 from gnrs_ppl.experiments.metric_sensitivity import OURS, Point, points, standing
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run
+from gnrs_ppl.experiments.rows import Row
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 
 if TYPE_CHECKING:

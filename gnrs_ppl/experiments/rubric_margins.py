@@ -10,8 +10,9 @@ from gnrs_ppl.experiments.bootstrap import paper as paper_bootstrap
 from gnrs_ppl.experiments.cross_model import generators
 from gnrs_ppl.experiments.metric_sensitivity import ALPHAS, Point, crossover, standing
 from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.rows import Row
 from gnrs_ppl.experiments.rubric_scores import lines
-from gnrs_ppl.experiments.runner import Report, Request, Row
+from gnrs_ppl.experiments.runner import Report, Request
 from gnrs_ppl.experiments.studies import Made, Study
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.experiments.writers import OURS, WRITERS

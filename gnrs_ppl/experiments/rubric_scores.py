@@ -11,7 +11,8 @@ from gnrs_ppl.experiments.judging import Line, read_marks
 from gnrs_ppl.experiments.main import LONG, between
 from gnrs_ppl.experiments.pools import PAPER_PROPOSED
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Report, Request, Row, Rows, of
+from gnrs_ppl.experiments.rows import Row, Rows, of
+from gnrs_ppl.experiments.runner import Report, Request
 from gnrs_ppl.experiments.statistics import estimate, paired
 from gnrs_ppl.experiments.studies import Made, Study, making
 from gnrs_ppl.experiments.tables import Column, Entry, Table

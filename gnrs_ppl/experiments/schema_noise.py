@@ -25,7 +25,8 @@ from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.experiments.main import between
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Run, of
+from gnrs_ppl.experiments.rows import Cell, Row, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.slots import best_of
 from gnrs_ppl.experiments.statistics import estimate, paired
 from gnrs_ppl.experiments.tables import Column, Entry, Table

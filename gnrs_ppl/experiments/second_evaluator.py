@@ -10,7 +10,8 @@ from gnrs_ppl.experiments.agreement import Kind, correlation
 from gnrs_ppl.experiments.human_calibration import METHODS, chosen
 from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Report, Row, Rows
+from gnrs_ppl.experiments.rows import Row, Rows
+from gnrs_ppl.experiments.runner import Report
 from gnrs_ppl.experiments.studies import Made, Order, Study
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 

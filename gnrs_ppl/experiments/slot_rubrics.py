@@ -16,7 +16,8 @@ from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES
 from gnrs_ppl.experiments import runner, slots
 from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.main import between
-from gnrs_ppl.experiments.runner import Report, Row, Rows, of, read_rows
+from gnrs_ppl.experiments.rows import Row, Rows, of, read_rows
+from gnrs_ppl.experiments.runner import Report
 from gnrs_ppl.experiments.slots import KINDS, OWN, PAPER_NAMES, SAME, printed_changes
 from gnrs_ppl.experiments.statistics import estimate, paired
 from gnrs_ppl.experiments.studies import Made, Order, Study

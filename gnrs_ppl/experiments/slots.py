@@ -21,7 +21,8 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.experiments.main import between
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Rows, Run, of
+from gnrs_ppl.experiments.rows import Cell, Row, Rows, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.statistics import estimate, paired
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.inference.exact import enumerate_space

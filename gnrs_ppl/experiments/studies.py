@@ -14,24 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.evaluate.rubrics import refuse_unanswered
 from gnrs_ppl.experiments.judging import joined, judge_rows, read_marks
-from gnrs_ppl.experiments.runner import (
-    ROWS,
-    Outcome,
-    Report,
-    Request,
-    Row,
-    all_locked,
-    append,
-    cell_of,
-    configuration,
-    drawable,
-    drop_half_line,
-    on_split,
-    progress,
-    read_rows,
-    settle,
-    write,
-)
+from gnrs_ppl.experiments.rows import ROWS, Row, append, cell_of, drop_half_line, progress, read_rows
+from gnrs_ppl.experiments.runner import Outcome, Report, Request, all_locked, configuration, drawable, on_split, settle, write
 from gnrs_ppl.experiments.tables import Table
 from gnrs_ppl.experiments.writers import cells, write_rows
 from gnrs_ppl.llm.roles import Role

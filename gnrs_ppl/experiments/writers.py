@@ -20,7 +20,8 @@ from gnrs_ppl.experiments import baselines
 from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
 from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, Method, with_operator, without_log
-from gnrs_ppl.experiments.runner import Cell, Request, Row
+from gnrs_ppl.experiments.rows import Cell, Row
+from gnrs_ppl.experiments.runner import Request
 from gnrs_ppl.llm.client import Answer, ask
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
 from gnrs_ppl.realize.polish import Rule, Version, polish
