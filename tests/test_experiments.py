@@ -42,7 +42,7 @@ from gnrs_ppl.experiments.methods import BASE, METHODS, Drafter, without_log
 from gnrs_ppl.experiments.metric_sensitivity import Point, crossover, standing
 from gnrs_ppl.experiments.plane import front
 from gnrs_ppl.experiments.published import index, published
-from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, experiment, experiments, labels_of, study
+from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, experiment, experiments, labels_of
 from gnrs_ppl.experiments.rows import Cell, Row, drop_half_line, means, of, read_rows
 from gnrs_ppl.experiments.runner import Experiment, Outcome, Report, Request, Run, generate, run
 from gnrs_ppl.experiments.statistics import DRAWS, LEVEL, bca, estimate, paired, percentile
@@ -343,7 +343,7 @@ def test_every_label_has_an_experiment_a_document_or_a_reason(entry: Any) -> Non
     if entry.covered_by in NEEDS_MODEL:
         with pytest.raises(InputError, match="needs a model"):
             experiment(entry.covered_by)
-        assert study(entry.covered_by)
+        assert experiment(entry.covered_by, llm=True)
         assert entry.label in labels_of(entry.covered_by)
         return
     if entry.kind == "text":
@@ -827,7 +827,7 @@ def test_optimisers_share_one_objective(drafter: Drafter) -> None:
         chains = METHODS[name].least if METHODS[name].runs_chains else None
         chosen = drafter.choose(METHODS[name], chains, 0)
         assert chosen is not None
-        value, feasible = drafter.bench.s_search(chosen.structure)
+        value, feasible = drafter.bench.worth(chosen.structure)
         assert value == pytest.approx(greatest - (chosen.epsilon or 0.0), abs=1e-6)
         assert feasible
         if name in ("Exact", "CP-SAT control"):

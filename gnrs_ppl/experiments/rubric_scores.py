@@ -12,11 +12,10 @@ from gnrs_ppl.experiments.main import LONG, between
 from gnrs_ppl.experiments.pools import PAPER_PROPOSED
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, Rows, of
-from gnrs_ppl.experiments.runner import Report, Request
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.statistics import estimate, paired
-from gnrs_ppl.experiments.studies import Made, Study, making
 from gnrs_ppl.experiments.tables import Column, Entry, Table
-from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, WRITERS
+from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, ROLES, WRITERS, making
 from gnrs_ppl.realize.polish import Outcome
 
 FULL = "GNRS-Search full"
@@ -56,16 +55,16 @@ def line(name: str, chains: int | None, own: Rows) -> tuple[Entry, ...]:
 # Main table and held-out family
 
 
-def report_on(name: str, label: str, title: str) -> Callable[[Made], Report]:
+def report_on(name: str, label: str, title: str) -> Callable[[Run], Report]:
     """The report of a study of the main table's methods, beside a table of the paper."""
 
-    def report(made: Made) -> Report:
-        rows, request = made.rows(name), made.request
+    def report(run: Run) -> Report:
+        rows, request = run.judged(name), run.request
         tables = [
             scores(name, label, title, rows, request),
             measures(rows, request),
             candidates(rows, request),
-            calls(rows, read_marks(made.out / name), request),
+            calls(rows, read_marks(run.out / name), request),
         ]
         return Report(tables)
 
@@ -151,10 +150,10 @@ def calls(rows: Sequence[Row], marks: Sequence[Line], request: Request) -> Table
 # Ablations
 
 
-def ablations(made: Made) -> Report:
+def ablations(run: Run) -> Report:
     """Variants of the method with its candidates and polish, and their paired differences from it."""
-    request = made.request
-    rows = [row for row in made.rows("main") if row["method"] == OURS] + made.rows("ablations")
+    request = run.request
+    rows = [row for row in run.judged("main") if row["method"] == OURS] + run.judged("ablations")
     return Report([variants(rows, request), differences(rows, request), candidates(rows, request)])
 
 
@@ -194,19 +193,23 @@ def differences(rows: Sequence[Row], request: Request) -> Table:
     return Table("ablation_differences", f"Differences from {OURS}", says, columns, entries)
 
 
-STUDIES = {
-    "main": Study(
+WITH_MODEL = {
+    "main": Experiment(
         "main",
         "Which methods write rules that read well and hold on records?",
         report_on("main", "main", "Main table with a model"),
-        making(MAIN_TABLE),
+        make=making(MAIN_TABLE),
+        roles=ROLES,
     ),
-    "ood": Study(
+    "ood": Experiment(
         "ood",
         "Do the figures hold in a scene family nothing was tuned on?",
         report_on("ood", "ood", "Held-out scene family with a model"),
-        making(MAIN_TABLE),
         split="ood",
+        make=making(MAIN_TABLE),
+        roles=ROLES,
     ),
-    "ablations": Study("ablations", "What is each part of the full method good for?", ablations, making(ABLATED), ("main",)),
+    "ablations": Experiment(
+        "ablations", "What is each part of the full method good for?", ablations, needs=("main",), make=making(ABLATED), roles=ROLES
+    ),
 }

@@ -1,12 +1,14 @@
 """A run is a folder: what was asked, a row for every cell, and the tables made of the rows.
 
 config.json    what the rows depend on; a folder holds rows of one configuration only
-rows.jsonl     one row per method, chains, goal and seed, appended when a goal is done; nothing is averaged
+rows.jsonl     one row per method, chains, goal and seed
+marks.jsonl    with a model: a line per text, rubric, judge and repeat
 summary.json   means by DuckDB, and what was written
 tables/        Markdown, CSV and LaTeX
 figures/       PNG and SVG
 
-*Generate* appends what is missing, *report* reads the rows. A run that was killed goes on where it stopped.
+*Generate* appends what is missing (with a model *judge* too), *report* reads the rows. A run that was killed goes on where it stopped.
+What the scripted server had a part in is no result: its tables say so in title and file name and stand beside nothing of the paper's.
 """
 
 from __future__ import annotations
@@ -42,11 +44,16 @@ from gnrs_ppl.safe_text import to_json
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from gnrs_ppl.llm import OpenAIModel
+    from gnrs_ppl.llm.roles import Role
+
 CONFIG, SUMMARY = "config.json", "summary.json"
 MADE_WITH = ("commit", "versions", "prompts")
 """Of the configuration: the program that made the rows."""
 SHARED = ("chains", "seeds", "weights", "features")
 """Of the configuration: what rows of another experiment have to share to stand beside one's own."""
+SCRIPTED = "scripted, no result"
+SAYS = "Made with the scripted server in the place of a model: it shows that the figures can be computed, and nothing else."
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -63,6 +70,12 @@ class Request(NamedTuple):
     revealed : bool
     workers : int
         Processes; 1 measures in this one.
+    model : OpenAIModel, optional
+        Who writes and judges; stays in this process.
+    generators : tuple of str
+        Models of the cross-model grid; the generator of the settings unless given.
+    repeats : int
+        How often each text is judged.
     """
 
     split: str = "dev"
@@ -71,6 +84,9 @@ class Request(NamedTuple):
     seeds: tuple[int, ...] = (0, 1, 2)
     revealed: bool = False
     workers: int = 2
+    model: OpenAIModel | None = None
+    generators: tuple[str, ...] = ()
+    repeats: int = 1
 
     @property
     def goal_ids(self) -> tuple[str, ...]:
@@ -89,15 +105,30 @@ class Report(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """Rows of an experiment and of those it needs, as its report reads them."""
+    """What lies in the folders, as reports read it; ``names`` are the experiments whose rows may stand beside one's own."""
 
     request: Request
-    folders: Mapping[str, Path]
-    config: Mapping[str, Any] = field(default_factory=dict)
+    out: Path
+    names: frozenset[str] = frozenset()
+    read: dict[tuple[str, ...], list[Row]] = field(default_factory=dict)
 
     def rows(self, name: str) -> list[Row]:
         """Rows of an experiment, by cell; none where it was not run."""
-        return read_rows(self.folders[name]) if name in self.folders else []
+        return read_rows(self.out / name) if name in self.names else []
+
+    def judged(self, name: str, *marks: str) -> list[Row]:
+        """Rows of an experiment with its marks, and with those in the folders of others; none where there are none."""
+        from gnrs_ppl.experiments.judging import joined, read_marks
+
+        if (name, *marks) not in self.read:
+            lines = [line for one in (name, *marks) for line in read_marks(self.out / one)]
+            self.read[name, *marks] = joined(read_rows(self.out / name), lines)
+        return self.read[name, *marks]
+
+    @property
+    def scripted(self) -> bool:
+        """Whether the scripted server had a part in anything judged that was read."""
+        return any(row["scripted"] for rows in self.read.values() for row in rows)
 
 
 class Experiment(NamedTuple):
@@ -121,6 +152,10 @@ class Experiment(NamedTuple):
         The only split it is about.
     unit : "goal" or "method"
         Cells that share it are measured in one go.
+    make : callable, optional
+        With a model, in place of cells and measure: generates and judges into a folder, and gives sentences for the page.
+    roles : tuple of Role
+        With a model: who is asked.
     """
 
     name: str
@@ -131,6 +166,8 @@ class Experiment(NamedTuple):
     needs: tuple[str, ...] = ()
     split: str | None = None
     unit: str = "goal"
+    make: Callable[[Request, Path], Sequence[str]] | None = None
+    roles: tuple[Role, ...] = ()
 
 
 class Outcome(NamedTuple):
@@ -156,20 +193,33 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Reque
     Raises
     ------
     InputError
-        A folder holds rows of another configuration; another process is running there; a split that was not revealed.
+        A folder holds rows of another configuration; another process is running there; a split that was not revealed. With a model:
+        no key, no model for a role, the cost limit, requests that were never answered.
     """
     request = on_split(request, experiment.split)
     wanted = _closure(experiment, others)
-    folders = {one.name: out / one.name for one in wanted if one.cells is not None}
+    if request.model is not None:
+        for role in dict.fromkeys(role for one in wanted if one.make for role in one.roles):
+            request.model.settings.model(role)
     with all_locked(out / one.name for one in wanted):
-        for name, folder in folders.items():
-            generate(others[name] if name != experiment.name else experiment, request, folder)
-        config = configuration(experiment.name, request)
-        # results of others that lie there are read, never made
-        folders |= {name: out / name for name, one in others.items() if name not in folders and _comparable(out / name, one, config)}
-        folder = out / experiment.name
-        report = drawable(experiment.report(Run(request, folders, config)))
+        notes = [note for one in wanted for note in _made(one, request, out / one.name)]
+        config = configuration(experiment.name, request, experiment.roles)
+        names = {one.name for one in wanted if one.cells is not None}
+        if request.model is None:  # results of others that lie there are read, never made
+            names |= {name for name, one in others.items() if name not in names and _comparable(out / name, one, config)}
+        folder, found = out / experiment.name, Run(request, out, frozenset(names))
+        report = experiment.report(found)
+        report = report._replace(notes=[*report.notes, *notes])
+        report = drawable(marked(report) if found.scripted else report)
         return Outcome(folder, report, write(folder, config, report, experiment.asks))
+
+
+def _made(experiment: Experiment, request: Request, folder: Path) -> Sequence[str]:
+    """What an experiment lacks, and sentences on how that went."""
+    if experiment.make is not None:
+        return experiment.make(request, folder)
+    generate(experiment, request, folder)
+    return ()
 
 
 @contextmanager
@@ -230,18 +280,38 @@ def generate(experiment: Experiment, request: Request, folder: Path) -> int:
     """
     if experiment.cells is None:
         return 0
+
+    def measured(missing: Sequence[Cell]) -> Iterator[list[Row]]:
+        units: dict[str, list[Cell]] = {}
+        for cell in missing:
+            units.setdefault(getattr(cell, experiment.unit), []).append(cell)
+        return _measured(experiment, units, request)
+
+    return complete(folder, experiment.name, list(experiment.cells(request)), configuration(experiment.name, request), measured)
+
+
+def complete(
+    folder: Path,
+    what: str,
+    cells: Sequence[Cell],
+    config: Mapping[str, Any],
+    made: Callable[[Sequence[Cell]], Iterable[Sequence[Row]]],
+) -> int:
+    """Append the rows that a folder lacks as they are made, some at a time; gives back how many.
+
+    Raises
+    ------
+    InputError
+        The folder holds rows of another configuration.
+    """
     path = folder / ROWS
     drop_half_line(path)
     done = {cell_of(row) for row in read_rows(folder)}
-    missing: dict[str, list[Cell]] = {}
-    cells = list(experiment.cells(request))
-    for cell in cells:
-        if cell not in done:
-            missing.setdefault(getattr(cell, experiment.unit), []).append(cell)
-    settle(folder, configuration(experiment.name, request), whole=not missing)
+    missing = [cell for cell in cells if cell not in done]
+    settle(folder, config, whole=not missing)
     written = 0
-    with path.open("ab") as file, progress(experiment.name, len(cells), len(cells) - sum(map(len, missing.values()))) as advance:
-        for rows in _measured(experiment, missing, request):
+    with path.open("ab") as file, progress(what, len(cells), len(cells) - len(missing)) as advance:
+        for rows in made(missing):
             append(file, rows)
             written += len(rows)
             advance(len(rows))
@@ -331,14 +401,14 @@ def _differing(folder: Path, config: Mapping[str, Any], keys: Iterable[str]) -> 
     return next((key for key in keys if standing.get(key) != json.loads(_json(config[key]))), None)
 
 
-def configuration(name: str, request: Request) -> dict[str, Any]:
-    """What the rows depend on."""
+def configuration(name: str, request: Request, roles: Sequence[Role] = ()) -> dict[str, Any]:
+    """What the rows depend on; the address of a model's server holds no secret."""
     from gnrs_ppl.calibration.weights import feature_hash, frozen_weights
     from gnrs_ppl.llm.prompts import FOLDER, names, prompt_hash
     from gnrs_ppl.versions import versions
 
     weights = frozen_weights()
-    return {
+    found: dict[str, Any] = {
         "experiment": name,
         "split": request.split,
         "goals": list(request.goal_ids),
@@ -356,6 +426,15 @@ def configuration(name: str, request: Request) -> dict[str, Any]:
         "models": {},
         "cache": "off",
     }
+    if request.model is None:
+        return found
+    asked, kept = request.model.settings, request.model.cache
+    return found | {
+        "server": asked.base_url,
+        "models": {role: asked.models.get(role) for role in roles},
+        "structured": list(asked.structured),
+        "cache": kept.mode if kept else "off",
+    }
 
 
 @cache
@@ -371,6 +450,23 @@ def _commit() -> str | None:
 
 
 # Report
+
+
+def marked(report: Report) -> Report:
+    """The report of what the scripted server made: marked, without figures and without anything of the paper's."""
+    found = [_marked(table) for table in report.tables if not all(column.paper for column in table.columns)]
+    return Report(found, {}, [SAYS, *report.notes], True)
+
+
+def _marked(table: Table) -> Table:
+    own = [i for i, column in enumerate(table.columns) if not column.paper]
+    return Table(
+        f"{table.name}_scripted",
+        f"{table.title} ({SCRIPTED})",
+        SAYS,
+        tuple(table.columns[i] for i in own),
+        [tuple(row[i] for i in own) for row in table.rows],
+    )
 
 
 def drawable(report: Report) -> Report:
@@ -406,7 +502,7 @@ def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) ->
 
 def page(config: Mapping[str, Any], report: Report, asks: str) -> bytes:
     """Tables, notes and figures as one Markdown page, under the question that was asked."""
-    parts = [f"# {config['experiment']}{' (scripted, no result)' if report.scripted else ''}", asks]
+    parts = [f"# {config['experiment']}{f' ({SCRIPTED})' if report.scripted else ''}", asks]
     parts += [tables.markdown(table) for table in report.tables]
     parts += ["\n".join(f"- {note}" for note in report.notes)] if report.notes else []
     parts += [f"![{name.replace('_', ' ')}](figures/{name}.png)" for name in report.figures]

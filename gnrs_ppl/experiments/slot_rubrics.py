@@ -17,11 +17,11 @@ from gnrs_ppl.experiments import runner, slots
 from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.main import between
 from gnrs_ppl.experiments.rows import Row, Rows, of, read_rows
-from gnrs_ppl.experiments.runner import Report
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.slots import KINDS, OWN, PAPER_NAMES, SAME, printed_changes
 from gnrs_ppl.experiments.statistics import estimate, paired
-from gnrs_ppl.experiments.studies import Made, Order, Study
 from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.writers import model_of
 from gnrs_ppl.rule.types import SLOTS
 
 if TYPE_CHECKING:
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 NAME = "slots"
 
 
-def make(order: Order, folder: Path) -> Sequence[str]:
+def make(request: Request, folder: Path) -> Sequence[str]:
     """The interventions, and marks for every text."""
-    runner.generate(slots.EXPERIMENT, order.request, folder)
-    judge_rows(read_rows(folder), order.model, folder, repeats=order.repeats)
+    runner.generate(slots.EXPERIMENT, request._replace(model=None), folder)
+    judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
     return ()
 
 
-def report(made: Made) -> Report:
+def report(run: Run) -> Report:
     """Changes of the rubric by slot, and their heatmap by family."""
-    rows = made.rows(NAME)
+    rows = run.judged(NAME)
     return Report([effects(rows)], {"slot_rubrics": lambda: draw(rows)})
 
 
@@ -93,4 +93,4 @@ def draw(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-STUDIES = {NAME: Study(NAME, "Which slot's content carries the rule, in the judge's eyes?", report, make, roles=("judge",))}
+WITH_MODEL = {NAME: Experiment(NAME, "Which slot's content carries the rule, in the judge's eyes?", report, make=make, roles=("judge",))}
