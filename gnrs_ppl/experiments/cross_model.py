@@ -17,8 +17,7 @@ from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import overall
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rows import Row
-from gnrs_ppl.experiments.rubric_scores import lines
+from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.experiments.writers import OURS, ROLES, cells, making, model_of
@@ -93,7 +92,7 @@ def _lacking(rows: Sequence[Row], request: Request) -> int:
 def _overall(rows: Sequence[Row], request: Request) -> dict[str, tuple[float, float]]:
     """Avg and HARD-OK of each method at the fewest chains."""
     found = {}
-    for name, chains, own in lines(rows, METHODS, request):
+    for name, chains, own, _ in lines(rows, METHODS, request.chains):
         avg = own.mean("avg")
         if chains in (None, min(request.chains)) and avg is not None:
             found[name] = avg, 100 * (own.mean("hard_ok") or 0.0)

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 from gnrs_ppl.context.files import parse_json, read_bytes
 from gnrs_ppl.context.limits import ROWS_BYTES
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.experiments.statistics import Estimate, estimate, paired
 from gnrs_ppl.safe_text import to_json
 
 ROWS = "rows.jsonl"
@@ -153,7 +154,34 @@ class Rows(NamedTuple):
         """Family of each goal."""
         return {row["goal"]: row["family"] for row in self.rows}
 
+    def estimate(self, measure: str, scale: float = 1.0) -> Estimate | None:
+        """The mean with its intervals; None where nothing was measured."""
+        return self._estimate(self.by_goal(measure), scale)
+
+    def change(self, other: Rows, measure: str, scale: float = 1.0) -> Estimate | None:
+        """Another method's rows less these, paired by goal, with intervals; None where no goal has both."""
+        return self._estimate(paired(self.by_goal(measure), other.by_goal(measure)), scale)
+
+    def _estimate(self, each: dict[str, float], scale: float) -> Estimate | None:
+        families = self.families()
+        return estimate([scale * value for value in each.values()], [families[goal] for goal in each]) if each else None
+
+
+class Line(NamedTuple):
+    """A line of a table: a method, its number of chains and its rows, or why it has none."""
+
+    method: str
+    chains: int | None
+    own: Rows
+    why: str = ""
+
 
 def of(rows: Sequence[Row], method: str, chains: int | None = None) -> Rows:
     """The rows of a method at a number of chains."""
     return Rows([row for row in rows if row["method"] == method and row["chains"] == chains])
+
+
+def lines(rows: Sequence[Row], names: Iterable[str], chains: Sequence[int]) -> list[Line]:
+    """Lines of methods by chains, where there are rows."""
+    found = [Line(name, number, of(rows, name, number)) for name in names for number in (None, *chains)]
+    return [line for line in found if line.own.rows]

@@ -10,8 +10,7 @@ from gnrs_ppl.experiments.bootstrap import paper as paper_bootstrap
 from gnrs_ppl.experiments.cross_model import generators
 from gnrs_ppl.experiments.metric_sensitivity import ALPHAS, Point, crossover, standing
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rows import Row
-from gnrs_ppl.experiments.rubric_scores import lines
+from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.experiments.writers import OURS, WRITERS
@@ -71,7 +70,7 @@ def sensitivity(run: Run) -> Report:
 def points(rows: Sequence[Row], request: Request) -> dict[str, Point]:
     """Avg and HARD-OK of every method, at the fewest chains."""
     found = {}
-    for name, chains, own in lines(rows, [*WRITERS], request):
+    for name, chains, own, _ in lines(rows, WRITERS, request.chains):
         avg, hard_ok = own.mean("avg"), own.mean("hard_ok")
         if chains in (None, min(request.chains)) and avg is not None and hard_ok is not None:
             found[name] = Point(avg, 100 * hard_ok)
