@@ -8,7 +8,7 @@ WORKERS ?= 2
 INSTALLED := $(VENV)/.installed
 INSTALLED_DOCS := $(VENV)/.installed-docs
 DEMO := examples/invoices
-LINTED := gnrs_ppl tests perf examples docs/conf.py
+LINTED := gnrs_ppl bench_maker tools tests perf examples docs/conf.py
 
 # asked of Python itself: a python3.13 on PATH may be a stand-in that does not run
 PYTHON_NEWEST ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null)

@@ -623,7 +623,6 @@ def experiment(
     """Run a table or figure of the paper again; a run that was stopped goes on where it was."""
     from gnrs_ppl.experiments import command
     from gnrs_ppl.experiments.registry import experiment as named
-    from gnrs_ppl.experiments.registry import study
     from gnrs_ppl.experiments.runner import Request
 
     if runs and name != "compare":
@@ -648,15 +647,13 @@ def experiment(
     check_folder(folder)
     request = Request(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
     if name != "all":
-        study(name) if llm else named(name)  # a name that is none enters no ledger
+        named(name, llm)  # a name that is none enters no ledger
     if reveal and command.needs_reveal(name, request):
         from gnrs_ppl.evaluate.ledger import enter
 
         enter(sys.argv)
-    if llm:
-        with _model(True, max_cost, price or [], cache or CacheMode.rw) as model:
-            outcomes = command.run_with_model(name, request, folder, model, generator or (), repeats or 1)
-    else:
+    with _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+        request = request._replace(model=model, generators=tuple(generator or ()), repeats=repeats or 1)
         outcomes = command.run_named(name, request, folder)
     if as_json:
         print(to_json(command.as_json(outcomes)))

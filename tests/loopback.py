@@ -10,7 +10,7 @@ from typing import Any
 
 from gnrs_ppl.llm import Cache, OpenAIModel, Role, Settings
 from gnrs_ppl.llm.roles import ROLES
-from gnrs_ppl.llm.scripted import SCRIPTS, Schema, Script, ScriptedServer
+from tools.scripted import SCRIPTS, Schema, Script, ScriptedServer
 
 FENCE = re.compile(r"^<data-([0-9a-f]{16})>\n(.*?)\n</data-\1>$", re.DOTALL | re.MULTILINE)
 

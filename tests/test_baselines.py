@@ -21,19 +21,16 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.model_parser import Parsed, parse_texts
-from gnrs_ppl.experiments.baselines import METHODS, BaselineResult, Task, write_rules
-from gnrs_ppl.experiments.baselines.best_of_n import SAMPLES
-from gnrs_ppl.experiments.baselines.in_context_grounding import CASES, ROWS, SHOWN, excerpts
-from gnrs_ppl.experiments.baselines.measure import measured
-from gnrs_ppl.experiments.baselines.search_score import s_search
-from gnrs_ppl.experiments.baselines.self_refine import ROUNDS
+from gnrs_ppl.experiments.baselines import CASES, METHODS, ROUNDS, ROWS, SAMPLES, SHOWN, BaselineResult, Task, excerpts, write_rules
+from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.llm import Cache, OpenAIModel
 from gnrs_ppl.llm.answers import StructuredRule
 from gnrs_ppl.llm.material import material
-from gnrs_ppl.llm.scripted import SCRIPTS, Schema, ScriptedServer
 from gnrs_ppl.models.energy import hard_penalty, slow_score
 from gnrs_ppl.models.graph import compile_graph
+from gnrs_ppl.models.worth import worth
 from gnrs_ppl.rule.types import SLOTS
+from tools.scripted import SCRIPTS, Schema, ScriptedServer
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -106,10 +103,9 @@ def test_a_method_writes_rules_for_two_goals(name: str, contexts: list[Context])
         assert len(result.calls) in CALLS[name]
         assert all(call.scripted and call.error is None for call in result.calls)
         assert (result.structure is None) is (name in ("Direct Prompting", "Norm Synthesis"))
-        score = measured(found, context)
-        assert 0 < score.gate.rho <= 1
-        assert (score.s_search is None) is (found.structure is None)
-        assert score.audit.record.cases > 300
+        row = Bench(context.goal.id).read_back(result.text, found)
+        assert 0 < row["rho"] <= 1
+        assert (row["s_search"] is None) is (found.structure is None)
     generated = received.of("generator")
     assert len(generated) == sum(len(result.calls) for result in results)
 
@@ -169,7 +165,7 @@ def test_the_best_of_eight_is_the_greatest_s_search(contexts: list[Context]) -> 
     for context in contexts:
         result, received = write("Best-of-N", context)
         rules = [call.parsed for call in result.calls]
-        scores = [s_search(rule.structure.structure(), context) for rule in rules if isinstance(rule, StructuredRule)]
+        scores = [Bench(context.goal.id).worth(rule.structure.structure()).s_search for rule in rules if isinstance(rule, StructuredRule)]
         assert len(scores) == len({call.text for call in result.calls}) == SAMPLES
         assert len(set(scores)) > 1
         chosen = rules[scores.index(max(scores))]
@@ -209,9 +205,9 @@ def test_a_sample_without_a_structure_is_taken_only_where_none_has_one(contexts:
 
 
 def test_writing_a_rule_does_not_reach_the_evaluator() -> None:
-    pages = sorted((PACKAGE / "experiments" / "baselines").glob("*.py"))
-    assert len(pages) == len(METHODS) + 5
-    assert {page.stem for page in pages if "evaluate" in imports(page)} == {"measure"}
+    found = imports(PACKAGE / "experiments" / "baselines.py")
+    assert "llm" in found
+    assert not {"evaluate", "experiments"} & found
 
 
 # Self-Refine
@@ -276,7 +272,7 @@ def test_s_search_is_that_of_the_tables_for_structures_of_the_pools(contexts: li
         for _ in range(25):
             position = [dice.randrange(len(options)) for options in graph.options]
             tables = slow_score(graph.space, weights.array(), hard_penalty(weights.array()), position)
-            assert s_search(graph.structure(position), context, weights) == pytest.approx(tables, abs=1e-12)
+            assert worth(graph.structure(position), graph.facts, weights.array()).s_search == pytest.approx(tables, abs=1e-12)
 
 
 # Failures
@@ -320,15 +316,14 @@ def test_rules_no_audit_can_run_recall_nothing(contexts: list[Context]) -> None:
         (Parsed(None, {}, {}, (), "model"), "no whole structure was read"),
     ]
     for parsed, reason in cases:
-        score = measured(parsed, context)
-        assert reason in score.audit.refused
-        assert score.audit.record.macro == 0.0
-        assert score.audit.record.cases > 300
+        row = Bench(context.goal.id).read_back("", parsed)
+        assert reason in row["refused"]
+        assert row["audit_f1"] == 0.0
 
 
 def test_a_test_goal_is_not_looked_at_unasked() -> None:
     with pytest.raises(InputError, match="reveal"):
-        measured(Parsed(None, {}, {}, (), "model"), load_context("GNRS-001"))
+        Bench("GNRS-001").read_back("", Parsed(None, {}, {}, (), "model"))
 
 
 # Runs

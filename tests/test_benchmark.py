@@ -12,12 +12,14 @@ import duckdb
 import pytest
 
 import gnrs_ppl as gnrs
+from bench_maker import card
+from bench_maker import grounding as generate
+from bench_maker import held_out as held_out_generate
 from gnrs_ppl.benchmarks import gnrs_bench
-from gnrs_ppl.benchmarks.gnrs_bench import CATEGORIES, FAMILIES, HERE, card, generate, goals
+from gnrs_ppl.benchmarks.gnrs_bench import CATEGORIES, FAMILIES, HERE, goals
 from gnrs_ppl.cli import run
 from gnrs_ppl.evaluate import ledger
 from gnrs_ppl.evaluate.audit_f1 import F1, audit_score, ceiling, f1, floors, random_structures
-from gnrs_ppl.evaluate.held_out import generate as held_out_generate
 from gnrs_ppl.evaluate.held_out.labels import held_out, reference
 
 PACKAGE = Path(gnrs.__file__).parent
@@ -97,7 +99,7 @@ def test_printed_stems() -> None:
 
 
 def test_vocabulary_is_the_papers() -> None:
-    from gnrs_ppl.benchmarks.gnrs_bench.world.sheets import families, vocabulary
+    from bench_maker.sheets import families, vocabulary
 
     words = vocabulary()
     assert [a["name"] for a in words["actions"]] == VOCABULARY["actions"].split()
@@ -139,7 +141,7 @@ def test_scenes_regenerate(family: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_labels_regenerate(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every fourth case of every norm and world; all of them come from python -m gnrs_ppl.evaluate.held_out.generate."""
+    """Every fourth case of every norm and world; all of them come from python -m bench_maker.held_out."""
     from gnrs_ppl.evaluate.held_out import labels
 
     judged = held_out_generate.judged

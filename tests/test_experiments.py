@@ -42,24 +42,11 @@ from gnrs_ppl.experiments.methods import BASE, METHODS, Drafter, without_log
 from gnrs_ppl.experiments.metric_sensitivity import Point, crossover, standing
 from gnrs_ppl.experiments.plane import front
 from gnrs_ppl.experiments.published import index, published
-from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, experiment, experiments, labels_of, study
-from gnrs_ppl.experiments.runner import (
-    Cell,
-    Experiment,
-    Outcome,
-    Report,
-    Request,
-    Row,
-    Run,
-    drop_half_line,
-    generate,
-    means,
-    of,
-    read_rows,
-    run,
-)
+from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, experiment, experiments, labels_of
+from gnrs_ppl.experiments.rows import Cell, Row, drop_half_line, means, of, read_rows
+from gnrs_ppl.experiments.runner import Experiment, Outcome, Report, Request, Run, generate, run
 from gnrs_ppl.experiments.statistics import DRAWS, LEVEL, bca, estimate, paired, percentile
-from gnrs_ppl.experiments.tables import LATEX, Column, Table, files, shown
+from gnrs_ppl.experiments.tables import LATEX, Column, Table, between, files, shown
 from gnrs_ppl.models.features import FEATURES, feature_vector
 from gnrs_ppl.models.flags import raised
 from gnrs_ppl.models.graph import compile_graph
@@ -356,7 +343,7 @@ def test_every_label_has_an_experiment_a_document_or_a_reason(entry: Any) -> Non
     if entry.covered_by in NEEDS_MODEL:
         with pytest.raises(InputError, match="needs a model"):
             experiment(entry.covered_by)
-        assert study(entry.covered_by)
+        assert experiment(entry.covered_by, llm=True)
         assert entry.label in labels_of(entry.covered_by)
         return
     if entry.kind == "text":
@@ -595,7 +582,7 @@ def test_families_are_resampled_whole() -> None:
 def test_one_family_has_no_interval_over_families() -> None:
     found = estimate([0.0, 1.0, 0.5], ["only"] * 3)
     assert found.families is None
-    assert main.between(found.families) is None
+    assert between(found.families) is None
     assert found.percentile.low < found.percentile.high
 
 
@@ -634,7 +621,7 @@ def test_two_runs_are_paired_by_goal_with_flips_first(tmp_path: Path) -> None:
     assert [rows[name][5] for name in rows] == pytest.approx([100 * (-1 + 0.5) / 4, 0.0, (0.3 + 0.6) / 4])
     assert rows["ρ"][4] == 0
     # four families of one goal each: goals and families are resampled alike
-    assert rows["audit F1"][6:] == tuple(main.between(percentile(np.array([0.0, 0.3, 0.6, 0.0]))) for _ in range(2))
+    assert rows["audit F1"][6:] == tuple(between(percentile(np.array([0.0, 0.3, 0.6, 0.0]))) for _ in range(2))
     assert [row[0] for row in changed.rows] == ["a", "b", "c"]
     assert changed.rows[1][3:] == pytest.approx((0.5, 1.0, 0.3, 0.6))
     assert "they differ in commit" in differences.says
@@ -840,7 +827,7 @@ def test_optimisers_share_one_objective(drafter: Drafter) -> None:
         chains = METHODS[name].least if METHODS[name].runs_chains else None
         chosen = drafter.choose(METHODS[name], chains, 0)
         assert chosen is not None
-        value, feasible = drafter.bench.s_search(chosen.structure)
+        value, feasible = drafter.bench.worth(chosen.structure)
         assert value == pytest.approx(greatest - (chosen.epsilon or 0.0), abs=1e-6)
         assert feasible
         if name in ("Exact", "CP-SAT control"):

@@ -31,24 +31,23 @@ from gnrs_ppl import cli
 from gnrs_ppl.draft import draft
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS
-from gnrs_ppl.experiments import cross_model, executability, human_calibration, judging, packs, second_evaluator, slots, studies
+from gnrs_ppl.experiments import cross_model, executability, human_calibration, judging, packs, second_evaluator, slots, writers
 from gnrs_ppl.experiments.agreement import correlation, kappa, pairwise_spearman, within_one
 from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
 from gnrs_ppl.experiments.judging import joined, judge_rows, read_marks, text_id
 from gnrs_ppl.experiments.packs import Item, Question, read_filled, read_key, write_pack
 from gnrs_ppl.experiments.published import index
-from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, STUDIES, study
-from gnrs_ppl.experiments.registry import studies as all_studies
+from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments
+from gnrs_ppl.experiments.rows import Row, cell_of, read_rows
 from gnrs_ppl.experiments.rubric_margins import points
-from gnrs_ppl.experiments.runner import Outcome, Request, Row, cell_of, read_rows
-from gnrs_ppl.experiments.studies import Made, Order, Study, generate, making, run
+from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, Outcome, Request, Run, run
 from gnrs_ppl.experiments.tables import Table
-from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, cells, write_rows
+from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, cells, generate, making, write_rows
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings
 from gnrs_ppl.llm.roles import ROLES
-from gnrs_ppl.llm.scripted import SCRIPTS, ScriptedServer, request_key
 from gnrs_ppl.rule.types import SLOTS
+from tools.scripted import SCRIPTS, ScriptedServer, request_key
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -66,9 +65,9 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
-def reduced() -> dict[str, Study]:
-    """Every study with few methods; the held-out family's on dev goals."""
-    found = all_studies()
+def reduced() -> dict[str, Experiment]:
+    """Every experiment with few methods; the held-out family's on dev goals."""
+    found = experiments(llm=True)
     found["main"] = found["main"]._replace(make=making(SAMPLED))
     found["ablations"] = found["ablations"]._replace(make=making(("Uniform weights", "CP-SAT control")))
     found["ood"] = found["ood"]._replace(split=None, make=making(("No search", OURS)))
@@ -84,14 +83,14 @@ class Everything(NamedTuple):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]:
-    """All studies run once against one server."""
+    """Every experiment run once against one server."""
     out, received, known = tmp_path_factory.mktemp("made"), loopback.Received(), reduced()
     with pytest.MonkeyPatch.context() as patch, received.server() as server, Cache(out / "cache.sqlite") as cache:
         patch.setenv("OPENAI_API_KEY", KEY)
-        order = Order(REQUEST, loopback.model(server, cache))
+        request = REQUEST._replace(model=loopback.model(server, cache))
         outcomes = {}
-        for name in STUDIES:
-            given = order._replace(generators=GENERATORS, request=ONE_GOAL) if name == "cross_model" else order
+        for name in WITH_MODEL:
+            given = request._replace(generators=GENERATORS, goals=ONE_GOAL.goals) if name == "cross_model" else request
             outcomes[name] = run(known[name], known, given, out)
         yield Everything(out, outcomes, received, Counter(server.asked))
 
@@ -117,10 +116,10 @@ def not_scripted(row: dict[str, Any]) -> None:
     row["scripted"] = False
 
 
-# Every study, end to end
+# Every experiment, end to end
 
 
-def test_every_study_makes_its_tables(made: Everything) -> None:
+def test_every_experiment_makes_its_tables(made: Everything) -> None:
     for name, outcome in made.outcomes.items():
         assert outcome.folder == made.out / name
         assert all(one.rows for one in outcome.report.tables), name
@@ -209,9 +208,9 @@ def test_margins_and_weights_follow_from_the_main_table(made: Everything) -> Non
 
 def test_slots_by_rubric_are_paired_with_the_goals_own_optimum(made: Everything, tmp_path: Path) -> None:
     out = copied(made, tmp_path / "real", not_scripted)
-    order = Order(REQUEST, OpenAIModel(Settings(models=dict.fromkeys(ROLES, "m"))))
-    study_ = reduced()["slots"]._replace(make=None)
-    lines = table(run(study_, reduced(), order, out), "slot_rubrics")
+    request = REQUEST._replace(model=OpenAIModel(Settings(models=dict.fromkeys(ROLES, "m"))))
+    one = reduced()["slots"]._replace(make=None)
+    lines = table(run(one, reduced(), request, out), "slot_rubrics")
     rows = joined(read_rows(out / "slots"), read_marks(out / "slots"))
     assert [(line["slot"], line["replaced by"]) for line in lines] == list(itertools.product(SLOTS, slots.KINDS))
     for line in lines:
@@ -278,12 +277,12 @@ def test_what_the_scripted_server_made_is_marked_everywhere(made: Everything) ->
     for name, outcome in made.outcomes.items():
         files = [path for folder in ("tables", "figures") for path in (outcome.folder / folder).glob("*")]
         assert all("_scripted." in path.name for path in files), name
-        assert all(studies.SCRIPTED in path.read_text(encoding="utf-8") for path in files if path.suffix != ".csv")
+        assert all(SCRIPTED in path.read_text(encoding="utf-8") for path in files if path.suffix != ".csv")
         assert not [column for one in outcome.report.tables for column in one.columns if column.paper]
         page = (outcome.folder / "report.md").read_text(encoding="utf-8")
-        assert page.startswith(f"# {name} ({studies.SCRIPTED})")
+        assert page.startswith(f"# {name} ({SCRIPTED})")
         assert "paper" not in page
-        assert page.count(studies.SCRIPTED) == 1 + len(outcome.report.tables)
+        assert page.count(SCRIPTED) == 1 + len(outcome.report.tables)
         summary = json.loads((outcome.folder / "summary.json").read_text(encoding="utf-8"))
         assert summary["scripted"] is True
     pack = made.out / "human_calibration" / "pack"
@@ -291,7 +290,7 @@ def test_what_the_scripted_server_made_is_marked_everywhere(made: Everything) ->
     assert "no result" in (pack / "instructions.md").read_text(encoding="utf-8")
 
 
-def test_a_generators_folder_names_its_study(made: Everything) -> None:
+def test_a_generators_folder_names_its_experiment(made: Everything) -> None:
     configs = [json.loads(path.read_text(encoding="utf-8")) for path in (made.out / "cross_model").glob("*/config.json")]
     assert [config["experiment"] for config in configs] == ["cross_model"] * len(GENERATORS)
 
@@ -301,24 +300,24 @@ def test_one_scripted_mark_is_enough_and_none_is_none(made: Everything, tmp_path
     out = copied(made, tmp_path / "a", not_scripted)
     known = reduced()
     with ScriptedServer() as server:
-        order = Order(REQUEST, loopback.model(server))
-        for name in set(STUDIES) - {"human_calibration", "executability"}:
-            clean = Made(ONE_GOAL if name == "cross_model" else REQUEST, out)
+        request = REQUEST._replace(model=loopback.model(server))
+        for name in set(WITH_MODEL) - {"human_calibration", "executability"}:
+            clean = Run(ONE_GOAL if name == "cross_model" else REQUEST, out)
             report = known[name].report(clean)
             assert not clean.scripted
             assert any(column.paper for one in report.tables for column in one.columns), name
         lines = (out / "main" / "marks.jsonl").read_text(encoding="utf-8").splitlines()
         (out / "main" / "marks.jsonl").write_text("\n".join([lines[0].replace('"scripted": false', '"scripted": true'), *lines[1:]]) + "\n")
-        outcome = run(known["bootstrap"], known, order, out)
+        outcome = run(known["bootstrap"], known, request, out)
     assert outcome.report.scripted
     assert not server.asked
 
 
 def test_compared_runs_are_marked(made: Everything, tmp_path: Path) -> None:
     found = compared([made.out / "main", made.out / "main"])
-    assert all(studies.SCRIPTED in one.title for one in found)
+    assert all(SCRIPTED in one.title for one in found)
     clean = copied(made, tmp_path / "a", not_scripted)
-    assert not any(studies.SCRIPTED in one.title for one in compared([clean / "main", clean / "main"]))
+    assert not any(SCRIPTED in one.title for one in compared([clean / "main", clean / "main"]))
 
 
 def test_no_file_holds_the_key(made: Everything) -> None:
@@ -331,17 +330,17 @@ def test_no_file_holds_the_key(made: Everything) -> None:
 
 
 def child(base_url: str, folder: str) -> None:
-    """A study in a process that will be killed: rows on disk goal by goal, marks two texts at a time."""
-    studies.GOALS, judging.BATCH = 1, 2
+    """An experiment in a process that will be killed: rows on disk goal by goal, marks two texts at a time."""
+    writers.GOALS, judging.BATCH = 1, 2
     undisturbed(base_url, Path(folder))
 
 
 def undisturbed(base_url: str, out: Path) -> Outcome:
     """Methods that run no chains: they need no compiler, and two of the three ask a model."""
-    one = all_studies()["main"]._replace(make=making(("Direct Prompting", "No search", "Random candidates")))
+    one = experiments(llm=True)["main"]._replace(make=making(("Direct Prompting", "No search", "Random candidates")))
     models = dict.fromkeys(ROLES, "a-model")
     with Cache(out / "cache.sqlite") as cache:
-        return run(one, {}, Order(REQUEST, OpenAIModel(Settings(base_url, models, timeout=20.0, retries=1), cache)), out)
+        return run(one, {}, REQUEST._replace(model=OpenAIModel(Settings(base_url, models, timeout=20.0, retries=1), cache)), out)
 
 
 def lasting(row: Row) -> Row:
@@ -411,7 +410,7 @@ def test_a_second_run_asks_nothing_and_a_half_line_is_made_again(made: Everythin
         model = loopback.model(server, cache)
         config = json.loads((out / "main" / "config.json").read_text(encoding="utf-8"))
         model.settings = replace(model.settings, base_url=config["server"])
-        outcome = run(reduced()["main"], reduced(), Order(REQUEST, model), out)
+        outcome = run(reduced()["main"], reduced(), REQUEST._replace(model=model), out)
         assert not server.asked
     assert [one.rows for one in outcome.report.tables] == [one.rows for one in made.outcomes["main"].report.tables]
 
@@ -419,24 +418,24 @@ def test_a_second_run_asks_nothing_and_a_half_line_is_made_again(made: Everythin
 # What goes wrong
 
 
-def small(method: str) -> Study:
+def small(method: str) -> Experiment:
     return reduced()["main"]._replace(make=making((method, "No search")))
 
 
 def test_a_row_whose_requests_were_never_answered_is_held_back(tmp_path: Path) -> None:
     one = small("Direct Prompting")
     with ScriptedServer({"500": 1.0}) as server:
-        order = Order(ONE_GOAL, loopback.model(server))
+        request = ONE_GOAL._replace(model=loopback.model(server))
         with pytest.raises(InputError, match=r"answers never came \(server 1\)"):
-            run(one, {}, order, tmp_path)
+            run(one, {}, request, tmp_path)
         assert [row["method"] for row in read_rows(tmp_path / "main")] == ["No search"]
         server.faults = {}
         server.scripts["judge"] = lambda *_: "no JSON"
-        outcome = run(one, {}, order, tmp_path)
+        outcome = run(one, {}, request, tmp_path)
         lines = table(outcome, "main")
         assert [(line["Avg"], line["unmarked"]) for line in lines] == [(None, 2), (None, 2)]
         asked = sum(server.asked.values())
-        run(one, {}, order, tmp_path)
+        run(one, {}, request, tmp_path)
         assert sum(server.asked.values()) == asked, "an answer without marks is an answer"
 
 
@@ -447,10 +446,10 @@ def test_the_cost_limit_stops_and_more_goes_on(tmp_path: Path) -> None:
         base = loopback.model(server, cache)
         tight = Costs(0.05, prices)
         with pytest.raises(InputError, match="max_cost"):
-            run(one, {}, Order(ONE_GOAL, OpenAIModel(base.settings, cache, tight)), tmp_path)
+            run(one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, tight)), tmp_path)
         assert 0 < tight.known <= 0.05
         asked = Counter(server.asked)
-        outcome = run(one, {}, Order(ONE_GOAL, OpenAIModel(base.settings, cache, Costs(50.0, prices))), tmp_path)
+        outcome = run(one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, Costs(50.0, prices))), tmp_path)
         assert all(server.asked[key] == count for key, count in asked.items())
     calls = {line["asked by"]: line for line in table(outcome, "calls")}
     assert calls["Best-of-N"]["calls"] >= 8
@@ -464,15 +463,15 @@ def test_an_incomplete_generator_is_left_out_and_said_so(tmp_path: Path) -> None
 
     known = reduced()
     with ScriptedServer() as server:
-        order = Order(ONE_GOAL, loopback.model(server), ("good", "bad"))
+        request = ONE_GOAL._replace(model=loopback.model(server), generators=("good", "bad"))
         makers = {"good": SCRIPTS["generator"], "bad": broken}
         # the server does not tell its scripts which model is asked, so the generator's script changes with its turn
-        done = studies.making
+        done = writers.making
 
         def in_turn(*names: Any) -> Any:
             make = done(*names)
 
-            def one(given: Order, folder: Path) -> Any:
+            def one(given: Request, folder: Path) -> Any:
                 server.scripts["generator"] = makers[given.model.settings.model("generator")]
                 return make(given, folder)
 
@@ -480,14 +479,14 @@ def test_an_incomplete_generator_is_left_out_and_said_so(tmp_path: Path) -> None
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(cross_model, "making", in_turn)
-            outcome = run(known["cross_model"], known, order, tmp_path)
+            outcome = run(known["cross_model"], known, request, tmp_path)
             with pytest.raises(InputError, match="answers never came"):
-                run(known["cross_model"], known, order._replace(generators=("bad",)), tmp_path)
+                run(known["cross_model"], known, request._replace(generators=("bad",)), tmp_path)
     assert [line["generator"] for line in table(outcome, "cross_model")] == ["good"]
     notes = " ".join(outcome.report.notes)
     assert "bad came to an end before it was complete" in notes
     assert re.search(r"bad is left out: \d of its rows", notes)
-    again = known["cross_model"].report(Made(ONE_GOAL, tmp_path))
+    again = known["cross_model"].report(Run(ONE_GOAL, tmp_path))
     assert [row[0] for row in again.tables[0].rows] == ["good"], "also when nothing is made"
 
 
@@ -502,7 +501,7 @@ def test_another_judge_and_broken_lines_are_refused(made: Everything, tmp_path: 
         config = json.loads((out / "main" / "config.json").read_text(encoding="utf-8"))
         model.settings = replace(model.settings, base_url=config["server"])
         with pytest.raises(InputError, match="models: holds rows of another configuration"):
-            generate(SAMPLED, Order(REQUEST, model), out / "main")
+            generate(SAMPLED, REQUEST._replace(model=model), out / "main")
     path = out / "main" / "marks.jsonl"
     path.write_text(path.read_text(encoding="utf-8") + '{"text": "x", "scores": [1, 2]}\n', encoding="utf-8")
     with pytest.raises(InputError, match=rf"line {lines_of(path)}: holds no marks"):
@@ -549,7 +548,7 @@ def test_people_are_held_against_the_judge(made: Everything, tmp_path: Path) -> 
     out = copied(made, tmp_path / "a")
     folder, known = out / "human_calibration", reduced()
     key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
-    rows = {cell_of(row): row for row in Made(REQUEST, out).rows("main")}
+    rows = {cell_of(row): row for row in Run(REQUEST, out).judged("main")}
     judge = {item: rows[cell_of(what)]["avg"] / 20 for item, what in key.items()}
     mark = {item: max(1, min(5, round(value))) for item, value in judge.items()}
     pack = folder / "pack" / "rows_scripted.csv"
@@ -558,11 +557,11 @@ def test_people_are_held_against_the_judge(made: Everything, tmp_path: Path) -> 
     fill(pack, folder / "filled" / "cem.csv", lambda item, _: str(max(1, mark[item] - 1)))
     before = pack.read_bytes()
     with ScriptedServer() as server:
-        report = known["human_calibration"].report(Made(REQUEST, out))
+        report = known["human_calibration"].report(Run(REQUEST, out))
         outcome = Outcome(folder, report, {})
         again = known["human_calibration"].make
         assert again is not None
-        again(Order(REQUEST, loopback.model(server)), folder)
+        again(REQUEST._replace(model=loopback.model(server)), folder)
     assert pack.read_bytes() == before
     assert any("3 people filled it in" in note for note in report.notes)
     human = {item: (2 * value + max(1, value - 1)) / 3 for item, value in mark.items()}
@@ -597,7 +596,7 @@ def test_executability_by_made_up_people(made: Everything, tmp_path: Path) -> No
 
     for person in range(3):
         fill(folder / "pack" / "rows_scripted.csv", folder / "filled" / f"{person}.csv", says(person))
-    outcome = Outcome(folder, reduced()["executability"].report(Made(REQUEST, out)), {})
+    outcome = Outcome(folder, reduced()["executability"].report(Run(REQUEST, out)), {})
     other, ours = table(outcome, "executability")
     assert (other["strict"], other["by most"], other["preferred"]) == (0.0, 50.0, 0.0)
     assert (ours["strict"], ours["by most"], ours["preferred"]) == (100.0, 100.0, 50.0)
@@ -807,8 +806,8 @@ def test_the_list_says_what_needs_a_model() -> None:
 def test_every_label_that_names_an_experiment_leads_to_one() -> None:
     for entry in index():
         if len(entry.covered_by.split()) == 1:
-            assert entry.covered_by in MODULES or study(entry.covered_by).name == entry.covered_by
-    assert all(study(name).asks.endswith("?") for name in STUDIES)
+            assert entry.covered_by in MODULES or experiment(entry.covered_by, llm=True).name == entry.covered_by
+    assert all(one.asks.endswith("?") for one in experiments(llm=True).values())
     assert os.environ["OPENAI_API_KEY"] == KEY
     assert executability.TASKS == 48
     assert human_calibration.GOALS * len(SAMPLED) == 100

@@ -21,7 +21,7 @@ from gnrs_ppl.calibration.weights import FROZEN, read_weights
 from gnrs_ppl.candidates.grounding import read_pools
 from gnrs_ppl.context import load_context
 from gnrs_ppl.errors import GnrsError
-from gnrs_ppl.experiments.runner import read_rows
+from gnrs_ppl.experiments.rows import read_rows
 from gnrs_ppl.inference.chains import run_chains
 from gnrs_ppl.inference.diagnostics import diagnose
 from gnrs_ppl.inference.trace import Marginals, datatree, exact_marginals, load, to_bytes

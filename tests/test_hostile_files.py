@@ -23,7 +23,7 @@ from gnrs_ppl.context import load_context
 from gnrs_ppl.context.files import parse_json, read_bytes, read_data
 from gnrs_ppl.context.limits import DIGITS, GOAL_NAMES, NAMES, OPTIONS, PAIRS_OF_OPTIONS, TEXT_BYTES, VALUES
 from gnrs_ppl.errors import GnrsError
-from gnrs_ppl.experiments.runner import of, read_rows
+from gnrs_ppl.experiments.rows import of, read_rows
 from gnrs_ppl.inference.chains import run_chains
 from gnrs_ppl.inference.trace import datatree, load, save
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract

@@ -29,8 +29,8 @@ from gnrs_ppl.cli import run
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.llm import PRICES, Answer, Cache, Costs, Message, OpenAIModel, Request, Settings, Usage, ask
 from gnrs_ppl.llm.redaction import redacted
-from gnrs_ppl.llm.scripted import SCRIPTS
 from gnrs_ppl.realize.guard import LONGEST, not_kept
+from tools.scripted import SCRIPTS
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

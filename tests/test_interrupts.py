@@ -19,7 +19,8 @@ import small
 from test_hostile_outputs import trials
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Run, run
+from gnrs_ppl.experiments.rows import Cell, Row
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run, run
 
 SLACK = 5.0
 """Seconds; the promise is 2, a machine that tests may be busy."""

@@ -16,16 +16,16 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.evaluate.hard_ok import hard_ok, hard_ok_partial, support_of, with_gaps
 from gnrs_ppl.evaluate.model_parser import NOT_STATED, Parsed, parse_texts
-from gnrs_ppl.experiments.baselines.measure import measured
+from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.llm.answers import LONGEST, ParsedStructure
 from gnrs_ppl.llm.material import material
 from gnrs_ppl.llm.prompts import load
-from gnrs_ppl.llm.scripted import ScriptedServer
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.canonical import Payload, canonical
 from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS, Structure
+from tools.scripted import ScriptedServer
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -280,10 +280,10 @@ def test_a_slot_the_text_says_nothing_of_is_empty(context: Context, slot: str) -
     assert parsed.empty == {slot: NOT_STATED}
     assert (parsed.structure is None) is (slot != "scope")
     assert any("slot is empty" in failure for failure in hard_ok_partial(parsed.slots, context).failures)
-    score = measured(parsed, context)
-    assert not score.gate.passed
-    assert (score.s_search is None) is (slot != "scope")
-    assert score.audit.refused == ("" if slot == "scope" else "no whole structure was read")
+    row = Bench(context.goal.id).read_back("", parsed)
+    assert not row["hard_ok"]
+    assert (row["s_search"] is None) is (slot != "scope")
+    assert row["refused"] == ("" if slot == "scope" else "no whole structure was read")
 
 
 def test_a_scope_that_names_nothing_is_empty(context: Context) -> None:
@@ -326,7 +326,7 @@ def test_hostile_names_are_names_that_nobody_has(context: Context, name: str) ->
     parsed = read(context, said)
     assert parsed.structure is not None
     assert {payload.name for payload in parsed.missing} == {name}
-    assert not measured(parsed, context).gate.passed
+    assert not Bench(context.goal.id).read_back("", parsed)["hard_ok"]
     assert context.log.connection.execute("SELECT count(*) FROM events").fetchone() == (context.profile.events,)
 
 

@@ -31,12 +31,12 @@ from gnrs_ppl.llm import Answer, CallError
 from gnrs_ppl.llm.answers import SentenceReading
 from gnrs_ppl.llm.prompts import load
 from gnrs_ppl.llm.reply import json_object
-from gnrs_ppl.llm.scripted import ScriptedServer
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.reading import Reading, Readings, Span, read
 from gnrs_ppl.reading.plain import as_data
 from gnrs_ppl.rule.types import IMPLEMENTED
 from gnrs_ppl.safe_text import to_json
+from tools.scripted import ScriptedServer
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

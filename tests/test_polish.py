@@ -33,8 +33,6 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.trace import load as load_posterior
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Settings
 from gnrs_ppl.llm.client import CONCURRENCY
-from gnrs_ppl.llm.scripted import ScriptedServer, request_key
-from gnrs_ppl.llm.scripts import _REWORDED
 from gnrs_ppl.realize.english import UNITS, number
 from gnrs_ppl.realize.guard import LONGEST, not_kept
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -45,6 +43,8 @@ from gnrs_ppl.rule.canonical import canonical, payloads
 from gnrs_ppl.rule.files import read_rule
 from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS, Structure
+from tools.scripted import ScriptedServer, request_key
+from tools.scripts import _REWORDED
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

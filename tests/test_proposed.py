@@ -31,11 +31,11 @@ from gnrs_ppl.llm import Answer, Cache, CallError
 from gnrs_ppl.llm.answers import ProposedFragments
 from gnrs_ppl.llm.prompts import load
 from gnrs_ppl.llm.reply import json_object
-from gnrs_ppl.llm.scripted import ScriptedServer
-from gnrs_ppl.llm.scripts import HALLUCINATED
 from gnrs_ppl.rule.canonical import canonical_slot, dumps
 from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS
+from tools.scripted import ScriptedServer
+from tools.scripts import HALLUCINATED
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -39,12 +39,12 @@ from gnrs_ppl.llm.client import Answer
 from gnrs_ppl.llm.material import material
 from gnrs_ppl.llm.prompts import load as load_prompt
 from gnrs_ppl.llm.roles import Settings
-from gnrs_ppl.llm.scripted import ScriptedServer
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.rule.canonical import canonical, dumps, payloads
 from gnrs_ppl.rule.pools import options
 from gnrs_ppl.rule.types import SLOTS, Structure
+from tools.scripted import ScriptedServer
 
 ROOT = Path(__file__).resolve().parent.parent
 MAY = ("RC-AP-1", "RC-DB-1", "RC-LF-2")

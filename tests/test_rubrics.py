@@ -43,7 +43,7 @@ from gnrs_ppl.llm.answers import RubricScores, StrictRubricScores
 from gnrs_ppl.llm.material import material
 from gnrs_ppl.llm.prompts import load
 from gnrs_ppl.llm.roles import DEFAULT_MODELS
-from gnrs_ppl.llm.scripted import SCRIPTS, ScriptedServer, request_key
+from tools.scripted import SCRIPTS, ScriptedServer, request_key
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -63,6 +63,15 @@ def test_the_citation_is_of_this_version() -> None:
     assert {"cff-version", "message", "title", "authors"} <= cited.keys()
 
 
+def test_no_file_of_the_package_imports_what_stays_outside() -> None:
+    outside = {path.stem for path in ROOT.iterdir() if path.is_dir() and not path.is_symlink()} - {"gnrs_ppl"}
+    assert {"bench_maker", "tests"} <= outside
+    for name in tracked():
+        if name.startswith("gnrs_ppl/") and name.endswith(".py"):
+            roots = {match.partition(".")[0] for match in re.findall(r"^ *(?:from|import) ([\w.]+)", (ROOT / name).read_text(), re.M)}
+            assert not roots & outside, name
+
+
 @pytest.mark.parametrize("path", sorted(ROOT.glob("constraints-*.txt")), ids=lambda path: path.stem)
 def test_constraints_pin_what_the_project_asks_for(path: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -3,8 +3,9 @@
     python tools/build_lexicon.py /usr/share/wordnet
 
 One line a word: its part of speech, its senses (most frequent first), the verbs it is derived from, the bases of an irregular form.
-Kept are every verb, with its particle if it has one ("turn down"), and single nouns that people use (counted in the sense-tagged corpus), that name an act of some verb, or
-that share a sense with such a noun. What is kept of a sense is a number, its near senses, and whether it names a person.
+Kept are every verb, with its particle if it has one ("turn down"), and single nouns that people use (counted in the sense-tagged corpus),
+that name an act of some verb, or that share a sense with such a noun. What is kept of a sense is a number, its near senses, and whether
+it names a person.
 """
 
 from __future__ import annotations

@@ -54,9 +54,7 @@ def traces(path):
         for _, node in ET.iterparse(stream):
             if local(node.tag) == "trace":
                 attributes = {c.get("key"): c.get("value") for c in node if c.get("key")}
-                events = [
-                    {c.get("key"): c.get("value") for c in e} for e in node if local(e.tag) == "event"
-                ]
+                events = [{c.get("key"): c.get("value") for c in e} for e in node if local(e.tag) == "event"]
                 yield attributes, events
                 node.clear()
 
@@ -66,10 +64,18 @@ def receipt():
     for trace, events in traces(SOURCE / "real/receipt.xes.gz"):
         for e in events:
             group = e.get("org:group") or ""
-            rows.append([trace["concept:name"], e["concept:name"], e["time:timestamp"],
-                         e.get("org:resource", ""), "" if group == "EMPTY" else group,
-                         e.get("concept:instance", ""), trace.get("channel", ""),
-                         trace.get("department", "")])
+            rows.append(
+                [
+                    trace["concept:name"],
+                    e["concept:name"],
+                    e["time:timestamp"],
+                    e.get("org:resource", ""),
+                    "" if group == "EMPTY" else group,
+                    e.get("concept:instance", ""),
+                    trace.get("channel", ""),
+                    trace.get("department", ""),
+                ]
+            )
     header = ["case_id", "activity", "timestamp", "resource", "group", "task", "entry", "department"]
     write("receipt.csv", header, rows)
 
@@ -79,11 +85,18 @@ def roadtraffic():
     for trace, events in traces(SOURCE / "real/roadtraffic100traces.xes"):
         for e in events:
             assert re.search(r"T00:00:00(\.000)?[+-]", e["time:timestamp"]), e
-            rows.append([trace["concept:name"], e["concept:name"], e["time:timestamp"][:10],
-                         e.get("org:resource", ""), e.get("vehicleClass", ""), e.get("amount", ""),
-                         e.get("paymentAmount", "")])
-    write("roadtraffic100traces.csv",
-          ["case_id", "activity", "timestamp", "resource", "vehicleclass", "amount", "payment"], rows)
+            rows.append(
+                [
+                    trace["concept:name"],
+                    e["concept:name"],
+                    e["time:timestamp"][:10],
+                    e.get("org:resource", ""),
+                    e.get("vehicleClass", ""),
+                    e.get("amount", ""),
+                    e.get("paymentAmount", ""),
+                ]
+            )
+    write("roadtraffic100traces.csv", ["case_id", "activity", "timestamp", "resource", "vehicleclass", "amount", "payment"], rows)
 
 
 def order_management():
@@ -126,15 +139,18 @@ def order_management():
                     shipper = thing
                 else:
                     people.append(thing)
-            assert len(people) <= 1 and cases, (event, activity, people)
+            assert len(people) <= 1, (event, activity, people)
+            assert cases, (event, activity)
             who = people[0] if people else ""
             for case in sorted(cases):
-                rows.append([case, activity, times[event], who, role.get(who, ""), customer, item, package,
-                             shipper, event])
+                rows.append([case, activity, times[event], who, role.get(who, ""), customer, item, package, shipper, event])
         db.close()
     rows.sort(key=lambda r: (r[2], int(r[-1][1:]), r[0]))
-    write("order_management.csv", ["case_id", "activity", "timestamp", "resource", "role", "customer", "item",
-                                   "package", "shipper", "ocel_event"], rows)
+    write(
+        "order_management.csv",
+        ["case_id", "activity", "timestamp", "resource", "role", "customer", "item", "package", "shipper", "ocel_event"],
+        rows,
+    )
 
 
 def unpack(source, name):

@@ -1,4 +1,4 @@
-"""Draw shift_timeline.svg, one shift of GNRS-Bench and what each channel wrote of it: ``python docs/pictures/shift_timeline.py``.
+"""Draw shift_timeline.svg, one shift of GNRS-Bench and what each channel wrote of it: ``python -m docs.pictures.shift_timeline``.
 
 Needs SimPy, which ``.[dev]`` installs, and matplotlib, which it does not. Everything in the picture comes from the simulated world and
 its rows; positions are pixels of a picture 900 wide.
@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from gnrs_ppl.benchmarks.gnrs_bench.generate import START, world
-from gnrs_ppl.benchmarks.gnrs_bench.world.record import GLIMPSED, GRAIN_SECONDS, record, stamp
-from gnrs_ppl.benchmarks.gnrs_bench.world.sheets import coverage, extraction, families, vocabulary
-from gnrs_ppl.benchmarks.gnrs_bench.world.stage import Act
+from bench_maker.grounding import START, world
+from bench_maker.record import GLIMPSED, GRAIN_SECONDS, record, stamp
+from bench_maker.sheets import coverage, extraction, families, vocabulary
+from bench_maker.stage import Act
 
 FAMILY, CASE = "service_coordination", "SC-2025-0021"
 WIDTH, LEFT, RIGHT = 900, 204, 890

@@ -77,6 +77,20 @@ class Executed(NamedTuple):
     predictions: tuple[dict[str, Verdict], ...]
     score: AuditScore
 
+    @property
+    def activated(self) -> float:
+        """Share of the scored cases in which the norm applied."""
+        return _share(verdict != "not_activated" for verdict in self._all())
+
+    def changed(self, other: Executed, only_active: bool = False) -> float | None:
+        """Share of cases whose verdict is another; ``only_active``: of those in which both rules apply. None where there are none."""
+        pairs = zip(self._all(), other._all(), strict=True)
+        kept = [a != b for a, b in pairs if not only_active or "not_activated" not in (a, b)]
+        return _share(kept) if kept else None
+
+    def _all(self) -> list[Verdict]:
+        return [verdict for prediction in self.predictions for verdict in prediction.values()]
+
 
 def execute(structure: Structure | None, goal_id: str, *, revealed: bool = False) -> Executed:
     """Run a rule on a goal's held-out logs; one that is refused, that contradicts itself, or that is none recalls nothing there.
@@ -203,3 +217,8 @@ def mean_f1(scores: Sequence[F1]) -> F1:
     """Mean of scores; violation F1 over those that have one."""
     violations = [s.violation for s in scores if s.violation is not None]
     return F1(float(np.mean([s.macro for s in scores])), float(np.mean(violations)) if violations else None, sum(s.cases for s in scores))
+
+
+def _share(hits: Any) -> float:
+    each = [bool(hit) for hit in hits]
+    return sum(each) / len(each) if each else 0.0

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gnrs_ppl.experiments.main import COLUMNS, between, line, lines
+from gnrs_ppl.experiments.main import MEASURED
 from gnrs_ppl.experiments.methods import ABLATIONS, BASE, KERNELS, METHODS, cells, measure
+from gnrs_ppl.experiments.parts import METHOD, cited, mean
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Rows, Run, of
-from gnrs_ppl.experiments.statistics import estimate, paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, lines, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, ends, part, specified
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SAME = 1e-6
 """Scores this near are one score; chains score in float32."""
-PAPER = {BASE: "GNRS-Search full"}
+FULL = "GNRS-Search full"
 """The row of the paper's ablation table that stands where our base does: the full method, with LLM candidates."""
 
 
@@ -44,54 +45,51 @@ def off() -> Table:
 
 def variants(rows: Sequence[Row], request: Request) -> Table:
     """All variants beside the paper's."""
-    paper = {row["ablation"]: row for row in published("ablation")}
-    entries: list[tuple[Entry, ...]] = []
-    for name in (BASE, *ABLATIONS):
-        printed = paper.get(PAPER.get(name, name))
-        cited = tuple(float(printed[c]) if printed else None for c in ("HARD-OK", "average"))
-        for chains, own in lines(rows, [name], request):
-            entries.append((*line(name, chains, own), own.mean("energy_evaluations"), *cited))
+    paper = {BASE if row["ablation"] == FULL else row["ablation"]: row for row in published("ablation")}
     says = (
         "Direction and size of HARD-OK between variants can be compared, on pools without LLM candidates; the paper's row beside No "
         "LLM candidates is its full method, which has them. Avg is a rubric. ε_S is taken in each variant's own objective, s_search "
         "always with the frozen weights and λ. SMC counts particles as chains and needs two."
     )
-    columns = (*COLUMNS, Column("energy evaluations", 0), Column("HARD-OK", 1, paper=True), Column("Avg", 1, paper=True))
-    return Table("ablations", "Ablations without a model", says, columns, entries)
+    printed = cited(paper, [("HARD-OK", "HARD-OK", 1), ("average", "Avg", 1)])
+    parts = [*MEASURED, mean("energy_evaluations", "energy evaluations", 0), *printed]
+    return specified("ablations", "Ablations without a model", says, lines(rows, (BASE, *ABLATIONS), request.chains), parts)
 
 
 def differences(rows: Sequence[Row], request: Request) -> Table:
     """Every variant less the base, goal by goal."""
-    paper = {row["ablation"]: row for row in published("ablation")}
-    full = float(paper["GNRS-Search full"]["HARD-OK"])
-    entries: list[tuple[Entry, ...]] = []
-    for name in ABLATIONS:
-        for chains, own in lines(rows, [name], request):
-            base = of(rows, BASE, chains or max(request.chains))
-            if not base.rows:
-                continue
-            entry: list[Entry] = [name, chains]
-            for what, scale, digits in (("hard_ok", 100.0, 1), ("audit_f1", 1.0, 3)):
-                each, families = paired(base.by_goal(what), own.by_goal(what)), base.families()
-                found = estimate([scale * value for value in each.values()], [families[goal] for goal in each])
-                entry += [found.mean, between(found.percentile, digits), between(found.families, digits)]
-            entries.append((*entry, float(paper[name]["HARD-OK"]) - full if name in paper else None))
-    columns = (
-        Column("variant"), Column("chains", 0), Column("HARD-OK, points", 1), Column("HARD-OK, 95 % over goals"),
-        Column("HARD-OK, 95 % over families"), Column("audit F1", 3), Column("audit F1, 95 % over goals"),
-        Column("audit F1, 95 % over families"), Column("HARD-OK, points from its full method", 1, paper=True),
-    )  # fmt: skip
+    paper = {row["ablation"]: float(row["HARD-OK"]) for row in published("ablation")}
+
+    def base(line: Line) -> Rows:
+        return of(rows, BASE, line.chains or max(request.chains))
+
+    def change(measure: str, name: str, heading: str, scale: float, digits: int) -> Part[Line]:
+        def cells(line: Line) -> tuple[Entry, ...]:
+            found = base(line).change(line.own, measure, scale)
+            return (found.mean if found else None, *ends(found, digits))
+
+        return Part((Column(heading, digits), Column(f"{name}, 95 % over goals"), Column(f"{name}, 95 % over families")), cells)
+
     says = (
         f"Variant less {BASE} at as many chains (at {max(request.chains)} where the variant runs none), paired by goal. "
         "The paper's differences are from its full method, with LLM candidates."
     )
-    return Table("ablation_differences", "Differences from the base", says, columns, entries)
+    parts: list[Part[Line]] = [
+        METHOD._replace(columns=(Column("variant"), Column("chains", 0))),
+        change("hard_ok", "HARD-OK", "HARD-OK, points", 100.0, 1),
+        change("audit_f1", "audit F1", "audit F1", 1.0, 3),
+        part(
+            "HARD-OK, points from its full method", 1, lambda line: paper[line.method] - paper[FULL] if line.method in paper else None, True
+        ),
+    ]
+    found = [line for line in lines(rows, ABLATIONS, request.chains) if base(line).rows]
+    return specified("ablation_differences", "Differences from the base", says, found, parts)
 
 
 def same_objective(rows: Sequence[Row], request: Request) -> tuple[Table, list[str]]:
     """On how many goals optimisers of one objective end elsewhere, and where that is more than a tie."""
     exact = of(rows, "Exact")
-    compared = [(BASE, c) for c in request.chains] + [(k, c) for k in KERNELS for c, _ in lines(rows, [k], request) if k != "Exact"]
+    compared = [(BASE, c) for c in request.chains] + [(k, c) for k, c, *_ in lines(rows, KERNELS, request.chains) if k != "Exact"]
     entries: list[tuple[Entry, ...]] = []
     notes = []
     for name, chains in compared:
@@ -135,10 +133,9 @@ def draw(rows: Sequence[Row], request: Request) -> Figure:
     axes = figure.add_subplot()
     for i, chains in enumerate((None, *request.chains)):
         for place, name in enumerate(reversed(names)):
-            own = of(rows, name, chains).by_goal("audit_f1")
-            if not own:
+            found = of(rows, name, chains).estimate("audit_f1")
+            if found is None:
                 continue
-            found = estimate([*own.values()], ["all"] * len(own))
             low, high = found.percentile
             height = place + 0.14 * (i - 1)
             axes.plot([low, high], [height, height], color=COLOURS[i], linewidth=1.5)

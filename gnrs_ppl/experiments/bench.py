@@ -4,49 +4,22 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from gnrs_ppl.audit.checkable import check
-from gnrs_ppl.audit.types import Verdict
 from gnrs_ppl.benchmarks.gnrs_bench import BenchmarkGoal, benchmark_goal, load
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import GnrsError
-from gnrs_ppl.evaluate.audit_f1 import AuditScore, execute
-from gnrs_ppl.evaluate.hard_ok import hard_ok
-from gnrs_ppl.models.energy import hard_penalty
-from gnrs_ppl.models.features import FEATURES, Facts, feature_vector
-from gnrs_ppl.models.flags import raised
+from gnrs_ppl.evaluate.audit_f1 import AuditScore, Executed, audit_score, execute
+from gnrs_ppl.evaluate.hard_ok import HardOk, hard_ok, hard_ok_partial
+from gnrs_ppl.evaluate.model_parser import Parsed
+from gnrs_ppl.models.features import Facts
+from gnrs_ppl.models.worth import Worth, worth
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.canonical import canonical, dumps, signature
 from gnrs_ppl.rule.types import Structure
-
-
-class Executed(NamedTuple):
-    """Verdicts of a rule on the held-out logs, nothing on one that refuses it, and their scores."""
-
-    predictions: tuple[dict[str, Verdict], ...]
-    score: AuditScore
-
-    @property
-    def activated(self) -> float:
-        """Share of the scored cases in which the norm applied."""
-        return _share(verdict != "not_activated" for verdict in self._all())
-
-    def changed(self, other: Executed, only_active: bool = False) -> float | None:
-        """Share of cases whose verdict is another; ``only_active``: of those in which both rules apply. None where there are none."""
-        pairs = zip(self._all(), other._all(), strict=True)
-        kept = [a != b for a, b in pairs if not only_active or "not_activated" not in (a, b)]
-        return _share(kept) if kept else None
-
-    def _all(self) -> list[Verdict]:
-        return [verdict for prediction in self.predictions for verdict in prediction.values()]
-
-
-def _share(hits: Any) -> float:
-    each = [bool(hit) for hit in hits]
-    return sum(each) / len(each) if each else 0.0
 
 
 class Bench:
@@ -80,7 +53,7 @@ class Bench:
         rule = canonical(structure)
         key = dumps(rule.trigger) + dumps(rule.norm) + dumps(rule.evidence) + dumps(rule.scope.model_copy(update={"concerns": ()}))
         if key not in self._executed:
-            self._executed[key] = Executed(*execute(structure, self.goal.id, revealed=self.revealed))
+            self._executed[key] = execute(structure, self.goal.id, revealed=self.revealed)
         return self._executed[key]
 
     def refusal(self, structure: Structure) -> str:
@@ -103,13 +76,9 @@ class Bench:
         except (GnrsError, ValueError):
             return ""
 
-    def s_search(self, structure: Structure) -> tuple[float, bool]:
+    def worth(self, structure: Structure) -> Worth:
         """s_search with the frozen weights, and h; of any structure, from pools of this goal or not."""
-        rule, weights = canonical(structure), frozen_weights().array()
-        phi = feature_vector(rule, self.facts)
-        value = sum(float(w) * phi[name] for w, name in zip(weights, FEATURES, strict=True))
-        feasible = not raised(rule, self.facts)
-        return (value if feasible else value - hard_penalty(weights)), feasible
+        return worth(structure, self.facts, frozen_weights().array())
 
     @property
     def place(self) -> dict[str, Any]:
@@ -119,7 +88,7 @@ class Bench:
     def measured(self, structure: Structure) -> dict[str, Any]:
         """Everything that can be said of a rule here without a model."""
         gate, score = hard_ok(structure, self.context), self.execute(structure).score
-        value, feasible = self.s_search(structure)
+        value, feasible = self.worth(structure)
         refusal = self.refusal(structure)
         return {
             **self.place,
@@ -130,21 +99,37 @@ class Bench:
             "feasible": feasible,
             "checkable": not refusal,
             "refusal": refusal,
-            "hard_ok": gate.passed,
-            "failures": list(gate.failures),
-            "rho": gate.rho,
-            **{str(support): count for support, count in gate.supports.items()},
+            **_gated(gate),
             "s_search": value,
-            "audit_f1": score.record.macro,
-            "audit_violated": score.record.violation,
-            "audit_truth": score.truth.macro,
+            **_scored(score),
             "activated": self.execute(structure).activated,
+            "refused": score.refused,
+        }
+
+    def read_back(self, text: str, parsed: Parsed) -> dict[str, Any]:
+        """What can be said of a rule that was read from a text, whole or not; the gate takes the slots that were read.
+
+        Raises
+        ------
+        InputError
+            A test or OOD goal that was not revealed.
+        """
+        gate, score = hard_ok_partial(parsed.slots, self.context), audit_score(parsed.structure, self.goal.id, revealed=self.revealed)
+        return {
+            **self.place,
+            "failed": "",
+            "structure": json.loads(dumps(parsed.structure)) if parsed.structure else None,
+            "text": text,
+            "read_by": parsed.how,
+            "empty_slots": parsed.empty,
+            **_gated(gate),
+            "s_search": self.worth(parsed.structure).s_search if parsed.structure else None,
+            **_scored(score),
             "refused": score.refused,
         }
 
     def failed(self, reason: str) -> dict[str, Any]:
         """What stands in place of a rule that was not found: it fails the gate and recalls nothing."""
-        nothing, truth, _ = execute(None, self.goal.id, revealed=self.revealed).score
         return {
             **self.place,
             "failed": reason,
@@ -153,8 +138,15 @@ class Bench:
             "hard_ok": False,
             "failures": ["no rule was found"],
             "rho": 0.0,
-            "audit_f1": nothing.macro,
-            "audit_violated": nothing.violation,
-            "audit_truth": truth.macro,
+            **_scored(audit_score(None, self.goal.id, revealed=self.revealed)),
             "activated": 0.0,
         }
+
+
+def _gated(gate: HardOk) -> dict[str, Any]:
+    supports = {str(support): count for support, count in gate.supports.items()}
+    return {"hard_ok": gate.passed, "failures": list(gate.failures), "rho": gate.rho, **supports}
+
+
+def _scored(score: AuditScore) -> dict[str, Any]:
+    return {"audit_f1": score.record.macro, "audit_violated": score.record.violation, "audit_truth": score.truth.macro}

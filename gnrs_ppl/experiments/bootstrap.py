@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gnrs_ppl.experiments.main import between, lines
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run, of
-from gnrs_ppl.experiments.statistics import DRAWS, Interval, estimate, paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.rows import Row, lines, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.statistics import DRAWS
+from gnrs_ppl.experiments.tables import Column, Entry, Table, between
 
 MEASURES = {"hard_ok": ("HARD-OK, points", 100.0, 1), "rho": ("ρ", 1.0, 3), "audit_f1": ("audit F1", 1.0, 3)}
 """Measure -> its name, scale and decimals."""
@@ -33,18 +33,13 @@ def margins(
     for measure, (name, scale, digits) in measures.items():
         for chains in request.chains:
             base = of(rows, first, chains)
-            others = {m: own for m in methods if m != first for c, own in lines(rows, [m], request) if c in (None, chains)}
+            others = {m: own for m, c, own, _ in lines(rows, methods, request.chains) if m != first and c in (None, chains)}
             means = {m: own.mean(measure) for m, own in others.items()}
             best = max((value for value in means.values() if value is not None), default=None)
             for method, own in others.items():
-                each = paired(own.by_goal(measure), base.by_goal(measure))
-                if not each:
-                    continue
-                found = estimate([scale * value for value in each.values()], [base.families()[goal] for goal in each])
-                ends: list[Interval | None] = [found.percentile, found.bca, found.families]
-                entries.append(
-                    (name, chains, method, means[method] == best, found.goals, round(found.mean, 12), *(between(e, digits) for e in ends))
-                )
+                if found := own.change(base, measure, scale):
+                    told = between(found.percentile, digits), between(found.bca, digits), between(found.families, digits)
+                    entries.append((name, chains, method, means[method] == best, found.goals, round(found.mean, 12), *told))
     columns = (
         Column("measure"), Column("chains", 0), Column("other method"), Column("best other"), Column("goals", 0), Column("margin", 3),
         Column("percentile over goals"), Column("BCa over goals"), Column("percentile over families"),

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gnrs_ppl.experiments.main import lines
-from gnrs_ppl.experiments.methods import METHODS, SOURCES
+from gnrs_ppl.experiments.methods import BASE, METHODS, SOURCES
+from gnrs_ppl.experiments.parts import METHOD, mean
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.rows import Line, Row, Rows, lines
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, part, specified
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PROPOSED, NO_LLM = "Candidates generated per test goal", "Selected payloads/run, No LLM candidates"
-FULL = "Selected payloads/run, GNRS-Search"
+FULL, OURS = "Selected payloads/run, GNRS-Search", "GNRS-Search (needs a model)"
 
 
 def report(run: Run) -> Report:
@@ -42,23 +43,18 @@ def proposed(pools: Sequence[Row]) -> Table:
 
 def selected(rows: Sequence[Row], request: Request) -> Table:
     """Payloads of the drafted rules by source."""
-    paper = {"No LLM candidates": _paper(NO_LLM)}
-    entries: list[tuple[Entry, ...]] = []
-    for name in METHODS:
-        for chains, own in lines(rows, [name], request):
-            counted = [own.mean(f"from_{source}") for source in SOURCES]
-            entries.append((name, chains, *counted, *(paper[name][s] if name in paper else None for s in SOURCES)))
-    full = _paper(FULL)
-    entries.append(("GNRS-Search (needs a model)", *[None] * 4, *(full[source] for source in SOURCES)))
+    paper = {BASE: _paper(NO_LLM), OURS: _paper(FULL)}
+
+    def printed(source: str) -> Part[Line]:
+        return part(source, 1, lambda line: paper[line.method][source] if line.method in paper else None, paper=True)
+
     says = (
         "Payloads per run by the sources of their candidate; a candidate that two sources proposed counts for both. Comparable: the "
         "row No LLM candidates. How the paper counts candidates of several sources is not said."
     )
-    columns = (
-        Column("method"), Column("chains", 0), *(Column(source, 2) for source in SOURCES),
-        *(Column(source, 1, paper=True) for source in SOURCES),
-    )  # fmt: skip
-    return Table("selected", "Payloads selected", says, columns, entries)
+    parts = [METHOD, *(mean(f"from_{source}", source, 2) for source in SOURCES), *(printed(source) for source in SOURCES)]
+    found = [*lines(rows, METHODS, request.chains), Line(OURS, None, Rows([]))]
+    return specified("selected", "Payloads selected", says, found, parts)
 
 
 def _paper(quantity: str) -> dict[str, float | None]:
@@ -71,7 +67,7 @@ def draw(rows: Sequence[Row], request: Request) -> Figure:
     from gnrs_ppl.experiments.figures import COLOURS, blank
 
     chains = max(request.chains)
-    found = [(name, own) for name in METHODS for c, own in lines(rows, [name], request) if c in (None, chains)]
+    found = [(name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)]
     figure = blank(7.5, 0.4 * len(found) + 1.2)
     axes = figure.add_subplot()
     for i, source in enumerate(SOURCES):

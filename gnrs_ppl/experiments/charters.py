@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from gnrs_ppl.benchmarks.realcharter import card, cards
 from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS
 from gnrs_ppl.experiments import realcharter
-from gnrs_ppl.experiments.main import between
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Rows, Run
-from gnrs_ppl.experiments.statistics import estimate
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.rows import Cell, Row, Rows
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
 
 Write = Callable[[int, int], list[realcharter.Row]]
 METHODS: dict[str, Write] = {
@@ -65,10 +64,10 @@ def report(run: Run) -> Report:
         for chains in (None, *run.request.chains):
             own = Rows([row for row in rows if row["method"] == method and row["chains"] == chains])
             if own.rows:
-                each, documents = own.by_goal("hard_ok"), own.families()
-                found = estimate([*each.values()], [documents[one] for one in each])
-                ends = between(found.percentile, 1), between(found.families, 1)
-                entries.append((method, chains, found.mean, *ends, *(own.mean(m) for m in MEASURES[1:]), *cited))
+                found = own.estimate("hard_ok")
+                entries.append(
+                    (method, chains, found.mean if found else None, *ends(found, 1), *(own.mean(m) for m in MEASURES[1:]), *cited)
+                )
     columns = (
         Column("method"), Column("chains", 0), Column("HARD-OK, %", 1), Column("95 % over cards"), Column("95 % over documents"),
         *(Column(NAMES[m], 1 if NAMES[m].endswith("%") else 3) for m in MEASURES[1:]), *(Column(c, 2, paper=True) for c in printed),

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.compare import compare
-from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, STUDIES, experiment, experiments, labels_of, studies, study
-from gnrs_ppl.experiments.runner import Outcome, Report, Request, page, read_rows, run
+from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments, labels_of
+from gnrs_ppl.experiments.rows import read_rows
+from gnrs_ppl.experiments.runner import Outcome, Report, Request, marked, page, run
 from gnrs_ppl.experiments.tables import Column, Table, show
-
-if TYPE_CHECKING:
-    from gnrs_ppl.llm import OpenAIModel
 
 OUT = Path("out")
 
@@ -33,28 +31,13 @@ def run_named(name: str, request: Request, out: Path) -> list[Outcome]:
     InputError
         As :func:`~gnrs_ppl.experiments.registry.experiment` and :func:`~gnrs_ppl.experiments.runner.run`.
     """
+    llm = request.model is not None
+    known = experiments(llm)
     if name != "all":
-        return [run(experiment(name), experiments(), request, out)]
-    known = experiments()
+        return [run(experiment(name, llm), known, request, out)]
     outcomes = [run(one, known, request, out) for one in known.values() if one.split is None or request.revealed]
     write_all(out, [("report.md", _report(outcomes))])
     return outcomes
-
-
-def run_with_model(
-    name: str, request: Request, out: Path, model: OpenAIModel, generators: Sequence[str] = (), repeats: int = 1
-) -> list[Outcome]:
-    """One experiment with a model; parameters as for :class:`~gnrs_ppl.experiments.studies.Order`.
-
-    Raises
-    ------
-    InputError
-        As :func:`~gnrs_ppl.experiments.registry.study` and :func:`~gnrs_ppl.experiments.studies.run`.
-    """
-    from gnrs_ppl.experiments.studies import Order
-    from gnrs_ppl.experiments.studies import run as run_study
-
-    return [run_study(study(name), studies(), Order(request, model, tuple(generators), repeats), out)]
 
 
 def needs_reveal(name: str, request: Request) -> bool:
@@ -76,8 +59,8 @@ def _report(outcomes: Sequence[Outcome]) -> bytes:
 
 def listing() -> Table:
     """Every experiment with the labels it covers."""
-    told = {name: "with and without" if name in STUDIES else "without" for name in MODULES} | dict.fromkeys(NEEDS_MODEL, "needs --llm")
-    asks = {name: experiment(name).asks for name in MODULES} | {name: study(name).asks for name in NEEDS_MODEL}
+    told = {name: "with and without" if name in WITH_MODEL else "without" for name in MODULES} | dict.fromkeys(NEEDS_MODEL, "needs --llm")
+    asks = {name: experiment(name).asks for name in MODULES} | {name: experiment(name, True).asks for name in NEEDS_MODEL}
     rows = [(name, asks[name], model, ", ".join(labels_of(name))) for name, model in told.items()]
     says = "gnrs experiment NAME; with a language model: NAME --llm; all --no-llm runs those that need none."
     columns = (Column("name"), Column("asks"), Column("model"), Column("covers in the paper"))
@@ -143,6 +126,4 @@ def compared(folders: Sequence[Path]) -> list[Table]:
     found = compare(folders[0], folders[1])
     if not any(row.get("scripted") for folder in folders for row in read_rows(folder)):
         return found
-    from gnrs_ppl.experiments.studies import marked
-
     return list(marked(Report(found)).tables)

@@ -7,10 +7,10 @@ from pathlib import Path
 from gnrs_ppl.context.files import read_data
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.bootstrap import MEASURES
-from gnrs_ppl.experiments.main import between
-from gnrs_ppl.experiments.runner import CONFIG, ROWS, Row, of, read_rows
-from gnrs_ppl.experiments.statistics import estimate, paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.rows import ROWS, Row, of, read_rows
+from gnrs_ppl.experiments.runner import CONFIG
+from gnrs_ppl.experiments.statistics import paired
+from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
 
 
 def compare(first: Path, second: Path) -> list[Table]:
@@ -59,13 +59,10 @@ def _means(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], say
     for method, chains in common:
         for measure, (name, scale, digits) in MEASURES.items():
             before, after = of(a, method, chains), of(b, method, chains)
-            each = paired(before.by_goal(measure), after.by_goal(measure))
-            if not each:
-                continue
-            found = estimate([scale * value for value in each.values()], [before.families()[goal] for goal in each])
-            moved = sum(abs(value) > 1e-12 for value in each.values())
-            ends = (between(end, digits) for end in (found.percentile, found.families))
-            entries.append((method, chains, name, found.goals, moved, found.mean, *ends))
+            if found := before.change(after, measure, scale):
+                each = paired(before.by_goal(measure), after.by_goal(measure))
+                moved = sum(abs(scale * value) > 1e-12 for value in each.values())
+                entries.append((method, chains, name, found.goals, moved, found.mean, *ends(found, digits)))
     columns = (
         Column("method"), Column("chains", 0), Column("measure"), Column("goals", 0), Column("of them changed", 0),
         Column("difference", 3), Column("95 % over goals"), Column("95 % over families"),

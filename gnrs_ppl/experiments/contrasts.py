@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gnrs_ppl.experiments.main import between
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Rows, Run, of
+from gnrs_ppl.experiments.rows import Rows, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
-from gnrs_ppl.experiments.statistics import estimate, paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
 
 
 class Contrast(NamedTuple):
@@ -54,16 +53,13 @@ def ours(run: Run) -> Table:
         # the base method's rows stand in the main table's run
         first = _rows(run, "main" if contrast.first == BASE and contrast.run == "ablations" else contrast.run, contrast.first, chains)
         second = _rows(run, contrast.run, contrast.second, chains)
-        families = first.families()
         cited = printed[contrast.paper] if contrast.paper else None
         told = (contrast.paper[1], float(cited["gap"])) if contrast.paper and cited else (None, None)
         for measure, name, scale, digits in (("hard_ok", "HARD-OK, points", 100.0, 1), ("audit_f1", "audit F1", 1.0, 3)):
-            each = paired(second.by_goal(measure), first.by_goal(measure))
             values: tuple[Entry, ...] = ("not run", *[None] * 5)
-            if each:
-                found = estimate([scale * value for value in each.values()], [families[goal] for goal in each])
+            if found := second.change(first, measure, scale):
                 levels = tuple(scale * (rows.mean(measure) or 0.0) for rows in (first, second))
-                values = (found.goals, *levels, found.mean, *(between(end, digits) for end in (found.percentile, found.families)))
+                values = (found.goals, *levels, found.mean, *ends(found, digits))
             entries.append((contrast.question, f"{contrast.first} vs. {contrast.second}", name, *values, *told))
     columns = (
         Column("question"), Column("contrast"), Column("metric"), Column("goals", 0), Column("first", 3), Column("second", 3),

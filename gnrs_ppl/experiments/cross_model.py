@@ -17,11 +17,10 @@ from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import overall
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rubric_scores import lines
-from gnrs_ppl.experiments.runner import Report, Request, Row
-from gnrs_ppl.experiments.studies import Made, Order, Study, making
+from gnrs_ppl.experiments.rows import Row, lines
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
-from gnrs_ppl.experiments.writers import OURS, cells
+from gnrs_ppl.experiments.writers import OURS, ROLES, cells, making, model_of
 from gnrs_ppl.llm import OpenAIModel
 
 NAME = "cross_model"
@@ -30,7 +29,7 @@ GENERATORS = "generators.json"
 """Folder of each generator -> its name."""
 
 
-def make(order: Order, folder: Path) -> Sequence[str]:
+def make(request: Request, folder: Path) -> Sequence[str]:
     """Rows and marks of every generator; a generator that fails is noted.
 
     Raises
@@ -38,14 +37,15 @@ def make(order: Order, folder: Path) -> Sequence[str]:
     InputError
         No generator came through: what went wrong with the first.
     """
-    names = order.generators or (order.model.settings.model("generator"),)
+    model = model_of(request)
+    names = request.generators or (model.settings.model("generator"),)
     known = {name: _folder(name) for name in names}
     standing = {name: place for place, name in _standing(folder).items()}
     write_all(folder, [(GENERATORS, json.dumps({place: name for name, place in (standing | known).items()}, indent=2).encode())])
     failed: dict[str, InputError] = {}
     for name, place in known.items():
         try:
-            making(METHODS, NAME)(order._replace(model=_with_generator(order.model, name)), folder / place)
+            making(METHODS, NAME)(request._replace(model=_with_generator(model, name)), folder / place)
         except InputError as error:
             failed[name] = error
     if len(failed) == len(known):
@@ -73,13 +73,13 @@ def generators(out: Path) -> dict[str, str]:
     return {f"{NAME}/{place}": name for place, name in _standing(out / NAME).items()}
 
 
-def report(made: Made) -> Report:
+def report(run: Run) -> Report:
     """OVERALL by generator and method, its parts, and the paper's grid."""
-    found = {name: made.rows(place) for place, name in generators(made.out).items()}
-    lacking = {name: _lacking(rows, made.request) for name, rows in found.items()}
+    found = {name: run.judged(place) for place, name in generators(run.out).items()}
+    lacking = {name: _lacking(rows, run.request) for name, rows in found.items()}
     notes = [f"{name} is left out: {count} of its rows are missing or have no marks" for name, count in lacking.items() if count]
     whole = {name: rows for name, rows in found.items() if not lacking[name]}
-    tables = [grid(whole, made.request), parts(whole, made.request), paper()]
+    tables = [grid(whole, run.request), parts(whole, run.request), paper()]
     return Report(tables, notes=notes)
 
 
@@ -92,7 +92,7 @@ def _lacking(rows: Sequence[Row], request: Request) -> int:
 def _overall(rows: Sequence[Row], request: Request) -> dict[str, tuple[float, float]]:
     """Avg and HARD-OK of each method at the fewest chains."""
     found = {}
-    for name, chains, own in lines(rows, METHODS, request):
+    for name, chains, own, _ in lines(rows, METHODS, request.chains):
         avg = own.mean("avg")
         if chains in (None, min(request.chains)) and avg is not None:
             found[name] = avg, 100 * (own.mean("hard_ok") or 0.0)
@@ -131,4 +131,4 @@ def paper() -> Table:
     return Table("paper_cross_model", "The paper's cross-model grid", says, tuple(Column(head, paper=True) for head in heads), rows)
 
 
-STUDIES = {NAME: Study(NAME, "Does the order of methods hold with other generators?", report, make)}
+WITH_MODEL = {NAME: Experiment(NAME, "Does the order of methods hold with other generators?", report, make=make, roles=ROLES)}

@@ -7,7 +7,8 @@ from typing import Any
 from gnrs_ppl.experiments.aog import chosen_goal
 from gnrs_ppl.experiments.methods import ABLATIONS, BASE, MAIN
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Row, Run
+from gnrs_ppl.experiments.rows import Row
+from gnrs_ppl.experiments.runner import Experiment, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.rule.types import SLOTS

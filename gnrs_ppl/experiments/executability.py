@@ -26,8 +26,8 @@ from gnrs_ppl.experiments.packs import (
     write_pack,
 )
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Report, Row, cell_of
-from gnrs_ppl.experiments.studies import Made, Order, Study
+from gnrs_ppl.experiments.rows import Cell, Row, cell_of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.experiments.writers import OURS
 
@@ -62,10 +62,10 @@ Only answers and remarks are kept, under the name you give the file.
 """
 
 
-def make(order: Order, folder: Path) -> Sequence[str]:
+def make(request: Request, folder: Path) -> Sequence[str]:
     """Write the pack, unless there is one; which rule is A is drawn task by task."""
-    rows = Made(order.request, folder.parent).rows("main")
-    some = sample(rows, METHODS, TASKS, order.request)
+    rows = Run(request, folder.parent).judged("main")
+    some = sample(rows, METHODS, TASKS, request)
     if not some:
         raise InputError("no goal has rows of both methods", "run gnrs experiment main --llm first", source=NAME)
     drawn = random.Random(DRAWN)
@@ -78,10 +78,10 @@ def make(order: Order, folder: Path) -> Sequence[str]:
     return ()
 
 
-def report(made: Made) -> Report:
+def report(run: Run) -> Report:
     """Rates by method, and agreement with HARD-OK; how to go on where nobody has said anything."""
-    folder = made.out / NAME
-    rows = {cell_of(row): row for row in made.rows("main")}
+    folder = run.out / NAME
+    rows = {cell_of(row): row for row in run.judged("main")}
     key = read_key(folder, rows)
     people = read_filled(folder, key, QUESTIONS)
     pack = f"the pack holds {len(key)} tasks" + (f" of {TASKS} asked for" if len(key) < TASKS else "")
@@ -166,4 +166,4 @@ def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, 
     return Table("executability_agreement", "Agreement on executability", says, columns, entries)
 
 
-STUDIES = {NAME: Study(NAME, "Which rules could an auditor run, in people's eyes?", report, make, ("main",), roles=())}
+WITH_MODEL = {NAME: Experiment(NAME, "Which rules could an auditor run, in people's eyes?", report, needs=("main",), make=make)}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from gnrs_ppl.experiments.examples import issue
-from gnrs_ppl.experiments.main import BEST, CEILING, FLOORS, lines
+from gnrs_ppl.experiments.main import BEST, CEILING, FLOORS
 from gnrs_ppl.experiments.methods import BASE, METHODS
+from gnrs_ppl.experiments.parts import METHOD, RUNS
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Rows, Run, of
+from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, part, specified
 
 Test = Callable[[Row, Mapping[str, float]], bool]
 FAILURES: dict[str, Test] = {
@@ -37,13 +39,13 @@ def report(run: Run) -> Report:
 
 def counts(rows: Sequence[Row], floor: Mapping[str, float], request: Request) -> Table:
     """Runs of each method that show each failure."""
-    entries: list[tuple[Entry, ...]] = []
-    for name in METHODS:
-        for chains, own in lines(rows, [name], request):
-            entries.append((name, chains, len(own.rows), *(sum(test(row, floor) for row in own.rows) for test in FAILURES.values())))
-    columns = (Column("method"), Column("chains", 0), Column("runs", 0), *(Column(name, 0) for name in FAILURES))
+
+    def shown(name: str, test: Test) -> Part[Line]:
+        return part(name, 0, lambda line: sum(test(row, floor) for row in line.own.rows))
+
     says = "Runs. The best floor is the greatest audit F1 of what needs no rule, on the same goal. The paper counts no failures."
-    return Table("failures", "What failed", says, columns, entries)
+    parts = [METHOD, RUNS, *(shown(name, test) for name, test in FAILURES.items())]
+    return specified("failures", "What failed", says, lines(rows, METHODS, request.chains), parts)
 
 
 def worst(main: Sequence[Row], floor: Mapping[str, float], request: Request) -> Table:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from gnrs_ppl.context.types import Support
 from gnrs_ppl.evaluate.hard_ok import RHO_GATE, SUPPORT_WEIGHTS, rho
-from gnrs_ppl.experiments.main import lines
+from gnrs_ppl.experiments.main import HARD_OK
 from gnrs_ppl.experiments.methods import BASE, METHODS
+from gnrs_ppl.experiments.parts import METHOD, RUNS, mean
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run, of
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.rows import Line, Row, lines, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, part, specified
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,36 +43,35 @@ def report(run: Run) -> Report:
 def supports(rows: Sequence[Row], request: Request) -> Table:
     """Mean payloads by support and mean ρ."""
     printed = {row["quantity"]: float(row["value"]) for row in published("text") if row["section"] == "HARD-OK audit"}
-    entries: list[tuple[Entry, ...]] = []
-    for name in METHODS:
-        for chains, own in lines(rows, [name], request):
-            passed = own.mean("hard_ok")
-            counted = [own.mean(support) for support in SUPPORTS]
-            cited = [printed.get(f"{what} of {name}") for what in ("ρ", "direct payloads", "inferred payloads", "missing payloads")]
-            entries.append((name, chains, None if passed is None else 100 * passed, own.mean("rho"), *counted, *cited))
-    columns = (
-        Column("method"), Column("chains", 0), Column("HARD-OK, %", 1), Column("ρ", 3), *(Column(support, 2) for support in SUPPORTS),
-        *(Column(name, digits, paper=True) for name, digits in (("ρ", 3), ("direct", 2), ("inferred", 2), ("missing", 2))),
-    )  # fmt: skip
+
+    def told(what: str, name: str, digits: int) -> Part[Line]:
+        return part(name, digits, lambda line: printed.get(f"{what} of {line.method}"), paper=True)
+
+    parts = [
+        METHOD, HARD_OK, mean("rho", "ρ", 3), *(mean(support, support, 2) for support in SUPPORTS),
+        told("ρ", "ρ", 3), *(told(f"{support} payloads", support, 2) for support in ("direct", "inferred", "missing")),
+    ]  # fmt: skip
     says = (
         "Payloads of a rule by how the records back them, means per run. Comparable in kind with the paper's No LLM candidates; its full "
         f"method has ρ {printed['ρ of GNRS-Search']:.3f} with {printed['direct payloads of GNRS-Search']:.2f} direct, "
         f"{printed['inferred payloads of GNRS-Search']:.2f} inferred and {printed['missing payloads of GNRS-Search']:.2f} missing."
     )
-    return Table("supports", "Supports", says, columns, entries)
+    return specified("supports", "Supports", says, lines(rows, METHODS, request.chains), parts)
 
 
 def reasons(rows: Sequence[Row], request: Request) -> Table:
     """Runs that fail the gate, by reason."""
-    entries: list[tuple[Entry, ...]] = []
-    for name in METHODS:
-        for chains, own in lines(rows, [name], request):
-            found = Counter(reason for row in own.rows for reason in {named(failure) for failure in row["failures"]})
-            failed = sum(not row["hard_ok"] for row in own.rows)
-            entries.append((name, chains, len(own.rows), failed, *(found[reason] for reason in REASONS.values())))
-    columns = (Column("method"), Column("chains", 0), Column("runs", 0), Column("fail", 0), *(Column(r, 0) for r in REASONS.values()))
+
+    def counted(line: Line) -> list[int]:
+        found = Counter(reason for row in line.own.rows for reason in {named(failure) for failure in row["failures"]})
+        return [found[reason] for reason in REASONS.values()]
+
+    parts: list[Part[Line]] = [
+        METHOD, RUNS, part("fail", 0, lambda line: sum(not row["hard_ok"] for row in line.own.rows)),
+        Part(tuple(Column(reason, 0) for reason in REASONS.values()), counted),
+    ]  # fmt: skip
     says = "A run may fail for several reasons. The paper prints none of these counts."
-    return Table("gate_failures", "Why HARD-OK fails", says, columns, entries)
+    return specified("gate_failures", "Why HARD-OK fails", says, lines(rows, METHODS, request.chains), parts)
 
 
 def named(failure: str) -> str:
@@ -80,19 +81,18 @@ def named(failure: str) -> str:
 
 def gate_and_h(rows: Sequence[Row], request: Request) -> Table:
     """Runs by the search's h and the evaluator's gate."""
-    entries: list[tuple[Entry, ...]] = []
-    for name in METHODS:
-        for chains, own in lines(rows, [name], request):
-            both = Counter((row["feasible"], row["hard_ok"]) for row in own.rows)
-            entries.append((name, chains, both[True, True], both[True, False], both[False, True], both[False, False]))
-    columns = (
-        Column("method"), Column("chains", 0), Column("h and HARD-OK", 0), Column("h only", 0), Column("HARD-OK only", 0),
-        Column("neither", 0),
-    )  # fmt: skip
+
+    def both(name: str, h: bool, gate: bool) -> Part[Line]:
+        return part(name, 0, lambda line: sum((row["feasible"], row["hard_ok"]) == (h, gate) for row in line.own.rows))
+
     says = (
         "Runs. h is the search's hard predicate, HARD-OK the evaluator's gate; they share neither code nor ρ. The paper has no such table."
     )
-    return Table("gate_and_h", "HARD-OK against h", says, columns, entries)
+    parts = [
+        METHOD, both("h and HARD-OK", True, True), both("h only", True, False), both("HARD-OK only", False, True),
+        both("neither", False, False),
+    ]  # fmt: skip
+    return specified("gate_and_h", "HARD-OK against h", says, lines(rows, METHODS, request.chains), parts)
 
 
 def worked_example() -> Table:
@@ -115,7 +115,7 @@ def draw(rows: Sequence[Row], request: Request) -> Figure:
     from gnrs_ppl.experiments.figures import COLOURS, blank
 
     chains = max(request.chains)
-    named_rows = [(name, own) for name in METHODS for c, own in lines(rows, [name], request) if c in (None, chains)]
+    named_rows = [(name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)]
     figure = blank(9, 0.3 * len(named_rows) + 1.6)
     bars, spread = figure.subplots(1, 2, width_ratios=(3, 2))
     left = [0.0] * len(named_rows)

@@ -22,8 +22,8 @@ from gnrs_ppl.experiments.packs import (
     write_pack,
 )
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Report, Request, Row, cell_of
-from gnrs_ppl.experiments.studies import Made, Order, Study
+from gnrs_ppl.experiments.rows import Row, cell_of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.experiments.writers import OURS
 
@@ -74,10 +74,10 @@ def chosen(rows: Sequence[Row], request: Request) -> list[dict[str, Row]]:
     return found
 
 
-def make(order: Order, folder: Path) -> Sequence[str]:
+def make(request: Request, folder: Path) -> Sequence[str]:
     """Write the pack, unless there is one."""
-    rows = Made(order.request, folder.parent).rows("main")
-    some = chosen(rows, order.request)
+    rows = Run(request, folder.parent).judged("main")
+    some = chosen(rows, request)
     items = [
         Item({"task card": task_card(context), "rule": clause(row)}, mark_of(row))
         for by_method, context in zip(some, contexts_of(some), strict=True)
@@ -87,10 +87,10 @@ def make(order: Order, folder: Path) -> Sequence[str]:
     return ()
 
 
-def report(made: Made) -> Report:
+def report(run: Run) -> Report:
     """What people said, and how it agrees with the judge; how to go on where nobody has said anything."""
-    folder = made.out / NAME
-    rows = {cell_of(row): row for row in made.rows("main")}
+    folder = run.out / NAME
+    rows = {cell_of(row): row for row in run.judged("main")}
     key = read_key(folder, rows)
     people = read_filled(folder, key, QUESTIONS)
     goals = len({what["goal"] for what in key.values()})
@@ -155,4 +155,4 @@ def agreement(people: dict[str, Answers], methods: dict[str, str], judge: dict[s
     return Table("human_agreement", "Agreement", says, columns, entries)
 
 
-STUDIES = {NAME: Study(NAME, "Do people and the judge agree?", report, make, ("main",), roles=())}
+WITH_MODEL = {NAME: Experiment(NAME, "Do people and the judge agree?", report, needs=("main",), make=make)}

@@ -34,7 +34,7 @@ from gnrs_ppl.evaluate.rubrics import (
     refuse_unanswered,
     rubric_percents,
 )
-from gnrs_ppl.experiments.runner import Row, append, drop_half_line, progress
+from gnrs_ppl.experiments.rows import Row, append, drop_half_line, progress
 from gnrs_ppl.llm.client import Answer
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ ORDER = 0
 BATCH = 32
 """Texts whose marks are on disk together."""
 
-Line = dict[str, Any]
+Mark = dict[str, Any]
 """A line of the file: text, rubric, role, sample, model, scores (null where the answer held none), scripted, call."""
 
 
@@ -127,7 +127,7 @@ def _marks(
     return judge(lacking, model, rubric, role=role, repeats=repeats)
 
 
-def _line(text: str, rubric: Rubric, role: Judge, name: str, marks: Marks) -> Line:
+def _line(text: str, rubric: Rubric, role: Judge, name: str, marks: Marks) -> Mark:
     answer = marks.answer
     return {
         "text": text,
@@ -141,7 +141,7 @@ def _line(text: str, rubric: Rubric, role: Judge, name: str, marks: Marks) -> Li
     }
 
 
-def read_marks(folder: Path) -> list[Line]:
+def read_marks(folder: Path) -> list[Mark]:
     """Lines of a marks file, none where there is no file.
 
     Raises
@@ -161,19 +161,19 @@ def read_marks(folder: Path) -> list[Line]:
     return found
 
 
-def joined(rows: Iterable[Row], marks: Iterable[Line]) -> list[Row]:
+def joined(rows: Iterable[Row], marks: Iterable[Mark]) -> list[Row]:
     """Rows with what their texts were marked, in percent.
 
     A row gets the five dimensions and ``avg`` of rubric v1, ``v2_avg``, ``overall``, and ``second_avg`` and ``second_overall`` of the
     second judge: None where its text has no marks. ``unmarked`` counts answers without marks; ``scripted`` holds for rule and marks.
     """
-    each: dict[str, list[Line]] = {}
+    each: dict[str, list[Mark]] = {}
     for line in marks:
         each.setdefault(line["text"], []).append(line)
     return [row | _scored(row, sorted(each.get(text_id(row), ()), key=lambda line: int(line["sample"]))) for row in rows]
 
 
-def _scored(row: Row, lines: Sequence[Line]) -> Row:
+def _scored(row: Row, lines: Sequence[Mark]) -> Row:
     def percents(role: Judge, rubric: Rubric) -> tuple[float, ...] | None:
         held: list[Scores | None] = [line["scores"] for line in lines if (line["role"], line["rubric"]) == (role, rubric)]
         return rubric_percents([held])

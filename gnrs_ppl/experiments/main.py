@@ -10,10 +10,11 @@ from gnrs_ppl.evaluate.summary import summaries
 from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.experiments.drafting import promising
 from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, cells
+from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Rows, Run, of
-from gnrs_ppl.experiments.statistics import Interval, estimate
-from gnrs_ppl.experiments.tables import Column, Entry, Table, shown
+from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, lines, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.tables import Part, Table, part, specified
 
 BEST_OF = 16
 FLOORS = ("all violated", "none violated", "required acts exist", "random rule")
@@ -21,10 +22,11 @@ BEST, CEILING = f"best of {BEST_OF} in the pools", "the hidden norm, from record
 YARDSTICKS = (*FLOORS, BEST, CEILING)
 """What audit F1 is held against; none is a method."""
 PAPER_ONLY = "needs a model"
-COLUMNS = (
-    Column("method"), Column("chains", 0), Column("HARD-OK, %", 1), Column("ρ", 3), Column("s_search", 3), Column("ε_S", 4),
-    Column("audit F1", 3), Column("95 % over goals"), Column("95 % over families"), Column("F1 of violated", 3),
-    Column("F1 against truth", 3),
+HARD_OK = mean("hard_ok", "HARD-OK, %", 1, 100)
+AUDIT_F1, VIOLATED = estimated("audit_f1", "audit F1", 3), mean("audit_violated", "F1 of violated", 3)
+MEASURED = (
+    METHOD, HARD_OK, mean("rho", "ρ", 3), mean("s_search", "s_search", 3), mean("epsilon", "ε_S", 4), AUDIT_F1, VIOLATED,
+    mean("audit_truth", "F1 against truth", 3),
 )  # fmt: skip
 LONG = {
     "Direct": "Direct Prompting", "Structured": "Structured Outputs", "Grounding": "In-Context Grounding", "Norm Synth.": "Norm Synthesis",
@@ -79,37 +81,11 @@ def main_table(name: str, title: str, rows: Sequence[Row], request: Request) -> 
     """Methods beside the paper's table of the same split."""
     label = "ood" if request.split == "ood" else "main"
     paper = {LONG.get(row["method"], row["method"]): row for row in published(label)}
-    printed = {"HARD-OK": 1, "average": 1, "OVERALL": 1} | ({"search score": 3} if label == "ood" else {})
-    entries: list[tuple[Entry, ...]] = []
-    for method in [m for m in paper if m not in MAIN] + list(MAIN):
-        cited = tuple(float(paper[method][c]) if method in paper else None for c in printed)
-        if method not in MAIN:
-            entries.append((method, PAPER_ONLY, *[None] * (len(COLUMNS) - 2), *cited))
-        entries += [(*line(method, c, own), *cited) for c, own in lines(rows, [method], request)]
-    columns = (*COLUMNS, *(Column(c, digits, paper=True) for c, digits in printed.items()))
-    return Table(name, title, COMPARABLE, columns, entries)
-
-
-def lines(rows: Sequence[Row], names: Sequence[str], request: Request) -> list[tuple[int | None, Rows]]:
-    """Rows of methods by chains, where there are any."""
-    found = [(c, of(rows, name, c)) for name in names for c in (None, *request.chains)]
-    return [(c, own) for c, own in found if own.rows]
-
-
-def line(method: str, chains: int | None, own: Rows) -> tuple[Entry, ...]:
-    """What ``COLUMNS`` shows of a method."""
-    f1s, families = own.by_goal("audit_f1"), own.families()
-    found = estimate([*f1s.values()], [families[goal] for goal in f1s])
-    hard_ok = own.mean("hard_ok")
-    return (
-        method, chains, None if hard_ok is None else 100 * hard_ok, own.mean("rho"), own.mean("s_search"), own.mean("epsilon"),
-        found.mean, between(found.percentile), between(found.families), own.mean("audit_violated"), own.mean("audit_truth"),
-    )  # fmt: skip
-
-
-def between(found: Interval | None, digits: int = 3) -> str | None:
-    """An interval in words."""
-    return None if found is None else f"{shown(found.low, digits)} to {shown(found.high, digits)}"
+    printed = [(column, column, 1) for column in ("HARD-OK", "average", "OVERALL")]
+    printed += [("search score", "search score", 3)] if label == "ood" else []
+    absent = [Line(method, None, Rows([]), PAPER_ONLY) for method in paper if method not in MAIN]
+    found = absent + lines(rows, MAIN, request.chains)
+    return specified(name, title, COMPARABLE, found, [*MEASURED, *cited(paper, printed)])
 
 
 def yardsticks(rows: Sequence[Row]) -> Table:
@@ -119,40 +95,30 @@ def yardsticks(rows: Sequence[Row]) -> Table:
         "own held-out F1 and so out of reach of a method; and the norm that made the labels, reading records only, against the truth. "
         "The paper has none of these."
     )
-    entries = []
-    for name in YARDSTICKS:
-        own = of(rows, name)
-        each, families = own.by_goal("audit_f1"), own.families()
-        found = estimate([*each.values()], [families[goal] for goal in each])
-        entries.append((name, found.mean, between(found.percentile), between(found.families), own.mean("audit_violated")))
-    columns = (
-        Column("yardstick"), Column("audit F1", 3), Column("95 % over goals"), Column("95 % over families"),
-        Column("F1 of violated", 3),
-    )  # fmt: skip
-    return Table("yardsticks", "What audit F1 is held against", says, columns, entries)
+    name: Part[Line] = part("yardstick", None, lambda line: line.method)
+    found = [Line(one, None, of(rows, one)) for one in YARDSTICKS]
+    return specified("yardsticks", "What audit F1 is held against", says, found, [name, AUDIT_F1, VIOLATED])
 
 
 def by_family(rows: Sequence[Row], request: Request) -> Table:
     """The base method by scene family."""
     chains = max(request.chains)
     own, best = of(rows, BASE, chains), of(rows, BEST)
-    entries: list[tuple[Entry, ...]] = []
-    for family in [f for f in FAMILIES if f in set(own.families().values())]:
-        part, top = (Rows([row for row in some.rows if row["family"] == family]) for some in (own, best))
-        passed = part.mean("hard_ok")
-        entries.append(
-            (
-                family,
-                len(part.by_goal("rho")),
-                None if passed is None else 100 * passed,
-                part.mean("rho"),
-                part.mean("audit_f1"),
-                top.mean("audit_f1"),
-            )
-        )
+    families = [family for family in FAMILIES if family in own.families().values()]
+
+    def within(some: Rows, family: str) -> Rows:
+        return Rows([row for row in some.rows if row["family"] == family])
+
+    parts: list[Part[Line]] = [
+        part("family", None, lambda line: line.method),
+        part("goals", 0, lambda line: len(line.own.by_goal("rho"))),
+        HARD_OK,
+        mean("rho", "ρ", 3),
+        mean("audit_f1", "audit F1", 3),
+        part(BEST, 3, lambda line: within(best, line.method).mean("audit_f1")),
+    ]
     says = f"{BASE} with {chains} chains. The paper prints no figures by family."
-    columns = (Column("family"), Column("goals", 0), Column("HARD-OK, %", 1), Column("ρ", 3), Column("audit F1", 3), Column(BEST, 3))
-    return Table("by_family", "By scene family", says, columns, entries)
+    return specified("by_family", "By scene family", says, [Line(one, chains, within(own, one)) for one in families], parts)
 
 
 EXPERIMENT = Experiment("main", "Which methods without a model write rules that hold on records?", report, wanted, measure)

@@ -21,7 +21,8 @@ from gnrs_ppl.candidates.build import Built, pools_of
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.bench import Bench
-from gnrs_ppl.experiments.runner import Cell, Request, Row
+from gnrs_ppl.experiments.rows import Cell, Row
+from gnrs_ppl.experiments.runner import Request
 from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space

@@ -23,7 +23,8 @@ from gnrs_ppl.context.output import write_all
 from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.judging import text_id
-from gnrs_ppl.experiments.runner import Cell, Request, Row, cell_of, of
+from gnrs_ppl.experiments.rows import Cell, Row, cell_of, of
+from gnrs_ppl.experiments.runner import Request
 from gnrs_ppl.experiments.writers import WRITERS
 from gnrs_ppl.llm.material import material
 from gnrs_ppl.realize.lexicon import Lexicon

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gnrs_ppl.experiments.main import lines
 from gnrs_ppl.experiments.methods import METHODS
 from gnrs_ppl.experiments.metric_sensitivity import OURS, Point, points, standing
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Row, Run
+from gnrs_ppl.experiments.rows import Row, lines
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 
 if TYPE_CHECKING:
@@ -37,10 +37,9 @@ def front(found: Mapping[str, Point]) -> set[str]:
 def ours(rows: Sequence[Row], request: Request) -> dict[str, Point]:
     """Audit F1 and HARD-OK in percent of every method at the most chains."""
     found = {}
-    for name in METHODS:
-        for chains, own in lines(rows, [name], request):
-            if chains in (None, max(request.chains)):
-                found[name] = Point(100 * (own.mean("audit_f1") or 0.0), 100 * (own.mean("hard_ok") or 0.0))
+    for name, chains, own, _ in lines(rows, METHODS, request.chains):
+        if chains in (None, max(request.chains)):
+            found[name] = Point(100 * (own.mean("audit_f1") or 0.0), 100 * (own.mean("hard_ok") or 0.0))
     return found
 
 

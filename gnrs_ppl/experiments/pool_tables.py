@@ -9,7 +9,8 @@ from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal
 from gnrs_ppl.candidates.build import SOURCES, pools_of
 from gnrs_ppl.experiments.pools import PAPER_SLOTS, pool_audit
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Run
+from gnrs_ppl.experiments.rows import Cell, Row
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.slots import distractors
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.rule.canonical import dumps

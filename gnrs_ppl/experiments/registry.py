@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.runner import Experiment
-
-if TYPE_CHECKING:
-    from gnrs_ppl.experiments.studies import Study
 
 MODULES: dict[str, str] = {
     "main": "main",
@@ -31,7 +27,7 @@ MODULES: dict[str, str] = {
     "failure_modes": "failure_modes",
 }
 """Name -> module of this package."""
-STUDIES: dict[str, str] = {
+WITH_MODEL: dict[str, str] = {
     "main": "rubric_scores",
     "ablations": "rubric_scores",
     "ood": "rubric_scores",
@@ -44,51 +40,33 @@ STUDIES: dict[str, str] = {
     "metric_sensitivity": "rubric_margins",
 }
 """What there is with a model: name -> module of this package."""
-NEEDS_MODEL = tuple(name for name in STUDIES if name not in MODULES)
+NEEDS_MODEL = tuple(name for name in WITH_MODEL if name not in MODULES)
 """Experiments of the paper that need a model that writes, a judge, or people."""
 
 
-def experiment(name: str) -> Experiment:
-    """The experiment of a name.
+def experiment(name: str, llm: bool = False) -> Experiment:
+    """The experiment of a name, without a model or with one.
 
     Raises
     ------
     InputError
-        No such experiment (the line names the nearest), or one that needs a model.
+        No such experiment (the line names the nearest), or one that is only to be had the other way.
     """
-    if name in NEEDS_MODEL:
-        raise InputError("needs a model", "add --llm; gnrs experiment list shows what runs without one", source=name)
-    if name not in MODULES:
+    if name not in MODULES and name not in WITH_MODEL:
         near = get_close_matches(name, [*MODULES, *NEEDS_MODEL], 1)
         raise InputError("is no experiment", f"did you mean {near[0]!r}?" if near else "see gnrs experiment list", source=name)
-    found: Experiment = import_module(f"gnrs_ppl.experiments.{MODULES[name]}").EXPERIMENT
+    if llm and name not in WITH_MODEL:
+        raise InputError("runs without a model here", f"leave --llm out, or choose {', '.join(WITH_MODEL)}", source=name)
+    if not llm and name not in MODULES:
+        raise InputError("needs a model", "add --llm; gnrs experiment list shows what runs without one", source=name)
+    module = import_module(f"gnrs_ppl.experiments.{(WITH_MODEL if llm else MODULES)[name]}")
+    found: Experiment = module.WITH_MODEL[name] if llm else module.EXPERIMENT
     return found
 
 
-def study(name: str) -> Study:
-    """What an experiment is with a model.
-
-    Raises
-    ------
-    InputError
-        No such experiment (the line names the nearest), or one that runs without.
-    """
-    if name not in STUDIES:
-        if name not in MODULES:
-            experiment(name)
-        raise InputError("runs without a model here", f"leave --llm out, or choose {', '.join(STUDIES)}", source=name)
-    found: Study = import_module(f"gnrs_ppl.experiments.{STUDIES[name]}").STUDIES[name]
-    return found
-
-
-def studies() -> dict[str, Study]:
-    """All with a model, by name."""
-    return {name: study(name) for name in STUDIES}
-
-
-def experiments() -> dict[str, Experiment]:
-    """All that run without a model, by name."""
-    return {name: experiment(name) for name in MODULES}
+def experiments(llm: bool = False) -> dict[str, Experiment]:
+    """All that run without a model, or all with one, by name."""
+    return {name: experiment(name, llm) for name in (WITH_MODEL if llm else MODULES)}
 
 
 def labels_of(name: str) -> list[str]:

@@ -10,9 +10,8 @@ from gnrs_ppl.experiments.bootstrap import paper as paper_bootstrap
 from gnrs_ppl.experiments.cross_model import generators
 from gnrs_ppl.experiments.metric_sensitivity import ALPHAS, Point, crossover, standing
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rubric_scores import lines
-from gnrs_ppl.experiments.runner import Report, Request, Row
-from gnrs_ppl.experiments.studies import Made, Study
+from gnrs_ppl.experiments.rows import Row, lines
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.experiments.writers import OURS, WRITERS
 
@@ -27,7 +26,7 @@ MEASURES = {
 CONTEXTS = {"main": "Main benchmark", "ood": "Held-out OOD"}
 
 
-def judged(made: Made) -> dict[str, list[Row]]:
+def judged(run: Run) -> dict[str, list[Row]]:
     """Rows with marks by context: main benchmark, held-out family, and each generator of the grid.
 
     Raises
@@ -35,25 +34,25 @@ def judged(made: Made) -> dict[str, list[Row]]:
     InputError
         There are none.
     """
-    folders = {told: name for name, told in CONTEXTS.items()} | {name: folder for folder, name in generators(made.out).items()}
-    found = {told: made.rows(name) for told, name in folders.items()}
+    folders = {told: name for name, told in CONTEXTS.items()} | {name: folder for folder, name in generators(run.out).items()}
+    found = {told: run.judged(name) for told, name in folders.items()}
     found = {told: rows for told, rows in found.items() if any(row["method"] == OURS and row["avg"] is not None for row in rows)}
     if not found:
-        raise InputError("no judged rows lie there", "run gnrs experiment main --llm first", source=str(made.out))
+        raise InputError("no judged rows lie there", "run gnrs experiment main --llm first", source=str(run.out))
     return found
 
 
-def bootstrap(made: Made) -> Report:
+def bootstrap(run: Run) -> Report:
     """Margins of the method over every other, per context, and the paper's."""
     says = (
         f"{OURS} less the other method. Seeds are averaged within a goal and goals are resampled, as in the paper; BCa and families stand "
         "beside it, since goals of a family share stem and log. Best other: the greatest mean; the paper's table does not always name it."
     )
     tables = [
-        margins(rows, made.request, OURS, [*WRITERS], MEASURES)._replace(
+        margins(rows, run.request, OURS, [*WRITERS], MEASURES)._replace(
             name=f"margins_{number}", title=f"Margins with 95 % intervals: {context}", says=says
         )
-        for number, (context, rows) in enumerate(judged(made).items(), 1)
+        for number, (context, rows) in enumerate(judged(run).items(), 1)
     ]
     return Report([*tables, paper_bootstrap()])
 
@@ -61,9 +60,9 @@ def bootstrap(made: Made) -> Report:
 # Weight of HARD-OK
 
 
-def sensitivity(made: Made) -> Report:
+def sensitivity(run: Run) -> Report:
     """Winners, margins and crossovers at every weight, from our rows."""
-    found = {context: points(rows, made.request) for context, rows in judged(made).items()}
+    found = {context: points(rows, run.request) for context, rows in judged(run).items()}
     found = {context: methods for context, methods in found.items() if len(methods) > 1}
     return Report([weights(found), crossovers(found)])
 
@@ -71,7 +70,7 @@ def sensitivity(made: Made) -> Report:
 def points(rows: Sequence[Row], request: Request) -> dict[str, Point]:
     """Avg and HARD-OK of every method, at the fewest chains."""
     found = {}
-    for name, chains, own in lines(rows, [*WRITERS], request):
+    for name, chains, own, _ in lines(rows, WRITERS, request.chains):
         avg, hard_ok = own.mean("avg"), own.mean("hard_ok")
         if chains in (None, min(request.chains)) and avg is not None and hard_ok is not None:
             found[name] = Point(avg, 100 * hard_ok)
@@ -109,7 +108,7 @@ def crossovers(found: Mapping[str, Mapping[str, Point]]) -> Table:
     return Table("crossovers", "Where two methods are level", says, columns, entries)
 
 
-STUDIES = {
-    "bootstrap": Study("bootstrap", "Which differences are larger than the choice of goals?", bootstrap, roles=()),
-    "metric_sensitivity": Study("metric_sensitivity", "Who wins when HARD-OK weighs more or less?", sensitivity, roles=()),
+WITH_MODEL = {
+    "bootstrap": Experiment("bootstrap", "Which differences are larger than the choice of goals?", bootstrap),
+    "metric_sensitivity": Experiment("metric_sensitivity", "Who wins when HARD-OK weighs more or less?", sensitivity),
 }

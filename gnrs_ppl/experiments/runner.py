@@ -1,12 +1,14 @@
 """A run is a folder: what was asked, a row for every cell, and the tables made of the rows.
 
 config.json    what the rows depend on; a folder holds rows of one configuration only
-rows.jsonl     one row per method, chains, goal and seed, appended when a goal is done; nothing is averaged
+rows.jsonl     one row per method, chains, goal and seed
+marks.jsonl    with a model: a line per text, rubric, judge and repeat
 summary.json   means by DuckDB, and what was written
 tables/        Markdown, CSV and LaTeX
 figures/       PNG and SVG
 
-*Generate* appends what is missing, *report* reads the rows. A run that was killed goes on where it stopped.
+*Generate* appends what is missing (with a model *judge* too), *report* reads the rows. A run that was killed goes on where it stopped.
+What the scripted server had a part in is no result: its tables say so in title and file name and stand beside nothing of the paper's.
 """
 
 from __future__ import annotations
@@ -28,39 +30,31 @@ from importlib.util import find_spec
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.benchmarks.gnrs_bench import goals
-from gnrs_ppl.context.files import parse_json, read_bytes, read_data
-from gnrs_ppl.context.limits import ROWS_BYTES
+from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import STAGING, locked, write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import tables
+from gnrs_ppl.experiments.rows import ROWS, Cell, Row, append, cell_of, drop_half_line, means, progress, read_rows
 from gnrs_ppl.experiments.tables import Table
 from gnrs_ppl.safe_text import to_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CONFIG, ROWS, SUMMARY = "config.json", "rows.jsonl", "summary.json"
+    from gnrs_ppl.llm import OpenAIModel
+    from gnrs_ppl.llm.roles import Role
+
+CONFIG, SUMMARY = "config.json", "summary.json"
 MADE_WITH = ("commit", "versions", "prompts")
 """Of the configuration: the program that made the rows."""
 SHARED = ("chains", "seeds", "weights", "features")
 """Of the configuration: what rows of another experiment have to share to stand beside one's own."""
+SCRIPTED = "scripted, no result"
+SAYS = "Made with the scripted server in the place of a model: it shows that the figures can be computed, and nothing else."
 ROOT = Path(__file__).resolve().parents[2]
-
-Row = dict[str, Any]
-"""A row: the fields of its cell, then what was measured."""
-
-
-class Cell(NamedTuple):
-    """What one row is about; ``chains`` is None where the method runs none."""
-
-    method: str
-    chains: int | None
-    goal: str
-    seed: int
 
 
 class Request(NamedTuple):
@@ -76,6 +70,12 @@ class Request(NamedTuple):
     revealed : bool
     workers : int
         Processes; 1 measures in this one.
+    model : OpenAIModel, optional
+        Who writes and judges; stays in this process.
+    generators : tuple of str
+        Models of the cross-model grid; the generator of the settings unless given.
+    repeats : int
+        How often each text is judged.
     """
 
     split: str = "dev"
@@ -84,6 +84,9 @@ class Request(NamedTuple):
     seeds: tuple[int, ...] = (0, 1, 2)
     revealed: bool = False
     workers: int = 2
+    model: OpenAIModel | None = None
+    generators: tuple[str, ...] = ()
+    repeats: int = 1
 
     @property
     def goal_ids(self) -> tuple[str, ...]:
@@ -102,15 +105,30 @@ class Report(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """Rows of an experiment and of those it needs, as its report reads them."""
+    """What lies in the folders, as reports read it; ``names`` are the experiments whose rows may stand beside one's own."""
 
     request: Request
-    folders: Mapping[str, Path]
-    config: Mapping[str, Any] = field(default_factory=dict)
+    out: Path
+    names: frozenset[str] = frozenset()
+    read: dict[tuple[str, ...], list[Row]] = field(default_factory=dict)
 
     def rows(self, name: str) -> list[Row]:
         """Rows of an experiment, by cell; none where it was not run."""
-        return read_rows(self.folders[name]) if name in self.folders else []
+        return read_rows(self.out / name) if name in self.names else []
+
+    def judged(self, name: str, *marks: str) -> list[Row]:
+        """Rows of an experiment with its marks, and with those in the folders of others; none where there are none."""
+        from gnrs_ppl.experiments.judging import joined, read_marks
+
+        if (name, *marks) not in self.read:
+            lines = [line for one in (name, *marks) for line in read_marks(self.out / one)]
+            self.read[name, *marks] = joined(read_rows(self.out / name), lines)
+        return self.read[name, *marks]
+
+    @property
+    def scripted(self) -> bool:
+        """Whether the scripted server had a part in anything judged that was read."""
+        return any(row["scripted"] for rows in self.read.values() for row in rows)
 
 
 class Experiment(NamedTuple):
@@ -134,6 +152,10 @@ class Experiment(NamedTuple):
         The only split it is about.
     unit : "goal" or "method"
         Cells that share it are measured in one go.
+    make : callable, optional
+        With a model, in place of cells and measure: generates and judges into a folder, and gives sentences for the page.
+    roles : tuple of Role
+        With a model: who is asked.
     """
 
     name: str
@@ -144,6 +166,8 @@ class Experiment(NamedTuple):
     needs: tuple[str, ...] = ()
     split: str | None = None
     unit: str = "goal"
+    make: Callable[[Request, Path], Sequence[str]] | None = None
+    roles: tuple[Role, ...] = ()
 
 
 class Outcome(NamedTuple):
@@ -169,20 +193,33 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Reque
     Raises
     ------
     InputError
-        A folder holds rows of another configuration; another process is running there; a split that was not revealed.
+        A folder holds rows of another configuration; another process is running there; a split that was not revealed. With a model:
+        no key, no model for a role, the cost limit, requests that were never answered.
     """
     request = on_split(request, experiment.split)
     wanted = _closure(experiment, others)
-    folders = {one.name: out / one.name for one in wanted if one.cells is not None}
+    if request.model is not None:
+        for role in dict.fromkeys(role for one in wanted if one.make for role in one.roles):
+            request.model.settings.model(role)
     with all_locked(out / one.name for one in wanted):
-        for name, folder in folders.items():
-            generate(others[name] if name != experiment.name else experiment, request, folder)
-        config = configuration(experiment.name, request)
-        # results of others that lie there are read, never made
-        folders |= {name: out / name for name, one in others.items() if name not in folders and _comparable(out / name, one, config)}
-        folder = out / experiment.name
-        report = drawable(experiment.report(Run(request, folders, config)))
+        notes = [note for one in wanted for note in _made(one, request, out / one.name)]
+        config = configuration(experiment.name, request, experiment.roles)
+        names = {one.name for one in wanted if one.cells is not None}
+        if request.model is None:  # results of others that lie there are read, never made
+            names |= {name for name, one in others.items() if name not in names and _comparable(out / name, one, config)}
+        folder, found = out / experiment.name, Run(request, out, frozenset(names))
+        report = experiment.report(found)
+        report = report._replace(notes=[*report.notes, *notes])
+        report = drawable(marked(report) if found.scripted else report)
         return Outcome(folder, report, write(folder, config, report, experiment.asks))
+
+
+def _made(experiment: Experiment, request: Request, folder: Path) -> Sequence[str]:
+    """What an experiment lacks, and sentences on how that went."""
+    if experiment.make is not None:
+        return experiment.make(request, folder)
+    generate(experiment, request, folder)
+    return ()
 
 
 @contextmanager
@@ -243,18 +280,38 @@ def generate(experiment: Experiment, request: Request, folder: Path) -> int:
     """
     if experiment.cells is None:
         return 0
+
+    def measured(missing: Sequence[Cell]) -> Iterator[list[Row]]:
+        units: dict[str, list[Cell]] = {}
+        for cell in missing:
+            units.setdefault(getattr(cell, experiment.unit), []).append(cell)
+        return _measured(experiment, units, request)
+
+    return complete(folder, experiment.name, list(experiment.cells(request)), configuration(experiment.name, request), measured)
+
+
+def complete(
+    folder: Path,
+    what: str,
+    cells: Sequence[Cell],
+    config: Mapping[str, Any],
+    made: Callable[[Sequence[Cell]], Iterable[Sequence[Row]]],
+) -> int:
+    """Append the rows that a folder lacks as they are made, some at a time; gives back how many.
+
+    Raises
+    ------
+    InputError
+        The folder holds rows of another configuration.
+    """
     path = folder / ROWS
     drop_half_line(path)
     done = {cell_of(row) for row in read_rows(folder)}
-    missing: dict[str, list[Cell]] = {}
-    cells = list(experiment.cells(request))
-    for cell in cells:
-        if cell not in done:
-            missing.setdefault(getattr(cell, experiment.unit), []).append(cell)
-    settle(folder, configuration(experiment.name, request), whole=not missing)
+    missing = [cell for cell in cells if cell not in done]
+    settle(folder, config, whole=not missing)
     written = 0
-    with path.open("ab") as file, progress(experiment.name, len(cells), len(cells) - sum(map(len, missing.values()))) as advance:
-        for rows in _measured(experiment, missing, request):
+    with path.open("ab") as file, progress(what, len(cells), len(cells) - len(missing)) as advance:
+        for rows in made(missing):
             append(file, rows)
             written += len(rows)
             advance(len(rows))
@@ -307,13 +364,6 @@ def _begin_worker() -> None:
     threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
 
 
-def append(file: BinaryIO, rows: Iterable[Row]) -> None:
-    """Write rows so that they are on disk, a line each."""
-    file.write("".join(to_json(row, None, allow_nan=False) + "\n" for row in rows).encode())
-    file.flush()
-    os.fsync(file.fileno())
-
-
 def settle(folder: Path, config: Mapping[str, Any], *, whole: bool) -> None:
     """Write the configuration, or see that it is the one that is there; what the cache may do changes no row.
 
@@ -351,60 +401,14 @@ def _differing(folder: Path, config: Mapping[str, Any], keys: Iterable[str]) -> 
     return next((key for key in keys if standing.get(key) != json.loads(_json(config[key]))), None)
 
 
-def drop_half_line(path: Path) -> None:
-    """Cut off what follows the last line break: the run was killed while it wrote."""
-    if path.is_file():
-        content = path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            with path.open("r+b") as file:
-                file.truncate(whole)
-
-
-def cell_of(row: Row) -> Cell:
-    """The cell a row is about."""
-    return Cell(row["method"], row["chains"], row["goal"], row["seed"])
-
-
-def read_rows(folder: Path) -> list[Row]:
-    """Rows of a run, by cell, so that nothing depends on the order in which they were made.
-
-    Raises
-    ------
-    InputError
-        A line that is no row.
-    """
-    path, rows, remedy = folder / ROWS, [], "delete that line; it will be made again"
-    kinds: dict[str, str] = {}
-    lines = read_bytes(path, ROWS_BYTES).split(b"\n") if path.exists() else []
-    for number, line in enumerate(lines[:-1], 1):
-        source = f"{path}, line {number}"
-        row = parse_json(line, source, remedy)
-        cell = [row.get(name, ...) for name in Cell._fields] if isinstance(row, dict) else []
-        if [type(value) for value in cell] not in ([str, int, str, int], [str, NoneType, str, int]):
-            raise InputError("is no row", remedy, source=source)
-        for name, kind in ((name, _kind(value)) for name, value in row.items() if value is not None):
-            if kinds.setdefault(name, kind) != kind:
-                raise InputError(f"is {kind} here and {kinds[name]} in rows before", remedy, source=source, field=name)
-        rows.append((cell_of(row), row))
-    return [row for _, row in sorted(rows, key=lambda pair: (pair[0].method, pair[0].chains or 0, pair[0].goal, pair[0].seed))]
-
-
-def _kind(value: Any) -> str:
-    """What a measure is; truth values are averaged as numbers."""
-    if isinstance(value, int | float):
-        return "a number"
-    return "text" if isinstance(value, str) else f"a {type(value).__name__}"
-
-
-def configuration(name: str, request: Request) -> dict[str, Any]:
-    """What the rows depend on."""
+def configuration(name: str, request: Request, roles: Sequence[Role] = ()) -> dict[str, Any]:
+    """What the rows depend on; the address of a model's server holds no secret."""
     from gnrs_ppl.calibration.weights import feature_hash, frozen_weights
     from gnrs_ppl.llm.prompts import FOLDER, names, prompt_hash
     from gnrs_ppl.versions import versions
 
     weights = frozen_weights()
-    return {
+    found: dict[str, Any] = {
         "experiment": name,
         "split": request.split,
         "goals": list(request.goal_ids),
@@ -422,6 +426,15 @@ def configuration(name: str, request: Request) -> dict[str, Any]:
         "models": {},
         "cache": "off",
     }
+    if request.model is None:
+        return found
+    asked, kept = request.model.settings, request.model.cache
+    return found | {
+        "server": asked.base_url,
+        "models": {role: asked.models.get(role) for role in roles},
+        "structured": list(asked.structured),
+        "cache": kept.mode if kept else "off",
+    }
 
 
 @cache
@@ -436,49 +449,24 @@ def _commit() -> str | None:
     return done.stdout.strip() or None
 
 
-@contextmanager
-def progress(what: str, total: int, done: int) -> Iterator[Callable[[int], None]]:
-    """Rows done and time left on a terminal's standard error, silent elsewhere."""
-    if not sys.stderr.isatty() or total == done:
-        yield lambda rows: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("rows, left"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(what, total=total, completed=done)
-        yield lambda rows: bar.advance(task, rows)
-
-
 # Report
 
 
-def means(folder: Path) -> list[dict[str, Any]]:
-    """Means of every number in the rows: seeds within a goal first, then goals; by method and chains.
+def marked(report: Report) -> Report:
+    """The report of what the scripted server made: marked, without figures and without anything of the paper's."""
+    found = [_marked(table) for table in report.tables if not all(column.paper for column in table.columns)]
+    return Report(found, {}, [SAYS, *report.notes], True)
 
-    A row where something was not measured does not count for it.
-    """
-    import duckdb
 
-    if not read_rows(folder):
-        return []
-    connection = duckdb.connect(config={"threads": 1})
-    connection.execute(
-        "CREATE TABLE rows AS SELECT * FROM read_json(?, format = 'newline_delimited', sample_size = -1, maximum_depth = 2)",
-        [str(folder / ROWS)],
+def _marked(table: Table) -> Table:
+    own = [i for i, column in enumerate(table.columns) if not column.paper]
+    return Table(
+        f"{table.name}_scripted",
+        f"{table.title} ({SCRIPTED})",
+        SAYS,
+        tuple(table.columns[i] for i in own),
+        [tuple(row[i] for i in own) for row in table.rows],
     )
-    described = connection.execute("DESCRIBE rows").fetchall()
-    measured = [name for name, kind, *_ in described if kind in ("BOOLEAN", "BIGINT", "DOUBLE") and name not in ("chains", "seed")]
-    quoted = ['"' + name.replace('"', '""') + '"' for name in measured]
-    inner = ", ".join(f"favg({name}::DOUBLE) AS {name}" for name in quoted)
-    outer = ", ".join(f"round(favg({name}), 12) AS {name}" for name in quoted)
-    found = connection.execute(
-        f"SELECT method, chains, count(*) AS goals, {outer} FROM (SELECT method, chains, goal, {inner} FROM rows GROUP BY ALL) "
-        "GROUP BY ALL ORDER BY method, chains NULLS FIRST"
-    )
-    names = [column[0] for column in found.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def drawable(report: Report) -> Report:
@@ -514,7 +502,7 @@ def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) ->
 
 def page(config: Mapping[str, Any], report: Report, asks: str) -> bytes:
     """Tables, notes and figures as one Markdown page, under the question that was asked."""
-    parts = [f"# {config['experiment']}{' (scripted, no result)' if report.scripted else ''}", asks]
+    parts = [f"# {config['experiment']}{f' ({SCRIPTED})' if report.scripted else ''}", asks]
     parts += [tables.markdown(table) for table in report.tables]
     parts += ["\n".join(f"- {note}" for note in report.notes)] if report.notes else []
     parts += [f"![{name.replace('_', ' ')}](figures/{name}.png)" for name in report.figures]
@@ -526,34 +514,3 @@ def page(config: Mapping[str, Any], report: Report, asks: str) -> bytes:
 
 def _json(data: Any) -> bytes:
     return (to_json(data) + "\n").encode()
-
-
-class Rows(NamedTuple):
-    """Rows of one method and number of chains, as reports ask for them."""
-
-    rows: list[Row]
-
-    def by_goal(self, measure: str) -> dict[str, float]:
-        """Mean over seeds of a measure on each goal; goals where it was not measured are left out."""
-        found: dict[str, list[float]] = {}
-        for row in self.rows:
-            if row.get(measure) is not None:
-                if _kind(row[measure]) != "a number":
-                    remedy = f"delete the lines of {row['goal']}; they will be made again"
-                    raise InputError(f"is {_kind(row[measure])}, no number", remedy, source=ROWS, field=measure)
-                found.setdefault(row["goal"], []).append(float(row[measure]))
-        return {goal: sum(values) / len(values) for goal, values in found.items()}
-
-    def mean(self, measure: str) -> float | None:
-        """Mean over goals of the means over seeds; None where nothing was measured."""
-        each = self.by_goal(measure)
-        return sum(each.values()) / len(each) if each else None
-
-    def families(self) -> dict[str, str]:
-        """Family of each goal."""
-        return {row["goal"]: row["family"] for row in self.rows}
-
-
-def of(rows: Sequence[Row], method: str, chains: int | None = None) -> Rows:
-    """The rows of a method at a number of chains."""
-    return Rows([row for row in rows if row["method"] == method and row["chains"] == chains])

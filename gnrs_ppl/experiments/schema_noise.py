@@ -23,12 +23,12 @@ from gnrs_ppl.context.load import Context, context_of
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.bench import Bench
-from gnrs_ppl.experiments.main import between
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Run, of
+from gnrs_ppl.experiments.rows import Cell, Row, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.slots import best_of
-from gnrs_ppl.experiments.statistics import estimate, paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.statistics import paired
+from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
 from gnrs_ppl.models.graph import compile_graph
 
 if TYPE_CHECKING:
@@ -192,15 +192,15 @@ def drops(rows: Sequence[Row]) -> Table:
     entries: list[tuple[Entry, ...]] = []
     for kind, strength in itertools.product(KINDS, STRENGTHS):
         part = of(rows, f"{kind}, {strength}")
-        gate, rho, f1s = (paired(clean.by_goal(m), part.by_goal(m)) for m in ("hard_ok", "rho", "audit_f1"))
-        families = clean.families()
-        found = estimate([*f1s.values()], [families[goal] for goal in f1s])
+        gate, rho = (paired(clean.by_goal(m), part.by_goal(m)) for m in ("hard_ok", "rho"))
+        found = clean.change(part, "audit_f1")
         drop = PAPER_DROPS.get((kind, strength))
         refused, changed = part.mean("refused_context") or 0.0, part.mean("changed")
         entries.append(
             (
-                kind, strength, 100 * sum(gate.values()) / len(gate), sum(rho.values()) / len(rho), found.mean, between(found.percentile),
-                between(found.families), None if changed is None else 100 * changed, 100 * refused, -printed[drop] if drop else None,
+                kind, strength, 100 * sum(gate.values()) / len(gate), sum(rho.values()) / len(rho),
+                found.mean if found else None, *ends(found), None if changed is None else 100 * changed, 100 * refused,
+                -printed[drop] if drop else None,
             )
         )  # fmt: skip
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in STRENGTHS.items())

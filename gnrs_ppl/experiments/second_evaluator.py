@@ -10,25 +10,26 @@ from gnrs_ppl.experiments.agreement import Kind, correlation
 from gnrs_ppl.experiments.human_calibration import METHODS, chosen
 from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Report, Row, Rows
-from gnrs_ppl.experiments.studies import Made, Order, Study
+from gnrs_ppl.experiments.rows import Row, Rows
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.writers import model_of
 
 NAME = "second_evaluator"
 KINDS: dict[str, Kind] = {"Pearson r": "pearson", "Spearman ρ": "spearman", "Kendall τ": "kendall"}
 
 
-def make(order: Order, folder: Path) -> Sequence[str]:
+def make(request: Request, folder: Path) -> Sequence[str]:
     """Marks of the second judge, with the rubric that Avg is made of."""
-    some = chosen(Made(order.request, folder.parent).rows("main"), order.request)
+    some = chosen(Run(request, folder.parent).judged("main"), request)
     rows = [row for by_method in some for row in by_method.values()]
-    judge_rows(rows, order.model, folder, role="second_judge", rubrics=("v1",), repeats=order.repeats)
+    judge_rows(rows, model_of(request), folder, role="second_judge", rubrics=("v1",), repeats=request.repeats)
     return ()
 
 
-def report(made: Made) -> Report:
+def report(run: Run) -> Report:
     """Means of both judges by method, and their agreement item by item."""
-    some = chosen(made.rows("main", NAME), made.request)
+    some = chosen(run.judged("main", NAME), run.request)
     rows = [row for by_method in some for row in by_method.values()]
     return Report([means(rows), agreement(rows)], notes=[f"{len(rows)} texts: {len(some)} goals by {len(METHODS)} methods"])
 
@@ -64,4 +65,6 @@ def agreement(rows: Sequence[Row]) -> Table:
     return Table("second_agreement", "Agreement of the two judges", "Avg of rubric v1, text by text; τ is τ-b.", columns, entries)
 
 
-STUDIES = {NAME: Study(NAME, "Does another judge see the same order?", report, make, ("main",), roles=("judge", "second_judge"))}
+WITH_MODEL = {
+    NAME: Experiment(NAME, "Does another judge see the same order?", report, needs=("main",), make=make, roles=("judge", "second_judge"))
+}

@@ -15,12 +15,12 @@ import numpy as np
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES
 from gnrs_ppl.experiments import runner, slots
 from gnrs_ppl.experiments.judging import judge_rows
-from gnrs_ppl.experiments.main import between
-from gnrs_ppl.experiments.runner import Report, Row, Rows, of, read_rows
+from gnrs_ppl.experiments.rows import Row, Rows, of, read_rows
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.slots import KINDS, OWN, PAPER_NAMES, SAME, printed_changes
-from gnrs_ppl.experiments.statistics import estimate, paired
-from gnrs_ppl.experiments.studies import Made, Order, Study
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.statistics import paired
+from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
+from gnrs_ppl.experiments.writers import model_of
 from gnrs_ppl.rule.types import SLOTS
 
 if TYPE_CHECKING:
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 NAME = "slots"
 
 
-def make(order: Order, folder: Path) -> Sequence[str]:
+def make(request: Request, folder: Path) -> Sequence[str]:
     """The interventions, and marks for every text."""
-    runner.generate(slots.EXPERIMENT, order.request, folder)
-    judge_rows(read_rows(folder), order.model, folder, repeats=order.repeats)
+    runner.generate(slots.EXPERIMENT, request._replace(model=None), folder)
+    judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
     return ()
 
 
-def report(made: Made) -> Report:
+def report(run: Run) -> Report:
     """Changes of the rubric by slot, and their heatmap by family."""
-    rows = made.rows(NAME)
+    rows = run.judged(NAME)
     return Report([effects(rows)], {"slot_rubrics": lambda: draw(rows)})
 
 
@@ -48,12 +48,10 @@ def effects(rows: Sequence[Row]) -> Table:
     entries: list[tuple[Entry, ...]] = []
     for slot, kind in itertools.product(SLOTS, KINDS):
         part = of(rows, slots.method(kind, slot))
-        avg, v2, overall = (paired(own.by_goal(name), part.by_goal(name)) for name in ("avg", "v2_avg", "overall"))
-        families = own.families()
-        found = estimate([*avg.values()], [families[goal] for goal in avg]) if avg else None
-        intervals = (between(found.percentile, 2), between(found.families, 2)) if found else (None, None)
+        v2, overall = (paired(own.by_goal(name), part.by_goal(name)) for name in ("v2_avg", "overall"))
+        found = own.change(part, "avg")
         cited = printed.get(PAPER_NAMES.get(slot, "")) if kind == SAME else None
-        changes = (found.mean if found else None, *intervals, _mean(v2), _mean(overall))
+        changes = (found.mean if found else None, *ends(found, 2), _mean(v2), _mean(overall))
         entries.append((slot, kind, len(part.rows), *changes, sum(row["unmarked"] for row in part.rows), cited))
     before = own.mean("avg")
     level = "Nothing of the baseline was marked." if before is None else f"The baseline's own Avg is {before:.2f}."
@@ -92,4 +90,4 @@ def draw(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-STUDIES = {NAME: Study(NAME, "Which slot's content carries the rule, in the judge's eyes?", report, make, roles=("judge",))}
+WITH_MODEL = {NAME: Experiment(NAME, "Which slot's content carries the rule, in the judge's eyes?", report, make=make, roles=("judge",))}

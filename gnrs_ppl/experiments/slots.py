@@ -19,11 +19,11 @@ from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, benchmark_goal, goals, load
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.experiments.bench import Bench
-from gnrs_ppl.experiments.main import between
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Cell, Experiment, Report, Request, Row, Rows, Run, of
-from gnrs_ppl.experiments.statistics import estimate, paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.rows import Cell, Row, Rows, of
+from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.statistics import paired
+from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
@@ -160,18 +160,9 @@ def effects(rows: Sequence[Row]) -> Table:
         for name, scale in (("hard_ok", 100.0), ("rho", 1.0), ("s_search", 1.0)):
             each = paired(own.by_goal(name), part.by_goal(name))
             cells.append(scale * sum(each.values()) / len(each))
-        each, families = paired(own.by_goal("audit_f1"), part.by_goal("audit_f1")), own.families()
-        found = estimate([*each.values()], [families[goal] for goal in each])
-        if executes:
-            cells += [
-                found.mean,
-                between(found.percentile),
-                between(found.families),
-                _percent(part, "changed"),
-                _percent(part, "changed_where_both_apply"),
-            ]
-        else:
-            cells += [None] * 5
+        found = own.change(part, "audit_f1")
+        both = _percent(part, "changed"), _percent(part, "changed_where_both_apply")
+        cells += [found.mean if found else None, *ends(found), *both] if executes else [None] * 5
         cells += [_percent(part, "activated") if executes else None, printed.get(PAPER_NAMES.get(slot, "")) if kind == SAME else None]
         entries.append(tuple(cells))
     columns = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from gnrs_ppl.errors import one_line
 from gnrs_ppl.safe_text import to_csv, visible
@@ -11,6 +11,9 @@ from gnrs_ppl.safe_text import to_csv, visible
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from gnrs_ppl.experiments.statistics import Estimate, Interval
+
+Thing = TypeVar("Thing")
 Entry = str | float | int | None
 """A number keeps all its digits in CSV; None is what was not measured."""
 ABSENT, BREAK = "–", "\n"
@@ -59,6 +62,34 @@ class Table(NamedTuple):
         """The same with the paper's columns last."""
         order = sorted(range(len(self.columns)), key=lambda i: self.columns[i].paper)
         return self._replace(columns=tuple(self.columns[i] for i in order), rows=[tuple(row[i] for i in order) for row in self.rows])
+
+
+class Part(NamedTuple, Generic[Thing]):
+    """Some columns of a table and what stands in them for each thing that the table has a row for."""
+
+    columns: tuple[Column, ...]
+    cells: Callable[[Thing], Sequence[Entry]]
+
+
+def part(name: str, digits: int | None, cell: Callable[[Thing], Entry], paper: bool = False) -> Part[Thing]:
+    """One column; arguments as for :class:`Column`."""
+    return Part((Column(name, digits, paper),), lambda thing: (cell(thing),))
+
+
+def specified(name: str, title: str, says: str, things: Iterable[Thing], parts: Sequence[Part[Thing]]) -> Table:
+    """The table that some parts describe, a row for each thing."""
+    rows = [tuple(entry for part in parts for entry in part.cells(thing)) for thing in things]
+    return Table(name, title, says, tuple(column for part in parts for column in part.columns), rows)
+
+
+def between(found: Interval | None, digits: int = 3) -> str | None:
+    """An interval in words."""
+    return None if found is None else f"{shown(found.low, digits)} to {shown(found.high, digits)}"
+
+
+def ends(found: Estimate | None, digits: int = 3) -> tuple[str | None, str | None]:
+    """The intervals over goals and over families in words."""
+    return (between(found.percentile, digits), between(found.families, digits)) if found else (None, None)
 
 
 def shown(cell: Entry, digits: int | None) -> str:

@@ -7,32 +7,37 @@ structure that a search chose, or from the structure that the text of a baseline
 from __future__ import annotations
 
 import itertools
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import Built, pools_of
 from gnrs_ppl.candidates.proposed import Proposed, asked, kept
 from gnrs_ppl.candidates.source import Proposal
-from gnrs_ppl.evaluate.model_parser import Parsed, parse_texts
-from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL
+from gnrs_ppl.evaluate.model_parser import parse_texts
+from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL, refuse_unanswered
 from gnrs_ppl.experiments import baselines
 from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
-from gnrs_ppl.experiments.baselines.measure import measured
 from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, Method, with_operator, without_log
-from gnrs_ppl.experiments.runner import Cell, Request, Row
+from gnrs_ppl.experiments.rows import Cell, Row, read_rows
+from gnrs_ppl.experiments.runner import Request, complete, configuration
 from gnrs_ppl.llm.client import Answer, ask
+from gnrs_ppl.llm.roles import Role
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
 from gnrs_ppl.realize.polish import Rule, Version, polish
-from gnrs_ppl.rule.canonical import dumps
 from gnrs_ppl.rule.types import Structure
 
 if TYPE_CHECKING:
-    from gnrs_ppl.llm import Model
+    from pathlib import Path
 
+    from gnrs_ppl.llm import Model, OpenAIModel
+
+GOALS = 2
+"""Goals whose rows are made, and are on disk, together."""
+ROLES: tuple[Role, ...] = ("generator", "polisher", "parser", "judge")
+"""Who makes and marks rows."""
 OURS = "GNRS-Search"
 POLISH: Version = "v1"
 ABLATED = ("Uniform weights", "Random candidates", "No hard penalty", "100 search steps", "AND-only evidence", "CP-SAT control")
@@ -105,6 +110,46 @@ def cells(names: Sequence[str], request: Request) -> list[Cell]:
     return found
 
 
+def making(names: Sequence[str], experiment: str = "") -> Callable[[Request, Path], Sequence[str]]:
+    """Rows and marks of some methods; the experiment is named where its folder has another name."""
+
+    def make(request: Request, folder: Path) -> Sequence[str]:
+        generate(names, request, folder, experiment)
+        judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
+        return ()
+
+    return make
+
+
+def model_of(request: Request) -> OpenAIModel:
+    """The model of a request that has one."""
+    assert request.model is not None
+    return request.model
+
+
+def generate(names: Sequence[str], request: Request, folder: Path, experiment: str = "") -> None:
+    """Append the rows that are missing.
+
+    Raises
+    ------
+    InputError
+        As :func:`~gnrs_ppl.experiments.runner.run`; rows whose requests were all answered are on disk.
+    """
+    model, failed = model_of(request), list[Answer[Any]]()
+
+    def made(missing: Sequence[Cell]) -> Iterator[list[Row]]:
+        goals = list(dict.fromkeys(cell.goal for cell in missing))
+        for start in range(0, len(goals), GOALS):
+            written = write_rows([cell for cell in missing if cell.goal in goals[start : start + GOALS]], request, model)
+            failed.extend(answer for one in written for answer in one.unanswered)
+            yield [one.row for one in written if not one.unanswered]
+            if model.costs.stopped:
+                return
+
+    complete(folder, folder.name, cells(names, request), configuration(experiment or folder.name, request, ROLES), made)
+    refuse_unanswered(failed)
+
+
 class Written(NamedTuple):
     """A row and the answers behind it."""
 
@@ -142,29 +187,8 @@ def _prompted(wanted: Sequence[Cell], benches: Mapping[str, Bench], model: Model
     found = {}
     for cell, result, parsed in zip(wanted, results, read, strict=True):
         answers = (*result.calls, *([parsed.answer] if parsed.answer else []))
-        found[cell] = _written(cell, _read_back(result.text, parsed, benches[cell.goal]), answers)
+        found[cell] = _written(cell, benches[cell.goal].read_back(result.text, parsed), answers)
     return found
-
-
-def _read_back(text: str, parsed: Parsed, bench: Bench) -> Row:
-    gate, value, audit = measured(parsed, bench.context, weights=frozen_weights(), revealed=bench.revealed)
-    return {
-        **bench.place,
-        "failed": "",
-        "structure": json.loads(dumps(parsed.structure)) if parsed.structure else None,
-        "text": text,
-        "read_by": parsed.how,
-        "empty_slots": parsed.empty,
-        "hard_ok": gate.passed,
-        "failures": list(gate.failures),
-        "rho": gate.rho,
-        **{str(support): count for support, count in gate.supports.items()},
-        "s_search": value,
-        "audit_f1": audit.record.macro,
-        "audit_violated": audit.record.violation,
-        "audit_truth": audit.truth.macro,
-        "refused": audit.refused,
-    }
 
 
 # Search

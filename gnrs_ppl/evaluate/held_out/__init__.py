@@ -1,1 +1,1 @@
-"""Held-out truth of GNRS-Bench: hidden norms over latent simulator state, and the labels they give. Only evaluate/ reads it."""
+"""Held-out truth of GNRS-Bench, frozen: logs of other worlds and the labels hidden norms give them. Only evaluate/ reads it."""

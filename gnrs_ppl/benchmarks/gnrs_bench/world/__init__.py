@@ -1,1 +1,0 @@
-"""The simulated institutions behind GNRS-Bench (needs SimPy; only the generator runs it)."""

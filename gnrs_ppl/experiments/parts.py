@@ -1,0 +1,40 @@
+"""Columns that tables by method share, each with what stands in it; a table is a list of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from gnrs_ppl.experiments.rows import Line
+from gnrs_ppl.experiments.tables import Column, Part, ends, part
+
+METHOD: Part[Line] = Part((Column("method"), Column("chains", 0)), lambda line: (line.method, line.why or line.chains))
+RUNS: Part[Line] = part("runs", 0, lambda line: len(line.own.rows))
+
+
+def mean(measure: str, name: str, digits: int, scale: float | None = None) -> Part[Line]:
+    """Mean over goals of a measure."""
+
+    def cell(line: Line) -> float | None:
+        value = line.own.mean(measure)
+        return value if value is None or scale is None else scale * value
+
+    return part(name, digits, cell)
+
+
+def estimated(measure: str, name: str, digits: int) -> Part[Line]:
+    """Mean over goals of a measure with its intervals."""
+
+    def cells(line: Line) -> tuple[float | None, str | None, str | None]:
+        found = line.own.estimate(measure)
+        return (found.mean if found else None, *ends(found, digits))
+
+    return Part((Column(name, digits), Column("95 % over goals"), Column("95 % over families")), cells)
+
+
+def cited(paper: Mapping[str, Mapping[str, str]], columns: Iterable[tuple[str, str, int]]) -> list[Part[Line]]:
+    """The paper's figures of a method, where it has any: column of its table, heading, decimals."""
+
+    def printed(column: str, heading: str, digits: int) -> Part[Line]:
+        return part(heading, digits, lambda line: float(paper[line.method][column]) if line.method in paper else None, paper=True)
+
+    return [printed(*one) for one in columns]
