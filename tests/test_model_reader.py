@@ -282,7 +282,10 @@ def test_what_both_read_gains_and_keeps_the_readers_words() -> None:
     before = {r.template: r.probability for r in alone.statements[0].readings}
     assert len(before) == 2
     so = statement(
-        words="must check in right when a shift starts", template={"words": "right", "template": "chain_response"}, exception=None, time=None
+        words="must check in right when a shift starts",
+        template={"words": "right", "template": "chain_response"},
+        exception=None,
+        time=None,
     )
     found = judged(so, sentence=alone.sentence)
     (one,) = found.readings.statements

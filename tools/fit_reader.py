@@ -4,7 +4,7 @@
     python tools/fit_reader.py check [TEXT2DECLARE]   # five-fold, whole domains left out
 
 The sentences under tools/sentences are in the words of many kinds of speakers, each with its schema and the constraints it states, or the
-reason why it states none. They were written for this purpose by people who had not seen the reader.
+reason why it states none. They were written for this purpose by a language model that knew nothing of the reader.
 """
 
 from __future__ import annotations

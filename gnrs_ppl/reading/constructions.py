@@ -659,7 +659,9 @@ class Sentence:
         mine = set(at)
         lent = [i for i in dict.fromkeys(lent) if i not in mine]
         found = self.words.match_acts(self.tokens, at, lent)
-        found = [m for m in found if m.exact or not m.positions or not set(m.positions) <= self.whole.things]  # a consignment is no consigning
+        found = [
+            m for m in found if m.exact or not m.positions or not set(m.positions) <= self.whole.things
+        ]  # a consignment is no consigning
         told_by_names = {m.name for m in found if m.positions and set(m.positions) <= self.whole.named}
         if told_by_names:  # the delivery station is no delivery, but another word may be
             other = self.words.match_acts(self.tokens, [i for i in at if i not in self.whole.named], lent)
