@@ -216,7 +216,7 @@ def _without_echoes(found: Sequence[Told]) -> list[Told]:
 def _grouped(found: Sequence[Told]) -> tuple[Mention, ...]:
     """Acts told at the same place are rivals."""
     groups: list[list[Told]] = []
-    for told in sorted(found, key=lambda t: (-round(t.score, 2), -len(t.used), t.activity)):
+    for told in sorted(found, key=lambda t: (-round(t.score, 2), -len(t.used))):
         group = next((g for g in groups if _rivals(told, g[0])), None)
         if group is None:
             groups.append([told])

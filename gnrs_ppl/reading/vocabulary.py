@@ -327,7 +327,7 @@ def _term_entry(term: Term, person: bool = False) -> _Entry:
     return _Entry(term.name, tuple(tuple((w, 1.0) for w in v) for v in words if v))
 
 
-class Text:
+class Scanned:
     """Tokens, which of them say a word, and the sayings that begin at each."""
 
     def __init__(self, tokens: tuple[Token, ...], place_words: frozenset[str]) -> None:
@@ -344,12 +344,12 @@ class Text:
 
 
 @lru_cache(maxsize=8)
-def text_of(tokens: tuple[Token, ...], place_words: frozenset[str]) -> Text:
+def text_of(tokens: tuple[Token, ...], place_words: frozenset[str]) -> Scanned:
     """Tokens made ready to be looked at, kept for the next act."""
-    return Text(tokens, place_words)
+    return Scanned(tokens, place_words)
 
 
-def _best(entry: _Entry, text: Text, at: Sequence[int], lent: Sequence[int]) -> Match | None:
+def _best(entry: _Entry, text: Scanned, at: Sequence[int], lent: Sequence[int]) -> Match | None:
     best, tokens, here = _said_otherwise(entry, text, at), text.tokens, set(at)
     for variant in entry.variants:
         total = sum(weight for _, weight in variant)
@@ -376,7 +376,7 @@ def _best(entry: _Entry, text: Text, at: Sequence[int], lent: Sequence[int]) -> 
     return best
 
 
-def _said_otherwise(entry: _Entry, text: Text, at: Sequence[int]) -> Match | None:
+def _said_otherwise(entry: _Entry, text: Scanned, at: Sequence[int]) -> Match | None:
     """An act told by a saying of several words."""
     here = set(at)
     for i in at:
