@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from scripted import SCRIPTS, Schema, Script, ScriptedServer
+
 from gnrs_ppl.llm import Cache, OpenAIModel, Role, Settings
 from gnrs_ppl.llm.roles import ROLES
-from tools.scripted import SCRIPTS, Schema, Script, ScriptedServer
 
 FENCE = re.compile(r"^<data-([0-9a-f]{16})>\n(.*?)\n</data-\1>$", re.DOTALL | re.MULTILINE)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import loopback
 import pytest
+from scripted import SCRIPTS, Schema, ScriptedServer
 from test_layout import PACKAGE, imports
 
 from gnrs_ppl.benchmarks import load_context
@@ -30,7 +31,6 @@ from gnrs_ppl.models.energy import hard_penalty, slow_score
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.models.worth import worth
 from gnrs_ppl.rule.types import SLOTS
-from tools.scripted import SCRIPTS, Schema, ScriptedServer
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

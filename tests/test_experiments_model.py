@@ -26,6 +26,7 @@ import loopback
 import numpy as np
 import pytest
 from scipy import stats
+from scripted import SCRIPTS, ScriptedServer, request_key
 
 from gnrs_ppl import cli
 from gnrs_ppl.draft import draft
@@ -47,7 +48,6 @@ from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, cells, gener
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings
 from gnrs_ppl.llm.roles import ROLES
 from gnrs_ppl.rule.types import SLOTS
-from tools.scripted import SCRIPTS, ScriptedServer, request_key
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -23,6 +23,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scripted import SCRIPTS
 from test_polish import lexicon_of, written
 
 from gnrs_ppl.cli import run
@@ -30,7 +31,6 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.llm import PRICES, Answer, Cache, Costs, Message, OpenAIModel, Request, Settings, Usage, ask
 from gnrs_ppl.llm.redaction import redacted
 from gnrs_ppl.realize.guard import LONGEST, not_kept
-from tools.scripted import SCRIPTS
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -24,6 +24,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import pytest
 from pydantic import BaseModel, Field
+from scripted import ScriptedServer, instance, request_key
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.llm import (
@@ -44,7 +45,6 @@ from gnrs_ppl.llm import (
     settings_from_environment,
 )
 from gnrs_ppl.llm.cache import canonical
-from tools.scripted import ScriptedServer, instance, request_key
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -811,7 +811,7 @@ def test_faults_are_checked(faults: dict[str, float]) -> None:
 
 
 def test_the_server_runs_as_a_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tools.scripted", "--port", "0", "--fault", "429=0.5"]
+    command = [sys.executable, str(Path(__file__).parent / "scripted.py"), "--port", "0", "--fault", "429=0.5"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         line = child.stdout.readline()

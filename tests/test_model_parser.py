@@ -9,6 +9,7 @@ from typing import Any
 
 import loopback
 import pytest
+from scripted import ScriptedServer
 
 from gnrs_ppl.audit.checkable import resolved
 from gnrs_ppl.benchmarks import load_context
@@ -25,7 +26,6 @@ from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.canonical import Payload, canonical
 from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS, Structure
-from tools.scripted import ScriptedServer
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -18,6 +18,7 @@ import small
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from scripted import ScriptedServer
 
 import gnrs_ppl as gnrs
 from gnrs_ppl.benchmarks import load_context
@@ -36,7 +37,6 @@ from gnrs_ppl.reading import Reading, Readings, Span, read
 from gnrs_ppl.reading.plain import as_data
 from gnrs_ppl.rule.types import IMPLEMENTED
 from gnrs_ppl.safe_text import to_json
-from tools.scripted import ScriptedServer
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

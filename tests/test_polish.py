@@ -21,6 +21,8 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scripted import ScriptedServer, request_key
+from scripts import _REWORDED
 
 import gnrs_ppl as gnrs
 from gnrs_ppl.audit.checkable import resolved
@@ -43,8 +45,6 @@ from gnrs_ppl.rule.canonical import canonical, payloads
 from gnrs_ppl.rule.files import read_rule
 from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS, Structure
-from tools.scripted import ScriptedServer, request_key
-from tools.scripts import _REWORDED
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

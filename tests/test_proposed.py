@@ -15,6 +15,8 @@ import typer
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from scripted import ScriptedServer
+from scripts import HALLUCINATED
 
 import gnrs_ppl as gnrs
 from gnrs_ppl.audit.checkable import check
@@ -34,8 +36,6 @@ from gnrs_ppl.llm.reply import json_object
 from gnrs_ppl.rule.canonical import canonical_slot, dumps
 from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS
-from tools.scripted import ScriptedServer
-from tools.scripts import HALLUCINATED
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scripted import ScriptedServer
 
 import gnrs_ppl as gnrs
 from gnrs_ppl.audit.needs import Needed, rows_needed
@@ -44,7 +45,6 @@ from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.rule.canonical import canonical, dumps, payloads
 from gnrs_ppl.rule.pools import options
 from gnrs_ppl.rule.types import SLOTS, Structure
-from tools.scripted import ScriptedServer
 
 ROOT = Path(__file__).resolve().parent.parent
 MAY = ("RC-AP-1", "RC-DB-1", "RC-LF-2")

@@ -12,6 +12,7 @@ from typing import Any
 
 import loopback
 import pytest
+from scripted import SCRIPTS, ScriptedServer, request_key
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.load import Context
@@ -43,7 +44,6 @@ from gnrs_ppl.llm.answers import RubricScores, StrictRubricScores
 from gnrs_ppl.llm.material import material
 from gnrs_ppl.llm.prompts import load
 from gnrs_ppl.llm.roles import DEFAULT_MODELS
-from tools.scripted import SCRIPTS, ScriptedServer, request_key
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

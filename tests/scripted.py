@@ -1,6 +1,6 @@
 """A stand-in for a model: an OpenAI-compatible server on loopback that plays every role from scripts, with faults on demand.
 
-    python -m tools.scripted --port 0 --fault 429=0.1 --fault truncated=0.02
+    python tests/scripted.py --port 0 --fault 429=0.1 --fault truncated=0.02
 
 Answers depend on the request, its role and its sample number alone; faults also on how often it was asked. So runs can be repeated,
 resumed and run at any concurrency. All it says is marked (`SCRIPTED`): it exercises the plumbing and never makes a result.
@@ -21,13 +21,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self, cast
 
+import scripts
+
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.llm.adapter import ROLE_HEADER, SAMPLE_HEADER, SCHEMA_FOLLOWS
 from gnrs_ppl.llm.cache import canonical
 from gnrs_ppl.llm.costs import Usage
 from gnrs_ppl.llm.reply import SCRIPTED
 from gnrs_ppl.llm.roles import ROLES, Role
-from tools import scripts
 
 Schema = dict[str, Any]
 Script = Callable[[Sequence[Mapping[str, str]], Schema | None, random.Random], str]
@@ -395,7 +396,7 @@ def _fault(text: str) -> tuple[str, float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m tools.scripted", description="A scripted stand-in for a model, on loopback only.")
+    parser = argparse.ArgumentParser(prog="python tests/scripted.py", description="A scripted stand-in for a model, on loopback only.")
     parser.add_argument("--port", type=int, default=8765, help="0 takes a free one (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds each answer takes")
