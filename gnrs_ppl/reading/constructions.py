@@ -666,7 +666,7 @@ class Sentence:
         if told_by_names:  # the delivery station is no delivery, but another word may be
             other = self.words.match_acts(self.tokens, [i for i in at if i not in self.whole.named], lent)
             found = [m for m in found if m.name not in told_by_names] + [m for m in other if m.name in told_by_names]
-            found.sort(key=lambda m: (-m.score, -m.weight, m.name))
+            found.sort(key=lambda m: (-m.score, -m.weight))
         occurs = any(self.tokens[i].text in _OCCUR for i in at) or any(
             self.tokens[i].text == "one" and self.tokens[i - 1].text in _HAVE for i in at if i
         )

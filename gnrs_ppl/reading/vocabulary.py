@@ -265,7 +265,7 @@ class Vocabulary:
         found = [m for entry in self.acts if (m := _best(entry, text, sorted(at), lent))]
         sayings = [set(m.positions) for m in found if m.said]
         found = [m for m in found if m.said or not any(set(m.positions) < s for s in sayings)]  # "register arrival" is no arrival
-        return sorted(found, key=lambda m: (-m.score, -m.weight, m.name))
+        return sorted(found, key=lambda m: (-m.score, -m.weight))
 
     def name_in(self, kind: str, tokens: Sequence[Token], at: Sequence[int]) -> list[tuple[int, Named]]:
         """Roles, objects or locations that tokens say in full, with the place of their last word, in text order."""
