@@ -823,7 +823,7 @@ def test_the_server_runs_as_a_command(tmp_path: Path) -> None:
         child.send_signal(signal.SIGINT)
         assert child.communicate(timeout=10) == ("", "")
     assert child.returncode == 0
-    wrong = subprocess.run([*command[:3], "--fault", "x=1"], capture_output=True, text=True, check=False)
+    wrong = subprocess.run([*command[:2], "--fault", "x=1"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert wrong.stderr.startswith("gnrs: arguments: fault: x=1.0 is no fault")
     assert wrong.stderr.count("\n") == 1
