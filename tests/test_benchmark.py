@@ -242,7 +242,16 @@ def test_floors_stand_under_the_hidden_norm(goal: str) -> None:
     seeing_the_record = f1(({c: v for c, v in w.entitled.items() if v}, w.entitled) for w in worlds)
     assert seeing_the_record.macro == 1.0
     assert all(floor.record.macro < 0.6 for floor in under.values())
-    assert 0 <= ceiling(goal).macro <= 1
+
+
+@pytest.mark.parametrize(("goal", "shown"), [("GNRS-092", True), ("GNRS-008", False)])
+def test_the_ceiling_is_what_the_records_show(goal: str, shown: bool) -> None:
+    """The records of the one goal show all that its norm asks, those of the other leave open every case where it applies."""
+    worlds = held_out(goal)
+    applies = [(label, w.entitled[case]) for w in worlds for case, label in w.truth.items() if label != "not_activated"]
+    assert {entitled == (label if shown else "indeterminate") for label, entitled in applies} == {True}
+    assert ceiling(goal).macro == float(shown)
+    assert ceiling(goal).cases == sum(len(w.truth) for w in worlds)
 
 
 def test_goals_verb(capsys: pytest.CaptureFixture[str]) -> None:

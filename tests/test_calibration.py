@@ -5,16 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import spaces
+from arviz_stats import ess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 
 from gnrs_ppl.calibration import problem as problem_module
 from gnrs_ppl.calibration import references as references_module
@@ -23,7 +25,15 @@ from gnrs_ppl.calibration.averaging import average
 from gnrs_ppl.calibration.chain_gradient import chain_expectation
 from gnrs_ppl.calibration.fit import fit
 from gnrs_ppl.calibration.objective import cross_entropies, fisher, minimise, objective, prior_centre, problem_of
-from gnrs_ppl.calibration.posterior import NOISE_PRIOR, log_likelihood, observed, predictive_check, prior_variance, sample_posterior
+from gnrs_ppl.calibration.posterior import (
+    NOISE_PRIOR,
+    log_likelihood,
+    observed,
+    predictive_check,
+    prior_variance,
+    sample_posterior,
+    simulate,
+)
 from gnrs_ppl.calibration.problem import GoalData, data_hash, dev_data, dev_goals
 from gnrs_ppl.calibration.references import Reference, read_reference, references
 from gnrs_ppl.calibration.sbc import ranks, uniformity
@@ -205,14 +215,88 @@ def test_likelihood_of_a_cell_with_noise():
         assert in_x64(log_likelihood, beta, np.array(epsilon), goals)[g] == pytest.approx(np.log(share), abs=1e-9)
 
 
+SIX = [made(seed, rows=30, features=2) for seed in range(6)]
+CHAIN: dict[str, Any] = {"warmup": 200, "draws": 1000, "chains": 1}
+
+
+class Grid(NamedTuple):
+    """The posterior of two weights and epsilon by the definition: a weight for every point."""
+
+    beta: Floats
+    epsilon: Floats
+    weight: Floats
+
+    def moments(self) -> Floats:
+        """Means, then standard deviations, of both weights and epsilon."""
+        both = [(self.beta.T, self.weight.sum(1)), (self.epsilon[None], self.weight.sum(0))]
+        means = np.concatenate([values @ weight for values, weight in both])
+        squares = np.concatenate([values**2 @ weight for values, weight in both])
+        return np.concatenate([means, np.sqrt(squares - means**2)])
+
+
+def on_grid(data: list[GoalData], cells: list[int], kappa: float = 1.0, noise: tuple[float, float] = NOISE_PRIOR) -> Grid:
+    centre = prior_centre(2)
+    axis, epsilon = np.linspace(0, centre * (1 + 7 / np.sqrt(kappa)), 121), (np.arange(40) + 0.5) / 40
+    beta = np.stack(np.meshgrid(axis, axis, indexing="ij"), -1).reshape(-1, 2)
+    logdensity = stats.norm.logpdf(beta, centre, centre / np.sqrt(kappa)).sum(1)[:, None] + stats.beta.logpdf(epsilon, *noise)
+    logdensity = logdensity + np.log(np.where(beta == 0, 0.5, 1.0)).sum(1)[:, None]  # half a step each at the lower end
+    for d, cell in zip(data, cells, strict=True):
+        model, random = cell_chances(d, cell, beta)
+        logdensity = logdensity + np.log((1 - epsilon) * model[:, None] + epsilon * random)
+    weight = np.exp(logdensity - logdensity.max())
+    return Grid(beta, epsilon, weight / weight.sum())
+
+
+def cell_chances(data: GoalData, cell: int, beta: Floats) -> tuple[Floats, float]:
+    """Chance of a goal's cell under the model with each beta, and at random."""
+    mass = np.exp(data.features @ beta.T + data.log_mass[:, None])
+    inside = data.cell == cell
+    return mass[inside].sum(0) / mass.sum(0), float(np.exp(data.log_mass[inside]).sum())
+
+
 @pytest.mark.slow
-def test_posterior_is_calibrated_on_simulated_data():
-    """Simulation-based calibration at reduced size; the full run is python -m gnrs_ppl.calibration.sbc."""
-    data = [made(seed, rows=30, features=2) for seed in range(6)]
-    found = ranks(data, 16, warmup=150, draws=63, seed=11)
-    assert (uniformity(found, 63, bins=4) > FAILURE_RATE / 4).all()
-    # the test can fail: the ranks of weights that are always greatest are not uniform
-    assert uniformity(np.full((16, 1), 63), 63, bins=4)[0] < 1e-9
+def test_nuts_has_the_posterior_of_a_grid():
+    cells = [0, 0, 1, 0, 2, 0]
+    fit = sample_posterior(observed(SIX, cells), 1.0, ["a", "b"], **CHAIN)
+    sizes = ess(fit.tree)
+    sizes = np.append(np.asarray(sizes["beta"]), float(sizes["epsilon"]))
+    drawn = np.column_stack([fit.beta, np.asarray(fit.tree["posterior"]["epsilon"]).ravel()])
+    found = np.concatenate([drawn.mean(0), drawn.std(0)])
+    right = on_grid(SIX, cells).moments()
+    errors = np.concatenate([right[3:] / np.sqrt(sizes), right[3:] / np.sqrt(sizes / 4)])  # a spread twice that of normal draws
+    limit = stats.norm.isf(FAILURE_RATE / 2 / len(right))
+    assert (np.abs(found - right) < limit * errors).all(), (found, right, errors)
+    for wrong in (on_grid(SIX, cells, kappa=8.0), on_grid(SIX, cells, noise=(1.0, 1.0)), on_grid(SIX, [0] * 6)):
+        assert (np.abs(found - wrong.moments()) > limit * errors).any(), "the test cannot fail"
+
+
+def test_simulated_cells_have_their_chance():
+    """Over draws of weights and noise from the prior, which the grid without data holds."""
+    prior, rounds, generator = on_grid([], []), 1000, np.random.default_rng(5)
+    drawn = [simulate(SIX, 1.0, generator) for _ in range(rounds)]
+    betas = np.ravel([beta for beta, _ in drawn])
+    assert stats.kstest(betas, stats.truncnorm(-1, np.inf, prior_centre(2), prior_centre(2)).cdf).pvalue > FAILURE_RATE
+    by_beta, by_epsilon = prior.weight.sum(1), prior.weight.sum(0)
+    right, random = [], []
+    for g, d in enumerate(SIX):
+        counts = np.bincount([cells[g] for _, cells in drawn], minlength=4)
+        model, chance = zip(*(cell_chances(d, cell, prior.beta) for cell in range(4)), strict=True)
+        due = (1 - prior.epsilon) @ by_epsilon * (np.array(model) @ by_beta) + prior.epsilon @ by_epsilon * np.array(chance)
+        right.append(stats.chisquare(counts, rounds * due).pvalue)
+        random.append(stats.chisquare(counts, rounds * np.array(chance)).pvalue)
+    assert min(right) > FAILURE_RATE / 6
+    assert max(random) < FAILURE_RATE, "cells drawn without the weights would be seen"
+
+
+@pytest.mark.slow
+def test_a_rank_is_the_posteriors_share_below_the_true_weight():
+    truth, cells = simulate(SIX, 1.0, np.random.default_rng(11))
+    found = ranks(SIX, 1, warmup=CHAIN["warmup"], draws=CHAIN["draws"] // 2, thin=2, seed=11)[0] / (CHAIN["draws"] // 2)
+    posterior = on_grid(SIX, cells)
+    due = np.array([posterior.weight.sum(1)[posterior.beta[:, f] < truth[f]].sum() for f in range(2)])
+    assert np.abs(found - due).max() < 0.15, (found, due)  # five standard errors of a hundred and more independent draws, and a step
+    assert uniformity(np.arange(64)[:, None], 63, bins=4)[0] == 1
+    assert uniformity(np.full((64, 1), 63), 63, bins=4)[0] < 1e-9
 
 
 def test_posterior_follows_the_data():

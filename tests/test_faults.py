@@ -135,10 +135,8 @@ def test_nothing_feasible_past_the_sweep(kernel: str, enumerated: bool, tmp_path
 @every_kernel
 @pytest.mark.parametrize("change", [{"chains": 10**10}, {"steps": 10**12}], ids=["chains", "steps"])
 def test_what_does_not_fit_is_refused_before_anything_runs(kernel: str, change: dict[str, int]):
-    began = time.perf_counter()
     with pytest.raises(InputError, match=r"need \d+ bytes, more than the 4294967296 allowed; ask for at most \d+") as refused:
-        run_chains(ragged(), **(RUN | change), kernel=kernel)
-    assert time.perf_counter() - began < 1
+        run_chains(ragged(), **(RUN | change), kernel=kernel)  # would take weeks
     assert refused.value.source == "arguments"
 
 

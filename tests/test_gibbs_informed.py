@@ -1,7 +1,7 @@
 """Gibbs and locally balanced kernels against transition matrices written from their definitions (plain NumPy, no call of the kernels).
 
 Tolerances, in one place. NumPy identities and the kernels in float64: EXACT. Densities and acceptance rates in float32: FLOAT32. The
-inverse distribution function: its stated bias bound. Frequencies: TEST_FAILURE_RATE for the whole file, split evenly over STATISTICAL_TESTS.
+inverse distribution function: its stated bias bound. Frequencies: BUDGET, for the whole file.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from budget import Budget
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from test_metropolis import BARE, IRREGULAR, Disagreement, compile_tables, disagreement, grammar
@@ -24,11 +25,16 @@ from gnrs_ppl.inference import gibbs, informed
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables
 from gnrs_ppl.models.space import PADDING
 
-TEST_FAILURE_RATE = 1e-4
-"""Chance that right kernels would have failed anything here. Seeds are fixed, so it was spent once, when they were chosen."""
-STATISTICAL_TESTS = 78
-"""Cells and Pearson, each: 5 kernels and 3 proposals on two grammars at two temperatures, 2 of blocks, 2 on the bare grammar, 3 long runs."""
-LEVEL = TEST_FAILURE_RATE / STATISTICAL_TESTS
+BUDGET = Budget(
+    1e-4,
+    {
+        "test_one_step_frequencies": (20, 4),
+        "test_gibbs_info_tells_the_block": (2, 4),
+        "test_stationary_chains_stay_stationary": (3, 2),
+        "test_a_space_without_pairs_and_joints": (2, 2),
+    },
+)
+LEVEL = BUDGET.level
 MUTANT_LEVEL = 1e-30
 """A wrong kernel has to be this improbable before the tests are said to see it."""
 EXACT = 1e-9
@@ -89,13 +95,13 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
     return say
 
 
-spent: list[str] = []
+def test_the_budget_covers_every_case(request: pytest.FixtureRequest):
+    BUDGET.assert_covers(case for case in request.session.items if case.path == request.path)
 
 
 def agree(counts: NDArray[np.int64], matrix: NDArray[np.float64], what: str) -> Disagreement:
     """Pass with chance 1 - 2 LEVEL if the counts were drawn from the matrix."""
-    spent.extend([f"{what}: cells", f"{what}: Pearson"])
-    assert len(spent) <= STATISTICAL_TESTS, "the false-alarm budget is spent; raise STATISTICAL_TESTS"
+    BUDGET.spend(2)  # cells and Pearson
     found = disagreement(counts, matrix)
     assert found.p > LEVEL, (what, found)
     return found

@@ -226,7 +226,7 @@ def test_half_characters_in_a_prompt_are_sent_as_question_marks(server: Scripted
 )
 def test_errors_are_told_apart_and_never_cached(fault: str, kind: str, tries: int, tmp_path: Path) -> None:
     with ScriptedServer({fault: 1.0}) as server, Cache(tmp_path / "c") as cache:
-        (answer,) = ask(model(server, cache, retries=2, timeout=0.3 if fault == "timeout" else 20.0), [card(1)])
+        (answer,) = ask(model(server, cache, retries=2, timeout=1.0 if fault == "timeout" else 20.0), [card(1)])
         assert answer.error is not None
         assert (answer.error.kind, answer.tries, answer.parsed) == (kind, tries, None)
         assert sum(server.asked.values()) == server.made[fault] == tries
@@ -564,7 +564,9 @@ def billed(server: ScriptedServer, name: str = "gpt-4o-mini") -> float:
 def test_the_limit_is_never_exceeded(concurrency: int, faults: dict[str, float], limit: float, tmp_path: Path) -> None:
     with ScriptedServer(faults) as server, Cache(tmp_path / "c") as cache:
         costs = Costs(limit)
-        answers = ask(model(server, cache, costs, timeout=0.4, retries=2), cards(80, max_tokens=100), concurrency)
+        # a sound server may be slow under load; only where an answer never comes is it not waited for
+        timeout = 0.4 if "timeout" in faults else 20.0
+        answers = ask(model(server, cache, costs, timeout=timeout, retries=2), cards(80, max_tokens=100), concurrency)
         stopped = [answer for answer in answers if answer.error and answer.error.kind == "max_cost"]
         assert costs.stopped
         assert 0 < len(stopped) < 80
@@ -821,7 +823,7 @@ def test_the_server_runs_as_a_command(tmp_path: Path) -> None:
         assert all(answer.parsed for answer in answers)
         assert sum(answer.tries for answer in answers) > 25
         child.send_signal(signal.SIGINT)
-        assert child.communicate(timeout=10) == ("", "")
+        assert child.communicate(timeout=60) == ("", "")
     assert child.returncode == 0
     wrong = subprocess.run([*command[:2], "--fault", "x=1"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2

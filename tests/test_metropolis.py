@@ -1,7 +1,7 @@
 """The Metropolis kernel against transition matrices built from the definitions (transition.py, which shares no code with it).
 
 Tolerances, in one place. NumPy identities and the kernel in float64: EXACT. Logdensity differences and acceptance rates in float32:
-FLOAT32, derived in float32_bound. Frequencies: TEST_FAILURE_RATE for the whole file, split evenly over STATISTICAL_TESTS.
+FLOAT32, derived in float32_bound. Frequencies: BUDGET, for the whole file.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from budget import Budget
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
@@ -25,11 +26,15 @@ from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS, choose
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
 from gnrs_ppl.models.space import alias_table, build_space
 
-TEST_FAILURE_RATE = 1e-4
-"""Chance that a right kernel would have failed anything here. Seeds are fixed, so it was spent once, when they were chosen."""
-STATISTICAL_TESTS = 106
-"""22 for each of two grammars at two temperatures, 4 on the bare grammar, 14 on the long run; ``agree`` counts them."""
-LEVEL = TEST_FAILURE_RATE / STATISTICAL_TESTS
+BUDGET = Budget(
+    1e-4,
+    {
+        "test_one_step_frequencies": (4, 22),
+        "test_a_space_without_swaps_and_joints_stays_put_on_those_edits": (1, 4),
+        "test_stationary_chains_stay_stationary": (1, 14),
+    },
+)
+LEVEL = BUDGET.level
 MUTANT_LEVEL = 1e-30
 """A wrong kernel has to be this improbable before the tests are said to see it."""
 EXACT = 1e-9
@@ -196,13 +201,13 @@ def disagreement(counts: NDArray[np.int64], matrix: NDArray[np.float64]) -> Disa
     return Disagreement(min(1.0, tails.min() * tails.size, pearson_p), deviations.max(initial=0.0), pearson)
 
 
-spent: list[str] = []
+def test_the_budget_covers_every_case(request: pytest.FixtureRequest):
+    BUDGET.assert_covers(case for case in request.session.items if case.path == request.path)
 
 
 def agree(counts: NDArray[np.int64], matrix: NDArray[np.float64], what: str) -> Disagreement:
     """Pass with chance 1 - 2 LEVEL if the counts were drawn from the matrix."""
-    spent.extend([f"{what}: cells", f"{what}: Pearson"])
-    assert len(spent) <= STATISTICAL_TESTS, "the false-alarm budget is spent; raise STATISTICAL_TESTS"
+    BUDGET.spend(2)  # cells and Pearson
     found = disagreement(counts, matrix)
     assert found.p > LEVEL, (what, found)
     return found

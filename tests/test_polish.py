@@ -209,7 +209,8 @@ def test_a_lost_part_or_a_further_sentence_is_refused(case: Case, dice: random.R
         "A late record counts as well.",
     ]
     for place in range(len(parts)):
-        if not re.fullmatch(r"(?:This rule|In matters|Concerning)[^,;]*\.", parts[place]) or len(parts) < 2:
+        told_again = r"(?:This rule|In matters|Concerning)[^,;]*\.|This is meant for [^.;]*\."
+        if not re.fullmatch(told_again, parts[place]) or len(parts) < 2:
             assert case.lost(" ".join(parts[:place] + parts[place + 1 :])), parts[place]
     for sentence in more:
         assert case.lost(f"{text} {sentence}"), sentence
@@ -256,8 +257,8 @@ def test_what_the_guard_cannot_read_is_not_kept(slot: str, more: dict[str, Any])
 
 
 WHOSE = """
-Somebody must renew the loan within 30 days after each loan by a member. A member must never trade after borrowing a book.
-Nobody may ever pay the fine after that loan, if both are for the same object. The evidence is the loan register. Should the records
+Somebody must renew the loan within 30 days after each loan by a member in the same case. A member must never trade after any time they
+borrow a book. Nobody may ever pay the fine after that loan, if both are for the same object. The evidence is the loan register. Should the records
 show a breach, the librarian takes a written decision within five days of the breach.
 """
 
@@ -269,7 +270,11 @@ show a breach, the librarian takes a written decision within five days of the br
     ("Nobody may ever", "Nobody need"), ("Nobody may ever", "Nobody acting as a clerk may ever"),
     (" by a member", ""), (" by a member", " by a clerk"), (" after that loan", ""), (" after that loan", " before that loan"),
     (", if both are for the same object", ""), ("if both are for the same object", "if both are by the same person"),
-    ("each loan", "the first loan"), ("five days of", "six days of"),
+    ("each loan", "the first loan"), ("any time they", "the first time in a case that they"), ("Somebody must renew the loan", "Nobody need renew the loan"),
+    ("after each loan by a member in the same case", "after each time they borrow a book"), ("any time they borrow", "any time they renew the loan or borrow"),
+    ("for the same object.", "for the same object. This is meant for members, but leaves nothing out."),
+    ("the same object.", "the same object. The matter stays open for 30 days after that loan, but no time above depends on that."),
+    ("five days of", "six days of"),
 ])  # fmt: skip
 def test_the_guard_sees_whose_act_counts(plain: str, other: str) -> None:
     told = yaml.safe_load((HERE / "golden" / "realize" / "_context.yaml").read_text())

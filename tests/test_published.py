@@ -139,16 +139,17 @@ def test_index_covers_the_paper() -> None:
 
 
 @needs_paper
-@pytest.mark.parametrize("label", [label for label in TABLES if label not in PROSE])
-def test_tables_hold_the_papers_numbers_in_its_order(label: str) -> None:
-    assert numbers(tabular(label)) == numbers(" " + cells(label))
+def test_tables_hold_the_papers_numbers_in_its_order() -> None:
+    for label in TABLES:
+        if label not in PROSE:
+            assert numbers(tabular(label)) == numbers(" " + cells(label)), label
 
 
 @needs_paper
-@pytest.mark.parametrize("label", PROSE)
-def test_prose_tables_hold_the_papers_numbers(label: str) -> None:
-    source = re.sub(r"\d\.\d+\\textwidth|1--5", "", tabular(label))
-    assert set(numbers(source)) == set(numbers(" " + cells(label)))
+def test_prose_tables_hold_the_papers_numbers() -> None:
+    for label in PROSE:
+        source = re.sub(r"\d\.\d+\\textwidth|1--5", "", tabular(label))
+        assert set(numbers(source)) == set(numbers(" " + cells(label))), label
 
 
 @needs_paper

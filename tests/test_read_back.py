@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from statistics import median
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.experiments.random_rules import OF_A_CASE, OF_TWO_ACTS, random_rule, stated_by
+from gnrs_ppl.experiments.random_rules import OF_A_CASE, OF_TWO_ACTS, random_rules, stated_by
 from gnrs_ppl.experiments.reading import Sentence, stating_scores
 from gnrs_ppl.reading import read
 
@@ -17,13 +16,7 @@ MOST_MISREAD = 6
 
 
 def test_rule_texts_are_read_back() -> None:
-    rng = random.Random(23)
-    schemas = [load_context(goal).schema for goal in GOALS]
-    found = []
-    while len(found) < RULES:
-        schema = rng.choice(schemas)
-        if made := random_rule(schema, rng):
-            found.append((*made, schema))
+    found = list(random_rules([load_context(goal).schema for goal in GOALS], RULES, 23))
     assert {structure.norm.constraints[0].template for structure, _, _ in found} == {*OF_A_CASE, *OF_TWO_ACTS}
     scores = stating_scores("rendered", (Sentence("rendered", text, schema, stated_by(structure)) for structure, text, schema in found))
     assert scores.statements == RULES

@@ -290,7 +290,10 @@ OTHER_WORDS = (
     ("by the close of the case, ", ""), ("by the end of the ", ""), ("counts as kept", "counts as broken"), ("counts as broken", "leaves it open"),
     ("The same person ", "A waiter "), ("The same person ", "Somebody "), ("Somebody ", "Nobody "), ("Nobody ", "Somebody "), ("the same person", "the same object"), ("the same object", "the same person"),
     (", both for the same object", ""), (", if both are for the same object", ""), (", if both are", ", both"),
-    ("the case's first ", "each "), ("the first ", "each "), ("after first ", "after "), (" any ", " each "), (" each ", " any "),
+    ("the first ", "each "), ("the first time in a case that they", "each time they"), ("each time they", "any time they"),
+    ("any time they", "the first time in a case that they"), (" by each ", " by a "), (" by any one person", ""), (" any ", " each "), (" each ", " any "),
+    (" in the same case", ""), (", but no time above depends on that", ""), (", but leaves nothing out", ""), (", during the ", ", within "),
+    ("This is meant for", "This applies to"), ("This is about", "This is meant for"),
     ("within that time", "during that period"), ("during that period", "within that time"), ("at least ", "exactly "),
     (" must never ", " must not "), (" may ever ", " may "), ("within the ", "during the "), (" happen ", " "), ("by somebody acting as", "by"),
     ("whether before or after ", "before "), ("at some point in the case, ", ""), ("at any point in the case, ", "at some point in the case, "),
@@ -430,18 +433,20 @@ def test_bearers_without_a_role_do_not_borrow_one() -> None:
     people = Lexicon.of(Schema(roles=(Term(name="person"),)), RecordLayer())
     own = Norm(constraints=(small().norm.constraints[0].model_copy(update={"correlate": "same_resource"}),))
     free, named = small(norm=own), small(norm=own, scope={"roles": ("person",)})
-    assert render(free, people).startswith("Anyone must check in (“CheckIn”) within 15 minutes after carrying out the payment (“Payment”).")
+    assert render(free, people).startswith(
+        "Anyone must check in (“CheckIn”) within 15 minutes after each time they carry out the payment (“Payment”)."
+    )
     assert render(named, people).startswith("A person must")
     assert render(free, LEXICON).startswith("A person must")
     # where anybody's act will do, or none opens the case, nobody in particular is bound
-    assert render(small(), LEXICON).startswith("Somebody must check in within 15 minutes after each payment.")
+    assert render(small(), LEXICON).startswith("Somebody must check in within 15 minutes after each payment in the same case.")
     assert render(small(trigger=Trigger()), LEXICON).startswith("Somebody must")
     office = render(small(norm=Norm(bearer=Office(role="waiter"), constraints=small().norm.constraints)), LEXICON)
-    assert office.startswith("A waiter must check in within 15 minutes after each payment.")
+    assert office.startswith("A waiter must check in within 15 minutes after each payment in the same case.")
     crew = render(small(norm=own, scope={"roles": ("waiter",)}), LEXICON)
-    assert crew.startswith("A waiter must check in within 15 minutes after carrying out the payment.")
+    assert crew.startswith("A waiter must check in within 15 minutes after each time they carry out the payment.")
     helped = render(small(scope={"roles": ("waiter",)}), LEXICON)
-    assert helped.startswith("Somebody must check in within 15 minutes after each payment by a waiter.")
+    assert helped.startswith("Somebody must check in within 15 minutes after each payment by a waiter in the same case.")
 
 
 def constrained(*constraints: dict[str, object], **slots: object) -> str:
@@ -458,41 +463,55 @@ OWN, THING = {"correlate": "same_resource"}, {"correlate": "same_object"}
 @pytest.mark.parametrize(("constraints", "slots", "text"), [
     # nobody in particular is bound: no clause shares a subject with another
     ((IN_TIME | CHECKED, BAN | HEARD), {},
-     "Somebody must check in within one day after each payment. Nobody may ever speak to the owner after that payment."),
-    ((BAN | HEARD | {"template": "not_response"},), {}, "Nobody may speak to the owner after any payment."),
+     "Somebody must check in within one day after each payment in the same case. Nobody may ever speak to the owner after that payment."),
+    ((BAN | HEARD | {"template": "not_response"},), {}, "Nobody may speak to the owner after any payment in the same case."),
     # so many of them in all, and not each of those who act
-    ((BAN | HEARD | {"count": 3},), {}, "A speaking to the owner must not happen more than twice after any payment."),
-    ((CHECKED | {"template": "exactly"},), {}, "A check-in must happen exactly once after each payment and before the case closes."),
+    ((BAN | HEARD | {"count": 3},), {}, "A speaking to the owner must not happen more than twice after any payment in the same case."),
+    ((CHECKED | {"template": "exactly"},), {}, "A check-in must happen exactly once after each payment in the same case and before the case closes."),
     # an office is whoever holds it at the time, a person the one who acted
     ((IN_TIME | CHECKED, IN_TIME | HEARD), {"bearer": {"role": "waiter"}},
-     "A waiter must check in within one day after each payment. A waiter must speak to the owner within that time."),
+     "A waiter must check in within one day after each payment in the same case. A waiter must speak to the owner within that time."),
     ((IN_TIME | CHECKED | OWN, IN_TIME | HEARD | OWN), {"scope": {"roles": ["waiter"]}},
-     "A waiter must check in within one day after carrying out the payment. The same person must speak to the owner within that time."),
+     "A waiter must check in within one day after each time they carry out the payment. The same person must speak to the owner within that time."),
     # a ban on one person stands behind what others have to do, and says whose payment it was
     ((IN_TIME | CHECKED, BAN | HEARD | OWN), {"scope": {"roles": ["waiter"]}},
-     "Somebody must check in within one day after each payment by a waiter. A waiter must never speak to the owner after carrying out the "
-     "payment."),
+     "Somebody must check in within one day after each payment by a waiter in the same case. A waiter must never speak to the owner after "
+     "any time they carry out the payment."),
     ((IN_TIME | CHECKED, BAN | HEARD | OWN), {"bearer": {"role": "waiter"}},
-     "A waiter must check in within one day after each payment. A waiter must never speak to the owner after that payment, if both are by "
+     "A waiter must check in within one day after each payment in the same case. A waiter must never speak to the owner after that payment, if both are by "
      "the same person."),
     # a time without an end is said again
     ((CHECKED | {"template": "precedence"}, HEARD | {"template": "precedence"}), {},
-     "Somebody must check in before each payment. Somebody must speak to the owner before that payment."),
+     "Somebody must check in before each payment in the same case. Somebody must speak to the owner before that payment."),
     # order does not matter
     ((CHECKED | {"template": "responded_existence"},), {},
      "Somebody must check in at some point in the case, whether before or after each payment."),
     ((BAN | CHECKED | {"template": "not_coexistence", "deadline": "PT1H"} | THING,), {},
-     "Nobody may check in within one hour, whether before or after any payment, if both are for the same object."),
+     "Nobody may check in within one hour, whether before or after any payment in the same case, if both are for the same object."),
     ((CHECKED | {"template": "coexistence"},), {"trigger": {"act": "Payment", "channel": "Roster", "window": "P2D"}},
      "Somebody must check in at some point in the case up to the end of the two days after each payment, with neither happening without the "
      "other."),
     # from when
     ((IN_TIME | CHECKED,), {"trigger": {"act": "Payment", "channel": "Roster", "once": "first", "window": "P2D"}},
-     "Somebody must check in within one day after the first payment. The matter stays open for two days after that payment."),
+     "Somebody must check in within one day after the first payment by any one person in the same case. The matter stays open for two days "
+     "after that payment, but no time above depends on that."),
     ((IN_TIME | CHECKED | {"after": {"act": "Speak", "channel": "email"}},),
      {"trigger": {"act": "Payment", "channel": "Roster", "window": "P2D"}},
-     "Somebody must check in within one day after the next speaking to the owner recorded in the email log after each payment. This applies "
-     "for two days after that payment."),
+     "Somebody must check in within one day after the next speaking to the owner recorded in the email log after each payment in the same case. This "
+     "applies for two days after that payment."),
+    # of those who are bound, each or the first in a case; what is waited for next, during the rule's period
+    ((IN_TIME | CHECKED | OWN, IN_TIME | HEARD), {"trigger": {"act": "Payment", "channel": "Roster", "once": "first"}},
+     "A person must check in within one day after the first time in a case that they carry out the payment. Somebody must speak to the owner "
+     "within one day after that payment in the same case."),
+    ((CHECKED | {"template": "chain_response"},), {"trigger": {"act": "Payment", "channel": "Roster", "window": "P2D"}},
+     "Somebody must check in as the next act after each payment in the same case, during the two days after that payment."),
+    # what filters, what does not, and what the rule is about
+    ((IN_TIME | CHECKED,), {"bearer": {"role": "waiter"}, "scope": {"roles": ["Cook"], "locations": ["restaurant"], "concerns": ["shift"]}},
+     "A waiter must check in within one day after each payment in the same case. This applies at the restaurant. This is meant for kitchen "
+     "cooks, but leaves nothing out. This is about shifts."),
+    ((IN_TIME | CHECKED,), {"trigger": {}, "scope": {"roles": ["Cook"], "locations": ["restaurant"], "objects": ["shift"]}},
+     "Somebody must check in within one day after the start of each case. This is meant for kitchen cooks, for the restaurant, for a shift, "
+     "but leaves nothing out."),
 ])  # fmt: skip
 def test_a_text_says_whose_act_counts_and_when(constraints: tuple[dict[str, object], ...], slots: dict[str, object], text: str) -> None:
     assert constrained(*constraints, **slots) == text

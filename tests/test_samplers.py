@@ -1,7 +1,6 @@
 """Every sampler against the same exact posteriors: NumPyro's Gibbs beside ours, how errors fall, UAI networks, BlackJAX's own loops.
 
-Means share one budget of false alarms: TEST_FAILURE_RATE is the chance that right samplers would have failed anything here, split evenly
-over STATISTICAL_TESTS. Seeds are fixed, so it was spent once, when they were chosen. Slopes have an interval of their own (SLOPE).
+Means share one budget of false alarms, BUDGET. Slopes have an interval of their own (SLOPE).
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import pytest
 import spaces
 from blackjax.smc import resampling
 from blackjax.util import run_inference_algorithm
+from budget import Budget
 from numpy.typing import NDArray
 from numpyro.infer import MCMC, DiscreteGibbs
 from scipy import stats
@@ -35,25 +35,35 @@ from gnrs_ppl.models.program import rule_program
 from gnrs_ppl.models.space import build_space
 from gnrs_ppl.models.uai import ZERO_MASS, log_states, read_uai
 
-TEST_FAILURE_RATE = 1e-4
-STATISTICAL_TESTS = 18
-"""NumPyro and 5 samplers of ours on the rule space, these less NumPyro, 5 on the networks, BlackJAX's two loops."""
-LEVEL = TEST_FAILURE_RATE / STATISTICAL_TESTS
+BUDGET = Budget(
+    1e-4,
+    {
+        "test_numpyros_gibbs_has_the_exact_marginals": (1, 1),
+        "test_our_kernels_have_the_exact_marginals_and_numpyros": (5, 2),
+        "test_local_kernels_have_a_networks_marginals": (2, 1),
+        "test_samplers_that_go_everywhere_have_all_networks_marginals": (2, 1),
+        "test_smc_has_the_networks_log_z_and_marginals": (1, 1),
+        "test_blackjax_runs_the_kernel_as_it_is": (1, 1),
+        "test_blackjaxs_adaptive_smc_runs_the_kernel_as_it_is": (1, 1),
+    },
+)
 MUTANT_LEVEL = 1e-8
 """A wrong posterior has to be this improbable before a test is said to see it."""
 SLOPE = (-0.6, -0.4)
 """0.1 on either side is five standard errors: four groups of 128 chains, whose errors are known within 3 % each (1 / sqrt(2 * 128 * 4))."""
 
 Floats = NDArray[np.float64]
-spent: list[str] = []
+
+
+def test_the_budget_covers_every_case(request: pytest.FixtureRequest):
+    BUDGET.assert_covers(case for case in request.session.items if case.path == request.path)
 
 
 def centred(errors: Floats, what: str) -> None:
-    """Pass with chance 1 - LEVEL if the columns of independent rows have mean zero."""
-    spent.append(what)
-    assert len(spent) <= STATISTICAL_TESTS, "the false-alarm budget is spent; raise STATISTICAL_TESTS"
+    """Pass with chance 1 - BUDGET.level if the columns of independent rows have mean zero."""
+    BUDGET.spend()
     p = off_centre(errors)
-    assert p > LEVEL, (what, p)
+    assert p > BUDGET.level, (what, p)
 
 
 def off_centre(errors: Floats) -> float:

@@ -1,7 +1,7 @@
 """Replica exchange against the transition matrix of the whole ladder, tempered SMC against enumeration.
 
 The matrices come from the definitions (transition.py, and the loops below); nothing here shares code with the kernels. Frequencies and
-means share one budget of false alarms, TEST_FAILURE_RATE, split evenly over STATISTICAL_TESTS.
+means share one budget of false alarms, BUDGET.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from blackjax.smc import resampling
+from budget import Budget
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
@@ -32,12 +33,18 @@ from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.inference.tempering import Exchange, run_tempering, words_needed
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, log_prior, score
 
-TEST_FAILURE_RATE = 1e-4
-"""Chance that right kernels would have failed anything here. Seeds are fixed, so it was spent once, when they were chosen."""
-STATISTICAL_TESTS = 42
-"""28 on ladders, 2 on the run, 7 on the stages, 4 over 20 seeds, 1 on BlackJAX alone; ``spend`` counts them."""
-LEVEL = TEST_FAILURE_RATE / STATISTICAL_TESTS
-spent: list[str] = []
+BUDGET = Budget(
+    1e-4,
+    {
+        "test_one_step_frequencies_of_ladders": (2, 8),
+        "test_stationary_ladders_stay_stationary": (1, 14),
+        "test_the_cold_rung_agrees_with_exact_after_a_run": (1, 2),
+        "test_every_stage_holds_its_weighted_target": (1, 7),
+        "test_log_normalizer_and_marginals_over_20_seeds": (2, 2),
+        "test_blackjax_takes_the_kernel_as_it_is": (1, 1),
+    },
+)
+LEVEL = BUDGET.level
 
 Floats = NDArray[np.float64]
 
@@ -90,14 +97,13 @@ def feasible(built: Grammar) -> NDArray[np.bool_]:
     return np.array([not built.flagged(a) for a in built.structures])
 
 
-def spend(what: str, count: int = 1) -> None:
-    spent.extend([what] * count)
-    assert len(spent) <= STATISTICAL_TESTS, "the false-alarm budget is spent; raise STATISTICAL_TESTS"
+def test_the_budget_covers_every_case(request: pytest.FixtureRequest):
+    BUDGET.assert_covers(case for case in request.session.items if case.path == request.path)
 
 
 def agree(counts: NDArray[np.int64], matrix: Floats, what: str) -> Disagreement:
     """Pass with chance 1 - 2 LEVEL if the counts were drawn from the matrix."""
-    spend(what, 2)
+    BUDGET.spend(2)  # cells and Pearson
     found = disagreement(counts, matrix)
     assert found.p > LEVEL, (what, found)
     return found
@@ -105,7 +111,7 @@ def agree(counts: NDArray[np.int64], matrix: Floats, what: str) -> Disagreement:
 
 def centred(errors: Floats, what: str) -> float:
     """Pass with chance 1 - LEVEL if columns of independent rows have mean zero (Student's t, Bonferroni over the columns)."""
-    spend(what)
+    BUDGET.spend()
     p = off_centre(errors)
     assert p > LEVEL, (what, p)
     return p

@@ -199,7 +199,7 @@ def fit(
         Dev goals; all sixteen unless named.
     optimiser : {"lbfgs", "adam"}
     seed : int
-        Of the shuffled references and of NUTS.
+        Of the shuffled references, of NUTS and of the predictive draws.
     draws : int
         NUTS draws per chain after as many of warm-up, on four chains.
     report : callable

@@ -50,7 +50,8 @@ class GoalData(NamedTuple):
     verdicts : {slot: (acceptable, neither, unacceptable)}
         How many options of each slot have which verdict.
     second_best : tuple of str
-        Slots whose pools hold nothing acceptable but second best.
+        Slots whose pools hold nothing acceptable but second best, and the one, if any, where neither counts as
+        acceptable.
     """
 
     goal: str

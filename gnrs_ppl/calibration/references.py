@@ -3,7 +3,8 @@
 A reference holds predicates over slot contents. A content is *acceptable* when it matches one of the slot's acceptable predicates and none
 of its unacceptable ones. Where a goal's pool holds nothing acceptable in a slot, what its annotator would sign of what is there, the
 *second best*, takes that place; it was added with sight of the pools, still without features or scores. The reference set R of a goal is
-made of the feasible structures whose five slots are all acceptable; the verdicts of the five slots (acceptable, unacceptable, neither)
+made of the feasible structures whose five slots are all acceptable; where there is none, neither counts as
+acceptable in one slot, the first that gives some. The verdicts of the five slots (acceptable, unacceptable, neither)
 divide the structures of a goal into cells.
 
 References exist for dev goals only. They were written from the goals' sentences and vocabulary, without sight of features or scores.

@@ -1,7 +1,7 @@
 """The weight vector w of s_search: on the simplex, in the order of the features, with its origin (DESIGN section 5).
 
-``weights.json`` beside this page is the frozen fit on the dev goals. It holds for the features it was fitted with: when their definition
-changes, it is refused until ``gnrs fit`` has been run again.
+``weights.json`` beside this page is the frozen fit on the dev goals. It holds for the features and hard conditions
+it was fitted with: when their definitions change, it is refused until ``gnrs fit`` has been run again.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Weights(NamedTuple):
     origin : str
         Where they come from, for people.
     temperature : float or None
-        tau_fit; None until a fit exists.
+        tau_fit; None for weights that were not fitted.
     draws : tuple of tuples of float
         beta of draws from the posterior over weights, where a draft averages over them.
     """
@@ -133,7 +133,8 @@ def read_weights(path: Path) -> Weights:
     Raises
     ------
     InputError
-        Not readable, not such a file, half written, off the simplex, or fitted with other features; the line says to refit.
+        Not readable, not such a file, half written, off the simplex, or fitted with other features or hard
+        conditions; the line says to refit.
     """
     as_written(path)
     data = parse_json(read_text(path, form="JSON"), str(path), REMEDY)

@@ -1,1 +1,1 @@
-"""Candidates: hand-made pools read and checked, and the grounding filter."""
+"""Candidates: sources, hand-made pools, the grounding filter, ranking; what a model reads and proposes."""

@@ -25,7 +25,7 @@ SOURCES: dict[str, Callable[[Material], Proposals]] = {"reading": stated, "templ
 LLM = "llm"
 """The fourth source: what :mod:`gnrs_ppl.candidates.proposed` keeps of a model's proposals."""
 POOL_LIMIT = 12
-"""Most candidates a slot keeps, the same for every slot and goal."""
+"""Most candidates a slot keeps, the same everywhere; those read from the goal's sentence stay, be they more."""
 TYPES: dict[str, Any] = {"scope": Scope, "trigger": Trigger, "norm": Norm, "evidence": EvidencePolicy, "procedure": Procedure}
 
 
@@ -38,7 +38,7 @@ class Built(NamedTuple):
 
 
 def pools_of(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
-    """The pools a context lists by hand, without what rests on a zero; its own where it lists none.
+    """The pools a context lists by hand, else its own; without what rests on a zero or goes beyond the goal.
 
     Parameters
     ----------
@@ -60,7 +60,10 @@ def pools_of(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
 
 
 def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
-    """Pools of a context's own: every source's proposals, without what rests on a zero, merged by content, ranked and cut.
+    """Pools of a context's own: what the sources propose, without what rests on a zero or goes beyond the goal.
+
+    Equal contents with equal levels are one candidate. Those read from the sentence stay; of the others the
+    best ranked fill the pool.
 
     Raises
     ------

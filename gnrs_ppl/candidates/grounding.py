@@ -1,4 +1,4 @@
-"""The grounding filter: a candidate stays only if everything load-bearing in it is recorded (DESIGN §2)."""
+"""The grounding filter: a candidate stays if the goal lets it and its load-bearing names are recorded (DESIGN §2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from gnrs_ppl.rule.types import IMPLEMENTED, KEY_OF, SLOTS, UNIMPLEMENTED, Act, 
 
 
 class Dropped(NamedTuple):
-    """A candidate the filter refused, with the count that shows why and the nearest name that is grounded."""
+    """What was not kept, and why.
+
+    For a candidate the count that shows it and the nearest name that is grounded; for a model's answer what is
+    wrong.
+    """
 
     slot: str
     candidate: str

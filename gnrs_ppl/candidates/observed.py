@@ -43,7 +43,7 @@ def _scopes(material: Material) -> Proposals:
 
 
 def _norms(material: Material) -> Proposals:
-    """Deadlines of their own for every act, as the traces show them after each opener; and the chain of the required acts."""
+    """Deadlines of their own for every act, as seen after the two likeliest openers; the chain of required acts."""
     bans = [{"template": "absence", "target": a} for a in material.goal.forbidden]
     for opener in material.openers[:2]:
         duties, told = [], []

@@ -1,4 +1,7 @@
-"""Source two: what the schema offers by itself, goal or no goal (paper, Candidate construction)."""
+"""Source two: what schema and record layer declare, and the goal's acts as exact as they are recorded.
+
+Paper, Candidate construction.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from gnrs_ppl.candidates.source import Material, Proposal, Proposals, shown_by
 
 
 def primitives(material: Material) -> Proposals:
-    """Roles, actions, channels and steps of the schema and the declared record layer, and the procedure it prescribes."""
+    """Roles, an action, channels, the procedure that is prescribed, and the goal's acts at its places."""
     schema, goal = material.context.schema, material.goal
     for role in schema.roles:
         if role.name not in goal.roles:

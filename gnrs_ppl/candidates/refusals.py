@@ -33,7 +33,8 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
     Returns
     -------
     Refused or None
-        With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``, ``names_no_individuals``, ``too_coarse`` or ``no_such_field``.
+        With ``reason``: ``no_duty``, ``no_condition``, ``no_such_act``, ``no_such_template``,
+        ``names_no_individuals``, ``too_coarse`` or ``no_such_field``.
     """
     goal = context.goal
     if goal.required or goal.forbidden or goal.permitted or context.pools is not None:

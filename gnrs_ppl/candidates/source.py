@@ -214,11 +214,11 @@ class Material:
         return tuple(levels), told
 
     def place(self, activity: str) -> str | None:
-        """The one location the goal names, where the act is recorded there."""
+        """The goal's location that the act is recorded at most often; None where it is at none of them."""
         return self._named(self.goal.locations, self.traces.places(activity, 0.02))
 
     def thing(self, activity: str) -> str | None:
-        """The one object the goal names that the act is recorded with."""
+        """The goal's object that the act is recorded with most often; None where it is with none of them."""
         return self._named(self.goal.objects, self.traces.things(activity, 0.02))
 
     def exact(self, activity: str) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Source four: what the goal's sentence says. A reading proposes trigger, scope and norm together, exactly as it was read."""
+"""The source beside the paper's four: what the goal's sentence says.
+
+A reading proposes trigger, scope and norm together, as it was read, as far as the log fills its fields.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ _CLOSING = re.compile(
 MOSTLY = 0.5
 """Who performs at least this share of the opener's rows is taken to have opened what is asked of them."""
 OPENERS_TRIED = 2
-"""Openers offered where the sentence names none that a log shows."""
+"""Openers offered where the sentence names none, of the likelier kind: acts of those bound, or of others.
+
+Of the other kind one is offered.
+"""
 
 
 class Opener(NamedTuple):

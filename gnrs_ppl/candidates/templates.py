@@ -1,7 +1,7 @@
-"""Source one: a small grammar of rule patterns, filled from goal and schema (paper, Candidate construction).
+"""Source one: a small grammar of rule patterns, filled from goal, schema and traces.
 
 Patterns are what rule books hold again and again: duties with a deadline, duties by the end, duties beforehand, a ban with or
-without exception; the logs that show them; review, decision, remedy and appeal.
+without exception; the logs that show them; review, decision, remedy and appeal (paper, Candidate construction).
 """
 
 from __future__ import annotations

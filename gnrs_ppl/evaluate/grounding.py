@@ -15,7 +15,10 @@ COLUMN = {"role": "role", "location": "location", "object": "object", "action": 
 
 @dataclass(frozen=True)
 class GroundingQuery:
-    """One question to the records, its SQL with bound parameters, and the count that answers it (``of`` the total asked about)."""
+    """One question to the records, its SQL with bound parameters, and the count that answers it.
+
+    ``of`` is the total asked about, 0 where there is none.
+    """
 
     question: str
     count: int

@@ -68,7 +68,9 @@ def support_of(payload: Payload, structure: Structure, context: Context) -> tupl
 
 
 def hard_ok(structure: Structure, context: Context) -> HardOk:
-    """The gate: ρ ≥ 0.50, five filled slots, required and forbidden actions honoured, acts and procedure recorded.
+    """The gate: ρ ≥ 0.50, five filled slots, required, forbidden and permitted actions honoured, acts recorded.
+
+    Every channel that the procedure inspects has to hold a row.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from gnrs_ppl.evaluate.held_out.labels import Reference, held_out, reference
 
 
 class GoalSummary(NamedTuple):
-    """Labels of one goal (None: grey band), what needs no rule, and what no check of these records can beat."""
+    """Labels of one goal (None: grey band), scores of what needs no rule, and that of the hidden norm."""
 
     goal: str
     reference: Reference

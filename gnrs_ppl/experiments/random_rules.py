@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gnrs_ppl.context.time import Duration
@@ -12,7 +12,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.reading.plain import declare_name
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import render
-from gnrs_ppl.rule.types import Structure
+from gnrs_ppl.rule.types import LOOK_BACK, Structure
 
 OF_A_CASE = ("existence", "absence", "init", "end")
 OF_TWO_ACTS = (
@@ -22,10 +22,19 @@ OF_TWO_ACTS = (
 _LOGS = RecordLayer(log="events.csv", channels=(Channel(name="case_log", phrase="case log"), Channel(name="desk_log", phrase="desk log")))
 _STEPS = (Term(name="review", phrase="review"), Term(name="decision", phrase="decision"))
 _DEADLINES = (None, None, Duration(seconds=600), Duration(seconds=7200), Duration(days=1), Duration(days=14))
-_LATE = ("precedence", "chain_precedence", "not_precedence")
 
 
-def random_rule(schema: Schema, rng: random.Random) -> tuple[Structure, str] | None:
+def random_rules(schemas: Sequence[Schema], count: int, seed: int) -> Iterator[tuple[Structure, str, Schema]]:
+    """So many rules with their texts, each over one of the schemas."""
+    rng = random.Random(seed)
+    while count:
+        schema = rng.choice(schemas)
+        if made := _random_rule(schema, rng):
+            count -= 1
+            yield *made, schema
+
+
+def _random_rule(schema: Schema, rng: random.Random) -> tuple[Structure, str] | None:
     """A rule of one constraint on acts of a schema, and its text; None where the schema's words do not go together in rule texts."""
     target, opener = rng.sample([a.name for a in schema.actions if a.phrase], 2)
     template = rng.choice(OF_A_CASE + 2 * OF_TWO_ACTS)
@@ -61,6 +70,6 @@ def stated_by(structure: Structure) -> list[Mapping[str, Any]]:
     stated: list[Mapping[str, Any]] = []
     for c in structure.norm.constraints:
         target = list(c.target.activities)
-        acts = [*target, *opener] if c.template in _LATE else [*opener, *target]
+        acts = [*target, *opener] if c.template in LOOK_BACK else [*opener, *target]
         stated.append({"template": declare_name(c.template, c.count), "activities": acts, "count": c.count})
     return stated

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -31,11 +32,14 @@ from gnrs_ppl.context.load import Context, with_log
 from gnrs_ppl.context.types import Goal, Schema
 from gnrs_ppl.errors import GnrsError, Refused
 from gnrs_ppl.evaluate.audit_f1 import audit_score, verdicts
+from gnrs_ppl.experiments.random_rules import random_rules, stated_by
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.reading import Readings, read
+from gnrs_ppl.reading.constructions import Constructions
 from gnrs_ppl.reading.plain import declare_name
+from gnrs_ppl.reading.reader import vocabulary
 from gnrs_ppl.rule.types import Structure
 from gnrs_ppl.safe_text import to_json
 from gnrs_ppl.terminal import console
@@ -45,6 +49,7 @@ SENTENCES = Path("../shared/sentences/text2declare_dev.json")
 LOGS = Path("build/real_logs")
 """Where ``tools/convert_logs.py`` writes the logs of the third table."""
 EMPTY: dict[str, Any] = {"required": (), "forbidden": (), "roles": (), "locations": (), "objects": (), "within": None}
+RULE_TEXTS = 200
 SYMMETRIC = ("CoExistence", "NotCoExistence")
 
 
@@ -59,11 +64,21 @@ class Scored(NamedTuple):
     unread: int
 
 
+def held_out(activities: Sequence[str]) -> bool:
+    """Whether a sentence of Text2Declare is kept from the fit: a third, by the first activity."""
+    return int(hashlib.sha256(activities[0].encode()).hexdigest(), 16) % 3 == 0
+
+
+def by_constructions(sentence: str, schema: Schema) -> Readings:
+    """What the constructions alone say."""
+    return Readings(sentence, tuple(Constructions(sentence, vocabulary(schema)).said.statements))
+
+
 def sentence_scores(path: Path) -> list[Scored]:
     """Per part (dev, held out) and template, and their sums."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for row in json.loads(path.read_text(encoding="utf-8")):
-        part = "held out" if int(hashlib.sha256(row["activities"][0].encode()).hexdigest(), 16) % 3 == 0 else "dev"
+        part = "held out" if held_out(row["activities"]) else "dev"
         schema = Schema.model_validate({"actions": [{"name": a["name"], "phrase": a["phrase"]} for a in row["schema"]]})
         readings = read(row["text"], schema)
         best = readings.statements[0].best if readings.statements else None
@@ -101,17 +116,25 @@ class Sentence(NamedTuple):
     refuse: str = ""
 
 
-def stating_scores(source: str, sentences: Iterable[Sentence]) -> Stating:
+def stating_scores(source: str, sentences: Iterable[Sentence], reader: Callable[[str, Schema], Readings] = read) -> Stating:
     """What is read of sentences with gold constraints."""
     total: Counter[str] = Counter()
     for sentence in sentences:
-        readings = read(sentence.text, sentence.schema)
-        got = _constraints(readings)
-        wanted = {(_named(s), _acts(s["template"], s["activities"], bool(s.get("alternatives")))) for s in sentence.statements}
+        readings = reader(sentence.text, sentence.schema)
+        got, wanted = constraints(readings), _stated(sentence)
         total.update(statements=len(wanted), right=len(got & wanted), beside=len(got - wanted) if wanted else 0)
         told = sentence.refuse == "no_condition" and all(s.best.condition for s in readings.statements)
         total.update(without=not wanted, unread=not wanted and (told or not got))
     return Stating(source, *(total[f] for f in Stating._fields[1:]))
+
+
+def all_right(readings: Readings, sentence: Sentence) -> bool:
+    """Whether exactly the constraints were read that a sentence states."""
+    return constraints(readings) == _stated(sentence)
+
+
+def _stated(sentence: Sentence) -> set[tuple[str, tuple[str, ...]]]:
+    return {(_named(s), _acts(s["template"], s["activities"], bool(s.get("alternatives")))) for s in sentence.statements}
 
 
 def sentences_of(path: Path) -> Iterator[Sentence]:
@@ -136,7 +159,8 @@ def _named(stated: Mapping[str, Any]) -> str:
     return "AtMostOne" if stated["template"] == "Absence" and stated.get("count", 1) > 1 else str(stated["template"])
 
 
-def _constraints(readings: Readings) -> set[tuple[str, tuple[str, ...]]]:
+def constraints(readings: Readings) -> set[tuple[str, tuple[str, ...]]]:
+    """What was read, as sentences with gold constraints list it."""
     found = [s.best for s in readings.statements]
     names = [(declare_name(r.template, r.count, r.joint), r) for r in found]
     names = [("AtMostOne" if r.template == "absence" and r.count > 1 else name, r) for name, r in names]
@@ -148,6 +172,23 @@ def _constraints(readings: Readings) -> set[tuple[str, tuple[str, ...]]]:
 
 def _acts(template: str, activities: Sequence[str], either: bool) -> tuple[str, ...]:
     return tuple(sorted(activities)) if either or template in (*SYMMETRIC, "Choice", "ExclusiveChoice") else tuple(activities)
+
+
+def _rule_texts() -> Iterator[Sentence]:
+    """Texts of random rules over the schemas of the dev goals, which the reader was not fitted on."""
+    schemas = [load_context(goal).schema for goal in dev_goals()]
+    for structure, text, schema in random_rules(schemas, RULE_TEXTS, 11):
+        yield Sentence("rendered", text, schema, stated_by(structure))
+
+
+def milliseconds(path: Path) -> float:
+    """Processor time of a sentence of Text2Declare, the words loaded."""
+    rows = [(row["text"], Schema.model_validate({"actions": row["schema"]})) for row in json.loads(path.read_text(encoding="utf-8"))]
+    read(*rows[0])
+    start = time.process_time()
+    for text, schema in rows:
+        read(text, schema)
+    return 1000 * (time.process_time() - start) / len(rows)
 
 
 class Drafted(NamedTuple):
@@ -267,7 +308,11 @@ def main(
     """Print how well goals are read, and what the drafts are worth."""
     frozen_weights()
     one = sentence_scores(sentences) if sentences.is_file() else []
-    officers = stating_scores("officers", sentences_of(HERE / "officers.yaml"))
+    officers = [
+        stating_scores("officers", sentences_of(HERE / "officers.yaml")),
+        stating_scores("officers, constructions alone", sentences_of(HERE / "officers.yaml"), by_constructions),
+        stating_scores("texts of random rules", _rule_texts()),
+    ]
     two = list(goal_scores())
     three = list(log_scores(logs)) if logs.is_dir() else []
     if as_json:
@@ -275,7 +320,7 @@ def main(
             to_json(
                 {
                     "sentences": [s._asdict() for s in one],
-                    "officers": officers._asdict(),
+                    "stating": [s._asdict() for s in officers],
                     "goals": [dict(zip(Drafted._fields[:3], g[:3], strict=True)) for g in two],
                     "means": _means(two),
                     "logs": [x._asdict() for x in three],
@@ -290,7 +335,9 @@ def main(
         n = whole.sentences
         accuracy = f"template {whole.template_right / n:.3f}, template and acts {whole.right / n:.3f}"
         screen.print(f"{part}: {accuracy}, unread {whole.unread} of {n}")
-    screen.print(_table("Sentences of officers", Stating._fields, [officers]))
+    if one:
+        screen.print(f"{milliseconds(sentences):.1f} ms of processor time a sentence")
+    screen.print(_table("Sentences of officers, texts of random rules", Stating._fields, officers))
     # the rewordings are there to be averaged: goal by goal they would be tuned on
     screen.print(_table("Dev goals, audit F1 by weights fitted to the others", Drafted._fields[:3], [g[:3] for g in two]))
     screen.print("means: " + ", ".join(f"{name} {mean:.3f}" for name, mean in _means(two).items()))

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause, clauses, sentences
-from gnrs_ppl.reading.quantities import COUNT, durations, number
+from gnrs_ppl.reading.quantities import COUNT, durations, times_told
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed, Unread, Who
-from gnrs_ppl.reading.vocabulary import CLASSMATE, COMMON_VERBS, ENOUGH, LIGHT, PARTICLES, STOP, Match, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.vocabulary import CLASSMATE, COMMON_VERBS, ENOUGH, LIGHT, STOP, Match, Token, Vocabulary, tokens_of
 from gnrs_ppl.reading.words import lemmas, word
 from gnrs_ppl.rule.types import Force, Template
+from gnrs_ppl.words import PARTICLES
 
 _PRONOUN = frozenset(
     [
@@ -319,7 +320,7 @@ class Sentence:
     def _miss(self, frame: Frame) -> None:
         """A clause that binds and names no act of the schema: its verb and object, and the act that comes nearest."""
         clause = frame.clause
-        if not frame.bound.stated or patterns.WISH.search(frame.text):
+        if not frame.bound.stated or frame.bound.permitted or patterns.WISH.search(frame.text):
             return
         modal = patterns.MODAL_VERB.search(self.whole.sentence, clause.start, clause.end)
         at = self._at(modal.end() if modal else clause.start, clause.end)
@@ -837,7 +838,7 @@ def _excepted(reading: Reading, exceptions: Sequence[tuple[Clause, _Found]]) -> 
 
 
 def _counted(count: re.Match[str], bound: Bound) -> tuple[Template, int, str]:
-    n = 1 if count["once"] else 2 if count["twice"] else 3 if count["thrice"] else number(count["n"] or count["m"])
+    n = times_told(count)
     why = f"'{count[0]}'"
     if count["most"]:
         exclusive = count["how"].lower() == "more than"

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from gnrs_ppl.reading.vocabulary import (
     CLASSMATE,
     LIGHT,
-    PARTICLES,
     SAID,
     STOP,
     Token,
@@ -23,6 +22,7 @@ from gnrs_ppl.reading.vocabulary import (
 )
 from gnrs_ppl.reading.ways import classes_of
 from gnrs_ppl.reading.words import BROADER, DERIVED, PHRASAL_PARTICLES, SAME, lemmas
+from gnrs_ppl.words import PARTICLES
 
 LEAST = 0.35
 """Least score of a mention; whether it takes part in a rule is for the model of relations to say."""
@@ -126,9 +126,6 @@ class _Text:
     def saying(self, wanted: str, i: int) -> tuple[int, ...]:
         """The places of the saying that stands for a word, if one begins there."""
         return next((self.sayings[i][c] for c in classes_of(wanted) if c in self.sayings[i]), ()) if self.sayings[i] else ()
-
-    def _near(self, wanted: str, i: int) -> float:
-        return 0.0 if self.tokens[i].text in STOP else near(wanted, self.tokens[i].text)
 
 
 def _phrasal(tokens: Sequence[Token], i: int) -> str:

@@ -6,21 +6,16 @@ import re
 from typing import NamedTuple
 
 from gnrs_ppl.context.time import Duration
+from gnrs_ppl.words import NUMBERS as NUMBER_WORDS
+from gnrs_ppl.words import SHORT_UNITS, UNIT_LENGTHS, scaled, total
 
-_UNITS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
-          "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-NUMBERS = {w: n for n, w in enumerate(_UNITS, 1)} | {"a": 1, "an": 1, "the": 1, "a hundred": 100, "one "
-    "hundred": 100} | {
-    f"{tens}{sep + _UNITS[u - 1] if u else ''}": 10 * n + u for n, tens in enumerate(_TENS, 2) for u in range(10) for sep in "- "
-}  # fmt: skip
+NUMBERS = {"a": 1, "an": 1, "the": 1, "a hundred": 100, "one hundred": 100} | {
+    words.replace("-", sep): n for words, n in NUMBER_WORDS.items() for sep in "- "
+}
 _ONE_UNIT = r"the(?=\s+(?:minute|hour|day|night|week|month|year)\s+(?:after|following)\b)"
 NUMBER = rf"(?:\d+|{_ONE_UNIT}|{'|'.join(sorted(NUMBERS.keys() - {'the'}, key=len, reverse=True))})"
-_LENGTH = {
-    "second": Duration(seconds=1), "sec": Duration(seconds=1), "minute": Duration(seconds=60), "min": Duration(seconds=60),
-    "hour": Duration(seconds=3600), "hr": Duration(seconds=3600), "day": Duration(days=1), "night": Duration(days=1),
-    "week": Duration(days=7), "fortnight": Duration(days=14), "month": Duration(months=1), "quarter": Duration(months=3),
-    "year": Duration(months=12),
+_LENGTH = UNIT_LENGTHS | {short: UNIT_LENGTHS[unit] for short, unit in SHORT_UNITS.items()} | {
+    "night": Duration(days=1), "quarter": Duration(months=3),
 }  # fmt: skip
 _UNIT = rf"(?:{'|'.join(sorted(_LENGTH, key=len, reverse=True))})s?"
 _ONE = (
@@ -60,21 +55,24 @@ def durations(text: str) -> list[Length]:
             length = _scaled(m["number"], m["unit"])
         if m["number2"]:
             more = _scaled(m["number2"], m["unit2"])
-            length = Duration(length.months + more.months, length.days + more.days, length.seconds + more.seconds)
+            length = total(length, more)
         if length != Duration():
             found.append(Length(length, (m["kind"] or "").lower() in ("working", "business"), m.start(), m.end()))
     return found
 
 
 def _scaled(amount: str, unit: str) -> Duration:
-    n = number(amount)
-    one = _LENGTH[unit.lower().removesuffix("s")]
-    return Duration(one.months * n, one.days * n, one.seconds * n)
+    return scaled(_LENGTH[unit.lower().removesuffix("s")], number(amount))
 
 
 def number(words: str) -> int:
     """A number in digits or words."""
     return int(words) if words.isdigit() else NUMBERS[words.lower()]
+
+
+def times_told(count: re.Match[str]) -> int:
+    """The number that a match of :data:`COUNT` tells."""
+    return 1 if count["once"] else 2 if count["twice"] else 3 if count["thrice"] else number(count["n"] or count["m"])
 
 
 _TIMES = rf"(?P<n>{NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice)"

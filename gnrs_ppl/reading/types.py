@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.rule.types import Force, Template
+from gnrs_ppl.rule.types import LOOK_BACK, Force, Template
 
 
 class Span(NamedTuple):
@@ -134,8 +134,7 @@ class Reading:
         targets = tuple(act.activity for act in self.targets)
         if self.activation is None:
             return targets
-        late = self.template in ("precedence", "chain_precedence", "not_precedence")
-        return (*targets, self.activation.activity) if late else (self.activation.activity, *targets)
+        return (*targets, self.activation.activity) if self.template in LOOK_BACK else (self.activation.activity, *targets)
 
 
 @dataclass(frozen=True)

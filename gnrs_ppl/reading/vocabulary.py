@@ -14,6 +14,7 @@ from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes
 from gnrs_ppl.reading.words import BROADER, DERIVED, SYNONYM, similarity, word
+from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
 _NO_WORDS = re.compile(
@@ -21,7 +22,6 @@ _NO_WORDS = re.compile(
     re.IGNORECASE,
 )
 """What log labels carry beside words: the stage of a life cycle, a letter, a number (T04 Determine fee)."""
-PARTICLES = frozenset({"in", "out", "off", "up", "down", "over", "back", "away", "on"})
 STOP = frozenset(
     [
         "a",

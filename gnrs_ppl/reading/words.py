@@ -32,6 +32,8 @@ _ACTS = {
     "loss": ("lose",),
     "lost": ("lose",),
 }
+_PAST_AS_IT_IS = frozenset({"broadcast", "cast", "cost", "hurt", "read", "spread"})
+"""Verbs whose past is the verb itself and that double no letter, so that the lexicon has no form of them."""
 _VERB_ENDINGS = (("ies", "y"), ("es", "e"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""))
 _NOUN_ENDINGS = (("ies", "y"), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("s", ""))
 _DOUBLED = re.compile(r"(.*([bdfgklmnprtvz]))\2(?:ed|ing)")
@@ -95,6 +97,15 @@ def lemmas(form: str, pos: str) -> tuple[str, ...]:
     if pos == "v" and (doubled := _DOUBLED.fullmatch(form)) and (pos, doubled[1]) in data.senses and doubled[1] not in found:
         found.append(doubled[1])
     return tuple(found)
+
+
+@cache
+def past_forms(verb: str) -> tuple[str, ...]:
+    """Irregular past and participle of a verb (gave, given; put); none where it is regular."""
+    if verb in _PAST_AS_IT_IS:
+        return (verb,)
+    found = [form for (pos, form), bases in _data().irregular.items() if pos == "v" and verb in bases]
+    return tuple(form for form in found if not form.endswith("ing")) or ((verb,) if found else ())
 
 
 @cache

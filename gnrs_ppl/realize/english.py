@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.rule.types import Stage
-
-SMALL_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-"""Numbers written as words; ten and above are written as numerals."""
+from gnrs_ppl.words import OFTEN, PARTICLES, SMALL_NUMBERS
 
 UNITS = ("month", "day", "hour", "minute", "second")
 """Units a duration is said in, longest first; years are months and weeks are days."""
@@ -18,7 +16,6 @@ _SILENT_H = ("hour", "honest", "honour", "honor", "heir")
 _CONSONANT_SOUND = ("one", "once", "eu", "uni", "use", "usa", "usu", "util", "ubiq", "uran")
 _VOWEL_ABBREVIATIONS = frozenset("AEFHILMNORSX")
 _PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women", "staff": "staff", "equipment": "equipment"}
-_PARTICLES = frozenset({"in", "out", "off", "on", "over", "up", "down", "away", "back"})
 _DETERMINERS = frozenset({"the", "a", "an", "their", "his", "her", "its", "this", "that"})
 _PREPOSITIONS = frozenset({"to", "for", "from", "with", "about", "by", "on", "in", "at", "into", "of", "against"})
 _NOUN_ENDINGS = ("tion", "sion", "ment", "ance", "ence")
@@ -68,7 +65,7 @@ def number(n: int) -> str:
 
 def times(n: int) -> str:
     """How often: once, twice, three times, 12 times."""
-    return {1: "once", 2: "twice"}.get(n) or f"{number(n)} times"
+    return next((word for word, often in OFTEN.items() if often == n), f"{number(n)} times")
 
 
 def duration(length: Duration) -> str:
@@ -167,7 +164,7 @@ def with_article(words: str) -> str:
     """``the`` between a verb and its object where a name leaves it out: create fine gives create the fine."""
     verb, _, rest = words.partition(" ")
     only_verb = _EVENT_NOUNS.get(verb, verb) != verb
-    plain = rest and rest.split()[0] not in _PREPOSITIONS | _PARTICLES | _DETERMINERS and not rest.endswith("ly")
+    plain = rest and rest.split()[0] not in _PREPOSITIONS | PARTICLES | _DETERMINERS and not rest.endswith("ly")
     return f"{verb} the {rest}" if only_verb and plain else words
 
 
@@ -183,12 +180,12 @@ def event_noun(phrase: str) -> str:
     speaking to the owner.
     """
     verb, *rest = phrase.split()
-    if len(rest) == 1 and rest[0] in _PARTICLES:
+    if len(rest) == 1 and rest[0] in PARTICLES:
         return f"{verb}-{rest[0]}"
     noun = _EVENT_NOUNS.get(verb) or gerund(verb)
     if not rest:
         return noun
-    if rest[0] in _PREPOSITIONS | _PARTICLES:
+    if rest[0] in _PREPOSITIONS | PARTICLES:
         return " ".join([noun, *rest])
     if rest[0] in _DETERMINERS:
         return " ".join([noun, "of", *rest])

@@ -91,7 +91,7 @@ class _RuleReader(NormReader, EvidenceReader):
         """
         self.said.front.clear()
         self.said.pending.clear()
-        self.start = len(self.said.clauses)
+        self.start, self.owned = len(self.said.clauses), len(self.said.personal)
         phrases = (self.evidence, self.dates, self.scope, self.excepted, self.duty, self.free_time, self.adjunct, self.opener)
         for unit in units:
             self.text, self.at = unit, 0
@@ -266,6 +266,9 @@ def _tell_people(rule: Structure, said: Said, lines: list[str], problems: list[s
             problems += [] if known else [f"norm: {who} {clause.act.activity!r}"]
     lines += _listed("role", scope if any(set(names) == set(scope) for names in said_lists) else ())
     problems += [f"not in the rule: it binds {_series(names)}" for names in said_lists if set(names) != set(scope)]
+    opened = opener is not None
+    filters = {"role": opened and not isinstance(bearer, Office), "location": opened, "object": opened}
+    problems += [f"not in the rule: no {kind} is left out" for kind in dict.fromkeys(said.unfiltered) if filters[kind]]
     lines[:] = list(dict.fromkeys(lines))
 
 
@@ -371,6 +374,8 @@ def _tell_window(rule: Structure, said: Said, lines: list[str], problems: list[s
     lengths = {_where(clause, said)[1] for clause in said.clauses}
     if window and window not in said.windows and window not in lengths:
         problems.append(f"trigger: window {window}")
+    if said.unused and (window in (None, *lengths) or any(c.after for c in rule.norm.constraints)):
+        problems.append(f"not in the rule: no time depends on {window}")
     known = {window, *(c.deadline for c in rule.norm.constraints)}
     told = [*said.windows, *(t.length for c in said.clauses for t in (*c.times, *c.front))]
     strange = dict.fromkeys(length for length in told if isinstance(length, Duration) and length not in known)

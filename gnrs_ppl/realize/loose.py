@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
+from gnrs_ppl.context.types import Kind
 from gnrs_ppl.realize.mentions import Mark, Marked
 from gnrs_ppl.realize.phrases import Relation
 from gnrs_ppl.rule.types import Act, Correlation, Force, Operator, Step
@@ -103,7 +104,8 @@ class Clause:
 class Said:
     """What a text states, each list in the order of the text; lists of names stand as they were listed there.
 
-    ``anyone`` tells that anybody's act opens an instance; ``front`` and ``pending`` (an opening act that waits for its duty) belong to the
+    ``anyone`` tells that anybody's act opens an instance, ``unfiltered`` of which kinds the scope filters nothing, ``unused`` that no time
+    depends on the period; ``front`` and ``pending`` (an opening act that waits for its duty) belong to the
     sentence that is being read.
     """
 
@@ -112,6 +114,7 @@ class Said:
     locations: list[Names] = field(default_factory=list)
     objects: list[Names] = field(default_factory=list)
     concerns: list[Names] = field(default_factory=list)
+    unfiltered: list[Kind] = field(default_factory=list)
     trigger: list[str] = field(default_factory=list)
     logs: list[str] = field(default_factory=list)
     once: list[Literal["first", "each"]] = field(default_factory=list)
@@ -120,6 +123,7 @@ class Said:
     personal: list[bool] = field(default_factory=list)
     case_start: list[bool] = field(default_factory=list)
     windows: list[Duration] = field(default_factory=list)
+    unused: list[bool] = field(default_factory=list)
     front: list[Time] = field(default_factory=list)
     pending: list[bool] = field(default_factory=list)
     clauses: list[Clause] = field(default_factory=list)

@@ -10,6 +10,7 @@ from gnrs_ppl.realize.loose import ANYONE, NOUN, PERSON, THE, Anchor, Clause, Na
 from gnrs_ppl.realize.loose_opening import OpeningReader
 from gnrs_ppl.realize.phrases import Relation
 from gnrs_ppl.rule.types import Act, Force
+from gnrs_ppl.words import OFTEN
 
 _MODALS: tuple[tuple[str, Force, bool], ...] = (
     (r"(?:must|shall|may|can|will) (?:not|never)(?: ever)?|cannot", "must", False),
@@ -24,7 +25,7 @@ _MODALS: tuple[tuple[str, Force, bool], ...] = (
 )
 """Modals with force and polarity, the longer before what begins them; ``may not`` is read as a prohibition."""
 _DENIED_NEED = r"needs?(?: to)?|(?:has|have) to|(?:is|are) (?:required|obliged|bound) to"
-_TIMES = r"(once|twice|(N\d+) times)"
+_TIMES = rf"({'|'.join(OFTEN)}|(N\d+) times)"
 
 _SAME = r"(?:the |those |these |that |this )?(?:same )?"
 _WITHIN = (
@@ -67,6 +68,8 @@ class NormReader(OpeningReader):
 
     start = 0
     """Clauses read before the sentence that is being read."""
+    owned = 0
+    """How often it was said before it that the opening act is that of whoever is bound."""
 
     # Time
 
@@ -157,7 +160,7 @@ class NormReader(OpeningReader):
             return Time(side, length, firm=firm, pronoun=found[1])
         if found := self.take(rf"the next {NOUN}"):
             return Time(side, length, Anchor(*self.second(found[1])), firm)
-        if self.attempt(self.occasion) or self.somebody() or (side == "after" and self.attempt(self.happening)):
+        if self.time_they() or self.attempt(self.occasion) or self.somebody() or (side == "after" and self.attempt(self.happening)):
             return Time(side, length, firm=firm)
         return None
 
@@ -213,6 +216,8 @@ class NormReader(OpeningReader):
             if bearer == "act":
                 if not clause.times and not clause.front:
                     return False  # whatever happens, and not only after the opening act
+                if len(self.said.personal) > self.owned:
+                    return False  # "somebody must … after each time they …" says that it is the same person
                 if acting:
                     if clause.act.role or (role := self.single(acting[1])) is None:
                         return False
@@ -357,7 +362,10 @@ class NormReader(OpeningReader):
         if not clause.positive:
             self.take(r"if both are(?= (?:by|for) the same )")
         if (same := self.same()) is not None:
-            clause.correlate = same
+            if clause.correlate in (None, "same_case"):
+                clause.correlate = same
+            elif same not in ("same_case", clause.correlate):
+                return False
             return "(" not in (bracketed[0] if bracketed else "") or self.take(r"\)") is not None
         if bracketed:
             return False
@@ -401,4 +409,4 @@ class NormReader(OpeningReader):
 
     def times(self, word: str, number: str | None) -> int:
         """The number in once, twice, three times."""
-        return self.marked.numbers[number] if number else 1 if word == "once" else 2
+        return self.marked.numbers[number] if number else OFTEN[word]

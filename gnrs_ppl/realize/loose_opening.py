@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gnrs_ppl.realize.loose import ANYONE, NOUN, PERSON, RECORDED, THE, Cursor, Names, Unread
+from gnrs_ppl.realize.phrases import ANY_ONE, FILTERS_NOTHING, WINDOW_UNUSED
 from gnrs_ppl.rule.types import Act, Correlation
 
 _RULE = r"(?:this rule|the rule|this|it)"
@@ -49,6 +50,8 @@ class OpeningReader(Cursor):
 
     def scope(self) -> bool:
         """Who and what is covered: ``this rule applies to cooks``, ``it concerns check-in records``, ``for cooks and waiters:``."""
+        if self.take(r"this is meant(?= for)"):
+            return self.meant()
         if self.take(rf"{_RULE} {_COVERS}") or ((self.said.scope_roles or self.said.concerns) and self.take(_COVERS)):
             return self.covered(r"(?:matters of )?(?:the |all )?(?P<names>[RO]\d+)")
         if self.take(rf"{_RULE} (?:applies|holds)"):
@@ -65,7 +68,21 @@ class OpeningReader(Cursor):
         """How long the rule holds, behind ``this rule applies``: ``for eight hours after that arrival``."""
         found = self.take(r"for (D\d+)")
         self.said.windows += [self.marked.durations[found[1]]] if found else []
-        return found is not None and (self.take("after(?= that)") is None or self.occasion())
+        told = found is not None and (self.take("after(?= that)") is None or self.occasion())
+        self.said.unused += [True] if self.take(f", {WINDOW_UNUSED}") else []
+        return told
+
+    def meant(self) -> bool:
+        """Names of a scope that filters nothing: ``for cooks, for the restaurant, but leaves nothing out``."""
+        lists = {"role": self.said.scope_roles, "object": self.said.objects, "location": self.said.locations}
+        while found := self.take(rf"for {THE}([RLO]\d+)"):
+            mark = self.mark(found[1])
+            lists[mark.kind].append(mark.names)
+            self.said.unfiltered.append(mark.kind)
+            if self.take(rf", {FILTERS_NOTHING}"):
+                return True
+            self.take(",")
+        return False
 
     def covered(self, pattern: str) -> bool:
         """Names of the scope behind or before what says so."""
@@ -169,6 +186,17 @@ class OpeningReader(Cursor):
             self.said.once.append("first" if first else "each")
         return True
 
+    def time_they(self) -> bool:
+        """The trigger as the act of whoever is bound: ``each time they arrive``, ``the first time in a case that they arrive``."""
+        found = self.take(r"(the first|each|every|any) time (?:in (?:a|each|every|any) case )?(?:that )?they (A\d+[vx])")
+        if not found:
+            return False
+        self.said.trigger.append(self.name(found[2]))
+        self.said.personal.append(True)
+        self.said.once.append("first" if found[1] == "the first" else "each")
+        self.details(nominal=False)
+        return True
+
     def occasion(self, first: bool = False) -> bool:
         """The trigger as a noun: ``the first arrival recorded in the movement log``; or the start of a case."""
         start = r"(?:the )?(?:start|opening|beginning) of (?:the|an?|any|every|each) case|that start"
@@ -198,12 +226,15 @@ class OpeningReader(Cursor):
     def details(self, nominal: bool) -> None:
         """Who, where, on what, in which log, per whom."""
         while True:
-            if found := self.take(rf"(?:by|of) (?:one of |somebody acting as )?{THE}(R\d+)(?: concerned)?"):
-                self.said.trigger_roles.append(self.names(found[1]))
+            if found := self.take(rf"(?:by|of) (?:one of |somebody acting as )?(?:{THE}|(each |every ))(R\d+)(?: concerned)?"):
+                self.said.trigger_roles.append(self.names(found[2]))
+                self.said.per += ["person"] if found[1] else []
             elif found := self.take(rf"(?:at|in|on|inside) (?:either )?{THE}(L\d+)"):
                 self.said.locations.append(self.names(found[1]))
             elif found := self.take(rf"(?:in respect of|involving|of) {THE}(O\d+)"):
                 self.said.objects.append(self.names(found[1]))
+            elif self.take(f"by {ANY_ONE}"):
+                self.said.per.append("person")
             elif self.take(r"by (?:anyone|anybody|someone|somebody|a person)"):
                 self.said.anyone.append(True)
             elif not (self.take("there") or self.recorded() or self.per(nominal)):

@@ -14,8 +14,10 @@ from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
-from gnrs_ppl.realize.english import SMALL_NUMBERS, STEP_VERBS, gerund, plural
+from gnrs_ppl.reading.words import past_forms
+from gnrs_ppl.realize.english import STEP_VERBS, gerund, plural
 from gnrs_ppl.realize.lexicon import Lexicon, Words
+from gnrs_ppl.words import NUMBERS, PARTICLES, SHORT_UNITS, UNIT_LENGTHS, scaled, total
 
 LETTERS: dict[Kind, str] = {"role": "R", "location": "L", "object": "O", "action": "A", "channel": "C", "step": "S"}
 """First letter of a name's mark; D marks a duration, N a number, Q words that two names share. ``one``, a pronoun too, stays a word."""
@@ -24,24 +26,8 @@ Inflection = Literal["", "v", "p", "g", "n", "x", "c"]
 """Of an action or step: finite verb or infinitive, past or participle, gerund, noun, verb and noun alike, or a passive clause."""
 Joint = Literal["", "and", "or"]
 
-_TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_NUMBERS = {word: n for n, word in enumerate((*SMALL_NUMBERS, *_TEENS), 1)} | {
-    f"{tens}{'-' + SMALL_NUMBERS[unit - 1] if unit else ''}": 10 * n + unit for n, tens in enumerate(_TENS, 2) for unit in range(10)
-}
-_AMOUNT = "|".join(sorted(_NUMBERS, key=len, reverse=True)).replace("-", "[- ]") + r"|[1-9]\d{0,5}"
-_UNITS = {
-    "second": Duration(seconds=1),
-    "minute": Duration(seconds=60),
-    "hour": Duration(seconds=3600),
-    "day": Duration(days=1),
-    "week": Duration(days=7),
-    "fortnight": Duration(days=14),
-    "month": Duration(months=1),
-    "year": Duration(months=12),
-}
-_SHORT = {"sec": "second", "min": "minute", "hr": "hour"}
-_UNIT = rf"(?P<unit>{'|'.join([*_UNITS, *_SHORT])})s?\b"
+_AMOUNT = "|".join(sorted(NUMBERS, key=len, reverse=True)).replace("-", "[- ]") + r"|[1-9]\d{0,5}"
+_UNIT = rf"(?P<unit>{'|'.join([*UNIT_LENGTHS, *SHORT_UNITS])})s?\b"
 _PART = re.compile(rf"(?P<amount>{_AMOUNT}|an?|half an|(?:a|one) quarter of an|three[- ]quarters of an)[- ]{_UNIT}")
 _DECIMAL = re.compile(r"(?P<amount>[1-9]\d{0,3})[.]5[- ](?P<unit>hour|minute)s?\b")
 _AND_A_HALF = re.compile(rf"(?P<amount>{_AMOUNT})[- ]and[- ]a[- ]half[- ](?P<unit>hour|minute)s?\b")
@@ -50,15 +36,7 @@ _NEXT = re.compile(r"(?:, | and |, and | )(?=\w)")
 _DEFINITE = re.compile(r"(?:the|that|this) (?:same )?(?P<half>half )?hour\b")
 _NUMBER = re.compile(rf"(?:{_AMOUNT})(?![\w-])")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[,;:.()]")
-_IRREGULAR = {
-    "bring": "brought brought", "build": "built built", "buy": "bought bought", "come": "came come", "do": "did done", "draw": "drew drawn",
-    "drive": "drove driven", "find": "found found", "get": "got got", "give": "gave given", "go": "went gone", "hand": "handed handed",
-    "hear": "heard heard", "hold": "held held", "keep": "kept kept", "leave": "left left", "lend": "lent lent", "make": "made made",
-    "meet": "met met", "pay": "paid paid", "put": "put put", "read": "read read", "say": "said said", "see": "saw seen",
-    "sell": "sold sold", "send": "sent sent", "set": "set set", "speak": "spoke spoken", "take": "took taken", "tell": "told told",
-    "write": "wrote written",
-}  # fmt: skip
-_PARTICLES = frozenset({"in", "out", "off", "on", "over", "up", "down", "away", "back", "to", "for", "from", "with", "about", "at", "into"})
+_PREPOSITIONS_OF_VERBS = PARTICLES | {"to", "for", "from", "with", "about", "at", "into"}
 _CONTRACTED = (("can't", "cannot"), ("won't", "will not"), ("n't", " not"), ("no one", "nobody"), ("can not", "cannot"), ("off-limits", ""))
 _STAGE_NAMES: dict[str, tuple[str, ...]] = {
     "review": ("review", "reviews", "reviewed"),
@@ -239,12 +217,12 @@ def _verbs(phrase: str) -> tuple[tuple[str, Inflection], ...]:
     """Inflections of a bare infinitive with whatever follows the verb."""
     verb, _, rest = phrase.partition(" ")
     rest = f" {rest}" if rest else ""
-    past, participle = _IRREGULAR.get(verb, f"{_past(verb)} {_past(verb)}").split()
+    past = past_forms(verb) or (_past(verb),)
     active: tuple[tuple[str, Inflection], ...] = (
-        (plural(verb) + rest, "v"), (past + rest, "p"), (participle + rest, "p"), (gerund(verb) + rest, "g"),
+        (plural(verb) + rest, "v"), *((form + rest, "p") for form in past), (gerund(verb) + rest, "g"),
     )  # fmt: skip
-    object_first = rest and rest.split()[0] not in _PARTICLES
-    return (*active, *((f"{rest[1:]} {be} {participle}", "c") for be in ("is", "are", "being") if object_first))
+    object_first = rest and rest.split()[0] not in _PREPOSITIONS_OF_VERBS
+    return (*active, *((f"{rest[1:]} {be} {form}", "c") for form in past for be in ("is", "are", "being") if object_first))
 
 
 def _past(verb: str) -> str:
@@ -275,22 +253,22 @@ def _duration(text: str, at: int) -> tuple[Duration, int] | None:
         length = Duration(seconds=1800 if definite["half"] else 3600)
         return _with_half(text, definite.end(), length, "" if definite["half"] else "hour")
     if half := _AND_A_HALF.match(text, at) or _DECIMAL.match(text, at):
-        seconds = _UNITS[half["unit"]].seconds
+        seconds = UNIT_LENGTHS[half["unit"]].seconds
         return Duration(seconds=_amount(half["amount"]) * seconds + seconds // 2), half.end()
     part = _PART.match(text, at)
     if part is None:
         return None
-    unit, amount = _SHORT.get(part["unit"], part["unit"]), part["amount"]
+    unit, amount = SHORT_UNITS.get(part["unit"], part["unit"]), part["amount"]
     if amount.endswith(" an"):
         quarters = 2 if "half" in amount else 3 if "quarters" in amount else 1
         return (Duration(seconds=900 * quarters), part.end()) if unit == "hour" else None
-    length, end = _with_half(text, part.end(), _scaled(_UNITS[unit], _amount(amount)), unit)
-    units = list(_UNITS)
+    length, end = _with_half(text, part.end(), scaled(UNIT_LENGTHS[unit], _amount(amount)), unit)
+    units = list(UNIT_LENGTHS)
     while (joint := _NEXT.match(text, end)) and (more := _PART.match(text, joint.end())):
-        smaller = _SHORT.get(more["unit"], more["unit"])
+        smaller = SHORT_UNITS.get(more["unit"], more["unit"])
         if units.index(smaller) >= units.index(unit) or more["amount"] in ("a", "an") or more["amount"].endswith(" an"):
             break
-        length, end, unit = _sum(length, _scaled(_UNITS[smaller], _amount(more["amount"]))), more.end(), smaller
+        length, end, unit = total(length, scaled(UNIT_LENGTHS[smaller], _amount(more["amount"]))), more.end(), smaller
     return length, end
 
 
@@ -299,19 +277,11 @@ def _with_half(text: str, end: int, length: Duration, unit: str) -> tuple[Durati
     if half is None:
         return length, end
     quarters = {"a": 1, "three": 3}.get(half["quarters"] or "", 2)
-    return _sum(length, Duration(seconds=900 * quarters)), half.end()
+    return total(length, Duration(seconds=900 * quarters)), half.end()
 
 
 def _amount(words: str) -> int:
-    return 1 if words in ("a", "an") else _NUMBERS.get(words.replace(" ", "-")) or int(words)
-
-
-def _scaled(unit: Duration, n: int) -> Duration:
-    return Duration(n * unit.months, n * unit.days, n * unit.seconds)
-
-
-def _sum(one: Duration, other: Duration) -> Duration:
-    return Duration(one.months + other.months, one.days + other.days, one.seconds + other.seconds)
+    return 1 if words in ("a", "an") else NUMBERS.get(words.replace(" ", "-")) or int(words)
 
 
 _ARTICLES = ("the", "a", "an")

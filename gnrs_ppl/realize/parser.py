@@ -14,9 +14,13 @@ from gnrs_ppl.realize.english import series, takes_object, what_is_done
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import (
     ACTING,
+    ANY_ONE,
     BOTH,
     EVERY,
+    FILTERS_NOTHING,
+    FIRST_TIME,
     HOLDS,
+    IN_CASE,
     MODALS,
     NOBODY,
     OTHERS,
@@ -25,6 +29,7 @@ from gnrs_ppl.realize.phrases import (
     SHARED,
     STAGE_VERBS,
     TIES,
+    WINDOW_UNUSED,
     Form,
     Relation,
 )
@@ -84,12 +89,12 @@ class _Reader(Scanner):
         self.window: Duration | None = None
         self.force: Force | None = None
         self.opener: Data = {}
-        self.opened = False
+        self.opened = self.continued = self.case_told = False
         self.ends: bool | None = None
         self.whose: Literal["person", "office", "anybody"] | None = None
         self.office: str | None = None
         constraints: list[Data] = []
-        while not self.text.startswith(("Exception: ", "This applies ", "The matter stays open ", "Evidence: "), self.at):
+        while not self.text.startswith(("Exception: ", "This applies ", "This is ", "The matter stays open ", "Evidence: "), self.at):
             constraints.append(self.duty(constraints[-1] if constraints else None))
             self.need(". ")
         bearer: Any = {"role": self.office} if self.office else "trigger"
@@ -105,33 +110,51 @@ class _Reader(Scanner):
         return {"scope": self.scope, "trigger": trigger, "norm": norm, "evidence": evidence, "procedure": procedure}
 
     def applies(self, bearer: Any) -> None:
-        """Scope and period in a sentence of their own."""
+        """What the rule filters, is meant for and about, and its period, each in a sentence of its own."""
         if self.take("this applies "):
-            self.scope_part(bearer)
+            self.filtered()
             while self.take(", "):
-                self.scope_part(bearer)
+                self.filtered()
+            self.need(". ")
+        if self.take("this is meant for "):
+            self.meant(bearer)
+            while self.take(", for "):
+                self.meant(bearer)
+            self.need(f", {FILTERS_NOTHING}. ")
+        if self.take("this is about "):
+            self.keep("concerns", self.listed(lambda: self.name("object", "many"), "and")[0])
             self.need(". ")
         if self.window is None and self.take("the matter stays open for "):
             self.open_period()
-            self.need(". ")
+            self.need(f", {WINDOW_UNUSED}. ")
         if self.ends not in (None, self.window is not None):
             raise self.fail("a period" if self.ends else "no period")
 
-    def scope_part(self, bearer: Any) -> None:
-        if (bearer != "trigger" or not self.opener) and self.take("to "):
-            field, names = "roles", self.listed(lambda: self.name("role", "many"), "and")[0]
-        elif self.take("at "):
-            field, names = "locations", self.listed(lambda: self.the("location"), "or")[0]
-        elif self.take("where "):
-            field, names = "objects", self.listed(lambda: self.an("object"), "or")[0]
+    def filtered(self) -> None:
+        """Places and objects of the opening act, or the rule's period."""
+        if self.opener and self.take("at "):
+            self.keep("locations", self.listed(lambda: self.the("location"), "or")[0])
+        elif self.opener and self.take("where "):
+            self.keep("objects", self.listed(lambda: self.an("object"), "or")[0])
             self.need(" is involved")
-        elif self.take("in matters of "):
-            field, names = "concerns", self.listed(lambda: self.name("object", "many"), "and")[0]
         elif self.window is None and self.take("for "):
             self.open_period()
-            return
         else:
             raise self.fail("what the rule applies to")
+
+    def meant(self, bearer: Any) -> None:
+        """Names of a scope that filters nothing: any at the start of a case, roles where an office is bound."""
+        if not self.opener and self.text.startswith("the ", self.at):
+            self.keep("locations", self.listed(lambda: self.the("location"), "or")[0])
+        elif not self.opener and re.compile("an? ").match(self.text, self.at):
+            self.keep("objects", self.listed(lambda: self.an("object"), "or")[0])
+        elif bearer != "trigger" or not self.opener:
+            self.keep("roles", self.listed(lambda: self.name("role", "many"), "and")[0])
+        else:
+            raise self.fail("what the rule is meant for")
+
+    def keep(self, field: str, names: list[str]) -> None:
+        """Names of the scope, stated once."""
         if field in self.scope:
             raise self.fail(f"no second list of {field}")
         self.scope[field] = tuple(names)
@@ -153,7 +176,7 @@ class _Reader(Scanner):
     # Acts
 
     def act(self, form: Form, by: str = "") -> Data:
-        """An act and whatever else will do as well, as a noun phrase ("noun"), an infinitive ("one") or a gerund ("doing")."""
+        """An act and whatever else will do as well, as a noun phrase ("noun") or an infinitive ("one")."""
         by = by or ("by" if form == "noun" else "as")
         found = self.patterns(form, by)
         while more := self.attempt(lambda: (self.need(" or "), self.patterns(form, by))[1]):
@@ -184,7 +207,7 @@ class _Reader(Scanner):
 
     # Trigger and time
 
-    def occasion(self) -> Data | None:
+    def occasion(self, in_case: bool = False) -> Data | None:
         """What a time is measured from: the opening act (None), or a second activation."""
         after: Data | None = None
         if self.take("the next "):
@@ -192,36 +215,51 @@ class _Reader(Scanner):
             self.need(" recorded in ")
             after = {"act": act, "channel": self.the("channel")}
             self.need(" after ")
-        self.open()
+        self.open(in_case)
         return after
 
-    def open(self) -> None:
-        """The opening act, in full where it comes first and by what it is afterwards."""
-        start = self.at
-        if self.opened:
-            if self.whose != "person":
-                self.again()
-            elif not self.opener or self.act("doing") != self.opener["act"]:
-                self.at = start
-                raise self.fail("the act named before")
-            return
-        self.opened = True
+    def open(self, in_case: bool = False) -> None:
+        """The opening act: in full where it comes first and for whoever did it and is bound; ``in_case`` where that was said."""
+        if self.whose == "person" and not self.continued:
+            self.own()
+        elif self.opened:
+            self.again()
+        else:
+            self.first_told()
+        if self.opener and self.whose != "person" and not self.case_told:
+            self.case_told = True
+            if not in_case:
+                self.need(IN_CASE)
+
+    def first_told(self) -> None:
+        """The opening act where nothing was said of it before."""
         which = "each" if self.positive else "any"
         if self.take(f"the start of {which} case"):
-            self.whose = self.whose or "office"
+            self.opened, self.whose = True, self.whose or "office"
             return
-        first = self.take("the first " if self.whose == "anybody" else "the case's first ")
-        if first or self.take(f"{which} "):
-            self.whose = self.whose or "office"
-            act = self.act("noun", f"by somebody {ACTING}" if self.whose == "anybody" else "by")
-            if self.whose == "anybody" and self.take(", by " if "any_of" in act else " by "):
-                self.scope["roles"] = tuple(self.roles())
-        else:
-            if self.whose:
-                raise self.fail()
-            self.whose, first = "person", self.take("first ")
-            act = self.act("doing")
+        if not self.whose and self.text.startswith((f"{FIRST_TIME} ", f"{which} time they "), self.at):
+            self.whose = "person"
+            return self.own()
+        self.opened, self.whose = True, self.whose or "office"
+        anybody, first = self.whose == "anybody", self.need("the first ", f"{which} ") == "the first "
+        act = self.act("noun", f"by somebody {ACTING}" if anybody else "by")
         self.opener = {"act": act, "once": "first" if first else "each"}
+        joint = ", by " if "any_of" in act else " by "
+        if anybody and first:
+            self.need(joint)
+            if not self.take(ANY_ONE):
+                self.need("each ")
+                self.scope["roles"] = tuple(self.listed(lambda: self.name("role"), "or")[0])
+        elif anybody and self.take(joint):
+            self.scope["roles"] = tuple(self.roles())
+
+    def own(self) -> None:
+        """The opening act of whoever is bound by it."""
+        first = self.need(f"{FIRST_TIME} ", f"{'each' if self.positive else 'any'} time they ").startswith(FIRST_TIME)
+        opener = {"act": self.act("one"), "once": "first" if first else "each"}
+        if self.opened and opener != self.opener:
+            raise self.fail("the act named before")
+        self.opened, self.opener = True, opener
 
     def again(self) -> None:
         """The opening act once it was spoken of."""
@@ -242,7 +280,8 @@ class _Reader(Scanner):
 
     def when(self, before: Data | None) -> Data:
         """Where a clause looks, behind its act: relation, deadline, second activation, and whether earlier acts count."""
-        if before is not None and before["relation"] in ("after", "before", "around") and self.take("within that time"):
+        said = self.continued or (self.whose != "person" and (self.case_told or not self.opener))
+        if said and before is not None and before["relation"] in ("after", "before", "around") and self.take("within that time"):
             return dict(before)
         if self.take("at the latest "):
             found = self.latest() | {"relation": "after", "earlier_counts": True}
@@ -257,14 +296,14 @@ class _Reader(Scanner):
                 found["relation"] = other
         return found
 
-    def period(self) -> Duration:
+    def period(self, in_case: bool = False) -> Duration:
         """The rule's own period, counted from the opening act."""
         window = self.duration()
         if self.window not in (None, window):
             raise self.fail("the period told before")
         self.window = window
         self.need(" after ")
-        self.open()
+        self.open(in_case)
         return window
 
     def latest(self) -> Data:
@@ -297,40 +336,62 @@ class _Reader(Scanner):
         for words, relation in _BESIDE.items():
             if self.take(words):
                 after = self.occasion()
-                return {"relation": relation, "after": after, "deadline": self.duration() if self.take(", within ") else None}
+                if self.take(", within "):
+                    return {"relation": relation, "after": after, "deadline": self.duration()}
+                if relation == "next" and after is None:
+                    self.end(self.period_told())
+                return {"relation": relation, "after": after}
         for words, relation in _EDGES.items():
             if self.take(words):
                 if not self.opened and self.take("each case"):
                     self.opened, self.whose = True, self.whose or "office"
                     return {"relation": relation}
                 self.need("the case for " if relation == "start" else "the case after ")
-                return {"relation": relation, "after": self.occasion()}
+                return {"relation": relation, "after": self.occasion(in_case=True)}
         return None
+
+    def period_told(self) -> bool:
+        """Whether a place next to the opening act is waited for during the rule's period."""
+        if self.window or not self.take(", during the "):
+            return self.window is not None and self.take(", during that period")
+        self.window = self.duration()
+        self.need(" after ")
+        self.again()
+        return True
+
+    def end(self, up: bool) -> None:
+        """What ends a time without a length: the rule's period, or the case."""
+        if self.ends not in (None, up):
+            raise self.fail("the end told before")
+        self.ends = up
 
     def beside(self) -> Data:
         """A side without a length."""
         if self.take(f"at {'some' if self.positive else 'any'} point in the case"):
             if self.take(" up to the end of the "):
-                self.period()
+                self.period(in_case=True)
                 return {"relation": "around"}
             self.need(_WHETHER)
-            return {"relation": "around", "after": self.occasion()}
+            return {"relation": "around", "after": self.occasion(in_case=True)}
         if self.take("before "):
             return {"relation": "before", "after": self.occasion()}
         self.need("after ")
         after = self.occasion()
         if self.positive:
             up = self.need(" and before the case closes", " and before the time is up").endswith("up")
-            if self.ends not in (None, up) or (up and after is None):
+            if up and after is None:
                 raise self.fail("the end told before")
-            self.ends = up
+            self.end(up)
+        elif after is None:
+            self.end(False)
         return {"relation": "after", "after": after}
 
     # Norm
 
     def duty(self, before: Data | None) -> Data:
         """One sentence; who bears the duty is kept."""
-        if self.whose == "person" and self.take("the same person "):
+        self.continued = self.whose == "person" and self.take("the same person ")
+        if self.continued:
             return self.clause(before)
         subject = next((words for words in ("somebody", "nobody") if self.take(words)), "")
         target = None if subject else self.attempt(self.counted)

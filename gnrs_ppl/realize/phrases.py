@@ -6,8 +6,9 @@ import re
 from typing import Literal, get_args
 
 from gnrs_ppl.context.types import Kind
-from gnrs_ppl.realize.english import SMALL_NUMBERS, UNITS, takes_object
+from gnrs_ppl.realize.english import UNITS, takes_object
 from gnrs_ppl.rule.types import Correlation, Force, Stage, Template, Ties
+from gnrs_ppl.words import SMALL_NUMBERS
 
 Form = Literal["one", "many", "noun", "doing"]
 """Forms of a name: ``one`` (singular; of an action the bare infinitive), ``many`` (plural), ``noun`` (one occurrence of an action),
@@ -53,6 +54,21 @@ SHARED: dict[Correlation, str] = {"same_resource": "by the same person", "same_o
 
 ACTING = "acting as"
 """What leads to the role that an act itself states, behind somebody or nobody."""
+
+FIRST_TIME = "the first time in a case that they"
+"""What leads to the opening act of whoever is bound, where only their first in a case counts."""
+
+ANY_ONE = "any one person"
+"""Whose first act it is, where it is that of each person."""
+
+IN_CASE = " in the same case"
+"""What stands behind an opening act after which the act of somebody else may be asked for, once in a rule."""
+
+WINDOW_UNUSED = "but no time above depends on that"
+"""What is said of a period that no constraint uses."""
+
+FILTERS_NOTHING = "but leaves nothing out"
+"""What is said of a scope by which nothing is filtered."""
 
 BOTH: dict[bool, str] = {True: ", both ", False: ", if both are "}
 """What leads to it: asked for along with the act (True), or what makes the act forbidden."""
@@ -100,16 +116,17 @@ FOLLOWING_WORDS = ("within", "before", "after", "and", "or", "recorded", "is", "
 """Single words that may stand right after a name."""
 
 FOLLOWING_RUNS = (
-    "as a", "as an", "as the", "during the", "during that", "by a", "by an", "by somebody", "at the",
-    "at least", "at some point", "at any point", "that can", "count as", "in respect of", "in a", "in an",
+    "as a", "as an", "as the", "during the", "during that", "by a", "by an", "by somebody", "by each", "by any one", "in the same",
+    "at the", "at least", "at some point", "at any point", "that can", "count as", "in respect of", "in a", "in an",
     "more than", "on the last day", "on the basis of", "through a", "through an", "reviews the", "decides the",
     "puts the", "takes a", "takes an", "holds a", "holds an", "provides a", "provides an",
 )  # fmt: skip
 """Runs of words that may stand right after a name."""
 
 RESERVED_WORDS = frozenset(FOLLOWING_WORDS) | frozenset({
-    "shall", "might", "can", "cannot", "not", "no", "never", "ever", "none", "neither", "nor", "unless", "except", "if", "when", "whether",
-    "then", "every", "each", "any", "either", "once", "twice", "times", "matter", "until", "afterwards", "both", "all", "show", "shows",
+    "shall", "might", "can", "cannot", "not", "no", "never", "ever", "they", "none", "neither", "nor", "unless", "except", "if", "when",
+    "whether", "then", "every", "each", "any", "either", "once", "twice", "times", "matter", "until", "afterwards", "both", "all", "show",
+    "shows",
 })  # fmt: skip
 """Words no phrase may use: they carry force, polarity, time or the joints of a sentence."""
 

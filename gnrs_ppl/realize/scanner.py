@@ -9,9 +9,10 @@ from typing import Any
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import one_line
-from gnrs_ppl.realize.english import SMALL_NUMBERS, UNITS
+from gnrs_ppl.realize.english import UNITS
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import Form, follows
+from gnrs_ppl.words import NUMBERS, OFTEN, SMALL_NUMBERS
 
 _NUMBER = re.compile(rf"(?:{'|'.join(SMALL_NUMBERS)}|[1-9]\d{{1,8}})(?= )")
 _QUOTED = re.compile(r"[^“”,;.]*?“((?:[^”]|””)+)”")
@@ -125,11 +126,11 @@ class Scanner:
         if not match:
             raise self.fail("a number")
         self.at = match.end()
-        return SMALL_NUMBERS.index(match[0]) + 1 if match[0] in SMALL_NUMBERS else int(match[0])
+        return NUMBERS.get(match[0]) or int(match[0])
 
     def times(self) -> int:
         """How often: once, twice, three times."""
-        for n, word in ((1, "once"), (2, "twice")):
+        for word, n in OFTEN.items():
             if self.take(word):
                 return n
         n = self.number()

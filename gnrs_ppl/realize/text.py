@@ -18,7 +18,26 @@ from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.realize.english import article, capitalised, duration, number, series, takes_object, times, what_is_done
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import ACTING, BOTH, EVERY, HOLDS, MODALS, NOBODY, OTHERS, PLACES, RELATIONS, SHARED, STAGE_VERBS, TIES, Form
+from gnrs_ppl.realize.phrases import (
+    ACTING,
+    ANY_ONE,
+    BOTH,
+    EVERY,
+    FILTERS_NOTHING,
+    FIRST_TIME,
+    HOLDS,
+    IN_CASE,
+    MODALS,
+    NOBODY,
+    OTHERS,
+    PLACES,
+    RELATIONS,
+    SHARED,
+    STAGE_VERBS,
+    TIES,
+    WINDOW_UNUSED,
+    Form,
+)
 from gnrs_ppl.rule.canonical import SlotContent, canonical, dumps
 from gnrs_ppl.rule.pools import slot_of
 from gnrs_ppl.rule.types import (
@@ -64,11 +83,6 @@ def occurrence(act: Act, lexicon: Lexicon) -> str:
     return _act(act, lexicon, "noun")
 
 
-def conduct(act: Act, lexicon: Lexicon, form: Form = "one") -> str:
-    """An act as a bare infinitive, or as a gerund."""
-    return _act(act, lexicon, form)
-
-
 def phrase(content: SlotContent, lexicon: Lexicon) -> str:
     """One slot's content in the words a rule would use for it, for lists of candidates; no sentence, and not parsed back.
 
@@ -89,7 +103,7 @@ def phrase(content: SlotContent, lexicon: Lexicon) -> str:
     rule = Structure.model_validate(blank | {slot_of(content): content})
     writer = _Writer(canonical(rule), lexicon.including(rule))
     if isinstance(content, Scope):
-        return ", ".join([writer.person(), *writer.applies()])
+        return ", ".join([writer.person(), *writer.applies(), *writer.about()])
     if isinstance(content, Trigger):
         return writer.opening()
     if isinstance(content, Norm):
@@ -131,7 +145,7 @@ class _Writer:
         self.office = isinstance(rule.norm.bearer, Office)
         self.constraints = sorted(rule.norm.constraints, key=self.reading_order)
         self.window = rule.trigger.window
-        self.mentioned = self.window_told = False
+        self.mentioned = self.window_told = self.case_told = False
         self.before: Constraint | None = None
 
     def text(self, dates_only: bool) -> str:
@@ -141,8 +155,11 @@ class _Writer:
             sentences.append(f"exception: {self.an(shared)} recorded beforehand")
         if applies := self.applies():
             sentences.append(f"this applies {', '.join(applies)}")
+        if meant := self.meant():
+            sentences.append(f"this is meant {', '.join(meant)}, {FILTERS_NOTHING}")
+        sentences += [f"this is {topic}" for topic in self.about()]
         if self.window and not self.window_told:
-            sentences.append(f"the matter stays open for {duration(self.window)} after {self.again()}")
+            sentences.append(f"the matter stays open for {duration(self.window)} after {self.again()}, {WINDOW_UNUSED}")
         sentences += [self.evidence(), *self.others()]
         if dates_only:
             sentences.append(self.dates())
@@ -171,21 +188,36 @@ class _Writer:
         return f"{article(words)} {words}"
 
     def applies(self) -> list[str]:
-        """What of the scope does not stand with the duties, and for how long a second activation counts, unless a clause said so."""
-        scope, lexicon = self.rule.scope, self.lexicon
-        found = []
-        if scope.roles and (self.office or not self.rule.trigger.act):
-            found.append(f"to {series([lexicon.form('role', name, 'many') for name in scope.roles], 'and')}")
-        if scope.locations:
+        """By what else the scope filters openings, and for how long a second activation counts, unless a clause said so."""
+        scope, found = self.rule.scope, []
+        if self.rule.trigger.act and scope.locations:
             found.append(f"at {series(self.names('location', scope.locations), 'or')}")
-        if scope.objects:
-            found.append(f"where {series([lexicon.a('object', name) for name in scope.objects], 'or')} is involved")
-        if scope.concerns:
-            found.append(f"in matters of {series([lexicon.form('object', name, 'many') for name in scope.concerns], 'and')}")
+        if self.rule.trigger.act and scope.objects:
+            found.append(f"where {self.any_of('object', scope.objects)} is involved")
         if self.window and not self.window_told and any(c.after for c in self.constraints):
             self.window_told = True
             found.append(f"for {duration(self.window)} after {self.again()}")
         return found
+
+    def meant(self) -> list[str]:
+        """What of the scope filters nothing: all of it at the start of a case, the roles where an office is bound (M5)."""
+        scope, lexicon, found = self.rule.scope, self.lexicon, []
+        if scope.roles and (self.office or not self.rule.trigger.act):
+            found.append(f"for {series([lexicon.form('role', name, 'many') for name in scope.roles], 'and')}")
+        if scope.locations and not self.rule.trigger.act:
+            found.append(f"for {series(self.names('location', scope.locations), 'or')}")
+        if scope.objects and not self.rule.trigger.act:
+            found.append(f"for {self.any_of('object', scope.objects)}")
+        return found
+
+    def about(self) -> list[str]:
+        """What the rule is about, where only the text names it."""
+        names = [self.lexicon.form("object", name, "many") for name in self.rule.scope.concerns]
+        return [f"about {series(names, 'and')}"] if names else []
+
+    def any_of(self, kind: Kind, names: Iterable[str]) -> str:
+        """Names behind ``a`` or ``an``."""
+        return series([self.lexicon.a(kind, name) for name in names], "or")
 
     # Trigger
 
@@ -207,24 +239,36 @@ class _Writer:
         return f"the next {occurrence(constraint.after.act, self.lexicon)} recorded in the {log} after {words}"
 
     def opener(self, constraint: Constraint) -> str:
-        """The opening act: a gerund where whoever does it bears the duty, else one that is asked about at each, forbidden at any."""
+        """The opening act: in full where it comes first, and for whoever did it and is bound; asked about at each, forbidden at any."""
         trigger, again, self.mentioned = self.rule.trigger, self.mentioned, True
         if self.activation:
             return self.activation
-        if trigger.act and self.personal(constraint):
-            first = "first " if trigger.once == "first" and not again else ""
-            return first + conduct(trigger.act, self.lexicon, "doing")
-        if again:
-            return self.again()
         which = "each" if constraint.positive else "any"
+        if trigger.act and self.personal(constraint):
+            times = FIRST_TIME if trigger.once == "first" else f"{which} time they"
+            return self.again() if self.continued(constraint) else f"{times} {_act(trigger.act, self.lexicon, 'one')}"
         if trigger.act is None:
-            return f"the start of {which} case"
-        if trigger.once == "first":
-            which = "the case's first" if self.office else "the first"
-        words = _act(trigger.act, self.lexicon, "noun", "by" if self.office else f"by somebody {ACTING}")
+            return self.again() if again else f"the start of {which} case"
+        told, self.case_told = self.case_told, True
+        words = self.again() if again else self.occurrence(which)
+        return words if told or _tells_case(constraint) else words + IN_CASE
+
+    def occurrence(self, which: str) -> str:
+        """The opening act as a noun, with whose it is unless an office is bound."""
+        act, roles, first = self.rule.trigger.act, self.rule.scope.roles, self.rule.trigger.once == "first"
+        assert act is not None
+        words = f"{'the first' if first else which} {_act(act, self.lexicon, 'noun', 'by' if self.office else f'by somebody {ACTING}')}"
+        if self.office or not (first or roles):
+            return words
         # behind a comma where it must not seem to be said of the last alternative alone
-        joint = ", by" if trigger.act.alternatives else " by"
-        return f"{which} {words}" + ("" if self.office or not self.rule.scope.roles else f"{joint} {self.person()}")
+        return words + (", by " if act.alternatives else " by ") + self.whose(first)
+
+    def whose(self, first: bool) -> str:
+        """Whose acts open the matter; a first act is the first of each of them."""
+        if not self.rule.scope.roles:
+            return ANY_ONE
+        people = self.person()
+        return f"each {people.partition(' ')[2]}" if first else people
 
     def again(self) -> str:
         """The opening act once it was spoken of."""
@@ -256,6 +300,10 @@ class _Writer:
                 text += f", unless {self.an(constraint.unless)} is recorded beforehand"
             yield text
 
+    def owes_case(self, constraint: Constraint) -> bool:
+        """Whether it was not yet said that the acts of others count in the same case alone."""
+        return not (self.personal(constraint) or self.case_told) and self.rule.trigger.act is not None
+
     def continued(self, constraint: Constraint) -> bool:
         """Whether the duty before was that of the same person."""
         return self.personal(constraint) and self.before is not None and self.personal(self.before)
@@ -280,7 +328,7 @@ class _Writer:
             if target.role and target == target.carried_by(target.role):
                 acting, target = f" {ACTING} {self.lexicon.a('role', target.role)}", target.carried_by(None)
             modal = f"somebody{acting} {modal}" if c.positive else f"nobody{acting} {NOBODY[force]}{' ever' if never else ''}"
-        return f"{modal} {conduct(target, self.lexicon)}{often}"
+        return f"{modal} {_act(target, self.lexicon, 'one')}{often}"
 
     def shared(self, constraint: Constraint) -> str:
         """What the acts must have in common, where neither the subject nor the case says so."""
@@ -291,7 +339,7 @@ class _Writer:
         relation, length = RELATIONS[constraint.template], constraint.deadline
         ahead = relation in ("after", "from", "only after")
         # said anew where the sentence needs both acts: they have something in common, or show who is bound
-        brief = self.continued(constraint) or not (self.personal(constraint) or self.shared(constraint))
+        brief = self.continued(constraint) or not (self.personal(constraint) or self.shared(constraint) or self.owes_case(constraint))
         if brief and relation not in ("both", "only after") and self.before and _same_time(constraint, self.before, self.window):
             return "within that time"
         rest = not length and not constraint.after and not constraint.earlier_counts
@@ -302,8 +350,7 @@ class _Writer:
         elif relation in ("start", "close"):
             text = self.edge(constraint, "first" if relation == "start" else "last")
         elif relation in ("next", "previous"):
-            side = "next act after" if relation == "next" else "last act before"
-            text = f"as the {side} {self.occasion(constraint)}" + (f", within {duration(length)}" if length else "")
+            text = self.beside(constraint)
         elif relation == "before":
             text = f"{f'within {duration(length)} ' if length else ''}before {self.occasion(constraint)}"
         elif length:
@@ -336,6 +383,17 @@ class _Writer:
             return f", whether before or after {occasion}"
         self.window_told = True
         return f" up to the end of the {duration(self.window)} after {occasion}"
+
+    def beside(self, constraint: Constraint) -> str:
+        """The place next to what a time is measured from, and for how long that act is waited for."""
+        follows, length = RELATIONS[constraint.template] == "next", constraint.deadline
+        text = f"as the {'next act after' if follows else 'last act before'} {self.occasion(constraint)}"
+        if length:
+            return f"{text}, within {duration(length)}"
+        if not follows or not self.window or constraint.after:
+            return text
+        told, self.window_told = self.window_told, True
+        return f"{text}, during that period" if told else f"{text}, during the {duration(self.window)} after {self.again()}"
 
     def edge(self, constraint: Constraint, which: str) -> str:
         """The first or the last place in a case."""
@@ -457,6 +515,12 @@ def _same_time(one: Constraint, other: Constraint, window: Duration | None) -> b
     relation, *_ = place(one)
     ends = one.deadline is not None or (relation == "after" and other.positive and not window)
     return relation in ("after", "before", "around") and ends and place(one) == place(other)
+
+
+def _tells_case(constraint: Constraint) -> bool:
+    """Whether the place itself is one in the case."""
+    relation = RELATIONS[constraint.template]
+    return relation in ("start", "close") or (relation in ("around", "both") and not constraint.deadline)
 
 
 def _how_often(constraint: Constraint) -> str:
