@@ -202,10 +202,8 @@ class Ocel:
             variety = sum(map(len, acts.values())) / max(len(acts), 1) / max(len([n for n in self.event_types.values() if n]), 1)
             once = reached / max(rows, 1)
             brief = min(1.0, LONG * len(acts) / max(rows, 1))
-            score = (
-                (0.8 * share + 0.2 * direct / len(self.events)) * variety**0.5 * once**0.5 * brief
+            score = (0.8 * share + 0.2 * direct / len(self.events)) * variety**0.5 * once**0.5 * brief
             score *= 0.3 if self._is_person(kind) else 1.0
-            )
             if best is None or score > best[0]:
                 best = (score, kind, owners, share)
         if best is None:
