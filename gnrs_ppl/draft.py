@@ -355,11 +355,12 @@ class Search:
     @cached_property
     def visited(self) -> Visited:
         """The best structure some chain stood on: position, score, feasible; with the exact kernel the best there is."""
+        from gnrs_ppl.inference.kernels import traits
         from gnrs_ppl.inference.result import Visited, best_visited
 
         if self.averaged is not None:
             return self.averaged.best
-        if self.chains.kernel == "exact" and self.posterior is not None:
+        if traits(self.chains.kernel).independent and self.posterior is not None:
             best = self.posterior.best[0]
             return Visited(best.position, best.score, best.feasible)
         return best_visited(self.chains)
@@ -551,10 +552,13 @@ class Search:
 
     def _amount(self) -> str:
         """How much was drawn, in the kernel's own terms."""
+        from gnrs_ppl.inference.kernels import traits
+
         chains, steps = self.chains.score.shape
-        if self.chains.kernel == "cpsat":
+        kernel = traits(self.chains.kernel)
+        if kernel.solves:
             return "one solution"
-        return f"{chains:,} particles" if self.chains.kernel == "smc" else f"{chains:,} chains × {steps:,} steps"
+        return f"{chains:,} particles" if kernel.particles else f"{chains:,} chains × {steps:,} steps"
 
     def rows(self) -> list[tuple[str, str]]:
         """What a person is told of the search."""

@@ -45,7 +45,7 @@ from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.search_budget import coordinate_ascent
-from gnrs_ppl.inference.chains import KERNELS, advance_of, frozen, run_chains, run_many
+from gnrs_ppl.inference.chains import STEPPERS, advance_of, frozen, run_chains, run_many
 from gnrs_ppl.inference.cpsat import solve
 from gnrs_ppl.inference.exact import enumerate_space, exact_posterior, number_of_states, slot_marginals
 from gnrs_ppl.inference.metropolis import State, init
@@ -841,7 +841,7 @@ def main() -> None:
     path = asked.out or (None if asked.quick else ROOT / "results" / f"{named}.json")
     if path:
         path.parent.mkdir(exist_ok=True)
-        result = {"device": where, "versions": package_versions(), "kernels": list(KERNELS), "results": results, "seconds": took}
+        result = {"device": where, "versions": package_versions(), "kernels": list(STEPPERS), "results": results, "seconds": took}
         path.write_text(json.dumps(result, indent=1) + "\n")
         print(f"written to {path}")
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import gibbs, informed, metropolis, moves
 from gnrs_ppl.inference.cpsat import solver_chains
+from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.inference.metropolis import State, init
 from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, require_finite, superchain_ids
 from gnrs_ppl.inference.smc import run_smc
@@ -29,27 +30,18 @@ from gnrs_ppl.inference.tempering import run_tempering
 from gnrs_ppl.models.energy import Tables, padded, room_for
 
 
-class Method(NamedTuple):
-    """A kernel: what builds its transition, how many random words a step takes, and its settings."""
+class Stepper(NamedTuple):
+    """A kernel that is a transition of one chain: what builds it, and how many random words a step takes."""
 
     build: Callable[..., Callable[..., Any]]
     words: int
-    settings: tuple[str, ...]
 
 
-KERNELS = {
-    "metropolis": Method(metropolis.build_kernel, moves.WORDS, ("move_probabilities",)),
-    "gibbs": Method(gibbs.build_kernel, gibbs.WORDS, ("block_probability", "pairs_per_variable")),
-    "informed": Method(informed.build_kernel, informed.WORDS, ("balancing",)),
+STEPPERS = {
+    "metropolis": Stepper(metropolis.build_kernel, moves.WORDS),
+    "gibbs": Stepper(gibbs.build_kernel, gibbs.WORDS),
+    "informed": Stepper(informed.build_kernel, informed.WORDS),
 }
-"""Kernels by name: transitions of one chain."""
-
-
-class Runner(NamedTuple):
-    """A sampler that is more than a transition of one chain, and its settings."""
-
-    run: Callable[..., Chains]
-    settings: tuple[str, ...] = ()
 
 
 def _tempered(tables: Tables, **request: Any) -> Chains:
@@ -63,13 +55,13 @@ def _particles(tables: Tables, *, chains: int, steps: int, superchains: int | No
     return particles._replace(log_normalizer=result.log_normalizer)
 
 
-RUNNERS = {
-    "tempering": Runner(_tempered, ("replicas", "hottest", "move_probabilities")),
-    "smc": Runner(_particles, ("target_ess", "move_probabilities")),
-    "exact": Runner(exact_chains),
-    "cpsat": Runner(solver_chains, ("seconds", "workers")),
+RUNNERS: dict[str, Callable[..., Chains]] = {
+    "tempering": _tempered,
+    "smc": _particles,
+    "exact": exact_chains,
+    "cpsat": solver_chains,
 }
-"""Replica exchange, tempered particles, independent draws, and the optimum or a bound on it."""
+"""Samplers that are more than a transition of one chain."""
 
 
 def _is_whole(value: Any) -> bool:
@@ -106,12 +98,12 @@ def checked_settings(kernel: str, settings: dict[str, Any]) -> dict[str, Any]:
     ------
     InputError
     """
-    every = {name: method.settings for name, method in KERNELS.items()} | {name: runner.settings for name, runner in RUNNERS.items()}
-    if kernel not in every:
-        raise InputError(f"no kernel {kernel!r}", f"choose one of {', '.join(every)}", source="arguments", field="kernel")
+    if kernel not in KERNELS:
+        raise InputError(f"no kernel {kernel!r}", f"choose one of {', '.join(KERNELS)}", source="arguments", field="kernel")
+    takes = KERNELS[kernel].settings
     for name in settings:
-        if name not in every[kernel]:
-            remedy = f"it takes {', '.join(every[kernel]) or 'none'}"
+        if name not in takes:
+            remedy = f"it takes {', '.join(takes) or 'none'}"
             raise InputError(f"{kernel} has no setting {name!r}", remedy, source="arguments", field=name)
     plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in settings.items()}
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
@@ -214,7 +206,7 @@ def run_many(
     streams = [zlib.crc32(name.encode()) for name in names] or [0] * len(spaces)
     settings = checked_settings(kernel, settings)
     if kernel in RUNNERS:
-        run_one = RUNNERS[kernel].run
+        run_one = RUNNERS[kernel]
         return [run_one(tables, **request, **settings, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
     groups = check_request(spaces[0], **request, seed=seed, spaces=len(spaces))
     for tables in spaces[1:]:
@@ -314,11 +306,11 @@ def frozen(kernel: str, settings: dict[str, Any], spaces: Sequence[Tables]) -> S
 
 def advance_of(kernel: str, settings: Settings) -> Callable[..., tuple[State, Any]]:
     """One step of many chains on one space, ``advance(key, states, tables, temperature)``."""
-    method = KERNELS[kernel]
-    transition = method.build(**dict(settings))
+    stepper = STEPPERS[kernel]
+    transition = stepper.build(**dict(settings))
 
     def advance(key: jax.Array, states: State, tables: Tables, temperature: jax.Array) -> tuple[State, Any]:
-        words = jax.random.bits(key, (method.words, states.score.shape[0]), jnp.uint32)
+        words = jax.random.bits(key, (stepper.words, states.score.shape[0]), jnp.uint32)
         moved: tuple[State, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(words, states, tables, temperature)
         return moved
 

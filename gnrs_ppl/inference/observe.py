@@ -27,7 +27,7 @@ from jax.stages import Compiled
 from jaxtyping import Float, Int32
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.chains import KERNELS, Settings, advance_of, checked_settings, frozen
+from gnrs_ppl.inference.chains import STEPPERS, Settings, advance_of, checked_settings, frozen
 from gnrs_ppl.inference.metropolis import State, init
 from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.inference.result import LARGEST_RESULT, SAME_SCORE, check_request, superchain_ids
@@ -184,8 +184,8 @@ def observe_chains(
         As ``run_chains``; for other kernels; for more chains than fit (with the bytes) and more draws than can be counted.
     """
     settings = checked_settings(kernel, settings)
-    if kernel not in KERNELS:
-        raise InputError(f"{kernel} keeps no chains to observe", f"choose one of {', '.join(KERNELS)}", source="arguments", field="kernel")
+    if kernel not in STEPPERS:
+        raise InputError(f"{kernel} keeps no chains to observe", f"choose one of {', '.join(STEPPERS)}", source="arguments", field="kernel")
     _check(kernel, tables, chains, steps)
     # Of the draws only those of one step stand in memory.
     groups = check_request(tables, chains=chains, steps=min(steps, 1), temperature=temperature, seed=seed, superchains=superchains)
