@@ -45,12 +45,12 @@ from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.search_budget import coordinate_ascent
-from gnrs_ppl.inference.chains import STEPPERS, advance_of, frozen, run_chains, run_many
+from gnrs_ppl.inference.chains import STEPPERS, advance_of, frozen, observe_chains, run_chains, run_many
 from gnrs_ppl.inference.cpsat import solve
 from gnrs_ppl.inference.exact import enumerate_space, exact_posterior, number_of_states, slot_marginals
 from gnrs_ppl.inference.metropolis import State, init
 from gnrs_ppl.inference.moves import WORDS
-from gnrs_ppl.inference.observe import best, observe_chains
+from gnrs_ppl.inference.observe import best
 from gnrs_ppl.inference.result import Chains
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.inference.sweep import sweep
@@ -525,7 +525,8 @@ Searcher = Callable[[int], Timeline]
 def annealer(kernel: str) -> Callable[[Tables, Sequence[Tables]], Searcher]:
     def ready(tables: Tables, spaces: Sequence[Tables]) -> Searcher:
         plan = ANNEALS[kernel]
-        steps, settings = round(plan.sweeps * len(tables.sizes)), frozen(kernel, dict(plan.settings), spaces)
+        steps = round(plan.sweeps * len(tables.sizes))
+        settings = frozen(kernel, STEPPERS[kernel].complete(dict(plan.settings), spaces, plan.chains, plan.hot))
         device_tables = jax.tree.map(jnp.asarray, tables)
 
         def run(seed: int) -> Timeline:

@@ -18,7 +18,7 @@ from gnrs_ppl.inference.chains import RUNNERS, STEPPERS, run_chains, run_many
 from gnrs_ppl.inference.informed import BALANCING
 from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.inference.result import Chains
-from gnrs_ppl.inference.tempering import _draw_ladders
+from gnrs_ppl.inference.tempering import draw_starts
 from gnrs_ppl.models.charters import charter
 from gnrs_ppl.models.energy import Tables, contract
 from gnrs_ppl.models.space import build_space
@@ -72,7 +72,7 @@ def test_replicas_their_temperatures_and_their_moves():
     assert found.exchange is not None
     np.testing.assert_allclose(found.exchange.ladder, [0.08, 0.5, np.inf], rtol=1e-6)
     assert found.energy_evaluations == 64 * 3 * 21
-    brought = _draw_ladders(tables(), 8, 3, RUN["seed"], 0)[found.superchain]
+    brought = draw_starts(tables(), 8, RUN["seed"], 0, {"replicas": 3})[found.superchain]
     assert (found.positions[:, :, None] == brought[:, None]).all(-1).any(-1).all()
     assert changed(found).any(), "replicas are exchanged"
 
