@@ -120,6 +120,10 @@ Chains = Annotated[int, typer.Option(help="Parallel chains.")]
 Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 KernelOption = Annotated[Kernel, typer.Option(help="Sampler.")]
+SettingOption = Annotated[
+    list[str] | None,
+    typer.Option("--setting", metavar="NAME=VALUE", help="A setting of the sampler; may be repeated.", show_default=False),
+]
 WeightsOption = Annotated[str, typer.Option(help="Weights of the score: fitted, uniform, default, posterior, or a file.")]
 MaxCost = Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)]
 Price = Annotated[
@@ -507,6 +511,7 @@ def sample(
     steps: Steps = 200,
     seed: Seed = 0,
     kernel: KernelOption = Kernel.metropolis,
+    setting: SettingOption = None,
     weights: WeightsOption = "fitted",
     as_json: Json = False,
 ) -> None:
@@ -514,13 +519,15 @@ def sample(
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.draft import search
+    from gnrs_ppl.inference.kernels import read_settings
 
     check_file(out)
+    settings = read_settings(setting or [])
     with _working("sampling"):
         chosen = weights_named(weights)
         loaded = gnrs.load_context(context, log)
         check_apart([out], _inputs(loaded, str(context), weights))
-        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
+        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen, settings=settings)
         found.save_posterior(out)
     if as_json:
         print(to_json(found.as_dict() | {"out": str(out)}))

@@ -22,7 +22,7 @@ from gnrs_ppl.rule.types import SLOTS, Structure
 from gnrs_ppl.safe_text import to_json, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import xarray as xr
 
@@ -263,10 +263,17 @@ def _realized(found: Search, alternatives: int) -> Draft:
 
 
 def search(
-    context: Context, *, chains: int = 64, steps: int = 200, seed: int = 0, kernel: str = "metropolis", weights: Weights | None = None
+    context: Context,
+    *,
+    chains: int = 64,
+    steps: int = 200,
+    seed: int = 0,
+    kernel: str = "metropolis",
+    weights: Weights | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Search:
-    """Candidate pools, And-Or Graph, exact posterior where the space allows it, and the chains; parameters as for :func:`draft`."""
-    return search_many([context], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)[0]
+    """Candidate pools, And-Or Graph, exact posterior where the space allows it, and the chains; parameters as for :func:`search_many`."""
+    return search_many([context], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights, settings=settings)[0]
 
 
 def search_many(
@@ -278,6 +285,7 @@ def search_many(
     kernel: str = "metropolis",
     weights: Weights | None = None,
     proposals: Sequence[Sequence[Proposal]] | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> list[Search]:
     """Search several contexts, their chains in one program.
 
@@ -288,6 +296,8 @@ def search_many(
         As for :func:`draft`.
     proposals : sequence, optional
         For each context, those of the fourth source.
+    settings : mapping, optional
+        Of the kernel, as :func:`gnrs_ppl.inference.run_chains` takes them.
     """
     from gnrs_ppl.calibration.weights import frozen_weights
     from gnrs_ppl.candidates.build import pools_of
@@ -316,7 +326,8 @@ def search_many(
         posteriors.append(posterior)
     # four moves, Metropolis acceptance, τ = 0.08
     names = [context.goal.id for context in contexts]
-    runs = run_many(spaces, chains=chains, steps=steps, temperature=SEARCH_TEMPERATURE, seed=seed, names=names, kernel=kernel)
+    request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": SEARCH_TEMPERATURE, "seed": seed, "kernel": kernel}
+    runs = run_many(spaces, names=names, **request, **(settings or {}))
     searches = [Search(*parts) for parts in zip(graphs, spaces, [weights] * len(runs), built, runs, posteriors, strict=True)]
     for found in searches:
         if not found.visited.feasible:
