@@ -30,8 +30,8 @@ from gnrs_ppl.inference import chains as driver
 from gnrs_ppl.inference import smc, tempering
 from gnrs_ppl.inference.chains import run_chains, run_many
 from gnrs_ppl.inference.exact import Posterior, enumerate_space, exact_posterior, slot_marginals
-from gnrs_ppl.inference.result import NO_MOVE, Chains
-from gnrs_ppl.inference.smc import SmcResult, mutation, run_smc
+from gnrs_ppl.inference.result import NO_MOVE, Chains, Stages
+from gnrs_ppl.inference.smc import mutation
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.inference.tempering import words_needed
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, log_prior, score
@@ -524,10 +524,11 @@ def test_log_normalizer_and_marginals_over_20_seeds(temperature: float):
     exact = np.concatenate(slot_marginals(posterior))
     estimates, shares = [], []
     for seed in SEEDS:
-        chains, result = run_smc(tables, particles=particles, mutations=8, temperature=temperature, seed=seed)
-        estimates.append(result.log_normalizer)
+        chains = run_chains(tables, kernel="smc", chains=particles, steps=8, temperature=temperature, seed=seed)
+        assert chains.stages is not None
+        estimates.append(chains.log_normalizer)
         shares.append(option_shares(chains.positions[:, 0], np.full(particles, 1 / particles), FIGURE.sizes))
-        check_stages(result, particles, temperature)
+        check_stages(chains.stages, particles, temperature)
     errors = np.array(estimates) - posterior.log_normalizer
     assert errors.std(ddof=1) < 0.07, "a wide spread would excuse everything"
     centred(errors, f"figure, tau {temperature}: log normalizer")
@@ -537,7 +538,7 @@ def test_log_normalizer_and_marginals_over_20_seeds(temperature: float):
     assert np.abs(np.mean(shares, 0) - exact)[~kept].max() < 0.01
 
 
-def check_stages(result: SmcResult, particles: int, temperature: float) -> None:
+def check_stages(result: Stages, particles: int, temperature: float) -> None:
     assert (np.diff(result.exponents, prepend=0.0) > 0).all()
     assert result.exponents[-1] == 1
     np.testing.assert_allclose(result.temperatures, temperature / result.exponents)
@@ -613,8 +614,10 @@ def test_blackjax_takes_the_kernel_as_it_is():
 
 
 def test_what_an_smc_run_gives_back():
-    tables, request = compile_tables(FIGURE), {"particles": 4096, "mutations": 8, "temperature": 0.08}
-    chains, result = run_smc(tables, **request, seed=0)
+    tables = compile_tables(FIGURE)
+    request: dict[str, Any] = {"kernel": "smc", "chains": 4096, "steps": 8, "temperature": 0.08}
+    chains = run_chains(tables, **request, seed=0)
+    assert chains.stages is not None
     assert chains.kernel == "smc"
     assert chains.positions.shape == (4096, 1, 5)
     assert chains.positions.dtype == np.int32
@@ -625,50 +628,52 @@ def test_what_an_smc_run_gives_back():
     np.testing.assert_array_equal(chains.feasible[:, 0], feasible(FIGURE)[number])
     np.testing.assert_allclose(chains.start_score, FIGURE.scores[np.ravel_multi_index(chains.starts.T, FIGURE.sizes)], atol=1e-6)
     compiled = smc._compiled.cache_info().misses
-    again, repeated = run_smc(compile_tables(FIGURE, pad_options=7), **request, seed=0)
+    again = run_chains(compile_tables(FIGURE, pad_options=7), **request, seed=0)
     np.testing.assert_array_equal(again.positions, chains.positions)
-    assert repeated.log_normalizer == result.log_normalizer
+    assert again.log_normalizer == chains.log_normalizer
     assert smc._compiled.cache_info().misses == compiled, "padded alike, the compiled stage is at hand"
-    for change in ({"seed": 1}, {"seed": 0, "stream": 1}):
-        assert (run_smc(tables, **request, **change)[0].positions != chains.positions).any()
-    assert chains.energy_evaluations == 4096 * (2 + (len(result.exponents) + 1) * (8 + 3))
-    careful = run_smc(tables, **request, seed=0, target_ess=0.9)[1]
-    assert len(careful.exponents) > len(result.exponents)
+    for change in ({"seed": 1}, {"seed": 0, "names": ["another"]}):
+        assert (run_many([tables], **request, **change)[0].positions != chains.positions).any()
+    assert chains.energy_evaluations == 4096 * (2 + (len(chains.stages.exponents) + 1) * (8 + 3))
+    careful = run_chains(tables, **request, seed=0, target_ess=0.9).stages
+    assert careful is not None
+    assert len(careful.exponents) > len(chains.stages.exponents)
     np.testing.assert_allclose(careful.ess[:-1] / 4096, 0.9, atol=0.03)
-    warm = run_smc(tables, **(request | {"temperature": 1e3}), seed=0)[1]
+    warm = run_chains(tables, **(request | {"temperature": 1e3}), seed=0).stages
+    assert warm is not None
     assert warm.exponents.tolist() == [1.0]
 
 
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"particles": 1}, "particles"),
-        ({"mutations": 0}, "mutations"),
+        ({"chains": 1}, "chains"),
+        ({"steps": 0}, "steps"),
         ({"target_ess": 1.0}, "target_ess"),
         ({"target_ess": 0.0}, "target_ess"),
         ({"target_ess": np.nan}, "target_ess"),
-        ({"particles": 10**8}, "particles"),
+        ({"chains": 10**8}, "chains"),
         ({"temperature": -1.0}, "temperature"),
         ({"seed": -1}, "seed"),
     ],
 )
 def test_a_population_that_cannot_be_run_is_refused(change: dict[str, Any], field: str):
-    request: dict[str, Any] = {"particles": 64, "mutations": 8, "temperature": 0.08, "seed": 0}
+    request: dict[str, Any] = {"kernel": "smc", "chains": 64, "steps": 8, "temperature": 0.08, "seed": 0}
     with pytest.raises(InputError) as refused:
-        run_smc(compile_tables(FIGURE), **(request | change))
+        run_chains(compile_tables(FIGURE), **(request | change))
     assert refused.value.field == field
 
 
 def test_scores_that_are_not_finite_are_refused():
     tables = compile_tables(FIGURE)
     with pytest.raises(InputError, match="not finite"):
-        run_smc(tables._replace(unary=np.full_like(tables.unary, np.nan)), particles=4096, mutations=8, temperature=0.08, seed=0)
+        run_chains(tables._replace(unary=np.full_like(tables.unary, np.nan)), kernel="smc", chains=4096, steps=8, temperature=0.08, seed=0)
 
 
 def test_too_many_stages_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(smc, "STAGES", 1)
     with pytest.raises(InputError, match="after 1 stages"):
-        run_smc(compile_tables(FIGURE), particles=4096, mutations=8, temperature=0.08, seed=0)
+        run_chains(compile_tables(FIGURE), kernel="smc", chains=4096, steps=8, temperature=0.08, seed=0)
 
 
 def test_a_space_where_nothing_is_feasible_is_sampled_all_the_same():
@@ -682,8 +687,9 @@ def test_a_space_where_nothing_is_feasible_is_sampled_all_the_same():
     assert not chains.start_feasible.any()
     assert chains.accepted.any()
     assert chains.exchange.round_trips.min() > 0
-    particles, result = run_smc(figure, particles=4096, mutations=8, temperature=SEARCH_TEMPERATURE, seed=0)
+    particles = run_chains(figure, kernel="smc", chains=4096, steps=8, temperature=SEARCH_TEMPERATURE, seed=0)
     assert not particles.feasible.any()
     exact = exact_posterior(enumerate_space(figure), SEARCH_TEMPERATURE).log_normalizer
     assert exact < -15
-    assert abs(result.log_normalizer - exact) < 0.2
+    assert particles.log_normalizer is not None
+    assert abs(particles.log_normalizer - exact) < 0.2

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.inference.exact import Enumeration, Posterior, enumerate_space, exact_posterior, optimum, slot_marginals
     from gnrs_ppl.inference.kernels import KERNELS, Kernel
     from gnrs_ppl.inference.observe import Observed, Observer
-    from gnrs_ppl.inference.result import Chains, best_visited
-    from gnrs_ppl.inference.smc import SmcResult, run_smc
+    from gnrs_ppl.inference.result import Chains, Exchange, Stages, best_visited
     from gnrs_ppl.inference.spectral import relaxation_time, spectral_gap
     from gnrs_ppl.inference.trace import datatree, exact_marginals, load, save
 else:
@@ -28,22 +27,22 @@ else:
         gibbs=(),
         informed=(),
         tempering=(),
-        smc=("SmcResult", "run_smc"),
+        smc=(),
         exact=("Enumeration", "Posterior", "enumerate_space", "exact_posterior", "optimum", "slot_marginals"),
         sweep=(),
         cpsat=("Solved", "solve"),
         chains=("SamplingAlgorithm", "algorithm", "observe_chains", "run_chains", "run_many"),
         observe=("Observed", "Observer"),
-        result=("Chains", "best_visited"),
+        result=("Chains", "Exchange", "Stages", "best_visited"),
         trace=("datatree", "exact_marginals", "load", "save"),
         diagnostics=("Diagnosis", "diagnose"),
         spectral=("relaxation_time", "spectral_gap"),
     )
 
 __all__ = [
-    "KERNELS", "Chains", "Diagnosis", "Enumeration", "Kernel", "Observed", "Observer", "Posterior", "SamplingAlgorithm",
-    "SmcResult", "Solved", "algorithm", "best_visited", "cpsat", "datatree", "diagnose", "enumerate_space", "exact",
+    "KERNELS", "Chains", "Diagnosis", "Enumeration", "Exchange", "Kernel", "Observed", "Observer", "Posterior", "SamplingAlgorithm",
+    "Solved", "Stages", "algorithm", "best_visited", "cpsat", "datatree", "diagnose", "enumerate_space", "exact",
     "exact_marginals", "exact_posterior", "gibbs", "informed", "load", "metropolis", "observe", "observe_chains", "optimum",
-    "relaxation_time", "run_chains", "run_many", "run_smc", "save", "slot_marginals", "smc", "solve", "spectral_gap", "sweep",
+    "relaxation_time", "run_chains", "run_many", "save", "slot_marginals", "smc", "solve", "spectral_gap", "sweep",
     "tempering",
 ]  # fmt: skip

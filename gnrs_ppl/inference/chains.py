@@ -42,7 +42,7 @@ from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.inference.metropolis import State
 from gnrs_ppl.inference.observe import Observed, Observer, evaluations, recording
 from gnrs_ppl.inference.result import LARGEST_RESULT, Chains, check_request, require_finite, superchain_ids
-from gnrs_ppl.inference.smc import run_smc
+from gnrs_ppl.inference.smc import particle_chains
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.inference.sweep import exact_chains
 from gnrs_ppl.models.energy import Tables, padded, room_for
@@ -114,14 +114,8 @@ STEPPERS = {
 }
 
 
-def _particles(tables: Tables, *, chains: int, steps: int, superchains: int | None, **request: Any) -> Chains:
-    """Every chain is a particle and has one draw; steps are the mutations at each temperature. Superchains have no meaning here."""
-    particles, result = run_smc(tables, particles=chains, mutations=steps, **request)
-    return particles._replace(log_normalizer=result.log_normalizer)
-
-
 RUNNERS: dict[str, Callable[..., Chains]] = {
-    "smc": _particles,
+    "smc": particle_chains,
     "exact": exact_chains,
     "cpsat": solver_chains,
 }

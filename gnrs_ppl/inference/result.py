@@ -39,6 +39,27 @@ class Exchange(NamedTuple):
     round_trips: Int[NDArray[np.int64], " C"]
 
 
+class Stages(NamedTuple):
+    """How a population of particles came from p0 to tau, in S stages; the last resampling and its mutations are not counted.
+
+    Attributes
+    ----------
+    exponents : (S,) float64
+        Rising to 1; the particles started at 0.
+    temperatures : (S,) float64
+        tau over the exponents, falling to tau.
+    ess : (S,) float64
+        Effective number of particles once they were weighted for the stage's temperature.
+    acceptance : (S + 1,) float64
+        Share of accepted mutations at p0, and at each temperature.
+    """
+
+    exponents: Float[NDArray[np.float64], " S"]
+    temperatures: Float[NDArray[np.float64], " S"]
+    ess: Float[NDArray[np.float64], " S"]
+    acceptance: Float[NDArray[np.float64], " S_and_one"]
+
+
 class Chains(NamedTuple):
     """Recorded draws of C chains; the start is not among them.
 
@@ -67,8 +88,11 @@ class Chains(NamedTuple):
         Of the kernel, as they were given.
     exchange : Exchange, optional
         How the replicas travelled, from replica exchange.
+    stages : Stages, optional
+        From tempered particles.
     log_normalizer : float, optional
-        Estimate of log Z at ``temperature``, from tempered particles.
+        Estimate of log Z = log sum_a p0(a) exp(s_search / tau), from tempered particles; the exponential of it is unbiased but for the
+        choice of exponents.
     bound : float, optional
         No structure has a greater s_search, from CP-SAT.
     """
@@ -90,6 +114,7 @@ class Chains(NamedTuple):
     compile_seconds: float
     settings: tuple[tuple[str, Any], ...] = ()
     exchange: Exchange | None = None
+    stages: Stages | None = None
     log_normalizer: float | None = None
     bound: float | None = None
 
