@@ -16,8 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int32, UInt32
 
-from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, apart, propose
+from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, apart, propose, require_probabilities
 from gnrs_ppl.models.energy import Tables, evaluate, log_prior
 from gnrs_ppl.models.space import AnyArray
 
@@ -115,9 +114,7 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PR
     InputError
         Not four probabilities that sum to one.
     """
-    if len(move_probabilities) != len(MOVES) or min(move_probabilities) < 0 or abs(sum(move_probabilities) - 1) > 1e-9:
-        problem = f"{move_probabilities} are not {len(MOVES)} probabilities that sum to one"
-        raise InputError(problem, f"give one for each of {', '.join(MOVES)}", source="arguments", field="move_probabilities")
+    require_probabilities(move_probabilities)
     ends = np.rint(np.cumsum(move_probabilities)[:-1] * 2**16).astype(np.uint32)
 
     def transition(words: UInt32[jax.Array, " 3"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:

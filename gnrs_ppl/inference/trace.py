@@ -59,7 +59,7 @@ class Marginals(NamedTuple):
     pairs: dict[tuple[int, int], Float[NDArray[np.float64], "n m"]] = {}  # noqa: RUF012 (nobody writes to it)
 
 
-class Run(NamedTuple):
+class Trace(NamedTuple):
     """A tree's arrays: C chains of n draws; ``options`` are the labels of each slot, ``step`` numbers the draws from 1.
 
     ``source`` is the file that they come from, for messages.
@@ -225,12 +225,12 @@ def _source(tree: xr.DataTree) -> str:
 
 
 def _slots(tree: xr.DataTree) -> list[str]:
-    """Variables of the posterior that have a pool or a start; :func:`read_run` asks for both."""
+    """Variables of the posterior that have a pool or a start; :func:`read_trace` asks for both."""
     constant = tree["constant_data"].to_dataset().variables
     return [str(name) for name in tree["posterior"].to_dataset().data_vars if {f"{name}_option", f"{name}_start"} & {*constant}]
 
 
-def read_run(tree: xr.DataTree) -> Run:
+def read_trace(tree: xr.DataTree) -> Trace:
     """The arrays of a tree, checked; what else it holds is left alone.
 
     Raises
@@ -267,7 +267,7 @@ def read_run(tree: xr.DataTree) -> Run:
     if lost := sorted(named.difference(slots)):
         raise InputError(f"holds no posterior/{lost[0]}", REMEDY, source=source)
     kernel = str(tree.attrs.get("kernel", ""))
-    run = Run(
+    run = Trace(
         source=source,
         options={slot: [str(name) for name in take("constant_data", f"{slot}_option", object, f"{slot}_option")] for slot in slots},
         drawn={slot: take("posterior", slot, np.int64, "chain", "draw") for slot in slots},
@@ -300,7 +300,7 @@ def read_run(tree: xr.DataTree) -> Run:
     return run
 
 
-def _require_sense(run: Run, attributes: Mapping[Any, Any]) -> None:
+def _require_sense(run: Trace, attributes: Mapping[Any, Any]) -> None:
     """Refuse numbers that no run has."""
 
     def refuse(field: str, problem: str) -> NoReturn:
@@ -327,7 +327,7 @@ def _require_sense(run: Run, attributes: Mapping[Any, Any]) -> None:
             refuse("swap_rate", "shares outside 0 to 1, or fewer round trips than none")
 
 
-def _require_steps(run: Run) -> None:
+def _require_steps(run: Trace) -> None:
     """Refuse steps that the kernel does not take."""
 
     def refuse(field: str, problem: str) -> NoReturn:
@@ -353,7 +353,7 @@ def _require_steps(run: Run) -> None:
         refuse("move", "a step changes more variables than its move")
 
 
-def _require_scores(run: Run, features: tuple[str, ...]) -> None:
+def _require_scores(run: Trace, features: tuple[str, ...]) -> None:
     """Refuse weights off the simplex, two scores of one structure, and scores that the weights cannot give."""
     weights = run.weights
     if not (np.isfinite(weights).all() and (weights >= 0).all() and abs(weights.sum() - 1) < SUM_TOLERANCE):
@@ -379,7 +379,7 @@ def _features(tree: xr.DataTree) -> tuple[str, ...]:
     return () if named is None else tuple(map(str, named.to_numpy().ravel()))
 
 
-def require_marginals(run: Run, exact: Marginals) -> None:
+def require_marginals(run: Trace, exact: Marginals) -> None:
     """Refuse marginals that are not those of the run's slots.
 
     Raises
@@ -519,7 +519,7 @@ def load(path: Path) -> xr.DataTree:
         raise InputError(f"is no readable netCDF file ({type(error).__name__})", REMEDY, source=str(path)) from None
     if missing := [group for group in ("posterior", "sample_stats", "constant_data") if group not in tree.children]:
         raise InputError(f"holds no group {missing[0]}", REMEDY, source=str(path))
-    run = read_run(tree)
+    run = read_trace(tree)
     _require_steps(run)
     _require_scores(run, _features(tree))
     return tree
