@@ -32,8 +32,10 @@ from gnrs_ppl.evaluate import realcharter as evaluation
 from gnrs_ppl.evaluate.hard_ok import SUPPORT_WEIGHTS, hard_ok, support_of
 from gnrs_ppl.evaluate.realcharter import score as scoring
 from gnrs_ppl.evaluate.realcharter.score import Numbers, SlotScore, score
+from gnrs_ppl.experiments import charters
 from gnrs_ppl.experiments import realcharter as experiment
 from gnrs_ppl.experiments import realcharter_pages as pages
+from gnrs_ppl.experiments.rows import Cell, Rows
 from gnrs_ppl.llm.adapter import OpenAIModel
 from gnrs_ppl.llm.answers import ProposedFragments
 from gnrs_ppl.llm.client import Answer
@@ -424,22 +426,22 @@ def test_a_line_of_the_table() -> None:
     passed = [row.score.gate.passed for row in exact_rows()]
     found = line.means["HARD-OK, %"]
     assert found.mean == pytest.approx(100 * np.mean(passed))
-    for low, high in (found.by_card, found.by_document):
+    assert found.families is not None
+    for low, high in (found.percentile, found.families):
         assert low < found.mean < high
-    assert line.means["force kept, %"].by_document == (100.0, 100.0)
+    assert line.means["force kept, %"].families == (100.0, 100.0)
     assert line.counts["numbers stated"] == sum(len(want.numbers) for want in evaluation.expectations()) == 23
     assert line.counts["numbers lost"] == 20
     assert (len(experiment.independent(exact_rows())), len(experiment.verified(exact_rows()))) == (50, 40)
     assert json.dumps(line.as_dict()) == json.dumps(experiment.table(exact_rows())[0].as_dict())
 
 
-def test_clusters_widen_the_interval_where_documents_agree_within() -> None:
-    values = np.repeat([0.0, 1.0], 10)
-    alike = experiment._estimate(values, ["a"] * 10 + ["b"] * 10, 0)
-    assert alike.by_document == (0.0, 1.0)  # two documents: none, both or one of them drawn twice
-    assert 0.2 < alike.by_card[0] < 0.5 < alike.by_card[1] < 0.8
-    apart = experiment._estimate(values, [str(n) for n in range(20)], 0)
-    assert apart.by_document == pytest.approx(apart.by_card, abs=0.06)
+def test_one_cell_is_published_with_one_interval() -> None:
+    """The page's line and the experiment's table are of the same rows: the same mean, the same intervals."""
+    (line,) = experiment.table(exact_rows())
+    rows = [Cell("Exact", None, row.card, 0)._asdict() | charters._measured(row) for row in exact_rows()]
+    rows.sort(key=lambda row: str(row["goal"]))  # as they are read back
+    assert Rows(rows).estimate("hard_ok") == line.means["HARD-OK, %"]
 
 
 def test_no_search_takes_the_first_of_every_pool() -> None:

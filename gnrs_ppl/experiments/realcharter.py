@@ -15,7 +15,6 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.realcharter import Card, card, cards
@@ -27,6 +26,7 @@ from gnrs_ppl.evaluate import rubrics
 from gnrs_ppl.evaluate.hard_ok import hard_ok
 from gnrs_ppl.evaluate.model_parser import parse_texts
 from gnrs_ppl.evaluate.realcharter.score import CardScore, score
+from gnrs_ppl.experiments.statistics import Estimate, estimate
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm.adapter import model_from_environment
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
@@ -41,8 +41,6 @@ from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS
 from gnrs_ppl.safe_text import to_json
 
-SAMPLES = 4000
-"""Bootstrap samples of an interval."""
 WITHHELD: dict[str, Any] = {
     **dict.fromkeys(("id", "document", "section", "basis", "verified", "near_duplicate_of"), True),
     **{acts: {"__all__": {"modal"}} for acts in ("required", "permitted", "forbidden")},
@@ -77,16 +75,8 @@ class Row(NamedTuple):
         return told | {"score": worth, "calls": [answer.record() for answer in self.calls], "scripted": scripted}
 
 
-class Estimate(NamedTuple):
-    """Mean over cards with 95 % bootstrap intervals over cards and over documents."""
-
-    mean: float
-    by_card: tuple[float, float]
-    by_document: tuple[float, float]
-
-
 class Line(NamedTuple):
-    """One method over some cards: means of what is measured per card, and sums of what is counted."""
+    """One method over some cards: means of what is measured per card, with intervals over cards and documents, and sums of counts."""
 
     method: str
     cards: int
@@ -231,7 +221,7 @@ def judged(rows: Sequence[Row], model: Model, seed: int = 0) -> list[rubrics.Row
     return rubrics.score(rules, model, seed=seed)
 
 
-def table(rows: Sequence[Row], seed: int = 0) -> list[Line]:
+def table(rows: Sequence[Row]) -> list[Line]:
     """A line per method, in the order of the rows.
 
     Raises
@@ -243,25 +233,11 @@ def table(rows: Sequence[Row], seed: int = 0) -> list[Line]:
     rubrics.refuse_unanswered(answer for row in rows for answer in row.calls)
     lines = []
     for method in dict.fromkeys(row.method for row in rows):
-        own = [row for row in rows if row.method == method]
+        own = sorted((row for row in rows if row.method == method), key=lambda row: row.card)  # draws depend on the order
         documents = [card(row.card).document.title for row in own]
-        means = {name: _estimate(np.array([measure(r.score) for r in own], float), documents, seed) for name, measure in MEASURES.items()}
+        means = {name: estimate([measure(row.score) for row in own], documents) for name, measure in MEASURES.items()}
         lines.append(Line(method, len(own), means, {name: sum(count(row.score) for row in own) for name, count in COUNTS.items()}))
     return lines
-
-
-def _estimate(values: NDArray[np.float64], documents: Sequence[str], seed: int) -> Estimate:
-    generator = np.random.default_rng(seed)
-    by_card = values[generator.integers(0, len(values), (SAMPLES, len(values)))].mean(1)
-    groups = [values[[title == document for title in documents]] for document in dict.fromkeys(documents)]
-    sums, sizes = np.array([group.sum() for group in groups]), np.array([len(group) for group in groups])
-    picks = generator.integers(0, len(groups), (SAMPLES, len(groups)))
-    return Estimate(float(values.mean()), _interval(by_card), _interval(sums[picks].sum(1) / sizes[picks].sum(1)))
-
-
-def _interval(drawn: NDArray[np.float64]) -> tuple[float, float]:
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return float(low), float(high)
 
 
 def independent(rows: Sequence[Row]) -> list[Row]:

@@ -16,7 +16,8 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate import rubrics
 from gnrs_ppl.evaluate.realcharter.score import CardScore, forces, score
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.realcharter import COUNTS, MEASURES, Estimate, Row, independent, reach, table, verified
+from gnrs_ppl.experiments.realcharter import COUNTS, MEASURES, Row, independent, reach, table, verified
+from gnrs_ppl.experiments.statistics import Estimate
 from gnrs_ppl.rule.types import SLOTS, Structure
 
 WORKED = ("RC-PSF-3", "RC-ND-2", "RC-GL-4")
@@ -131,8 +132,8 @@ def _marked(line: rubrics.Summary) -> list[str]:
 
 def _estimate(name: str, found: Estimate) -> str:
     digits = 1 if name.endswith("%") else 2
-    spans = [f"[{low:.{digits}f}, {high:.{digits}f}]" for low, high in (found.by_card, found.by_document)]
-    return f"{found.mean:.{digits}f} {spans[0]} {spans[1]}"
+    spans = [f"[{low:.{digits}f}, {high:.{digits}f}]" for low, high in filter(None, (found.percentile, found.families))]
+    return " ".join([f"{found.mean:.{digits}f}", *spans])
 
 
 def _slot(rows: Sequence[Row], method: str, slot: str) -> str:
