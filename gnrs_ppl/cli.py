@@ -443,8 +443,8 @@ def _with_llm(wanted: bool, options: dict[str, Any]) -> None:
 def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> None:
     from gnrs_ppl.benchmarks.gnrs_bench import goals
     from gnrs_ppl.evaluate.ledger import enter
-    from gnrs_ppl.experiments.drafting import draft_goals, summaries
-    from gnrs_ppl.report import print_rows
+    from gnrs_ppl.experiments.command import show_tables, tables_json
+    from gnrs_ppl.experiments.drafting import draft_goals, tables
 
     ids = [g.id for g in goals() if g.split == split.value]
     if split is not Split.dev:
@@ -453,10 +453,9 @@ def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> N
         enter(sys.argv)
     rows = list(_counted("drafting and scoring", draft_goals(ids, revealed=reveal, **request), len(ids)))
     if as_json:
-        found = {"goals": [row.as_dict() for row in rows], "means": [s._asdict() for s in summaries(rows)]}
-        print(to_json(found))
+        print(to_json({"goals": rows, "tables": tables_json(tables(rows))}))
     else:
-        print_rows(rows, summaries(rows))
+        show_tables(tables(rows))
 
 
 @app.command()

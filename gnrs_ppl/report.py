@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gnrs_ppl.draft import Draft, Search
     from gnrs_ppl.evaluate.audit_f1 import F1
     from gnrs_ppl.evaluate.summary import GoalSummary
-    from gnrs_ppl.experiments.drafting import Row, Summary
     from gnrs_ppl.experiments.pools import FeatureAudit, FlagAudit, PoolAudit
     from gnrs_ppl.inference.diagnostics import Diagnosis
 
@@ -273,29 +272,6 @@ def print_labels(summaries: Sequence[GoalSummary]) -> None:
 
 def _f1(score: F1) -> str:
     return f"{score.macro:.2f} / {'–' if score.violation is None else f'{score.violation:.2f}'}"
-
-
-def print_rows(rows: Sequence[Row], means: Sequence[Summary]) -> None:
-    """Scored drafts of many goals, and their means with intervals."""
-    from gnrs_ppl.experiments.drafting import BEST_OF, PAPER_NO_LLM
-
-    console = _console()
-    columns = ("goal", "HARD-OK", "ρ", "direct/inferred/derivable/missing", "template/schema/record", "ε_S", "audit F1", "best in pool")
-    table = _table("Drafts without LLM candidates; audit F1 is macro / violated, against the record", *columns, right=columns[2:])
-    for r in rows:
-        supports = "/".join(str(r.supports.get(s, 0)) for s in ("direct", "inferred", "derivable", "missing"))
-        sources = "/".join(str(r.sources[s]) for s in ("template", "schema", "record"))
-        epsilon = "–" if r.epsilon is None else f"{r.epsilon:.4f}"
-        gate = "yes" if r.hard_ok else "no"
-        _row(table, r.goal, gate, f"{r.rho:.3f}", supports, sources, epsilon, _f1(r.audit.record), _f1(r.best_in_pool.record))
-    console.print(table)
-    summary = _table(f"Means over {len(rows)} goals", "", "mean", "95 % over goals", "95 % over families", right=("mean",))
-    for s in means:
-        _row(summary, s.name, f"{s.mean:.3f}", *[f"{low:.3f} to {high:.3f}" for low, high in (s.by_goal, s.by_family)])
-    console.print(summary)
-    paper = ", ".join(f"{name} {value:g}" for name, value in PAPER_NO_LLM.items())
-    console.print(shown(f"best in pool: best of the rules of the {BEST_OF} best-scoring (trigger, norm) pairs", style="dim"))
-    console.print(shown(f"paper, No LLM candidates (other pools, other records): {paper}", style="dim"))
 
 
 def print_pools(audit: PoolAudit) -> None:

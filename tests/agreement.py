@@ -64,6 +64,18 @@ def differences(
     return want, found
 
 
+def procedure_verdicts(structure: Structure, records: RecordLayer, log: EventLog) -> list[InstanceVerdict] | None:
+    """Verdicts of a rule's procedure, by whichever compiler is loaded when this is called; None where it is prospective."""
+    from gnrs_ppl.audit.checkable import check
+    from gnrs_ppl.audit.compile import compile_procedure
+    from gnrs_ppl.audit.run import execute
+
+    query = compile_procedure(check(structure, records, log))
+    if query is None:
+        return None
+    return [] if structure.norm.force == "may" else execute(query, log)
+
+
 def _unlike(what: str, want: list[InstanceVerdict], got: list[InstanceVerdict]) -> list[str]:
     by_key = {v[:3]: v for v in want}, {v[:3]: v for v in got}
     keys = sorted(by_key[0].keys() | by_key[1].keys())

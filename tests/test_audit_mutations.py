@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple
 import duckdb
 import oracle
 import tiers
+from agreement import procedure_verdicts
 from pairs import OPERATORS, random_pair
 
 from gnrs_ppl.audit import types as audit_types
@@ -260,7 +261,7 @@ def _caught(run: ModuleType, mutation: Mutation, pairs: list[Pair]) -> Literal["
 
 
 def _differs(run: ModuleType, pair: Pair, procedure: bool) -> bool:
-    if procedure and run.evaluate_procedure(pair.structure, pair.records, pair.log) != pair.procedure:
+    if procedure and procedure_verdicts(pair.structure, pair.records, pair.log) != pair.procedure:
         return True
     query = run.compile_rule(run.check(pair.structure, pair.records, pair.log))
     # the same query has the answers of the unchanged compiler, which are the oracle's

@@ -18,7 +18,7 @@ MODULES: dict[str, str] = {
     "pools": "pool_tables",
     "candidate_sources": "candidate_sources",
     "schema_noise": "schema_noise",
-    "realcharter": "charters",
+    "realcharter": "cards",
     "metric_sensitivity": "metric_sensitivity",
     "contrasts": "contrasts",
     "plane": "plane",

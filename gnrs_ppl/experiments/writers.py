@@ -21,7 +21,7 @@ from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
 from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, Method, with_operator, without_log
-from gnrs_ppl.experiments.rows import Cell, Row, read_rows
+from gnrs_ppl.experiments.rows import Cell, Row, Written, read_rows
 from gnrs_ppl.experiments.runner import Request, complete, configuration
 from gnrs_ppl.llm.client import Answer, ask
 from gnrs_ppl.llm.roles import Role
@@ -141,8 +141,8 @@ def generate(names: Sequence[str], request: Request, folder: Path, experiment: s
         goals = list(dict.fromkeys(cell.goal for cell in missing))
         for start in range(0, len(goals), GOALS):
             written = write_rows([cell for cell in missing if cell.goal in goals[start : start + GOALS]], request, model)
-            failed.extend(answer for one in written for answer in one.unanswered)
-            yield [one.row for one in written if not one.unanswered]
+            failed.extend(answer for one in written for answer in unanswered(one))
+            yield [one.row for one in written if not unanswered(one)]
             if model.costs.stopped:
                 return
 
@@ -150,16 +150,9 @@ def generate(names: Sequence[str], request: Request, folder: Path, experiment: s
     refuse_unanswered(failed)
 
 
-class Written(NamedTuple):
-    """A row and the answers behind it."""
-
-    row: Row
-    answers: tuple[Answer[Any], ...]
-
-    @property
-    def unanswered(self) -> list[Answer[Any]]:
-        """Requests that were never answered: then the row says nothing about its method."""
-        return [answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL]
+def unanswered(written: Written) -> list[Answer[Any]]:
+    """Requests that were never answered: then the row says nothing about its method."""
+    return [answer for answer in written.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL]
 
 
 def write_rows(wanted: Sequence[Cell], request: Request, model: Model) -> list[Written]:
