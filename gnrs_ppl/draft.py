@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.candidates.model_reader import ReadAlong
     from gnrs_ppl.candidates.proposed import Proposed
     from gnrs_ppl.evaluate.grounding import Grounding
+    from gnrs_ppl.inference.exact import Ranked
     from gnrs_ppl.llm import Answer, Model
     from gnrs_ppl.reading import Readings
     from gnrs_ppl.realize.polish import Polished, Version
@@ -209,7 +210,7 @@ def _proposed(contexts: Sequence[Context], model: Model | None, seed: int) -> Se
 
 def _realized(context: Context, built: Built, search: Search, proposed: Proposed | None, *, alternatives: int) -> Draft:
     """The chosen structure as text, as a check, and with what is reported beside it."""
-    from gnrs_ppl.audit.checkable import check, resolved
+    from gnrs_ppl.audit.checkable import check
     from gnrs_ppl.audit.compile import compile_rule
     from gnrs_ppl.audit.needs import rows_needed
     from gnrs_ppl.evaluate.grounding import grounding
@@ -217,27 +218,27 @@ def _realized(context: Context, built: Built, search: Search, proposed: Proposed
     from gnrs_ppl.realize.recover import recovered
     from gnrs_ppl.realize.text import render
 
-    records = resolved(context.records, context.log)
-    known = Lexicon.of(context.schema, records)
+    words, dates_only = Lexicon.of_context(context), context.resolved.dates_only
     structure = search.graph.structure(search.best)
-    lexicon = known.including(structure)  # the words an audit of the rule has too
-    text = render(structure, lexicon, dates_only=records.dates_only)
+    lexicon = words.including(structure)  # the words an audit of the rule has too
+    text = render(structure, lexicon, dates_only=dates_only)
     lost = recovered(structure, text, lexicon)  # what the parser does not read back
-    plan = check(structure, records, context.log)  # the query that finds the violations in the logs the rule cites
+    plan = check(structure, context.resolved, context.log)  # the query that finds the violations in the logs the rule cites
+
+    def alternative(ranked: Ranked) -> Alternative:
+        other = search.graph.structure(ranked.position)
+        text = render(other, words.including(other), dates_only=dates_only)
+        return Alternative(ranked.probability, ranked.score, text, search.differs(ranked.position))
+
     return Draft(
         context=context,
         built=built,
         search=search,
         structure=structure,
         text=text,
-        records=records,
         grounding=grounding(structure, context),
         certificate=certify(search, len(lost)),
-        alternatives=tuple(
-            Alternative(r.probability, r.score, render(other, known.including(other), records.dates_only), search.differs(r.position))
-            for r in search.runners_up(alternatives)
-            for other in [search.graph.structure(r.position)]
-        ),
+        alternatives=tuple(map(alternative, search.runners_up(alternatives))),
         assumptions=plan.assumptions,
         findings=context.log.findings + plan.findings,
         sql=compile_rule(plan).sql,
@@ -250,7 +251,7 @@ def _polished(drafts: Sequence[Draft], model: Model, version: Version, seed: int
     from gnrs_ppl.realize.lexicon import Lexicon
     from gnrs_ppl.realize.polish import Rule, polish
 
-    words = [Lexicon.of(d.context.schema, d.records).including(d.structure) for d in drafts]
+    words = [Lexicon.of_context(d.context).including(d.structure) for d in drafts]
     rules = [Rule(d.structure, d.text, known, d.records.dates_only) for d, known in zip(drafts, words, strict=True)]
     found = polish(rules, model, version, seed=seed)
     return [
@@ -277,7 +278,6 @@ class Draft:
     search: Search
     structure: Structure
     text: str
-    records: RecordLayer
     grounding: Grounding
     certificate: Certificate
     alternatives: tuple[Alternative, ...]
@@ -292,6 +292,11 @@ class Draft:
     def goal(self) -> Goal:
         """The goal the rule is for."""
         return self.context.goal
+
+    @property
+    def records(self) -> RecordLayer:
+        """The record layer that the rule is checked on."""
+        return self.context.resolved
 
     @cached_property
     def readings(self) -> Readings:

@@ -66,7 +66,7 @@ def _grounding(draft: Draft) -> dict[str, Any]:
         "rho": gate.rho,
         "hard_ok": gate.passed,
         "failures": list(gate.failures),
-        **gate.supports,
+        **{str(support): count for support, count in gate.supports.items()},
         "queries": [asdict(query) for query in draft.grounding.queries],
     }
 
@@ -77,7 +77,7 @@ def _candidates(draft: Draft) -> dict[str, Any]:
     from gnrs_ppl.realize.lexicon import Lexicon
     from gnrs_ppl.realize.text import phrase
 
-    graph, lexicon = draft.search.graph, Lexicon.of(draft.context.schema, draft.records)
+    graph, lexicon = draft.search.graph, Lexicon.of_context(draft.context)
     named = {slot: zip(graph.labels()[slot], options, strict=True) for slot, options in zip(SLOTS, graph.options, strict=True)}
     return {
         **{slot: [{"option": label, "sources": list(option.sources)} for label, option in both] for slot, both in named.items()},
