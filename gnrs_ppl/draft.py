@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.candidates.model_reader import ReadAlong
     from gnrs_ppl.candidates.proposed import Proposed
     from gnrs_ppl.evaluate.grounding import Grounding
-    from gnrs_ppl.inference.exact import Ranked
+    from gnrs_ppl.inference.result import Ranked
     from gnrs_ppl.llm import Answer, Model
     from gnrs_ppl.reading import Readings
     from gnrs_ppl.realize.polish import Polished, Version

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.calibration.averaging import Averaged
     from gnrs_ppl.calibration.weights import Weights
     from gnrs_ppl.context.load import Context
-    from gnrs_ppl.inference.exact import Ranked
-    from gnrs_ppl.inference.result import Chains, MoveCount, Visited
+    from gnrs_ppl.inference.result import Chains, MoveCount, Ranked
     from gnrs_ppl.inference.sweep import Exact
     from gnrs_ppl.models.energy import Tables
     from gnrs_ppl.models.graph import AndOrGraph, Position
@@ -113,15 +112,14 @@ class Search:
     posterior: Exact | None
 
     @cached_property
-    def visited(self) -> Visited:
+    def visited(self) -> Ranked:
         """The best structure some chain stood on: position, score, feasible; with the exact kernel the best there is."""
-        from gnrs_ppl.inference.result import Visited, best_visited
+        from gnrs_ppl.inference.result import best_visited
 
         if self.averaged is not None:
             return self.averaged.best
         if self.chains.kernel == "exact" and self.posterior is not None:
-            best = self.posterior.best[0]
-            return Visited(best.position, best.score, best.feasible)
+            return self.posterior.best[0]
         return best_visited(self.chains)
 
     @property
@@ -204,7 +202,7 @@ class Search:
     def probability(self) -> float | None:
         """Exact probability of a* at :attr:`temperature`; averaged over weight draws where there are any."""
         if self.averaged is not None:
-            return self.averaged.probability
+            return self.averaged.best.probability
         if self.reported is None:
             return None
         import numpy as np
