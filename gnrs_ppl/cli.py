@@ -176,7 +176,7 @@ def goals(
             raise InputError("these goals are held out", "add --reveal; the run enters the ledger", source="arguments")
         from gnrs_ppl.evaluate.ledger import enter
         from gnrs_ppl.evaluate.summary import summaries
-        from gnrs_ppl.report import print_labels
+        from gnrs_ppl.report.benchmarks import print_labels
 
         if reveal and any(g.split != "dev" for g in chosen):
             enter(sys.argv)
@@ -193,7 +193,7 @@ def goals(
     if as_json:
         print(to_json([g.model_dump(mode="json") for g in chosen]))
         return
-    from gnrs_ppl.report import print_goals
+    from gnrs_ppl.report.benchmarks import print_goals
 
     print_goals(chosen)
 
@@ -204,14 +204,14 @@ def _list_cards(as_json: bool) -> None:
     if as_json:
         print(to_json([card.model_dump(mode="json") for card in cards()]))
         return
-    from gnrs_ppl.report import print_cards
+    from gnrs_ppl.report.benchmarks import print_cards
 
     print_cards(cards())
 
 
 def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool) -> None:
     from gnrs_ppl.experiments.pools import feature_audit, pool_audit
-    from gnrs_ppl.report import print_features, print_pools
+    from gnrs_ppl.report.goals import print_features, print_pools
 
     with _working("building pools"):
         counted = pool_audit(goal_ids) if pools else None
@@ -260,7 +260,7 @@ def read(
 
     if batch is not None:
         from gnrs_ppl.reading.batch import read_rows, rows_of
-        from gnrs_ppl.report_reading import print_batch, print_model
+        from gnrs_ppl.report.reading import print_batch, print_model
 
         with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
             rows = rows_of(batch)
@@ -279,7 +279,7 @@ def read(
     if as_json:
         typer.echo(to_json(as_data(readings) | _told(found)))
     else:
-        from gnrs_ppl.report_reading import print_model, print_reading
+        from gnrs_ppl.report.reading import print_model, print_reading
 
         print_reading(readings)
         print_model(_told(found))
@@ -405,7 +405,7 @@ def draft(
     elif as_json:
         print(to_json(drafts[0][1].as_dict()))
     else:
-        from gnrs_ppl.report import print_draft
+        from gnrs_ppl.report.draft import print_draft
 
         for _, drafted, written in drafts:
             print_draft(drafted, written)
@@ -490,7 +490,7 @@ def audit(
     elif as_csv:
         print(result.to_csv(), end="")
     else:
-        from gnrs_ppl.report import print_audit
+        from gnrs_ppl.report.audit import print_audit
 
         print_audit(result, limit)
     if result.failed:
@@ -512,7 +512,8 @@ def sample(
     """Run the chains and keep every draw in a netCDF file that ArviZ reads."""
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
-    from gnrs_ppl.draft import search
+    from gnrs_ppl.report.data import search_data
+    from gnrs_ppl.search import search
 
     check_file(out)
     with _working("sampling"):
@@ -522,9 +523,9 @@ def sample(
         found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
         found.save_posterior(out)
     if as_json:
-        print(to_json(found.as_dict() | {"out": str(out)}))
+        print(to_json(search_data(found) | {"out": str(out)}))
         return
-    from gnrs_ppl.report import print_search
+    from gnrs_ppl.report.draft import print_search
 
     print_search(found, out)
 
@@ -560,7 +561,7 @@ def fit(
         extra = {"out": str(out) if out else None, "plots": [str(path) for path in drawn]}
         print(to_json(found.as_dict() | extra))
         return
-    from gnrs_ppl.report import print_fit
+    from gnrs_ppl.report.fit import print_fit
 
     print_fit(found, [*written, *drawn])
 
@@ -589,7 +590,7 @@ def diagnose(
     if as_json:
         print(to_json(found.as_dict() | {"plots": [str(p) for p in drawn]}))
     else:
-        from gnrs_ppl.report import print_diagnosis
+        from gnrs_ppl.report.diagnosis import print_diagnosis
 
         print_diagnosis(found, drawn)
     if found.verdict == "not mixed":

@@ -14,11 +14,11 @@ import tiers
 from pairs import OPERATORS, random_pair
 from tiers import tier
 
-from gnrs_ppl.audit.checkable import check, resolved
+from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_procedure, compile_rule
 from gnrs_ppl.audit.run import execute
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Verdict
-from gnrs_ppl.context.log import Event, EventLog
+from gnrs_ppl.context.log import Event, EventLog, resolved
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, MUTUAL, NEIGHBOURS, Structure

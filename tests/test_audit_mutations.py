@@ -25,11 +25,11 @@ from agreement import procedure_verdicts
 from pairs import OPERATORS, random_pair
 
 from gnrs_ppl.audit import types as audit_types
-from gnrs_ppl.audit.checkable import check, resolved
+from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import Query, compile_rule
 from gnrs_ppl.audit.run import evaluate
 from gnrs_ppl.audit.types import InstanceVerdict
-from gnrs_ppl.context.log import Event, EventLog
+from gnrs_ppl.context.log import Event, EventLog, resolved
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
