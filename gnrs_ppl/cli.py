@@ -283,7 +283,7 @@ def import_(
     if as_json:
         print(to_json(done.as_dict()))
     else:
-        from gnrs_ppl.report_import import print_import
+        from gnrs_ppl.report.imported import print_import
 
         print_import(done)
 
