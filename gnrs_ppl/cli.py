@@ -217,24 +217,19 @@ def _list_cards(as_json: bool) -> None:
 
 
 def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool) -> None:
-    from gnrs_ppl.experiments.pools import feature_audit, pool_audit
-    from gnrs_ppl.report.goals import print_features, print_pools
+    from gnrs_ppl.experiments.command import show_tables
+    from gnrs_ppl.experiments.pools import audit, counts, described, feature_audit
 
     with _working("building pools"):
-        counted = pool_audit(goal_ids) if pools else None
-        described = feature_audit(goal_ids) if features else None
-    if as_json:
-        found: dict[str, Any] = {}
-        if counted:
-            found |= {"goals": [g._asdict() for g in counted.goals], "signatures": counted.signatures}
-        if described:
-            found |= {"features": [f._asdict() for f in described[0]], "flags": [f._asdict() for f in described[1]]}
-        print(to_json(found))
+        counted = [counts(goal) for goal in goal_ids] if pools else []
+        found = feature_audit(goal_ids) if features else None
+    if not as_json:
+        show_tables([*(audit(counted) if counted else ()), *(described(*found) if found else ())])
         return
-    if counted:
-        print_pools(counted)
-    if described:
-        print_features(*described)
+    told: dict[str, Any] = {"goals": counted} if counted else {}
+    if found:
+        told |= {"features": [f._asdict() for f in found[0]], "flags": [f._asdict() for f in found[1]]}
+    print(to_json(told))
 
 
 @app.command("import")

@@ -15,7 +15,7 @@ MODULES: dict[str, str] = {
     "hard_ok_audit": "hard_ok_audit",
     "bootstrap": "bootstrap",
     "slots": "slots",
-    "pools": "pool_tables",
+    "pools": "pools",
     "candidate_sources": "candidate_sources",
     "schema_noise": "schema_noise",
     "realcharter": "cards",
