@@ -127,6 +127,10 @@ Chains = Annotated[int, typer.Option(help="Parallel chains.")]
 Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 KernelOption = Annotated[Kernel, typer.Option(help="Sampler.")]
+SettingOption = Annotated[
+    list[str] | None,
+    typer.Option("--setting", metavar="NAME=VALUE", help="A setting of the sampler; may be repeated.", show_default=False),
+]
 WeightsOption = Annotated[str, typer.Option(help="Weights of the score: fitted, uniform, default, posterior, or a file.")]
 MaxCost = Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)]
 Price = Annotated[
@@ -567,21 +571,24 @@ def sample(
     steps: Steps = 200,
     seed: Seed = 0,
     kernel: KernelOption = Kernel.metropolis,
+    setting: SettingOption = None,
     weights: WeightsOption = "fitted",
     as_json: Json = False,
 ) -> None:
     """Run the chains and keep every draw in a netCDF file that ArviZ reads."""
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
+    from gnrs_ppl.inference.kernels import read_settings
     from gnrs_ppl.report.data import search_data
     from gnrs_ppl.search import search
 
     check_file(out)
+    settings = read_settings(setting or [])
     with _working("sampling"):
         chosen = weights_named(weights)
         loaded = gnrs.load_context(context, log)
         check_apart([out], _inputs(loaded, str(context), weights))
-        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
+        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen, settings=settings)
         found.save_posterior(out)
     if as_json:
         print(to_json(search_data(found) | {"out": str(out)}))

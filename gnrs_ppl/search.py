@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gnrs_ppl.errors import NoFeasibleStructure
 from gnrs_ppl.rule.types import SLOTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import xarray as xr
 
@@ -31,10 +31,17 @@ if TYPE_CHECKING:
 
 
 def search(
-    context: Context, *, chains: int = 64, steps: int = 200, seed: int = 0, kernel: str = "metropolis", weights: Weights | None = None
+    context: Context,
+    *,
+    chains: int = 64,
+    steps: int = 200,
+    seed: int = 0,
+    kernel: str = "metropolis",
+    weights: Weights | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Search:
-    """Search the And-Or Graph of one context; parameters as for :func:`~gnrs_ppl.draft.draft`."""
-    return search_many([context], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)[0]
+    """Search the And-Or Graph of one context; parameters as for :func:`search_many`."""
+    return search_many([context], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights, settings=settings)[0]
 
 
 def search_many(
@@ -45,19 +52,27 @@ def search_many(
     seed: int = 0,
     kernel: str = "metropolis",
     weights: Weights | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> list[Search]:
-    """Search the And-Or Graphs of several contexts, their chains in one program; parameters as for :func:`~gnrs_ppl.draft.draft`."""
+    """Search the And-Or Graphs of several contexts, their chains in one program.
+
+    Parameters
+    ----------
+    contexts : sequence of Context
+    chains, steps, seed, kernel, weights
+        As for :func:`~gnrs_ppl.draft.draft`.
+    settings : mapping, optional
+        Of the kernel, as :func:`gnrs_ppl.inference.run_chains` takes them.
+    """
     from gnrs_ppl.candidates.build import pools_of
     from gnrs_ppl.models.graph import compile_graph
 
     graphs = [compile_graph(context, pools_of(context).pools) for context in contexts]
-    return search_graphs(graphs, chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)
+    return search_graphs(graphs, weights=weights, chains=chains, steps=steps, seed=seed, kernel=kernel, **(settings or {}))
 
 
-def search_graphs(
-    graphs: Sequence[AndOrGraph], *, chains: int, steps: int, seed: int, kernel: str, weights: Weights | None
-) -> list[Search]:
-    """Score, enumerate where the space allows it, and walk; raises NoFeasibleStructure where every structure breaks a hard condition."""
+def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **run: Any) -> list[Search]:
+    """Score, enumerate where the space allows it, and walk as told by ``run``; raises NoFeasibleStructure where every structure breaks a hard condition."""
     from gnrs_ppl.calibration.weights import frozen_weights
     from gnrs_ppl.inference.cache import use_compilation_cache
     from gnrs_ppl.inference.chains import run_many
@@ -76,7 +91,7 @@ def search_graphs(
         posteriors.append(posterior)
     # four moves, Metropolis acceptance, τ = 0.08
     names = [graph.facts.context.goal.id for graph in graphs]
-    runs = run_many(spaces, chains=chains, steps=steps, temperature=SEARCH_TEMPERATURE, seed=seed, names=names, kernel=kernel)
+    runs = run_many(spaces, temperature=SEARCH_TEMPERATURE, names=names, **run)
     searches = [Search(*parts) for parts in zip(graphs, spaces, [weights] * len(runs), runs, posteriors, strict=True)]
     for found in searches:
         if not found.visited.feasible:

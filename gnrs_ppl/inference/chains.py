@@ -32,7 +32,7 @@ import numpy as np
 from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.stages import Compiled
-from jaxtyping import Int
+from jaxtyping import Int, Key
 from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
@@ -46,6 +46,7 @@ from gnrs_ppl.inference.smc import run_smc
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.inference.sweep import exact_chains
 from gnrs_ppl.models.energy import Tables, padded, room_for
+from gnrs_ppl.models.space import AnyArray
 
 MOST_DRAWS = 2**31 - 1
 """Draws an int32 can count."""
@@ -143,7 +144,6 @@ def _are_probabilities(value: Any) -> bool:
 VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "move_probabilities": (_are_probabilities, f"give {len(moves.MOVES)} numbers from 0 to 1 that sum to one"),
     "block_probability": (lambda share: share is None or (_is_number(share) and 0 <= share <= 1), "give a number from 0 to 1"),
-    "pairs_per_variable": (lambda most: most is None or (_is_whole(most) and most >= 0), "give a whole number"),
     "balancing": (lambda name: isinstance(name, str) and name in informed.BALANCING, f"choose one of {', '.join(informed.BALANCING)}"),
     "replicas": (_is_whole, "give a whole number"),
     "hottest": (lambda temperature: temperature is None or _is_number(temperature), "give a number"),
@@ -212,7 +212,7 @@ def run_chains(
         Number of distinct starts, a divisor of ``chains``; unless given, the greatest common divisor of ``chains`` and 8.
     **settings
         Of the kernel. ``move_probabilities`` (metropolis, tempering, smc): how often each of the paper's moves is tried.
-        ``balancing`` (informed). ``block_probability``, ``pairs_per_variable`` (gibbs). ``replicas``, ``hottest`` (tempering).
+        ``balancing`` (informed). ``block_probability`` (gibbs). ``replicas``, ``hottest`` (tempering).
         ``target_ess`` (smc). ``seconds``, ``workers`` (cpsat). What builds the kernel says what they mean.
 
     Raises
@@ -270,12 +270,13 @@ def run_many(
     settings = checked_settings(kernel, settings)
     if kernel in RUNNERS:
         run_one = RUNNERS[kernel]
-        return [run_one(tables, **request, **settings, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
+        runs = [run_one(tables, **request, **settings, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
+        return [run._replace(settings=tuple(settings.items())) for run in runs]
     groups = check_request(spaces[0], **request, seed=seed, spaces=len(spaces))
     for tables in spaces[1:]:
         require_finite(tables)
     stepper, superchain = STEPPERS[kernel], superchain_ids(chains, groups)
-    settings = stepper.complete(settings, spaces, chains, temperature)
+    given, settings = settings, stepper.complete(settings, spaces, chains, temperature)
     starts = [stepper.draw_starts(t, groups, seed, s, settings)[superchain] for t, s in zip(spaces, streams, strict=True)]
     options = room_for(max(tables.unary.shape[1] for tables in spaces))
     pairs = max(tables.pairs.shape[0] for tables in spaces)
@@ -292,6 +293,7 @@ def run_many(
             energy_evaluations=math.prod(started.shape[:-1]) + evaluated,
             wall_seconds=driven.wall_seconds / len(spaces),
             compile_seconds=driven.compile_seconds / len(spaces),
+            settings=tuple(given.items()),
             exchange=next(iter(exchange), None),
         )
         for started, ((drawn, evaluated), *exchange) in zip(starts, driven.results, strict=True)
@@ -325,9 +327,7 @@ def observe_chains(
         As ``run_chains``; for other kernels; for more chains than fit (with the bytes) and more draws than can be counted.
     """
     settings = checked_settings(kernel, settings)
-    if kernel not in STEPPERS:
-        raise InputError(f"{kernel} keeps no chains to observe", f"choose one of {', '.join(STEPPERS)}", source="arguments", field="kernel")
-    stepper = STEPPERS[kernel]
+    stepper = _stepper(kernel)
     _check_observed(stepper, tables, chains, steps)
     # Of the draws only those of one step stand in memory.
     groups = check_request(tables, chains=chains, steps=min(steps, 1), temperature=temperature, seed=seed, superchains=superchains)
@@ -341,6 +341,70 @@ def observe_chains(
         driven.wall_seconds,
         driven.compile_seconds,
     )
+
+
+class SamplingAlgorithm(NamedTuple):
+    """``init(position, rng_key=None) -> State`` and ``step(key, state) -> (State, Info)``, as BlackJAX has them."""
+
+    init: Callable[..., Any]
+    step: Callable[[Key[jax.Array, ""], Any], tuple[Any, Any]]
+
+
+def algorithm(tables: Tables, temperature: float, kernel: str = "metropolis", **settings: Any) -> SamplingAlgorithm:
+    """One chain of a kernel to be stepped by hand, as BlackJAX's loops call it; ``jax.vmap`` it for many.
+
+    ``step(key, state)`` draws the words of a step from the key and hands them to the kernel's transition.
+
+    Parameters
+    ----------
+    tables : Tables
+    temperature : float
+        tau.
+    kernel : {"metropolis", "gibbs", "informed", "tempering"}
+        A state of tempering is a ladder: its ``init`` takes the positions of all replicas, the cold one first.
+    **settings
+        As for :func:`run_chains`.
+
+    Returns
+    -------
+    SamplingAlgorithm
+
+    Raises
+    ------
+    InputError
+        For other kernels and settings that will not do.
+
+    Examples
+    --------
+    >>> from gnrs_ppl.models.energy import contract
+    >>> from gnrs_ppl.models.space import build_space
+    >>> tables = contract(build_space([[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]]), np.array([1.0]))
+    >>> init, step = algorithm(tables, temperature=0.08, kernel="gibbs")
+    >>> state, info = step(jax.random.key(0), init(np.array([1, 1])))
+    >>> int(info.energy_evaluations)
+    2
+    """
+    settings = checked_settings(kernel, settings)
+    stepper = _stepper(kernel)
+    settings = stepper.complete(settings, [tables], 1, temperature)
+    transition = stepper.build(**settings)
+
+    def begin(position: Int[AnyArray, "*R V"], rng_key: Key[jax.Array, ""] | None = None) -> Any:  # BlackJAX's loops hand it a key too
+        return stepper.init(position, tables, temperature)
+
+    def step(key: Key[jax.Array, ""], state: Any) -> tuple[Any, Any]:
+        one = jax.tree.map(lambda leaf: leaf[None], state)
+        words = jax.random.bits(key, (stepper.words(one),), jnp.uint32)
+        moved: tuple[Any, Any] = transition(words, state, tables, temperature)
+        return moved
+
+    return SamplingAlgorithm(begin, step)
+
+
+def _stepper(kernel: str) -> Stepper:
+    if kernel not in STEPPERS:
+        raise InputError(f"{kernel} does not go step by step", f"choose one of {', '.join(STEPPERS)}", source="arguments", field="kernel")
+    return STEPPERS[kernel]
 
 
 def _check_observed(stepper: Stepper, tables: Tables, chains: int, steps: int) -> None:

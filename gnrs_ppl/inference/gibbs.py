@@ -217,19 +217,8 @@ def most_pairs(tables: Tables) -> int:
 
 
 def complete(settings: dict[str, Any], spaces: Sequence[Tables], *_: Any) -> dict[str, Any]:
-    """The settings with the pairs that a variable stands in at most: less work where that is known.
-
-    Raises
-    ------
-    InputError
-        For fewer than there are.
-    """
-    most = max(map(most_pairs, spaces))
-    settings = {"pairs_per_variable": most} | settings
-    if settings["pairs_per_variable"] is not None and settings["pairs_per_variable"] < most:
-        problem = f"{settings['pairs_per_variable']} is fewer than the {most} pairs that a variable stands in"
-        raise InputError(problem, f"give at least {most}, or leave it out", source="arguments", field="pairs_per_variable")
-    return settings
+    """The settings with the pairs that a variable stands in at most: less work where that is known."""
+    return settings | {"pairs_per_variable": max(map(most_pairs, spaces))}
 
 
 def draw(word: UInt32[jax.Array, ""], logdensity: Float[jax.Array, ...]) -> Int32[jax.Array, ""]:

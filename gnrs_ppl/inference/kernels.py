@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from gnrs_ppl.errors import InputError
 
 
 class Kernel(NamedTuple):
@@ -40,7 +43,7 @@ class Kernel(NamedTuple):
 
 KERNELS: Final = {
     "metropolis": Kernel(("move_probabilities",), steps=True, moves=True),
-    "gibbs": Kernel(("block_probability", "pairs_per_variable"), steps=True, blocks=True),
+    "gibbs": Kernel(("block_probability",), steps=True, blocks=True),
     "informed": Kernel(("balancing",), steps=True),
     "tempering": Kernel(("replicas", "hottest", "move_probabilities"), steps=True, exchanges=True),
     "smc": Kernel(("target_ess", "move_probabilities"), particles=True),
@@ -53,3 +56,30 @@ KERNELS: Final = {
 def traits(kernel: str) -> Kernel:
     """Of the kernel of that name, known or not."""
     return KERNELS.get(kernel, Kernel())
+
+
+def read_settings(given: Sequence[str]) -> dict[str, Any]:
+    """``NAME=VALUE`` as a command takes them: a number, several with commas between them, or a name.
+
+    Raises
+    ------
+    InputError
+        Where there is no name or no value; which names and values a kernel takes, it says itself.
+    """
+    settings = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if not name or not value:
+            raise InputError(f"{text!r} is no setting", "write NAME=VALUE, such as replicas=8", source="arguments", field="--setting")
+        values = tuple(_number(part) for part in value.split(","))
+        settings[name] = values if len(values) > 1 else values[0]
+    return settings
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

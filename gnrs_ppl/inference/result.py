@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -63,6 +63,8 @@ class Chains(NamedTuple):
         How many structures were scored, starts included.
     wall_seconds, compile_seconds : float
         Running time without compiling, and compiling alone (0 where a compiled kernel of the same shapes was at hand).
+    settings : tuple of (name, value)
+        Of the kernel, as they were given.
     exchange : Exchange, optional
         How the replicas travelled, from replica exchange.
     log_normalizer : float, optional
@@ -86,6 +88,7 @@ class Chains(NamedTuple):
     energy_evaluations: int
     wall_seconds: float
     compile_seconds: float
+    settings: tuple[tuple[str, Any], ...] = ()
     exchange: Exchange | None = None
     log_normalizer: float | None = None
     bound: float | None = None

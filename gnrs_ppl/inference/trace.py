@@ -116,7 +116,7 @@ def datatree(
         ``<slot>_option`` of option labels with ``<slot>_candidate`` and, where known, ``<slot>_exact`` and
         ``<left>_<right>_exact`` beside it. From replica exchange: temperature_ladder (rung,), swap_rate (pair,), round_trips (chain,).
         Root attributes: kernel, chains, steps, temperature, seed, goal, moves, energy_evaluations, seconds, versions and, where
-        known, log_normalizer and bound. Options are names, not quantities: no mean or R-hat of an index means anything.
+        known, settings (JSON), log_normalizer and bound. Options are names, not quantities: no mean or R-hat of an index means anything.
     """
     pools: dict[str, Any] = {f"{slot}_candidate": np.array((candidates or labels)[slot], str) for slot in labels}
     known, known_dims = _known(list(labels), exact, chains.exchange)
@@ -157,6 +157,7 @@ def datatree(
                 "moves": json.dumps([*MOVES]),
                 "energy_evaluations": chains.energy_evaluations,
                 **{name: value for name, value in estimates.items() if value is not None},
+                **({"settings": json.dumps(dict(chains.settings))} if chains.settings else {}),
                 "wall_seconds": chains.wall_seconds,
                 "compile_seconds": chains.compile_seconds,
                 "versions": json.dumps(versions()),
@@ -417,6 +418,12 @@ def to_bytes(tree: xr.DataTree) -> bytes:
 def save(tree: xr.DataTree, path: Path) -> None:
     """Write netCDF: the old file or the new one, never half of it.
 
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As :func:`datatree` makes it.
+    path : Path
+
     Raises
     ------
     InputError
@@ -485,6 +492,11 @@ def _inspect(path: Path) -> None:
 
 def load(path: Path) -> xr.DataTree:
     """Read a saved tree into memory.
+
+    Parameters
+    ----------
+    path : Path
+        A file that :func:`save` wrote.
 
     Raises
     ------
