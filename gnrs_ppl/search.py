@@ -114,11 +114,12 @@ class Search:
     @cached_property
     def visited(self) -> Ranked:
         """The best structure some chain stood on: position, score, feasible; with the exact kernel the best there is."""
+        from gnrs_ppl.inference.kernels import traits
         from gnrs_ppl.inference.result import best_visited
 
         if self.averaged is not None:
             return self.averaged.best
-        if self.chains.kernel == "exact" and self.posterior is not None:
+        if traits(self.chains.kernel).independent and self.posterior is not None:
             return self.posterior.best[0]
         return best_visited(self.chains)
 

@@ -26,6 +26,7 @@ BELOW: dict[str, set[str]] = {
     "reading": {"errors", "context", "rule", "words"},
     "audit": {"errors", "safe_text", "context", "benchmarks", "rule", "versions"},
     "realize": {"errors", "context", "rule", "words", "reading", "audit", "llm"},
+    "importing": {"errors", "safe_text", "context", "rule", "words", "reading", "realize"},
     "candidates": {"errors", "context", "rule", "reading", "llm"},
     "models": {"errors", "lazy", "context", "rule", "reading", "candidates"},
     "inference": {"errors", "safe_text", "lazy", "versions", "context", "models"},

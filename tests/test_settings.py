@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gnrs_ppl import cli
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.chains import KERNELS, RUNNERS, run_chains, run_many
+from gnrs_ppl.inference.chains import RUNNERS, STEPPERS, run_chains, run_many
 from gnrs_ppl.inference.informed import BALANCING
+from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.inference.result import Chains
-from gnrs_ppl.inference.tempering import _draw_ladders
+from gnrs_ppl.inference.tempering import draw_starts
 from gnrs_ppl.models.charters import charter
 from gnrs_ppl.models.energy import Tables, contract
 from gnrs_ppl.models.space import build_space
@@ -70,7 +72,7 @@ def test_replicas_their_temperatures_and_their_moves():
     assert found.exchange is not None
     np.testing.assert_allclose(found.exchange.ladder, [0.08, 0.5, np.inf], rtol=1e-6)
     assert found.energy_evaluations == 64 * 3 * 21
-    brought = _draw_ladders(tables(), 8, 3, RUN["seed"], 0)[found.superchain]
+    brought = draw_starts(tables(), 8, RUN["seed"], 0, {"replicas": 3})[found.superchain]
     assert (found.positions[:, :, None] == brought[:, None]).all(-1).any(-1).all()
     assert changed(found).any(), "replicas are exchanged"
 
@@ -126,7 +128,7 @@ BAD: dict[str, list[Any]] = {
     "seconds": [0.0, -1.0, np.nan, np.inf, "1", None],
     "workers": [0, -1, 1.5, "2", None],
 }  # fmt: skip
-TAKERS = {kernel: method.settings for kernel, method in (KERNELS | RUNNERS).items()}
+TAKERS = {name: kernel.settings for name, kernel in KERNELS.items()}
 
 
 @pytest.mark.parametrize("kernel, name", [(kernel, name) for kernel, names in TAKERS.items() for name in names])
@@ -150,6 +152,11 @@ def test_settings_of_other_kernels_are_refused_by_name(kernel: str):
         with pytest.raises(InputError) as refused:
             run(kernel=kernel, **{name: GOOD.get(name, 1)})
         assert str(refused.value) == f"arguments: {name}: {kernel} has no setting {name!r}; it takes {takes}"
+
+
+def test_every_kernel_is_there_once_and_the_command_takes_it():
+    assert sorted([*STEPPERS, *RUNNERS]) == sorted(KERNELS)
+    assert [kernel.value for kernel in cli.Kernel] == [*KERNELS]
 
 
 def test_every_setting_is_tested_here():

@@ -42,6 +42,5 @@ def average(space: RuleSpace, draws: Sequence[Sequence[float]]) -> Averaged:
     assert mean is not None
     assert mean_score is not None
     best = int(mean.argmax())
-    score = float(mean_score[best]) / len(winners)
-    chosen = Ranked(found.position(best), score, bool(found.feasible[best]), float(mean[best]) / len(winners))
-    return Averaged(chosen, float(np.mean(np.array(winners) != best)))
+    score, share = float(mean_score[best]) / len(winners), float(mean[best]) / len(winners)
+    return Averaged(Ranked(found.position(best), score, bool(found.feasible[best]), share), float(np.mean(np.array(winners) != best)))

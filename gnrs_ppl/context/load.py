@@ -135,6 +135,12 @@ def with_log(records: RecordLayer, log: Path | None) -> RecordLayer:
     return records if log is None else records.model_copy(update={"log": str(log.absolute()), "prospective": False})
 
 
+def with_sentence(context: Context, sentence: str) -> Context:
+    """The same schema and records with a sentence as the whole goal; pools listed for another goal are left out."""
+    goal = validated(Goal, {"id": "sentence", "intent": sentence.strip()}, source="arguments", field="--sentence")
+    return replace(context, goal=goal, pools=None)
+
+
 def context_of(scene: Context, goal: Goal, source: str) -> Context:
     """Another goal on the schema and records of a scene, whose log is read once for all of them."""
     context = replace(scene, goal=goal, source=source, scene=scene)

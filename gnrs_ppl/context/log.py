@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gnrs_ppl.context.table import Table, opened
+from gnrs_ppl.context.table import Table, cell_text, opened
 from gnrs_ppl.context.time import GRAINS, Grain
 from gnrs_ppl.context.types import COLUMNS, Channel, Column, RecordLayer, span
 from gnrs_ppl.errors import InputError, one_line
@@ -300,16 +300,9 @@ class _Import:
 
     def _text(self, column: str, cell: str, kind: str) -> str:
         """SQL for a cell as text."""
-        if kind == "VARCHAR":
-            return cell
-        if kind.startswith("TIMESTAMP"):  # casts of one with zone depend on the connection's zone, epoch does not
-            zoned = kind == "TIMESTAMP WITH TIME ZONE"
-            instant = f"make_timestamp(epoch_us({cell}))" if zoned else f"{cell}::TIMESTAMP"
-            written = f"strftime({instant}, '%Y-%m-%dT%H:%M:%S.%f{'Z' if zoned else ''}')"
-            return f"CASE WHEN isfinite({cell}) THEN {written} ELSE {cell}::VARCHAR END"
         if kind.startswith(("BLOB", "STRUCT", "MAP", "UNION")) or kind.endswith("]"):
             raise self._error(f"holds {kind} where text is needed", "write it as text, a number, a date or a timestamp", column)
-        return f"{cell}::VARCHAR"
+        return cell_text(cell, kind)
 
     def _check_ids(self) -> None:
         """Number the rows where the file does not; refuse doubled and missing ids."""

@@ -9,15 +9,14 @@ from gnrs_ppl.lazy import exports
 
 if TYPE_CHECKING:
     from gnrs_ppl.inference import cpsat, exact, gibbs, informed, metropolis, smc, sweep, tempering
-    from gnrs_ppl.inference.chains import run_chains, run_many
+    from gnrs_ppl.inference.chains import observe_chains, run_chains, run_many
     from gnrs_ppl.inference.cpsat import Solved, solve
     from gnrs_ppl.inference.diagnostics import Diagnosis, diagnose
     from gnrs_ppl.inference.exact import Enumeration, Posterior, enumerate_space, exact_posterior, optimum, slot_marginals
-    from gnrs_ppl.inference.observe import Observed, Observer, observe_chains
+    from gnrs_ppl.inference.observe import Observed, Observer
     from gnrs_ppl.inference.result import Chains, best_visited
     from gnrs_ppl.inference.smc import SmcResult, run_smc
     from gnrs_ppl.inference.spectral import relaxation_time, spectral_gap
-    from gnrs_ppl.inference.tempering import run_tempering
     from gnrs_ppl.inference.trace import datatree, exact_marginals
 else:
     __getattr__, __dir__ = exports(
@@ -25,13 +24,13 @@ else:
         metropolis=(),
         gibbs=(),
         informed=(),
-        tempering=("run_tempering",),
+        tempering=(),
         smc=("SmcResult", "run_smc"),
         exact=("Enumeration", "Posterior", "enumerate_space", "exact_posterior", "optimum", "slot_marginals"),
         sweep=(),
         cpsat=("Solved", "solve"),
-        chains=("run_chains", "run_many"),
-        observe=("Observed", "Observer", "observe_chains"),
+        chains=("observe_chains", "run_chains", "run_many"),
+        observe=("Observed", "Observer"),
         result=("Chains", "best_visited"),
         trace=("datatree", "exact_marginals"),
         diagnostics=("Diagnosis", "diagnose"),
@@ -41,6 +40,6 @@ else:
 __all__ = [
     "Chains", "Diagnosis", "Enumeration", "Observed", "Observer", "Posterior", "SmcResult", "Solved", "best_visited", "cpsat",
     "datatree", "diagnose", "enumerate_space", "exact", "exact_marginals", "exact_posterior", "gibbs", "informed", "metropolis",
-    "observe_chains", "optimum", "relaxation_time", "run_chains", "run_many", "run_smc", "run_tempering", "slot_marginals", "smc",
+    "observe_chains", "optimum", "relaxation_time", "run_chains", "run_many", "run_smc", "slot_marginals", "smc",
     "solve", "spectral_gap", "sweep", "tempering",
 ]  # fmt: skip

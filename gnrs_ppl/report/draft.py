@@ -168,7 +168,10 @@ def search_rows(search: Search) -> list[tuple[str, str]]:
 
 def _amount(search: Search) -> str:
     """How much was drawn, in the kernel's own terms."""
+    from gnrs_ppl.inference.kernels import traits
+
     chains, steps = search.chains.score.shape
-    if search.chains.kernel == "cpsat":
+    kernel = traits(search.chains.kernel)
+    if kernel.solves:
         return "one solution"
-    return f"{chains:,} particles" if search.chains.kernel == "smc" else f"{chains:,} chains × {steps:,} steps"
+    return f"{chains:,} particles" if kernel.particles else f"{chains:,} chains × {steps:,} steps"
