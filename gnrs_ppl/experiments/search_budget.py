@@ -24,7 +24,7 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.hard_ok import hard_ok
 from gnrs_ppl.experiments.command import show_tables
-from gnrs_ppl.experiments.tables import Column, Table
+from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space, exact_posterior
@@ -261,7 +261,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     """One table of the spaces, and one for each budget; means over goals stand last."""
     names = ("states", "feasible", "optimal", "their mass", "local optima", "of them feasible", "plateaus", "of them open")
     columns = (Column("goal"), *(Column(name, 4 if name == "their mass" else 1) for name in names))
-    spaces = [(r.goal, *r.landscape) for r in rows] + [("mean", *mean_landscape(rows).values())]
+    spaces: list[tuple[Entry, ...]] = [*((r.goal, *r.landscape) for r in rows), ("mean", *mean_landscape(rows).values())]
     found = [Table("spaces", f"Spaces; mass at τ = {SEARCH_TEMPERATURE}", "Single-slot changes connect.", columns, spaces)]
     means = mean_found(rows)
     every = [*((r.goal, r.found) for r in rows), ("mean", means)]
