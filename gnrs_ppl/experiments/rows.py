@@ -48,6 +48,13 @@ class Written(NamedTuple):
         """Whether the scripted server had a part in it: then it is no result."""
         return any(answer.scripted for answer in self.answers)
 
+    @property
+    def unanswered(self) -> list[Answer[Any]]:
+        """Requests that were never answered: then the row says nothing about its method."""
+        from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL
+
+        return [answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL]
+
 
 def append(file: BinaryIO, rows: Iterable[Row]) -> None:
     """Write rows so that they are on disk, a line each."""

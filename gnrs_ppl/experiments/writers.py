@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.candidates.proposed import Proposed, asked, kept
 from gnrs_ppl.evaluate.model_parser import parse_texts
-from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL, refuse_unanswered
+from gnrs_ppl.evaluate.rubrics import refuse_unanswered
 from gnrs_ppl.experiments import baselines
 from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
 from gnrs_ppl.experiments.bench import Bench
@@ -131,18 +131,13 @@ def generate(names: Sequence[str], request: Request, folder: Path, experiment: s
         goals = list(dict.fromkeys(cell.goal for cell in missing))
         for start in range(0, len(goals), GOALS):
             written = write_rows([cell for cell in missing if cell.goal in goals[start : start + GOALS]], request, model)
-            failed.extend(answer for one in written for answer in unanswered(one))
-            yield [one.row for one in written if not unanswered(one)]
+            failed.extend(answer for one in written for answer in one.unanswered)
+            yield [one.row for one in written if not one.unanswered]
             if model.costs.stopped:
                 return
 
     complete(folder, folder.name, cells(names, request, WRITERS), configuration(experiment or folder.name, request, ROLES), made)
     refuse_unanswered(failed)
-
-
-def unanswered(written: Written) -> list[Answer[Any]]:
-    """Requests that were never answered: then the row says nothing about its method."""
-    return [answer for answer in written.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL]
 
 
 def write_rows(wanted: Sequence[Cell], request: Request, model: Model) -> list[Written]:
