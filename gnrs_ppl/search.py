@@ -72,7 +72,13 @@ def search_many(
 
 
 def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **run: Any) -> list[Search]:
-    """Score, enumerate where the space allows it, and walk as told by ``run``; raises NoFeasibleStructure where every structure breaks a hard condition."""
+    """Score, enumerate where the space allows it, and walk as told by ``run``.
+
+    Raises
+    ------
+    NoFeasibleStructure
+        Every structure breaks a hard condition, or every one that a chain reached.
+    """
     from gnrs_ppl.calibration.weights import frozen_weights
     from gnrs_ppl.inference.cache import use_compilation_cache
     from gnrs_ppl.inference.chains import run_many
