@@ -15,11 +15,12 @@ import numpy as np
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES
 from gnrs_ppl.experiments import runner, slots
 from gnrs_ppl.experiments.judging import judge_rows
+from gnrs_ppl.experiments.parts import told
 from gnrs_ppl.experiments.rows import Row, Rows, of, read_rows
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.slots import KINDS, OWN, PAPER_NAMES, SAME, printed_changes
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
+from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.experiments.writers import model_of
 from gnrs_ppl.rule.types import SLOTS
 
@@ -51,7 +52,7 @@ def effects(rows: Sequence[Row]) -> Table:
         v2, overall = (paired(own.by_goal(name), part.by_goal(name)) for name in ("v2_avg", "overall"))
         found = own.change(part, "avg")
         cited = printed.get(PAPER_NAMES.get(slot, "")) if kind == SAME else None
-        changes = (found.mean if found else None, *ends(found, 2), _mean(v2), _mean(overall))
+        changes = (*told(found, 2), _mean(v2), _mean(overall))
         entries.append((slot, kind, len(part.rows), *changes, sum(row["unmarked"] for row in part.rows), cited))
     before = own.mean("avg")
     level = "Nothing of the baseline was marked." if before is None else f"The baseline's own Avg is {before:.2f}."

@@ -19,11 +19,12 @@ from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, benchmark_goal, goals, load
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.parts import told
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Row, Rows, of
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
+from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
@@ -162,7 +163,7 @@ def effects(rows: Sequence[Row]) -> Table:
             cells.append(scale * sum(each.values()) / len(each))
         found = own.change(part, "audit_f1")
         both = _percent(part, "changed"), _percent(part, "changed_where_both_apply")
-        cells += [found.mean if found else None, *ends(found), *both] if executes else [None] * 5
+        cells += [*told(found), *both] if executes else [None] * 5
         cells += [_percent(part, "activated") if executes else None, printed.get(PAPER_NAMES.get(slot, "")) if kind == SAME else None]
         entries.append(tuple(cells))
     columns = (
@@ -170,10 +171,10 @@ def effects(rows: Sequence[Row]) -> Table:
         Column("audit F1", 3), Column("95 % over goals"), Column("95 % over families"), Column("changed verdicts, %", 1),
         Column("of cases where both apply, %", 1), Column("cases where it applies, %", 1), Column("Avg, points", 2, paper=True),
     )  # fmt: skip
-    told = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
+    kinds = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
     applies = own.mean("activated")
     says = (
-        f"Change from the goal's own optimum, paired. {told[0].upper()}{told[1:]}. The paper replaces a slot's pool likewise and prints "
+        f"Change from the goal's own optimum, paired. {kinds[0].upper()}{kinds[1:]}. The paper replaces a slot's pool likewise and prints "
         "the change of the rubric for two slots, from a baseline (49.65) below every row of its main table; the intervention can be "
         f"compared, its unit cannot. Before, the norm applies in {100 * (applies or 0):.1f} % of the scored cases."
     )

@@ -119,12 +119,13 @@ class Chains(NamedTuple):
     bound: float | None = None
 
 
-class Visited(NamedTuple):
-    """A structure some chain stood on: position (V,) int32, its score, whether it is feasible."""
+class Ranked(NamedTuple):
+    """One structure: position (V,) int32, s_search, h; and its probability, NaN where only chains tell of it."""
 
     position: Int[NDArray[np.int32], " V"]
     score: float
     feasible: bool
+    probability: float = math.nan
 
 
 class MoveCount(NamedTuple):
@@ -135,7 +136,7 @@ class MoveCount(NamedTuple):
     changed: int
 
 
-def best_visited(chains: Chains) -> Visited:
+def best_visited(chains: Chains) -> Ranked:
     """Visited structure of greatest s_search, starts included; the earliest, then that of the lowest chain, where several tie.
 
     Parameters
@@ -145,8 +146,8 @@ def best_visited(chains: Chains) -> Visited:
     score = np.concatenate([chains.start_score[:, None], chains.score], axis=1)
     draw, chain = divmod(int(score.T.argmax()), score.shape[0])
     if draw == 0:
-        return Visited(chains.starts[chain], float(score[chain, 0]), bool(chains.start_feasible[chain]))
-    return Visited(chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1]))
+        return Ranked(chains.starts[chain], float(score[chain, 0]), bool(chains.start_feasible[chain]))
+    return Ranked(chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1]))
 
 
 def move_counts(chains: Chains) -> dict[str, MoveCount]:
