@@ -14,7 +14,7 @@ LINTED := gnrs_ppl bench_maker tools tests perf examples docs/conf.py
 PYTHON_NEWEST ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null)
 NEWEST := .venv-newest
 
-.PHONY: demo test test-newest fuzz coverage lint format docs perf clean
+.PHONY: demo test test-all test-newest fuzz coverage lint format docs perf clean
 
 # pip of the system installs into the environment, so that neither ensurepip nor a second pip is needed
 $(INSTALLED): pyproject.toml $(CONSTRAINTS)
@@ -31,7 +31,12 @@ demo: $(INSTALLED)
 	@echo
 	$(BIN)/gnrs audit --rule build/demo/rule.json --log $(DEMO)/events.csv || [ $$? -eq 1 ]
 
+# every claim, at small counts
 test: $(INSTALLED)
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
+
+# every test, at full counts
+test-all: $(INSTALLED)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # today's newest packages, whatever constraints say: the suite from the checkout, then every verb from the wheel

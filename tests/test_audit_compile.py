@@ -10,11 +10,11 @@ import sqlglot
 from agreement import procedure_verdicts
 from sqlglot import exp
 
-from gnrs_ppl.audit.checkable import check, resolved
+from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import Query, compile_procedure, compile_rule
 from gnrs_ppl.audit.run import evaluate, execute
 from gnrs_ppl.audit.types import Due
-from gnrs_ppl.context.log import Event, EventLog
+from gnrs_ppl.context.log import Event, EventLog, resolved
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.types import Structure

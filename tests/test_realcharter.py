@@ -236,7 +236,8 @@ def test_what_the_audit_can_say() -> None:
 
 
 def test_needs_name_keys_scope_and_fields() -> None:
-    from gnrs_ppl.audit.checkable import check, resolved
+    from gnrs_ppl.audit.checkable import check
+    from gnrs_ppl.context.log import resolved
 
     context = gnrs.load_context("RC-PSF-3")
     structure = drafts()["RC-PSF-3"].structure

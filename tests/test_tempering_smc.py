@@ -7,6 +7,7 @@ means share one budget of false alarms, BUDGET.
 from __future__ import annotations
 
 import itertools
+import zlib
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
@@ -25,12 +26,14 @@ from test_metropolis import grammar as build_grammar
 from transition import Grammar, transition_matrix, ways
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.inference import chains as driver
 from gnrs_ppl.inference import smc, tempering
+from gnrs_ppl.inference.chains import run_chains, run_many
 from gnrs_ppl.inference.exact import Posterior, enumerate_space, exact_posterior, slot_marginals
-from gnrs_ppl.inference.result import NO_MOVE
+from gnrs_ppl.inference.result import NO_MOVE, Chains
 from gnrs_ppl.inference.smc import SmcResult, mutation, run_smc
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
-from gnrs_ppl.inference.tempering import Exchange, run_tempering, words_needed
+from gnrs_ppl.inference.tempering import words_needed
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, log_prior, score
 
 BUDGET = Budget(
@@ -320,12 +323,20 @@ def test_stationary_ladders_stay_stationary():
 
 # ---- replica exchange: the runner
 
-REQUEST: dict[str, Any] = {"chains": 2**12, "steps": 80, "temperature": 0.2, "seed": 3, "replicas": 3, "hottest": 0.5}
+REQUEST: dict[str, Any] = {
+    "kernel": "tempering",
+    "chains": 2**12,
+    "steps": 80,
+    "temperature": 0.2,
+    "seed": 3,
+    "replicas": 3,
+    "hottest": 0.5,
+}
 
 
 @cache
-def tempered_run() -> tuple[Any, Exchange]:
-    return run_tempering(compile_tables(PAIRED), **REQUEST)
+def tempered_run() -> Chains:
+    return run_chains(compile_tables(PAIRED), **REQUEST)
 
 
 def test_the_cold_rung_agrees_with_exact_after_a_run():
@@ -335,7 +346,7 @@ def test_the_cold_rung_agrees_with_exact_after_a_run():
     law = np.linalg.matrix_power(cycle, REQUEST["steps"] // 2)
     remembered = np.abs(law - case.target).sum(1).max() / 2
     assert remembered < 1e-6
-    chains, _ = tempered_run()
+    chains = tempered_run()
     final = np.ravel_multi_index(chains.positions[:, -1].T, PAIRED.sizes)
     exact = exact_posterior(enumerate_space(case.tables), 0.2).probability
     agree(np.bincount(final, minlength=6)[None], exact[None], "run, cold rung")
@@ -345,16 +356,18 @@ def test_the_cold_rung_agrees_with_exact_after_a_run():
 def test_a_run_is_the_kernel_stepped_and_its_counts_are_those_of_the_history():
     """The same words one step at a time; round trips and swaps counted again by plain loops over where each replica stood."""
     tables, chains, steps, replicas = compile_tables(PAIRED), REQUEST["chains"], REQUEST["steps"], REQUEST["replicas"]
-    result, exchange = run_tempering(tables, **REQUEST, stream=7, superchains=4)
-    starts = tempering._draw_ladders(tables, 4, replicas, 3, 7)[result.superchain]
-    np.testing.assert_array_equal(result.starts, draw_starts(tables, 4, 3, 7)[result.superchain])
+    result = run_many([tables], **REQUEST, names=["ladders"], superchains=4)[0]
+    exchange, stream = result.exchange, zlib.crc32(b"ladders")
+    assert exchange is not None
+    starts = tempering.draw_starts(tables, 4, 3, stream, {"replicas": replicas})[result.superchain]
+    np.testing.assert_array_equal(result.starts, draw_starts(tables, 4, 3, stream)[result.superchain])
     np.testing.assert_array_equal(result.starts, starts[:, 0])
     assert len({tuple(ladder.ravel()) for ladder in starts}) == 4
     kernel = tempering.build_kernel(0.5)
 
     @jax.jit
     def begin(positions: jax.Array) -> tuple[tempering.State, jax.Array]:
-        key = jax.random.fold_in(jax.random.key(REQUEST["seed"]), np.uint32(7))
+        key = jax.random.fold_in(jax.random.key(REQUEST["seed"]), np.uint32(stream))
         return jax.vmap(tempering.init, (0, None, None))(positions, tables, 0.2), jax.random.split(key, steps)
 
     @jax.jit
@@ -384,24 +397,25 @@ def test_a_run_is_the_kernel_stepped_and_its_counts_are_those_of_the_history():
 
 
 def test_what_a_tempering_run_gives_back():
-    chains, exchange = tempered_run()
+    chains = tempered_run()
     assert chains.kernel == "tempering"
+    assert chains.exchange is not None
     assert chains.positions.shape == (2**12, 80, 3)
     assert chains.positions.dtype == np.int32
     assert (chains.move == NO_MOVE).all()
     assert chains.move.dtype == np.int8
     assert np.unique(chains.superchain).tolist() == [*range(8)]
-    np.testing.assert_allclose(exchange.ladder, [0.2, 0.5, np.inf], rtol=1e-6)
+    np.testing.assert_allclose(chains.exchange.ladder, [0.2, 0.5, np.inf], rtol=1e-6)
     number = np.ravel_multi_index(np.moveaxis(chains.positions, -1, 0), PAIRED.sizes)
     np.testing.assert_allclose(chains.score, PAIRED.scores[number], atol=1e-6)
     np.testing.assert_array_equal(chains.feasible, feasible(PAIRED)[number])
     np.testing.assert_allclose(chains.start_score, PAIRED.scores[np.ravel_multi_index(chains.starts.T, PAIRED.sizes)], atol=1e-6)
-    compiled = tempering._compiled.cache_info().misses
-    again, _ = run_tempering(compile_tables(PAIRED, pad_options=8), **REQUEST)
+    compiled = driver._compiled.cache_info().misses
+    again = run_chains(compile_tables(PAIRED, pad_options=8), **REQUEST)
     np.testing.assert_array_equal(again.positions, chains.positions)
-    assert tempering._compiled.cache_info().misses == compiled, "padded alike, the compiled kernel is at hand"
-    for change in ({"seed": 4}, {"stream": 1}):
-        other, _ = run_tempering(compile_tables(PAIRED), **(REQUEST | change))
+    assert driver._compiled.cache_info().misses == compiled, "padded alike, the compiled kernel is at hand"
+    for change in ({"seed": 4}, {"names": ["another"]}):
+        other = run_many([compile_tables(PAIRED)], **(REQUEST | change))[0]
         assert (other.positions != chains.positions).any()
 
 
@@ -424,7 +438,7 @@ def test_swaps_that_were_not_tried_have_no_rate():
 )
 def test_a_ladder_that_cannot_be_run_is_refused(change: dict[str, Any], field: str):
     with pytest.raises(InputError) as refused:
-        run_tempering(compile_tables(BARE), **(REQUEST | change))
+        run_chains(compile_tables(BARE), **(REQUEST | change))
     assert refused.value.field == field
 
 
@@ -662,11 +676,12 @@ def test_a_space_where_nothing_is_feasible_is_sampled_all_the_same():
     paired, figure = (
         tables._replace(unary_flags=np.ones_like(tables.unary_flags)) for tables in (compile_tables(PAIRED), compile_tables(FIGURE))
     )
-    chains, exchange = run_tempering(paired, **REQUEST)
+    chains = run_chains(paired, **REQUEST)
+    assert chains.exchange is not None
     assert not chains.feasible.any()
     assert not chains.start_feasible.any()
     assert chains.accepted.any()
-    assert exchange.round_trips.min() > 0
+    assert chains.exchange.round_trips.min() > 0
     particles, result = run_smc(figure, particles=4096, mutations=8, temperature=SEARCH_TEMPERATURE, seed=0)
     assert not particles.feasible.any()
     exact = exact_posterior(enumerate_space(figure), SEARCH_TEMPERATURE).log_normalizer

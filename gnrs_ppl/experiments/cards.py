@@ -152,7 +152,7 @@ def _first(one: Card) -> tuple[str, CardScore]:
     context = load_context(one.id)
     pools = pools_of(context).pools
     structure = assemble(tuple(options(getattr(pools, slot))[0] for slot in SLOTS))
-    return clause_of(structure, Lexicon.of(context.schema, context.records)), score(structure, one.id)
+    return clause_of(structure, Lexicon.of_context(context)), score(structure, one.id)
 
 
 def prompted(model: Model, ones: Sequence[Card]) -> list[Written]:

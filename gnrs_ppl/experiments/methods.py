@@ -27,6 +27,7 @@ from gnrs_ppl.experiments.runner import Request
 from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space
+from gnrs_ppl.inference.kernels import traits
 from gnrs_ppl.inference.result import best_visited
 from gnrs_ppl.inference.starts import draw_prior
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, padded
@@ -92,12 +93,13 @@ class Method(NamedTuple):
     @property
     def runs_chains(self) -> bool:
         """Whether a number of chains means anything to it."""
-        return self.pick == "search" and self.kernel not in ("exact", "cpsat")
+        kernel = traits(self.kernel)
+        return self.pick == "search" and not (kernel.independent or kernel.solves)
 
     @property
     def seeded(self) -> bool:
         """Whether another seed may give another rule."""
-        return self.pick != "first" and self.kernel != "exact"
+        return self.pick != "first" and not traits(self.kernel).independent
 
     @property
     def space(self) -> Space:
@@ -221,7 +223,7 @@ class Drafter:
                     return Chosen(graph, position, None, 0)
             return None
         enumeration = self.enumerated(method.space)
-        if method.kernel == "exact":
+        if traits(method.kernel).independent:
             return Chosen(graph, enumeration.position(int(enumeration.score.argmax())), 0.0, enumeration.score.size)
         use_compilation_cache()
         found = run_many(

@@ -64,7 +64,7 @@ class Scored(NamedTuple):
     unread: int
 
 
-def held_out(activities: Sequence[str]) -> bool:
+def kept_from_fit(activities: Sequence[str]) -> bool:
     """Whether a sentence of Text2Declare is kept from the fit: a third, by the first activity."""
     return int(hashlib.sha256(activities[0].encode()).hexdigest(), 16) % 3 == 0
 
@@ -78,7 +78,7 @@ def sentence_scores(path: Path) -> list[Scored]:
     """Per part (dev, held out) and template, and their sums."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for row in json.loads(path.read_text(encoding="utf-8")):
-        part = "held out" if held_out(row["activities"]) else "dev"
+        part = "held out" if kept_from_fit(row["activities"]) else "dev"
         schema = Schema.model_validate({"actions": [{"name": a["name"], "phrase": a["phrase"]} for a in row["schema"]]})
         readings = read(row["text"], schema)
         best = readings.statements[0].best if readings.statements else None

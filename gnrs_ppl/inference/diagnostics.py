@@ -25,6 +25,7 @@ from arviz_stats.base import array_stats  # type: ignore[attr-defined]
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
+from gnrs_ppl.inference.kernels import traits
 from gnrs_ppl.inference.result import SAME_SCORE, Exchange
 from gnrs_ppl.inference.trace import SCORE, Marginals, Run, read_run, require_marginals
 
@@ -325,7 +326,7 @@ def _total_variation(shares: Floats, probability: Floats) -> Floats:
 
 def _never_moved(run: Run) -> tuple[float | None, int]:
     """Share of chains that never left their start, and how many different starts these have."""
-    if run.kernel == "exact":
+    if traits(run.kernel).independent:
         return None, 0
     stayed = np.all([(drawn == run.starts[slot][:, None]).all(1) for slot, drawn in run.drawn.items()], axis=0)
     starts = np.stack([*run.starts.values()], axis=1)[stayed]
@@ -387,9 +388,10 @@ def _told(values: Floats, choose: Callable[[Floats], Any]) -> float | None:
 def _against(run: Run, watched: _Watched, nested: _Nested, excess: Excess | None, stuck: float) -> list[str]:
     """Reasons why the run has not mixed, the plainest first, each with what to try."""
     draws = run.score.shape[1]
-    again = "; draw again with another --seed" if run.kernel == "exact" else ""
+    kernel = traits(run.kernel)
+    again = "; draw again with another --seed" if kernel.independent else ""
     longer = again or f"; try --steps {4 * draws}"
-    other = again or (longer if run.kernel == "tempering" else "; try --kernel tempering")
+    other = again or (longer if kernel.exchanges else "; try --kernel tempering")
     each = (_told(watched.ess, np.min) or math.inf) / len(run.score)
     remedy = other if each < STAYS or (nested.value is not None and nested.value > LARGE) else longer
     found = []
@@ -412,7 +414,8 @@ def _unsettled(run: Run, watched: _Watched, nested: _Nested) -> list[str]:
     """Reasons why nothing can be said."""
     if all(len(labels) == 1 for labels in run.options.values()):
         return []
-    found, remedy = [], "" if run.kernel == "exact" else "; see --kernel exact"
+    kernel = traits(run.kernel)
+    found, remedy = [], "" if kernel.independent else "; see --kernel exact"
     for slot, labels in run.options.items():
         if len(labels) > 1 and not np.ptp(run.drawn[slot]):
             found.append(f"{slot} never varied, of {len(labels)} options{remedy}")
@@ -420,8 +423,9 @@ def _unsettled(run: Run, watched: _Watched, nested: _Nested) -> list[str]:
         found.append(f"{SCORE} never varied{remedy}")
     chains, draws = run.score.shape
     if draws < ARVIZ_DRAWS:
-        more = {"smc": "a particle is drawn once; compare runs of other seeds", "cpsat": "a solver samples nothing"}
-        found.append(f"{draws} draws of a chain are too few for an effective number; {more.get(run.kernel, 'try --steps 200')}")
+        more = "a particle is drawn once; compare runs of other seeds" if kernel.particles else "try --steps 200"
+        more = "a solver samples nothing" if kernel.solves else more
+        found.append(f"{draws} draws of a chain are too few for an effective number; {more}")
     if watched.names and nested.value is None:
         starts = len(np.unique(run.superchain))
         found.append(f"{chains} chains from {starts} starts are too few, or too unequal, for nested R-hat; try --chains 64")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -63,6 +63,8 @@ class Chains(NamedTuple):
         How many structures were scored, starts included.
     wall_seconds, compile_seconds : float
         Running time without compiling, and compiling alone (0 where a compiled kernel of the same shapes was at hand).
+    settings : tuple of (name, value)
+        Of the kernel, as they were given.
     exchange : Exchange, optional
         How the replicas travelled, from replica exchange.
     log_normalizer : float, optional
@@ -86,17 +88,19 @@ class Chains(NamedTuple):
     energy_evaluations: int
     wall_seconds: float
     compile_seconds: float
+    settings: tuple[tuple[str, Any], ...] = ()
     exchange: Exchange | None = None
     log_normalizer: float | None = None
     bound: float | None = None
 
 
-class Visited(NamedTuple):
-    """A structure some chain stood on: position (V,) int32, its score, whether it is feasible."""
+class Ranked(NamedTuple):
+    """One structure: position (V,) int32, s_search, h; and its probability, NaN where only chains tell of it."""
 
     position: Int[NDArray[np.int32], " V"]
     score: float
     feasible: bool
+    probability: float = math.nan
 
 
 class MoveCount(NamedTuple):
@@ -107,7 +111,7 @@ class MoveCount(NamedTuple):
     changed: int
 
 
-def best_visited(chains: Chains) -> Visited:
+def best_visited(chains: Chains) -> Ranked:
     """Visited structure of greatest s_search, starts included; the earliest, then that of the lowest chain, where several tie.
 
     Parameters
@@ -117,8 +121,8 @@ def best_visited(chains: Chains) -> Visited:
     score = np.concatenate([chains.start_score[:, None], chains.score], axis=1)
     draw, chain = divmod(int(score.T.argmax()), score.shape[0])
     if draw == 0:
-        return Visited(chains.starts[chain], float(score[chain, 0]), bool(chains.start_feasible[chain]))
-    return Visited(chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1]))
+        return Ranked(chains.starts[chain], float(score[chain, 0]), bool(chains.start_feasible[chain]))
+    return Ranked(chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1]))
 
 
 def move_counts(chains: Chains) -> dict[str, MoveCount]:
