@@ -17,9 +17,9 @@ from gnrs_ppl.experiments import runner, slots
 from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.rows import Row, Rows, of, read_rows
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.slots import OWN, SAME, SLOT_AND_KIND, estimated_change, interventions, mean_change, printed_change
+from gnrs_ppl.experiments.slots import OWN, SAME, SLOT_AND_KIND, Intervention, estimated_change, interventions, mean_change, printed_change
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Table, part, specified
+from gnrs_ppl.experiments.tables import Part, Table, part, specified
 from gnrs_ppl.experiments.writers import model_of
 from gnrs_ppl.rule.types import SLOTS
 
@@ -46,7 +46,7 @@ def effects(rows: Sequence[Row]) -> Table:
     """Every intervention against the goal's own optimum."""
     own = of(rows, OWN)
     before = own.mean("avg")
-    parts = [
+    parts: list[Part[Intervention]] = [
         SLOT_AND_KIND, part("texts", 0, lambda i: len(i.own.rows)), estimated_change(own, "avg", "Avg, points", 2),
         mean_change(own, "v2_avg", "v2 Avg, points", 2), mean_change(own, "overall", "OVERALL, points", 2),
         part("unmarked", 0, lambda i: sum(row["unmarked"] for row in i.own.rows)), printed_change(),

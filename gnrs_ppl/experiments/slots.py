@@ -196,7 +196,7 @@ def effects(rows: Sequence[Row]) -> Table:
     def percent(measure: str, heading: str) -> Part[Intervention]:
         return part(heading, 1, lambda i: None if i.slot == "procedure" else _percent(i.own, measure))
 
-    parts = [
+    parts: list[Part[Intervention]] = [
         SLOT_AND_KIND, mean_change(own, "hard_ok", "HARD-OK, points", 1, 100.0), mean_change(own, "rho", "ρ", 3),
         mean_change(own, "s_search", "s_search", 3), estimated_change(own, "audit_f1", "audit F1", 3),
         percent("changed", "changed verdicts, %"), percent("changed_where_both_apply", "of cases where both apply, %"),
@@ -228,7 +228,7 @@ def coverage(rows: Sequence[Row]) -> Table:
     def percent(measure: str, heading: str) -> Part[Intervention]:
         return part(heading, 1, lambda i: _percent(i.own, measure))
 
-    parts = [
+    parts: list[Part[Intervention]] = [
         SLOT_AND_KIND, part("runs", 0, lambda i: len(i.own.rows)),
         part("distractors", 1, lambda i: None if i.kind == FIRST else i.own.mean("distractors")),
         percent("replaced", "replaced, %"), percent("feasible", "passes h, %"), percent("checkable", "checkable, %"),
