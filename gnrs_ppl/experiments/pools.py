@@ -76,30 +76,32 @@ def measure(goal: str, cells: Sequence[Cell], request: Request) -> Iterator[Row]
 def report(run: Run) -> Report:
     """The paper's table beside ours."""
     rows = run.rows("pools")
-    paper = {row["slot"]: row for row in published("candidate-pool-app")}
-    entries: list[tuple[Entry, ...]] = []
-    for slot in SLOTS:
-        printed = paper[PAPER_SLOTS[slot]]
-        cited = [float(printed[c]) for c in ("candidates", "distractors", "distinct signatures", "replacement coverage")]
-        distinct = len({said for row in rows for said in row["signatures"][slot]})
-        covered = 100 * sum(row[f"distractors_{slot}"] > 0 for row in rows) / len(rows)
-        kept, options, others = (
-            sum(row[f"{what}_{slot}"] for row in rows) / len(rows) for what in ("candidates", "options", "distractors")
-        )
-        entries.append((slot, kept, options, others, distinct, covered, *cited))
+
+    def mean(what: str, digits: int) -> Part[str]:
+        return part(what, digits, lambda slot: sum(row[f"{what}_{slot}"] for row in rows) / len(rows))
+
+    def cited(column: str, digits: int, heading: str = "") -> Part[str]:
+        return part(heading or column, digits, lambda slot: float(_PRINTED[PAPER_SLOTS[slot]][column]), paper=True)
+
+    parts: list[Part[str]] = [
+        part("slot", None, str), mean("candidates", 2), mean("options", 2), mean("distractors", 1),
+        part("distinct contents", 0, lambda slot: distinct(rows, slot)),
+        part("coverage, %", 1, lambda slot: 100 * sum(row[f"distractors_{slot}"] > 0 for row in rows) / len(rows)),
+        cited("candidates", 2), cited("distractors", 0), cited("distinct signatures", 0), cited("replacement coverage", 1, "coverage, %"),
+    ]  # fmt: skip
     says = (
         f"Over {len(rows)} goals; the paper's figures are over all of its own, and how it counts distractors and signatures is not "
         "said. Options are candidates with their levels. Distractors: candidates that other goals of the family have and the goal has "
         "not, mean per goal. Coverage: goals with at least one."
     )
-    columns = (
-        Column("slot"), Column("candidates", 2), Column("options", 2), Column("distractors", 1), Column("distinct contents", 0),
-        Column("coverage, %", 1), Column("candidates", 2, paper=True), Column("distractors", 0, paper=True),
-        Column("distinct signatures", 0, paper=True), Column("coverage, %", 1, paper=True),
-    )  # fmt: skip
     structures = sorted(row["structures"] for row in rows)
     note = f"Structures per goal: {structures[0]:,} to {structures[-1]:,}, median {structures[len(structures) // 2]:,}."
-    return Report([Table("pools", "Candidate pools", says, columns, entries)], notes=[note])
+    return Report([specified("pools", "Candidate pools", says, SLOTS, parts)], notes=[note])
+
+
+def distinct(rows: Sequence[Row], slot: str) -> int:
+    """Different contents of a slot over goals."""
+    return len({said for row in rows for said in row["signatures"][slot]})
 
 
 def audit(rows: Sequence[Row]) -> list[Table]:
@@ -119,12 +121,12 @@ def audit(rows: Sequence[Row]) -> list[Table]:
     parts += [count("dropped", "dropped"), *map(held, SLOTS), count("structures", "structures")]
     goals = specified("pools", "Proposed per source, and kept per slot (options in brackets)", SAYS, rows, parts)
     means = [sum(row[name] for row in rows) / len(rows) for name in (*proposed, "dropped", *kept)]
-    distinct = [len({said for row in rows for said in row["signatures"][slot]}) for slot in SLOTS]
+    contents = [distinct(rows, slot) for slot in SLOTS]
     blank: list[Entry] = [None] * (len(proposed) + 1)
     summary: list[tuple[Entry, ...]] = [
         ("mean", *means),
         ("paper, mean", *PAPER_SOURCES.values(), None, *(float(row["candidates"]) for row in paper_slots.values())),
-        ("distinct", *blank, *distinct),
+        ("distinct", *blank, *contents),
         ("paper, distinct (116 goals)", *blank, *(int(row["distinct signatures"]) for row in paper_slots.values())),
     ]
     return [goals, Table("pool_means", f"Over {len(rows)} goals", SAYS, (Column(""), *heads), summary)]
