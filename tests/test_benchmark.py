@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from tiers import mostly_slow
 
 import gnrs_ppl as gnrs
 from bench_maker import card
@@ -139,7 +140,7 @@ def test_scenes_regenerate(family: str, tmp_path: Path) -> None:
     same(tmp_path / "log.parquet", HERE / "logs" / f"{family}.parquet")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", mostly_slow(FAMILIES, but=["public_order_and_patrol"]))
 def test_labels_regenerate(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every fourth case of every norm and world; all of them come from python -m bench_maker.held_out."""
     from gnrs_ppl.evaluate.held_out import labels

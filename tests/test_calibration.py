@@ -188,6 +188,7 @@ def test_rank_of_best_counts_structures_and_breaks_ties_at_random():
     assert rank_of_best(d, np.array([0.0])) == (16 + 1) / (9 + 1)
 
 
+@pytest.mark.slow
 def test_leave_one_out_uses_the_other_goals_only(monkeypatch: pytest.MonkeyPatch):
     features = len(FEATURES)
     data = [made(seed, features=features) for seed in range(3)]

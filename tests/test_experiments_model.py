@@ -362,6 +362,7 @@ def lines_of(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.is_file() else 0
 
 
+@pytest.mark.slow
 def test_killed_while_writing_and_while_judging(tmp_path: Path) -> None:
     out = tmp_path / "killed"
     rows, marks, cache = out / "main" / "rows.jsonl", out / "main" / "marks.jsonl", out / "cache.sqlite"

@@ -23,6 +23,7 @@ from scipy import stats
 from scipy.sparse.csgraph import connected_components
 from test_metropolis import BARE, EXACT, FIGURE, IRREGULAR, MUTANT_LEVEL, SHARES, WORD_RANGE, Disagreement, compile_tables, disagreement
 from test_metropolis import grammar as build_grammar
+from tiers import mostly_slow
 from transition import Grammar, transition_matrix, ways
 
 from gnrs_ppl.errors import InputError
@@ -214,7 +215,7 @@ def joint_index(case: Case, ladders: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.ravel_multi_index(np.moveaxis(ladders, -1, 0), (len(case.grammar.structures),) * case.replicas)
 
 
-@cases
+@pytest.mark.parametrize("name", mostly_slow(CASES, but=["three rungs"]))
 def test_one_step_frequencies_of_ladders(name: str):
     """Neighbours in a batch in different ladders and turns: a step against the rows of its matrix, swaps against their rates.
 
@@ -517,7 +518,7 @@ def test_every_stage_holds_its_weighted_target():
 SEEDS = range(20)
 
 
-@pytest.mark.parametrize("temperature", [SEARCH_TEMPERATURE, 0.02])
+@pytest.mark.parametrize("temperature", mostly_slow([SEARCH_TEMPERATURE, 0.02], but=[SEARCH_TEMPERATURE]))
 def test_log_normalizer_and_marginals_over_20_seeds(temperature: float):
     tables, particles = compile_tables(FIGURE), 4096
     posterior = exact_posterior(enumerate_space(tables), temperature)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import pytest
 
 Amount = TypeVar("Amount")
 
@@ -13,3 +16,9 @@ fast = False
 def tier(fast_amount: Amount, full_amount: Amount) -> Amount:
     """The amount of this run's tier."""
     return fast_amount if fast else full_amount
+
+
+def mostly_slow(cases: Iterable[Any], but: Iterable[Any]) -> list[Any]:
+    """The cases of a parametrised test, all marked slow but some."""
+    kept = list(but)
+    return [case if case in kept else pytest.param(case, marks=pytest.mark.slow) for case in cases]
