@@ -9,6 +9,8 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
 
 import duckdb
 import pytest
@@ -58,6 +60,32 @@ def write_parquet(path: Path, rows: list[dict[str, str]]) -> Path:
     return path
 
 
+XES_NAMES = {"case_id": "case:concept:name", "activity": "concept:name", "timestamp": "time:timestamp"}
+
+
+def write_xes(path: Path, rows: list[dict[str, str]]) -> Path:
+    kinds = {"time:timestamp": "date", "cost": "float"}
+    traces: dict[str, list[dict[str, str]]] = {}
+    for row in rows:
+        traces.setdefault(row["case:concept:name"], []).append(row)
+    text = '<?xml version="1.0" encoding="UTF-8"?>\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
+    text += '<extension name="Concept" prefix="concept" uri="http://www.xes-standard.org/concept.xesext"/>\n'
+    text += '<global scope="event"><string key="concept:name" value="name"/></global>\n'
+    for case, events in traces.items():
+        text += f"<trace><string key='concept:name' value='{case}'/>\n"
+        for event in events:
+            text += "<event>" + "".join(
+                f"<{kinds.get(key, 'string')} key={quoteattr(key)} value={quoteattr(value)}/>"
+                for key, value in event.items()
+                if value and not key.startswith("case:")
+            )
+            text += "</event>\n"
+        text += "</trace>\n"
+    data = (text + "</log>\n").encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
 def context_of(folder: Path) -> dict:
     return yaml.safe_load((folder / "context.yaml").read_text())
 
@@ -91,18 +119,19 @@ def test_a_csv_file_becomes_a_context_that_works_at_once(tmp_path: Path) -> None
     assert text.count("guessed 0") + text.count("guessed 1") == sum(done.guesses.values())
 
 
-def test_the_same_log_in_three_formats_gives_the_same_context(tmp_path: Path) -> None:
+def test_the_same_log_in_any_format_gives_the_same_context(tmp_path: Path) -> None:
+    order = ["concept:name", "time:timestamp", "org:resource", "org:role", "cost", "case:concept:name"]
+    named = [{XES_NAMES.get(key, key): value for key, value in row.items()} for row in ROWS]
+    rows = [{key: row[key] for key in order} for row in named]
     contexts, events = [], []
     for name, write in (
-        ("desk.csv", write_csv),
-        ("desk.csv.gz", write_csv),
-        ("desk.parquet", write_parquet),
-        ("desk.jsonl", write_json_lines),
-    ):
-        import_source(write(tmp_path / name, ROWS), tmp_path / f"{name}-out")
+        ("desk.csv", write_csv), ("desk.csv.gz", write_csv), ("desk.parquet", write_parquet), ("desk.jsonl", write_json_lines),
+        ("desk.xes", write_xes), ("desk.xes.gz", write_xes),
+    ):  # fmt: skip
+        import_source(write(tmp_path / name, rows), tmp_path / f"{name}-out")
         contexts.append((tmp_path / f"{name}-out" / "context.yaml").read_text().partition("\n")[2])
         events.append(events_of(tmp_path / f"{name}-out"))
-    assert len(set(contexts)) == 1
+    assert all(text == contexts[0] for text in contexts)
     assert all(found == events[0] for found in events)
 
 
@@ -229,6 +258,98 @@ def test_the_verb_says_what_it_did_and_what_to_type_next(
         assert not (tmp_path / "other").exists()
 
 
+def shared(name: str) -> Path:
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip(f"{name} is not at hand")
+    return path
+
+
+def columns_of(folder: Path) -> tuple[int, dict[str, int]]:
+    """Rows of the Parquet file, and the empty cells of each column."""
+    connection = duckdb.connect()
+    source = f"read_parquet('{folder / 'events.parquet'}')"
+    names = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
+    rows, *nulls = connection.execute(
+        "SELECT count(*), " + ", ".join(f'count(*) - count("{name}")' for name in names) + f" FROM {source}"
+    ).fetchall()[0]
+    return rows, dict(zip(names, nulls, strict=True))
+
+
+@pytest.mark.parametrize(
+    "name", ["textbook/running-example.xes", "real/receipt.xes.gz", "real/roadtraffic100traces.xes", "messy/10_orders.xes.gz"]
+)
+def test_xes_against_a_plain_pass_over_the_elements(name: str, tmp_path: Path) -> None:
+    path = shared(name)
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    filled: Counter[str] = Counter()
+    events = cases = 0
+    for trace in ElementTree.fromstring(data).iter():
+        if trace.tag.endswith("trace"):
+            own = [child.get("key") for child in trace if not child.tag.endswith("event") and child.get("value")]
+            found = [event for event in trace if event.tag.endswith("event")]
+            cases += bool(found)
+            events += len(found)
+            filled.update({f"case:{key}": len(found) for key in own})
+            filled.update(child.get("key") for event in found for child in event if child.get("value"))
+    done = import_source(path, tmp_path / "out")
+    assert (done.read, done.rows, done.counts["cases"]) == (events, events, cases)
+    rows, nulls = columns_of(tmp_path / "out")
+    assert rows == events
+    assert {key: events - nulls[key] for key in filled} == dict(filled)
+
+
+def test_a_converted_log_has_the_verdicts_of_the_one_made_by_hand(tmp_path: Path) -> None:
+    """Receipt as tools/convert_logs.py writes it, and as it is imported: one rule, the same verdict for every instance."""
+    path = shared("real/receipt.xes.gz")
+    import_source(path, tmp_path / "receipt")
+    rows = []
+    for trace in ElementTree.fromstring(gzip.decompress(path.read_bytes())):
+        if trace.tag.endswith("trace"):
+            case = next(child.get("value") for child in trace if child.get("key") == "concept:name")
+            for event in trace:
+                if event.tag.endswith("event"):
+                    cells = {child.get("key"): child.get("value") or "" for child in event}
+                    group = cells.get("org:group", "")
+                    rows.append({"case_id": case or "", "activity": cells["concept:name"], "timestamp": cells["time:timestamp"], "resource": cells.get("org:resource", ""), "role": "" if group == "EMPTY" else group})  # fmt: skip
+    write_csv(tmp_path / "by-hand.csv", rows)
+    rule = {
+        "rule": {
+            "trigger": {"act": "Confirmation of receipt", "channel": "receipt"},
+            "norm": {"constraints": [{"template": "response", "target": "T02 Check confirmation of receipt", "deadline": "P1D"}]},
+            "evidence": {"channels": ["receipt"]},
+            "procedure": {"steps": [{"stage": "review", "name": "review", "role": "staff"}]},
+        }
+    }
+    (tmp_path / "rule.json").write_text(json.dumps(rule))
+    context = str(tmp_path / "receipt" / "context.yaml")
+    made = gnrs.load_context(context)
+    by_hand = gnrs.context.RecordLayer(constants={"channel": "receipt"}, channels=made.records.channels)
+    logs = [made.log, gnrs.read_log(tmp_path / "by-hand.csv", by_hand)]
+    columns = 'case_id, activity, "timestamp", resource, role, channel'
+    tables = [log.connection.execute(f"SELECT {columns} FROM events ORDER BY event_id").fetchall() for log in logs]
+    assert tables[0] == tables[1]
+
+
+XES = '<?xml version="1.0"?>{}<log><trace><event>{}</event></trace></log>'
+EVENT = '<string key="concept:name" value="pay"/><date key="time:timestamp" value="2024-01-01T00:00:00Z"/>'
+BOMB = "<!DOCTYPE log [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'>]>"
+
+
+def test_what_xes_leaves_out_is_told(tmp_path: Path) -> None:
+    text = XES.format(
+        "", EVENT + '<list key="many"><values><string key="one" value="1"><int key="in" value="2"/></string></values></list><string/>'
+    )
+    text = text.replace("</log>", f"<event>{EVENT}</event><trace/></log>")
+    (tmp_path / "log.xes").write_text(text)
+    done = import_source(tmp_path / "log.xes", tmp_path / "out")
+    assert (done.read, done.rows, done.aside) == (2, 1, 1)
+    _, nulls = columns_of(tmp_path / "out")
+    assert {"many.one", "many.one.in"} <= set(nulls)
+    assert any("without key, value or a type" in line for line in done.said)
+    assert any("traces without events" in line for line in done.said)
+
+
 BAD = {
     "empty.csv": b"",
     "header.csv": b"case_id,activity,timestamp\n",
@@ -239,6 +360,17 @@ BAD = {
     "torn.csv.gz": gzip.compress(b"case_id,activity,timestamp\n1,pay,2024-01-01\n" * 100)[:-9],
     "not.csv.gz": b"\x1f\x8bnothing",
     "not.parquet": b"PAR1 nothing PAR1",
+    "bomb.xes": XES.format(BOMB, EVENT.replace("pay", "&b;")).encode(),
+    "bomb16.xes": XES.format(BOMB, EVENT).replace("1.0", "1.0").encode("utf-16"),
+    "outside.xes": XES.format('<!DOCTYPE log [<!ENTITY a SYSTEM "file:///etc/hostname">]>', EVENT.replace("pay", "&a;")).encode(),
+    "dtd.xes": XES.format('<!DOCTYPE log SYSTEM "http://example.org/log.dtd">', EVENT).encode(),
+    "undeclared.xes": XES.format("", EVENT.replace("pay", "&nbsp;")).encode(),
+    "torn.xes": XES.format("", EVENT).encode()[:-30],
+    "torn.xes.gz": gzip.compress(XES.format("", EVENT * 500).encode())[:-20],
+    "encoding.xes": XES.format("", EVENT).replace('"1.0"', '"1.0" encoding="klingon"').encode(),
+    "bytes.xes": XES.format("", EVENT).encode().replace(b"pay", b"p\xe4y"),
+    "deep.xes": (b"<log>" + b"<trace>" * 300 + b"</trace>" * 300 + b"</log>"),
+    "other.xml": b"<html><body/></html>",
     "no_rows.jsonl": b'{"a": \n[1]\n{{{\n',
 }
 

@@ -38,7 +38,11 @@ NAMES: dict[Column, tuple[str, ...]] = {
 }  # fmt: skip
 """Names of a column, without case and signs, the surest first. The case of an event comes before its own attributes."""
 
-REQUIRED: tuple[Column, ...] = ("timestamp", "activity", "case_id")
+XES: dict[Column, str] = {
+    "case_id": "case:concept:name", "activity": "concept:name", "timestamp": "time:timestamp",
+    "resource": "org:resource", "role": "org:role",
+}  # fmt: skip
+"""What the standard calls them, in whatever format such names stand."""
 LIFECYCLE = frozenset({
     "start", "complete", "schedule", "assign", "suspend", "resume", "abort", "withdraw", "ate_abort", "pi_abort", "reassign", "manualskip",
     "autoskip", "started", "completed", "begin", "end",
@@ -47,6 +51,8 @@ LIFECYCLE = frozenset({
 TIME = r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?$"
 ENOUGH_TIMES = 0.6
 MOST_ACTIVITIES = 2000
+ENOUGH_ROWS = 20
+"""Rows from which a role that never changes is taken for none."""
 
 
 class Seen(NamedTuple):
@@ -124,7 +130,10 @@ def guess_columns(staging: Staging, found: Found, told: Mapping[str, str]) -> di
             remedy = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(staging.columns[:12])}"
             raise staging.error(f"no column {name!r}", remedy, f"--column {column}")
         guesses[column] = Guess(name, seen[name].filled, rows, 1.0, "told")
-    for column, (name, why) in found.hints.items():
+    standard = {column: (name, "its name in XES") for column, name in XES.items() if name in seen and seen[name].filled}
+    if column_says_nothing(seen.get(XES["role"]), rows):
+        standard.pop("role", None)
+    for column, (name, why) in (standard | found.hints).items():
         if name in seen and column in COLUMNS and column not in told:
             guesses[column] = Guess(name, seen[name].filled, rows, 1.0, why)
     choosers: dict[Column, Chooser] = {"timestamp": _time, "activity": _activity, "case_id": _case}
@@ -144,6 +153,11 @@ def guess_columns(staging: Staging, found: Found, told: Mapping[str, str]) -> di
             if choice is not None:
                 guesses[column] = choice
     return {column: guesses[column] for column in COLUMNS if column in guesses}
+
+
+def column_says_nothing(seen: Seen | None, rows: int) -> bool:
+    """Whether one and the same value stands in every row of many."""
+    return seen is not None and seen.distinct == 1 and rows >= ENOUGH_ROWS
 
 
 def _by_name(column: Column, names: tuple[str, ...], seen: list[Seen], rows: int) -> Guess | None:
@@ -166,7 +180,7 @@ def _may_be(column: Column, seen: Seen, rows: int) -> bool:
     if column == "timestamp":
         return seen.times >= ENOUGH_TIMES * rows
     if column in ("role", "location", "channel"):
-        return seen.distinct <= max(20, rows // 20) and seen.times == 0
+        return seen.distinct <= max(20, rows // 20) and seen.times == 0 and not (column == "role" and column_says_nothing(seen, rows))
     if column in ("offset", "grain"):
         return seen.distinct <= 50
     return seen.times == 0

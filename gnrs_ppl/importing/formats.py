@@ -35,6 +35,8 @@ def read_source(path: Path, staging: Staging, case: str | None) -> Found:
             raise InputError("is Parquet under another name", "name it so that it ends in .parquet", source=str(path))
         return read_table(path, staging)
     text = _text(head).lstrip()
+    if text.startswith("<"):
+        return _read_xml(path, staging, head, case)
     if text.startswith("{"):
         from gnrs_ppl.importing.table import read_json_lines
 
@@ -44,6 +46,12 @@ def read_source(path: Path, staging: Staging, case: str | None) -> Found:
     from gnrs_ppl.importing.table import read_table
 
     return read_table(path, staging)
+
+
+def _read_xml(path: Path, staging: Staging, head: bytes, case: str | None) -> Found:
+    from gnrs_ppl.importing.xes import read_xes
+
+    return read_xes(path, staging)
 
 
 def _head(path: Path) -> bytes:
