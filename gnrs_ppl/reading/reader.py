@@ -181,7 +181,8 @@ class _Reader:
         acts = [a for r in best for a in (*r.targets, r.activation, r.exception) if a is not None]
         told = {m.activity for m in self.marked.mentions if m.told[0].score >= WELL_TOLD}
         nothing = {m.activity for m, of in zip(self.marked.mentions, self.options, strict=True) if of[0].probability > SURELY}
-        if reading.force != "may" and {a.activity for a in reading.targets} & nothing:
+        binds = patterns.DUTY.search(self.text.sentence) or patterns.NEGATIVE.search(self.text.sentence)
+        if reading.force != "may" and not binds and {a.activity for a in reading.targets} & nothing:
             return False
         return told <= {a.activity for a in acts} and all(a.score >= WELL_TOLD for a in (*reading.targets, reading.activation) if a)
 
