@@ -1,4 +1,4 @@
-"""Command line: goals, read, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait until a verb needs them."""
+"""Command line: goals, import, read, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait until a verb needs them."""
 
 from __future__ import annotations
 
@@ -89,6 +89,13 @@ class Split(StrEnum):
     ood = "ood"
 
 
+class DateOrder(StrEnum):
+    """Orders of day and month where the year stands last."""
+
+    day_first = "day-first"
+    month_first = "month-first"
+
+
 class Bench(StrEnum):
     """Benchmarks that ship with the package."""
 
@@ -120,6 +127,10 @@ Chains = Annotated[int, typer.Option(help="Parallel chains.")]
 Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 KernelOption = Annotated[Kernel, typer.Option(help="Sampler.")]
+SettingOption = Annotated[
+    list[str] | None,
+    typer.Option("--setting", metavar="NAME=VALUE", help="A setting of the sampler; may be repeated.", show_default=False),
+]
 WeightsOption = Annotated[str, typer.Option(help="Weights of the score: fitted, uniform, default, posterior, or a file.")]
 MaxCost = Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)]
 Price = Annotated[
@@ -176,7 +187,7 @@ def goals(
             raise InputError("these goals are held out", "add --reveal; the run enters the ledger", source="arguments")
         from gnrs_ppl.evaluate.ledger import enter
         from gnrs_ppl.evaluate.summary import summaries
-        from gnrs_ppl.report import print_labels
+        from gnrs_ppl.report.benchmarks import print_labels
 
         if reveal and any(g.split != "dev" for g in chosen):
             enter(sys.argv)
@@ -193,7 +204,7 @@ def goals(
     if as_json:
         print(to_json([g.model_dump(mode="json") for g in chosen]))
         return
-    from gnrs_ppl.report import print_goals
+    from gnrs_ppl.report.benchmarks import print_goals
 
     print_goals(chosen)
 
@@ -204,30 +215,76 @@ def _list_cards(as_json: bool) -> None:
     if as_json:
         print(to_json([card.model_dump(mode="json") for card in cards()]))
         return
-    from gnrs_ppl.report import print_cards
+    from gnrs_ppl.report.benchmarks import print_cards
 
     print_cards(cards())
 
 
 def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool) -> None:
-    from gnrs_ppl.experiments.pools import feature_audit, pool_audit
-    from gnrs_ppl.report import print_features, print_pools
+    from gnrs_ppl.experiments.command import show_tables
+    from gnrs_ppl.experiments.pools import audit, counts, described, feature_audit
 
     with _working("building pools"):
-        counted = pool_audit(goal_ids) if pools else None
-        described = feature_audit(goal_ids) if features else None
-    if as_json:
-        found: dict[str, Any] = {}
-        if counted:
-            found |= {"goals": [g._asdict() for g in counted.goals], "signatures": counted.signatures}
-        if described:
-            found |= {"features": [f._asdict() for f in described[0]], "flags": [f._asdict() for f in described[1]]}
-        print(to_json(found))
+        counted = [counts(goal) for goal in goal_ids] if pools else []
+        found = feature_audit(goal_ids) if features else None
+    if not as_json:
+        show_tables([*(audit(counted) if counted else ()), *(described(*found) if found else ())])
         return
-    if counted:
-        print_pools(counted)
-    if described:
-        print_features(*described)
+    told: dict[str, Any] = {"goals": counted} if counted else {}
+    if found:
+        told |= {"features": [f._asdict() for f in found[0]], "flags": [f._asdict() for f in found[1]]}
+    print(to_json(told))
+
+
+@app.command("import")
+def import_(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            help="XES, OCEL 2.0 (JSON, XML, SQLite), CSV, Parquet, JSON Lines, SQLite tables or BPMN; gzipped or plain.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path | None, _written("Folder for the context and its events; named after SOURCE unless given.")] = None,
+    case: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What a case is: a column, or in OCEL a type of object.", show_default=False)
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=COLUMN", help="Say which column is what: role=org:group; role= says none is.", show_default=False),
+    ] = None,
+    zone: Annotated[
+        str | None, typer.Option(metavar="ZONE", help="Time zone of times without offset: Europe/Amsterdam.", show_default=False)
+    ] = None,
+    dates: Annotated[
+        DateOrder | None, typer.Option(help="How 03/04/2024 is meant, where the file does not show it.", show_default=False)
+    ] = None,
+    update: Annotated[bool, typer.Option("--update", help="Import again into the folder; what was changed by hand stays.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a context of your records: events as Parquet, and what rules need guessed from them, each guess marked."""
+    from gnrs_ppl.importing import import_source
+
+    told: dict[str, str] = {}
+    for pair in column or ():
+        name, equals, value = pair.partition("=")
+        if not equals or name in told:
+            raise InputError(
+                f"{one_line(pair, 60)!r} is not NAME=COLUMN, once for each name",
+                "write role=org:group",
+                source="arguments",
+                field="--column",
+            )
+        told[name] = value
+    with _working("importing"):
+        done = import_source(source, out, case=case, columns=told, zone=zone, order=dates.value if dates else None, update=update)
+    if as_json:
+        print(to_json(done.as_dict()))
+    else:
+        from gnrs_ppl.report.imported import print_import
+
+        print_import(done)
 
 
 @app.command()
@@ -260,7 +317,7 @@ def read(
 
     if batch is not None:
         from gnrs_ppl.reading.batch import read_rows, rows_of
-        from gnrs_ppl.report_reading import print_batch, print_model
+        from gnrs_ppl.report.reading import print_batch, print_model
 
         with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
             rows = rows_of(batch)
@@ -279,7 +336,7 @@ def read(
     if as_json:
         typer.echo(to_json(as_data(readings) | _told(found)))
     else:
-        from gnrs_ppl.report_reading import print_model, print_reading
+        from gnrs_ppl.report.reading import print_model, print_reading
 
         print_reading(readings)
         print_model(_told(found))
@@ -336,6 +393,9 @@ def draft(
     ] = None,
     every: Annotated[bool, typer.Option("--every", help="Draft each rule the sentence states; with --out a folder for each.")] = False,
     log: Log = None,
+    sentence: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A sentence in place of the context's goal and pools.", show_default=False)
+    ] = None,
     chains: Chains = 64,
     steps: Steps = 200,
     seed: Seed = 0,
@@ -355,12 +415,15 @@ def draft(
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the drafts of a split."""
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
+    from gnrs_ppl.context.load import with_sentence
     from gnrs_ppl.draft import FILES, of_rule, read_too, rules_stated
 
     if (context is None) == (split is None):
         raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
     if (statement is not None) + every + (split is not None) > 1:
         raise InputError("--statement, --every and --split contradict one another", "give one of them", source="arguments")
+    if split is not None and sentence is not None:
+        raise InputError("goes with one context", "leave out --split", source="arguments", field="--sentence")
     _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache})
     if split is not None and llm:
         raise InputError("a split is drafted without a language model", "name one context", source="arguments", field="--llm")
@@ -373,6 +436,8 @@ def draft(
     stopped: list[tuple[int, GnrsError]] = []
     with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
         loaded = gnrs.load_context(str(context), log)
+        if sentence is not None:
+            loaded = with_sentence(loaded, sentence)
         if every:
             (loaded,) = read_too([loaded], model, seed)
         rules = rules_stated(loaded) if every else 1
@@ -405,7 +470,7 @@ def draft(
     elif as_json:
         print(to_json(drafts[0][1].as_dict()))
     else:
-        from gnrs_ppl.report import print_draft
+        from gnrs_ppl.report.draft import print_draft
 
         for _, drafted, written in drafts:
             print_draft(drafted, written)
@@ -443,8 +508,8 @@ def _with_llm(wanted: bool, options: dict[str, Any]) -> None:
 def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> None:
     from gnrs_ppl.benchmarks.gnrs_bench import goals
     from gnrs_ppl.evaluate.ledger import enter
-    from gnrs_ppl.experiments.drafting import draft_goals, summaries
-    from gnrs_ppl.report import print_rows
+    from gnrs_ppl.experiments.command import show_tables, tables_json
+    from gnrs_ppl.experiments.drafting import draft_goals, tables
 
     ids = [g.id for g in goals() if g.split == split.value]
     if split is not Split.dev:
@@ -453,10 +518,9 @@ def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> N
         enter(sys.argv)
     rows = list(_counted("drafting and scoring", draft_goals(ids, revealed=reveal, **request), len(ids)))
     if as_json:
-        found = {"goals": [row.as_dict() for row in rows], "means": [s._asdict() for s in summaries(rows)]}
-        print(to_json(found))
+        print(to_json({"goals": rows, "tables": tables_json(tables(rows))}))
     else:
-        print_rows(rows, summaries(rows))
+        show_tables(tables(rows))
 
 
 @app.command()
@@ -491,7 +555,7 @@ def audit(
     elif as_csv:
         print(result.to_csv(), end="")
     else:
-        from gnrs_ppl.report import print_audit
+        from gnrs_ppl.report.audit import print_audit
 
         print_audit(result, limit)
     if result.failed:
@@ -507,25 +571,29 @@ def sample(
     steps: Steps = 200,
     seed: Seed = 0,
     kernel: KernelOption = Kernel.metropolis,
+    setting: SettingOption = None,
     weights: WeightsOption = "fitted",
     as_json: Json = False,
 ) -> None:
     """Run the chains and keep every draw in a netCDF file that ArviZ reads."""
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
-    from gnrs_ppl.draft import search
+    from gnrs_ppl.inference.kernels import read_settings
+    from gnrs_ppl.report.data import search_data
+    from gnrs_ppl.search import search
 
     check_file(out)
+    settings = read_settings(setting or [])
     with _working("sampling"):
         chosen = weights_named(weights)
         loaded = gnrs.load_context(context, log)
         check_apart([out], _inputs(loaded, str(context), weights))
-        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
+        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen, settings=settings)
         found.save_posterior(out)
     if as_json:
-        print(to_json(found.as_dict() | {"out": str(out)}))
+        print(to_json(search_data(found) | {"out": str(out)}))
         return
-    from gnrs_ppl.report import print_search
+    from gnrs_ppl.report.draft import print_search
 
     print_search(found, out)
 
@@ -561,7 +629,7 @@ def fit(
         extra = {"out": str(out) if out else None, "plots": [str(path) for path in drawn]}
         print(to_json(found.as_dict() | extra))
         return
-    from gnrs_ppl.report import print_fit
+    from gnrs_ppl.report.fit import print_fit
 
     print_fit(found, [*written, *drawn])
 
@@ -590,7 +658,7 @@ def diagnose(
     if as_json:
         print(to_json(found.as_dict() | {"plots": [str(p) for p in drawn]}))
     else:
-        from gnrs_ppl.report import print_diagnosis
+        from gnrs_ppl.report.diagnosis import print_diagnosis
 
         print_diagnosis(found, drawn)
     if found.verdict == "not mixed":

@@ -14,11 +14,11 @@ import tiers
 from pairs import OPERATORS, random_pair
 from tiers import tier
 
-from gnrs_ppl.audit.checkable import check, resolved
+from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_procedure, compile_rule
 from gnrs_ppl.audit.run import execute
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Verdict
-from gnrs_ppl.context.log import Event, EventLog
+from gnrs_ppl.context.log import Event, EventLog, resolved
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, MUTUAL, NEIGHBOURS, Structure
@@ -62,6 +62,18 @@ def differences(
     if follow_up is not None:
         found += _unlike("procedure", oracle.evaluate_procedure(structure, filled, events, want), execute(follow_up, log))
     return want, found
+
+
+def procedure_verdicts(structure: Structure, records: RecordLayer, log: EventLog) -> list[InstanceVerdict] | None:
+    """Verdicts of a rule's procedure, by whichever compiler is loaded when this is called; None where it is prospective."""
+    from gnrs_ppl.audit.checkable import check
+    from gnrs_ppl.audit.compile import compile_procedure
+    from gnrs_ppl.audit.run import execute
+
+    query = compile_procedure(check(structure, records, log))
+    if query is None:
+        return None
+    return [] if structure.norm.force == "may" else execute(query, log)
 
 
 def _unlike(what: str, want: list[InstanceVerdict], got: list[InstanceVerdict]) -> list[str]:

@@ -21,14 +21,15 @@ from typing import Literal, NamedTuple
 import duckdb
 import oracle
 import tiers
+from agreement import procedure_verdicts
 from pairs import OPERATORS, random_pair
 
 from gnrs_ppl.audit import types as audit_types
-from gnrs_ppl.audit.checkable import check, resolved
+from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import Query, compile_rule
 from gnrs_ppl.audit.run import evaluate
 from gnrs_ppl.audit.types import InstanceVerdict
-from gnrs_ppl.context.log import Event, EventLog
+from gnrs_ppl.context.log import Event, EventLog, resolved
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.rule.types import IMPLEMENTED, Structure
@@ -260,7 +261,7 @@ def _caught(run: ModuleType, mutation: Mutation, pairs: list[Pair]) -> Literal["
 
 
 def _differs(run: ModuleType, pair: Pair, procedure: bool) -> bool:
-    if procedure and run.evaluate_procedure(pair.structure, pair.records, pair.log) != pair.procedure:
+    if procedure and procedure_verdicts(pair.structure, pair.records, pair.log) != pair.procedure:
         return True
     query = run.compile_rule(run.check(pair.structure, pair.records, pair.log))
     # the same query has the answers of the unchanged compiler, which are the oracle's

@@ -506,7 +506,7 @@ def test_averaging_over_weights_is_the_mean_posterior():
         p = np.where(enumeration.feasible, exact_posterior(enumeration, 1 / beta.sum()).probability, 0)
         winners.append(p.argmax())
         mean = mean + p / 7
-    assert found.probability == pytest.approx(mean.max())
+    assert found.best.probability == pytest.approx(mean.max())
     assert found.best.position.tolist() == enumeration.position(int(mean.argmax())).tolist()
     assert found.changes == np.mean(np.array(winners) != mean.argmax())
     assert DEFAULT_WEIGHTS.draws == ()

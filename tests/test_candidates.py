@@ -508,7 +508,7 @@ def test_a_file_without_pools_is_drafted_from_its_own(tmp_path: Path) -> None:
     for slot in SLOTS:
         assert data["candidates"][slot]
         assert all(found["sources"] and set(found["sources"]) <= SOURCES.keys() for found in data["candidates"][slot])
-    assert {source for source, _ in draft.search.built.proposed} == SOURCES.keys()
+    assert {source for source, _ in draft.built.proposed} == SOURCES.keys()
 
 
 def test_a_goal_that_asks_nothing_is_refused_by_name(tmp_path: Path) -> None:

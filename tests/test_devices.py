@@ -35,8 +35,9 @@ def tables(seed: int) -> Tables:
 
 
 def draw(chains: int) -> list[Chains]:
-    """Two named spaces of three variables."""
-    return run_many([tables(1), tables(2)], chains=chains, steps=30, temperature=0.08, seed=3, names=["one", "two"])
+    """Two named spaces of three variables, by a kernel of plain chains and one of ladders."""
+    request: dict[str, Any] = {"chains": chains, "steps": 30, "temperature": 0.08, "seed": 3, "names": ["one", "two"]}
+    return [*run_many([tables(1), tables(2)], **request), *run_many([tables(1), tables(2)], **request, kernel="tempering", replicas=3)]
 
 
 def content(found: Sequence[Chains]) -> list[dict[str, Any]]:

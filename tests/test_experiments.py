@@ -34,7 +34,7 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.audit_f1 import execute
 from gnrs_ppl.evaluate.hard_ok import hard_ok
-from gnrs_ppl.experiments import ablations, charters, main, methods, runner, schema_noise, slots
+from gnrs_ppl.experiments import ablations, cards, main, methods, runner, schema_noise, slots
 from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.experiments.command import listing
 from gnrs_ppl.experiments.compare import compare
@@ -382,7 +382,7 @@ def reduced(name: str) -> Experiment:
     if name == "ablations":
         return found._replace(cells=lambda request: [cell for cell in ablations.wanted(request) if cell.method not in LATER])
     if name == "realcharter":
-        return found._replace(cells=lambda request: [cell for cell in charters.wanted(request) if cell.method in CHARTERS])
+        return found._replace(cells=lambda request: [cell for cell in cards.wanted(request) if cell.method in CHARTERS])
     return found._replace(cells=None) if name == "ood" else found
 
 

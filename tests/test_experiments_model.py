@@ -37,6 +37,7 @@ from gnrs_ppl.experiments.agreement import correlation, kappa, pairwise_spearman
 from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
 from gnrs_ppl.experiments.judging import joined, judge_rows, read_marks, text_id
+from gnrs_ppl.experiments.methods import cells
 from gnrs_ppl.experiments.packs import Item, Question, read_filled, read_key, write_pack
 from gnrs_ppl.experiments.published import index
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments
@@ -44,7 +45,7 @@ from gnrs_ppl.experiments.rows import Row, cell_of, read_rows
 from gnrs_ppl.experiments.rubric_margins import points
 from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, Outcome, Request, Run, run
 from gnrs_ppl.experiments.tables import Table
-from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, cells, generate, making, write_rows
+from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, generate, making, write_rows
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings
 from gnrs_ppl.llm.roles import ROLES
 from gnrs_ppl.rule.types import SLOTS
@@ -131,7 +132,7 @@ def test_every_experiment_makes_its_tables(made: Everything) -> None:
 
 def test_rows_are_the_cells_and_hold_text_structure_and_calls(made: Everything) -> None:
     rows = read_rows(made.out / "main")
-    assert sorted(map(repr, map(cell_of, rows))) == sorted(map(repr, cells(SAMPLED, REQUEST)))
+    assert sorted(map(repr, map(cell_of, rows))) == sorted(map(repr, cells(SAMPLED, REQUEST, WRITERS)))
     for row in rows:
         writer = WRITERS[row["method"]]
         asked = writer.model or writer.baseline is not None
@@ -161,7 +162,7 @@ def test_the_other_methods_have_a_row() -> None:
     assert set(MAIN_TABLE) <= {*names, *SAMPLED}
     received = loopback.Received()
     with received.server() as server:
-        found = write_rows(cells(names, ONE_GOAL), ONE_GOAL, loopback.model(server))
+        found = write_rows(cells(names, ONE_GOAL, WRITERS), ONE_GOAL, loopback.model(server))
         assert max(server.asked.values()) == 1
     assert sorted(one.row["method"] for one in found) == sorted(names)
     assert all(one.row["text"] and not one.unanswered for one in found)

@@ -22,7 +22,8 @@ from scipy.sparse.csgraph import connected_components
 from tiers import mostly_slow, tier
 from transition import EDITS, Grammar, Ways, acceptance, proposal_matrix, transition_matrix, ways
 
-from gnrs_ppl.inference.metropolis import Info, State, accept, build_kernel, init, metropolis
+from gnrs_ppl.inference.chains import algorithm as sampling_algorithm
+from gnrs_ppl.inference.metropolis import Info, State, accept, build_kernel, init
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS, choose
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
 from gnrs_ppl.models.space import alias_table, build_space
@@ -711,7 +712,7 @@ def assert_close(left: Any, right: Any):
 
 def test_step_is_the_transition_and_keys_matter():
     tables = tables_of("figure")
-    algorithm = metropolis(tables, SEARCH_TEMPERATURE)
+    algorithm = sampling_algorithm(tables, SEARCH_TEMPERATURE)
     start = algorithm.init(positions_of("figure")[57])
     everything = jax.device_get(evaluate(positions_of("figure"), tables, SEARCH_TEMPERATURE))
     assert_close(start, jax.tree.map(lambda leaf: leaf[57], everything))

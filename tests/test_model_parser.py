@@ -11,10 +11,10 @@ import loopback
 import pytest
 from scripted import ScriptedServer
 
-from gnrs_ppl.audit.checkable import resolved
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.log import resolved
 from gnrs_ppl.evaluate.hard_ok import hard_ok, hard_ok_partial, support_of, with_gaps
 from gnrs_ppl.evaluate.model_parser import NOT_STATED, Parsed, parse_texts
 from gnrs_ppl.experiments.bench import Bench

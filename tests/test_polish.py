@@ -25,11 +25,11 @@ from scripted import ScriptedServer, request_key
 from scripts import _REWORDED
 
 import gnrs_ppl as gnrs
-from gnrs_ppl.audit.checkable import resolved
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import goals
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.cli import run
+from gnrs_ppl.context.log import resolved
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.trace import load as load_posterior

@@ -71,7 +71,7 @@ def test_on_a_terminal_parts_have_styles_and_no_brackets(
 ) -> None:
     from rich.console import Console
 
-    import gnrs_ppl.report_reading as report
+    import gnrs_ppl.report.reading as report
 
     shown = io.StringIO()
     monkeypatch.setattr(report, "_console", lambda: Console(file=shown, force_terminal=True, width=110, color_system="truecolor"))

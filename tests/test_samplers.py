@@ -27,8 +27,8 @@ from test_cpsat_uai import NETWORKS, Network, network
 from tiers import mostly_slow
 
 from gnrs_ppl.inference import smc
-from gnrs_ppl.inference.chains import run_chains
-from gnrs_ppl.inference.metropolis import Info, State, metropolis
+from gnrs_ppl.inference.chains import algorithm, run_chains
+from gnrs_ppl.inference.metropolis import Info, State
 from gnrs_ppl.inference.result import Chains
 from gnrs_ppl.inference.starts import draw_prior
 from gnrs_ppl.inference.sweep import Exact, sweep
@@ -266,14 +266,14 @@ def test_the_error_of_particles_falls_with_the_root_of_their_number():
 def test_blackjax_runs_the_kernel_as_it_is():
     """Its plain loop, from a position and from a state."""
     small, posterior = few()
-    algorithm = metropolis(small, SEARCH_TEMPERATURE)
+    sampler = algorithm(small, SEARCH_TEMPERATURE)
 
     def keep(state: State, info: Info) -> tuple[jax.Array, jax.Array]:
         return state.position, info.accepted
 
     def one(key: jax.Array, position: jax.Array) -> Any:
-        last, _ = run_inference_algorithm(key, algorithm, 100, initial_position=position)
-        return run_inference_algorithm(key, algorithm, 300, initial_state=last, transform=keep)
+        last, _ = run_inference_algorithm(key, sampler, 100, initial_position=position)
+        return run_inference_algorithm(key, sampler, 300, initial_state=last, transform=keep)
 
     starts = draw_prior(small, 256, np.random.default_rng(3))
     last, (path, accepted) = jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(1), 256), starts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -78,44 +79,57 @@ def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
         raise InputError("requires and forbids nothing, so no rule can be proposed", remedy, source=context.source, field="goal")
     if unseen := next((name for name in material.goal.triggers if name not in material.traces.homes), None):
         raise Refused(f"goal.triggers: {absent('action', unseen, context)}", "name a recorded act", reason="no_such_act")
-    kept: dict[str, dict[str, tuple[SlotContent, Levelled, Counter[str], str]]] = {slot: {} for slot in SLOTS}
+    kept: dict[str, dict[str, Entry]] = {slot: {} for slot in SLOTS}
     proposed: Counter[tuple[str, str]] = Counter()
     dropped: dict[tuple[str, str], Dropped] = {}
-    sources_of_goal = [(source, propose(material)) for source, propose in SOURCES.items()] + [(LLM, iter(proposals))]
-    for source, found in sources_of_goal:
+    for source, found in [*((source, propose(material)) for source, propose in SOURCES.items()), (LLM, iter(proposals))]:
         for proposal in found:
-            content, vary, reason = filtered(proposal, context)
+            entry, says = filtered(proposal, source, context)
             proposed[source, proposal.slot] += 1
-            if reason:
-                told = f"{proposal.because}: {dumps(content)}"
-                dropped.setdefault((proposal.slot, dumps(content)), Dropped(proposal.slot, told, reason))
-                continue
-            key = dumps(content) + dumps(vary)
-            *_, sources, _ = kept[proposal.slot].setdefault(key, (content, vary, Counter(), f"{source}: {proposal.because}"))
-            sources[source] += 1
+            if isinstance(entry, Dropped):
+                dropped.setdefault((proposal.slot, says), entry)
+            else:
+                same = kept[proposal.slot].setdefault(says + dumps(entry.vary), entry)
+                same.sources = tuple(sorted({*same.sources, source}))
     pools: dict[str, list[dict[str, Any]]] = {}
     for slot in SLOTS:
-        read = [found for found in kept[slot].values() if "reading" in found[2]]
-        others = [found for found in kept[slot].values() if "reading" not in found[2]]
-        room = max(POOL_LIMIT - len(read), 0)
-        ranked = [*read, *sorted(others, key=lambda found: -_rank(found[0], material.goal, context))[:room]]
-        if not ranked:
+        entries = [*kept[slot].values()]
+        if not entries:
             reasons = [d.reason for d in dropped.values() if d.slot == slot] or ["no source proposed one"]
             remedy = "record it, or state pools by hand"
             raise InputError(f"no candidate is left ({reasons[0]})", remedy, source=context.source, field=f"pools.{slot}")
-        chosen = [found for found in kept[slot].values() if any(found is r for r in ranked)]
-        pools[slot] = [
-            {"id": f"{slot[0].upper()}{i}", "content": content, "vary": vary, "sources": tuple(sorted(sources)), "provenance": told}
-            for i, (content, vary, sources, told) in enumerate(chosen, 1)
-        ]
+        read = [entry for entry in entries if "reading" in entry.sources]
+        others = [entry for entry in entries if "reading" not in entry.sources]
+        others.sort(key=lambda entry: -_rank(entry.content, material.goal, context))
+        chosen = {*read, *others[: max(POOL_LIMIT - len(read), 0)]}
+        stays = (entry for entry in entries if entry in chosen)
+        pools[slot] = [entry.named(f"{slot[0].upper()}{number}") for number, entry in enumerate(stays, 1)]
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
 
 
-def filtered(proposal: Proposal, context: Context) -> tuple[SlotContent, Levelled, str]:
-    """A proposal's canonical content, its levels, and why the grounding filter drops it; empty where it does not."""
+@dataclass(eq=False)
+class Entry:
+    """A candidate while its pool fills: it has no name yet, and further sources may propose the same."""
+
+    content: SlotContent
+    vary: Levelled
+    sources: tuple[str, ...]
+    provenance: str
+
+    def named(self, name: str) -> dict[str, Any]:
+        """As a pool lists it."""
+        return {"id": name, **vars(self)}
+
+
+def filtered(proposal: Proposal, source: str, context: Context) -> tuple[Entry | Dropped, str]:
+    """A proposal in canonical form, or why the grounding filter drops it; and what it says, as JSON."""
     stated = as_the_goal_says(proposal, context)
     content = canonical_slot(TYPES[proposal.slot].model_validate(stated.content))
-    return content, _levels(stated), unrecorded(content, context) or beyond(content, context)
+    vary = Levelled.model_validate({name: tuple(levels) for name, levels in stated.vary.items() if levels})
+    says = dumps(content)
+    if reason := unrecorded(content, context) or beyond(content, context):
+        return Dropped(proposal.slot, f"{proposal.because}: {says}", reason), says
+    return Entry(content, vary, (source,), f"{source}: {proposal.because}"), says
 
 
 def _with_proposals(built: Built, proposals: Sequence[Proposal], context: Context) -> Built:
@@ -123,16 +137,14 @@ def _with_proposals(built: Built, proposals: Sequence[Proposal], context: Contex
     proposed, dropped = built.proposed.copy(), list(built.dropped)
     pools: dict[str, list[dict[str, Any]]] = {slot: [dict(candidate) for candidate in getattr(built.pools, slot)] for slot in SLOTS}
     for proposal in proposals:
-        content, vary, reason = filtered(proposal, context)
+        entry, _ = filtered(proposal, LLM, context)
         proposed[LLM, proposal.slot] += 1
         pool = pools[proposal.slot]
-        if reason:
-            dropped.append(Dropped(proposal.slot, f"{proposal.because}: {dumps(content)}", reason))
-        elif all((canonical_slot(c["content"]), c["vary"]) != (content, vary) for c in pool):
+        if isinstance(entry, Dropped):
+            dropped.append(entry)
+        elif all((canonical_slot(c["content"]), c["vary"]) != (entry.content, entry.vary) for c in pool):
             taken = {c["id"] for c in pool}
-            name = next(name for n in count(1) if (name := f"{proposal.slot[0].upper()}-{LLM}-{n}") not in taken)
-            told = f"{LLM}: {proposal.because}"
-            pool.append({"id": name, "content": content, "vary": vary, "sources": (LLM,), "provenance": told})
+            pool.append(entry.named(next(n for i in count(1) if (n := f"{proposal.slot[0].upper()}-{LLM}-{i}") not in taken)))
     return Built(Pools.model_validate(pools), proposed, tuple(dropped))
 
 
@@ -157,10 +169,6 @@ def as_the_goal_says(proposal: Proposal, context: Context) -> Proposal:
         constraints.append(constraint.model_copy(update=stated))
     vary = {parameter: levels for parameter, levels in proposal.vary.items() if not goal.timed or parameter != "deadline"}
     return proposal._replace(content=content | {"constraints": constraints}, vary=vary)
-
-
-def _levels(proposal: Proposal) -> Levelled:
-    return Levelled.model_validate({name: tuple(levels) for name, levels in proposal.vary.items() if levels})
 
 
 def _rank(content: SlotContent, goal: Goal, context: Context) -> float:

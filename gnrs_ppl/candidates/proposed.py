@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gnrs_ppl.candidates.build import filtered, pools_of
+from gnrs_ppl.candidates.build import LLM, filtered, pools_of
 from gnrs_ppl.candidates.grounding import Dropped, known_names, names_of
 from gnrs_ppl.candidates.source import Proposal
 from gnrs_ppl.candidates.templates import DEFAULT_STEPS
@@ -140,7 +140,10 @@ def _proposal(slot: str, fragment: Fragment[Any], context: Context) -> Proposal:
         raise InputError(f"is longer than {LONGEST_FRAGMENT:,} characters", "shorten it")
     content = fragment.content.content()
     proposal = Proposal(slot, content.model_dump(), plain(fragment.because))
-    if reason := _unknown(content, context) or _without_a_log(content, context) or filtered(proposal, context)[2]:
+    reason = _unknown(content, context) or _without_a_log(content, context)
+    if not reason and isinstance(entry := filtered(proposal, LLM, context)[0], Dropped):
+        reason = entry.reason
+    if reason:
         raise InputError(reason, "use another")
     return proposal
 

@@ -93,10 +93,12 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     lead = _lead(said)
     targets = {a.activity for r in said for a in r.targets}
     found: list[Opener] = []
+    told = False
     if lead.activation is not None:
-        asked_too = lead.activation.activity in targets
-        found.append(Opener(lead.activation.activity, lead.activation, 0.6 if asked_too else 1.0, "the act that is said to open it"))
-        if not asked_too:
+        asked_by = [r for r in said if lead.activation.activity in (a.activity for a in r.targets)]
+        told = all(presupposed(r) for r in asked_by)
+        found.append(Opener(lead.activation.activity, lead.activation, 1.0 if told else 0.6, "the act that is said to open it"))
+        if not asked_by:
             return found
     if lead.template in ("init", "end"):
         return [Opener(None, None, 1.0, "every case")]
@@ -104,7 +106,8 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     ends = material.usual_closers[:1] if _CLOSING.search(material.readings.sentence) else ()
     usual = (*ends, *(others if lead.condition else theirs), *(theirs if lead.condition else others)[:1])
     demanded = {a.activity for r in said if r.template not in NEGATIVE for a in r.targets}
-    whole = not lead.condition and not ends and theirs[:1] and theirs[0] in demanded  # the act that usually begins is itself asked for
+    begins = not lead.condition and not ends and theirs[:1] and theirs[0] in demanded
+    whole = begins or told  # the act that usually begins is itself asked for, or another opens it
     place = next((a.location for r in said if r.template not in NEGATIVE for a in r.targets if a.location), None)
     there = {a for a in usual if place and _carries(material, a, "location", place.name)}
     ranked = sorted(
@@ -122,7 +125,12 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
                 activity in theirs,
             )
         )
-    return [*found, Opener(None, None, 1.0 if whole else 0.3, "every case")]
+    return [*found, Opener(None, None, 1.0 if begins and not told else 0.3, "every case")]
+
+
+def presupposed(reading: Reading) -> bool:
+    """Whether an act may be told only to say when the rest is due: "delivers at the gate, and checks out within ten minutes of that"."""
+    return reading.template == "existence" and reading.joint == "all" and reading.count == 1 and reading.time is None
 
 
 def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> Proposals:

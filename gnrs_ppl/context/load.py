@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 
 from gnrs_ppl.context.files import read_any, read_data, validated
 from gnrs_ppl.context.limits import COMPARED
-from gnrs_ppl.context.log import EventLog, read_log
+from gnrs_ppl.context.log import EventLog, read_log, resolved
 from gnrs_ppl.context.profile import Profile, declared_profile, profile
 from gnrs_ppl.context.traces import Traces
 from gnrs_ppl.context.types import Frozen, Goal, RecordLayer, Schema
@@ -83,6 +83,11 @@ class Context:
         return self.scene.traces if self.scene is not None else Traces(self.log, self.profile, self.records)
 
     @cached_property
+    def resolved(self) -> RecordLayer:
+        """The record layer with what the log shows of each channel's capability and grain, where it does not declare them."""
+        return resolved(self.records, self.log)
+
+    @cached_property
     def profile(self) -> Profile:
         """Counts of the record layer; what it declares where it is prospective."""
         if self.scene is not None:
@@ -128,6 +133,12 @@ def read_schema(path: Path) -> Schema:
 def with_log(records: RecordLayer, log: Path | None) -> RecordLayer:
     """The record layer with another log in place of its own, or of none."""
     return records if log is None else records.model_copy(update={"log": str(log.absolute()), "prospective": False})
+
+
+def with_sentence(context: Context, sentence: str) -> Context:
+    """The same schema and records with a sentence as the whole goal; pools listed for another goal are left out."""
+    goal = validated(Goal, {"id": "sentence", "intent": sentence.strip()}, source="arguments", field="--sentence")
+    return replace(context, goal=goal, pools=None)
 
 
 def context_of(scene: Context, goal: Goal, source: str) -> Context:

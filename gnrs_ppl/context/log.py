@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gnrs_ppl.context.table import Table, opened
+from gnrs_ppl.context.table import Table, cell_text, opened
 from gnrs_ppl.context.time import GRAINS, Grain
-from gnrs_ppl.context.types import COLUMNS, Column, RecordLayer, span
+from gnrs_ppl.context.types import COLUMNS, Channel, Column, RecordLayer, span
 from gnrs_ppl.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -83,6 +84,57 @@ class EventLog:
         connection.execute("SET lock_configuration = true")
         events, cases = connection.execute("SELECT count(*), count(DISTINCT case_id) FROM events").fetchone() or (0, 0)
         return cls(connection, fingerprint, events, cases, findings, records)
+
+    @cached_property
+    def seen(self) -> Mapping[tuple[str, str], int]:
+        """(channel, activity) -> rows."""
+        return {
+            (channel, activity): count
+            for channel, activity, count in self.connection.execute(
+                'SELECT "channel", "activity", count(*) FROM "events" WHERE "channel" IS NOT NULL AND "activity" IS NOT NULL GROUP BY ALL'
+            ).fetchall()
+        }
+
+    @cached_property
+    def clocks(self) -> Mapping[tuple[str, str | None], Set[Grain]]:
+        """(channel, activity) -> grains of the dated rows."""
+        found: dict[tuple[str, str | None], set[Grain]] = {}
+        for channel, activity, grain in self.connection.execute(
+            'SELECT DISTINCT "channel", "activity", "grain" FROM "events" WHERE "channel" IS NOT NULL AND "timestamp" IS NOT NULL'
+        ).fetchall():
+            found.setdefault((channel, activity), set()).add(grain)
+        return found
+
+
+def resolved(records: RecordLayer, log: EventLog) -> RecordLayer:
+    """The record layer with every channel's capability and grain filled (line 2).
+
+    Parameters
+    ----------
+    records : RecordLayer
+        As declared. Where it declares no channel at all, the channels of the log are taken.
+    log : EventLog
+        The rows of D.
+
+    Returns
+    -------
+    RecordLayer
+        Channels with ``activities`` as declared, else the activities seen, and ``grain`` as declared, else the one seen; a channel
+        that shows several keeps none, since a declared grain is that of every row.
+    """
+    seen, clocks = log.seen, log.clocks
+    grains = {name: {g for (channel, _), seen_here in clocks.items() if channel == name for g in seen_here} for name, _ in clocks}
+    declared = records.channels or tuple(Channel.model_construct(name=name) for name in sorted({c for c, _ in seen}))
+    channels = tuple(
+        c.model_copy(
+            update={
+                "activities": tuple(sorted(a for ch, a in seen if ch == c.name)) if c.activities is None else c.activities,
+                "grain": c.grain or (next(iter(grains[c.name])) if len(grains.get(c.name, ())) == 1 else None),
+            }
+        )
+        for c in declared
+    )
+    return records.model_copy(update={"channels": channels})
 
 
 def open_connection() -> duckdb.DuckDBPyConnection:
@@ -248,16 +300,9 @@ class _Import:
 
     def _text(self, column: str, cell: str, kind: str) -> str:
         """SQL for a cell as text."""
-        if kind == "VARCHAR":
-            return cell
-        if kind.startswith("TIMESTAMP"):  # casts of one with zone depend on the connection's zone, epoch does not
-            zoned = kind == "TIMESTAMP WITH TIME ZONE"
-            instant = f"make_timestamp(epoch_us({cell}))" if zoned else f"{cell}::TIMESTAMP"
-            written = f"strftime({instant}, '%Y-%m-%dT%H:%M:%S.%f{'Z' if zoned else ''}')"
-            return f"CASE WHEN isfinite({cell}) THEN {written} ELSE {cell}::VARCHAR END"
         if kind.startswith(("BLOB", "STRUCT", "MAP", "UNION")) or kind.endswith("]"):
             raise self._error(f"holds {kind} where text is needed", "write it as text, a number, a date or a timestamp", column)
-        return f"{cell}::VARCHAR"
+        return cell_text(cell, kind)
 
     def _check_ids(self) -> None:
         """Number the rows where the file does not; refuse doubled and missing ids."""

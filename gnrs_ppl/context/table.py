@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from operator import itemgetter
@@ -64,12 +64,16 @@ class Table(Protocol):
         """Sha256 of the file's bytes, those that were read; known after ``scan``."""
 
 
+Aside = Callable[[int, list[str]], None]
+"""Takes the number and the cells of a row that is no row of the table."""
+
+
 @contextmanager
-def opened(path: Path, connection: duckdb.DuckDBPyConnection) -> Iterator[Table]:
+def opened(path: Path, connection: duckdb.DuckDBPyConnection, aside: Aside | None = None) -> Iterator[Table]:
     """The table in a CSV (plain or gzipped) or Parquet file; the path is taken literally and opened once.
 
     DuckDB is only ever given a private copy under a fixed name, because it reads patterns, home folders, URLs and columns
-    out of paths.
+    out of paths. Rows of a CSV file with a cell too few or too many go to ``aside``, and are refused where there is none.
 
     Raises
     ------
@@ -81,8 +85,8 @@ def opened(path: Path, connection: duckdb.DuckDBPyConnection) -> Iterator[Table]
         if not path.is_file():
             raise InputError("is not a regular file" if path.exists() else "no such file", "check records.log or --log", source=source)
         with path.open("rb", buffering=0) as raw, tempfile.TemporaryDirectory(prefix="gnrs-") as folder:
-            kind = _Parquet if path.suffix == ".parquet" else _Csv
-            yield kind(_Hashed(raw), Path(folder) / "log", source, connection)
+            hashed, copy = _Hashed(raw), Path(folder) / "log"
+            yield _Parquet(hashed, copy, source, connection) if path.suffix == ".parquet" else _Csv(hashed, copy, source, aside)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"is not a whole gzip file ({one_line(str(error), 80)})", "fetch or export it again", source=source) from None
     except OSError as error:
@@ -107,8 +111,8 @@ class _Hashed(io.RawIOBase):
 class _Csv:
     """Cells in double quotes where need be, a quote doubled inside them; no comments, nothing skipped, one delimiter."""
 
-    def __init__(self, stream: _Hashed, copy: Path, source: str, connection: duckdb.DuckDBPyConnection) -> None:
-        self.stream, self.copy, self.source = stream, copy, source
+    def __init__(self, stream: _Hashed, copy: Path, source: str, aside: Aside | None) -> None:
+        self.stream, self.copy, self.source, self.aside = stream, copy, source, aside
         self.rows = self.blank = 0
         self.encoding = "utf-8"
         lines = chain.from_iterable(self._lines())
@@ -153,7 +157,7 @@ class _Csv:
                     raise self._error(f"holds more than {MAX_ROWS:,} rows", "give the log in parts")
                 if set(map(len, rows)) != {len(self.header)}:
                     numbers = self._filled(numbers, rows)
-                    rows = [row for row in rows if row]
+                    rows = [row for row in rows if len(row) == len(self.header)]
                 write(zip(numbers, *(map(cell, rows) for cell in cells), strict=True))
         columns = ", ".join(["'row': 'BIGINT'", *(f"'c{i}': 'VARCHAR'" for i in range(len(cells)))])
         options = (
@@ -170,16 +174,18 @@ class _Csv:
         return InputError(problem, remedy, source=self.source)
 
     def _filled(self, numbers: Sequence[int], rows: list[list[str]]) -> list[int]:
-        """Numbers of the rows that are no blank lines; refuses rows with a cell too few or too many."""
+        """Numbers of the rows that are whole; what has a cell too few or too many is set aside or refused."""
         for number, row in zip(numbers, rows, strict=True):
             if row and len(row) != len(self.header):
-                raise self._error(
-                    f"row {number} holds {len(row)} cells, the header {len(self.header)}",
-                    f"mend the row; a cell with {DELIMITERS[self.delimiter]}, quotes or line ends goes in double quotes",
-                )
-        filled = [number for number, row in zip(numbers, rows, strict=True) if row]
-        self.blank += len(rows) - len(filled)
-        return filled
+                if self.aside is None:
+                    raise self._error(
+                        f"row {number} holds {len(row)} cells, the header {len(self.header)}",
+                        f"mend the row; a cell with {DELIMITERS[self.delimiter]}, quotes or line ends goes in double quotes",
+                    )
+                self.aside(number, row)
+            elif not row:
+                self.blank += 1
+        return [number for number, row in zip(numbers, rows, strict=True) if len(row) == len(self.header)]
 
     def _records(self, at_once: int) -> Iterator[list[list[str]]]:
         try:
@@ -266,6 +272,18 @@ class _Parquet:
 
     def fingerprint(self) -> str:
         return self.stream.digest.hexdigest()
+
+
+def cell_text(cell: str, kind: str) -> str:
+    """SQL for a Parquet cell of a type as text; a timestamp with a zone is written as an instant in UTC."""
+    if kind == "VARCHAR":
+        return cell
+    if kind.startswith("TIMESTAMP"):  # casts of one with zone depend on the connection's zone, epoch does not
+        zoned = kind == "TIMESTAMP WITH TIME ZONE"
+        instant = f"make_timestamp(epoch_us({cell}))" if zoned else f"{cell}::TIMESTAMP"
+        written = f"strftime({instant}, '%Y-%m-%dT%H:%M:%S.%f{'Z' if zoned else ''}')"
+        return f"CASE WHEN isfinite({cell}) THEN {written} ELSE {cell}::VARCHAR END"
+    return f"{cell}::VARCHAR"
 
 
 def _children(tree: Iterator[tuple[str, int | None]]) -> list[str]:

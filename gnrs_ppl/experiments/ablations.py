@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from gnrs_ppl.experiments.main import MEASURED
 from gnrs_ppl.experiments.methods import ABLATIONS, BASE, KERNELS, METHODS, cells, measure
-from gnrs_ppl.experiments.parts import METHOD, cited, mean
+from gnrs_ppl.experiments.parts import METHOD, cited, mean, told
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, lines, of
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, ends, part, specified
+from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, part, specified
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,11 +64,8 @@ def differences(rows: Sequence[Row], request: Request) -> Table:
         return of(rows, BASE, line.chains or max(request.chains))
 
     def change(measure: str, name: str, heading: str, scale: float, digits: int) -> Part[Line]:
-        def cells(line: Line) -> tuple[Entry, ...]:
-            found = base(line).change(line.own, measure, scale)
-            return (found.mean if found else None, *ends(found, digits))
-
-        return Part((Column(heading, digits), Column(f"{name}, 95 % over goals"), Column(f"{name}, 95 % over families")), cells)
+        columns = (Column(heading, digits), Column(f"{name}, 95 % over goals"), Column(f"{name}, 95 % over families"))
+        return Part(columns, lambda line: told(base(line).change(line.own, measure, scale), digits))
 
     says = (
         f"Variant less {BASE} at as many chains (at {max(request.chains)} where the variant runs none), paired by goal. "
@@ -140,8 +137,8 @@ def draw(rows: Sequence[Row], request: Request) -> Figure:
             height = place + 0.14 * (i - 1)
             axes.plot([low, high], [height, height], color=COLOURS[i], linewidth=1.5)
             axes.plot(found.mean, height, MARKERS[i], color=COLOURS[i], markersize=5)
-        told = "no chains" if chains is None else f"{chains} chain{'s' if chains > 1 else ''}"
-        axes.plot([], [], MARKERS[i], color=COLOURS[i], label=told)
+        label = "no chains" if chains is None else f"{chains} chain{'s' if chains > 1 else ''}"
+        axes.plot([], [], MARKERS[i], color=COLOURS[i], label=label)
     axes.set_yticks(range(len(names)), list(reversed(names)))
     axes.set(xlabel="audit F1 against the record, mean over goals with 95 % interval", xlim=(0, None))
     axes.grid(axis="x", alpha=0.3)

@@ -10,15 +10,16 @@ import numpy as np
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import goals
-from gnrs_ppl.draft import Search, search
 from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.experiments.methods import STEPS
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.inference.exact import number_of_states
 from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.realize.text import phrase
 from gnrs_ppl.rule.types import SLOTS
+from gnrs_ppl.search import Search, search
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -134,7 +135,7 @@ def stages(one: Case) -> Table:
     wins = sum(edit.after > edit.before for edit in one.edits)
     told = {
         "Goal and records": f"{goal.intent} Required: {_listed(goal.required)}; forbidden: {_listed(goal.forbidden)}.",
-        "Candidate pools": f"{sizes}; {one.found.as_dict()['states']:,} structures.",
+        "Candidate pools": f"{sizes}; {number_of_states(one.found.tables):,} structures.",
         "Initial AOG state": f"{checkable} s_search {float(one.found.chains.start_score[0]):.4f}; conditions broken: {_listed(raised)}.",
         "Accepted MCMC edits": f"{len(one.edits)} of {STEPS} steps led elsewhere, {wins} of them upwards.",
         "Selected AOG and rendering": bench.text(graph.structure(one.found.best)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gnrs_ppl.experiments.methods import BASE, METHODS
+from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Rows, of
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
@@ -80,10 +81,9 @@ def _rows(run: Run, name: str, condition: str, chains: int) -> Rows:
 
 def paper() -> Table:
     """The paper's table as printed."""
-    heads = ("question", "contrast", "metric", "primary", "comparator", "gap")
-    rows = [tuple(row[head] for head in heads) for row in published("result-contrasts-app")]
     says = "As printed. All but the slot interventions are of GNRS-Search, which needs a model."
-    return Table("paper_contrasts", "The paper's contrasts", says, tuple(Column(head, paper=True) for head in heads), rows)
+    heads = ("question", "contrast", "metric", "primary", "comparator", "gap")
+    return as_printed("paper_contrasts", "The paper's contrasts", says, "result-contrasts-app", heads)
 
 
 EXPERIMENT = Experiment("contrasts", "Which contrasts can be had without a model?", report, needs=("main", "ablations", "slots"))

@@ -16,11 +16,12 @@ from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import overall
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.methods import cells
+from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
-from gnrs_ppl.experiments.writers import OURS, ROLES, cells, making, model_of
+from gnrs_ppl.experiments.writers import OURS, ROLES, WRITERS, making, model_of
 from gnrs_ppl.llm import OpenAIModel
 
 NAME = "cross_model"
@@ -79,12 +80,13 @@ def report(run: Run) -> Report:
     lacking = {name: _lacking(rows, run.request) for name, rows in found.items()}
     notes = [f"{name} is left out: {count} of its rows are missing or have no marks" for name, count in lacking.items() if count]
     whole = {name: rows for name, rows in found.items() if not lacking[name]}
-    tables = [grid(whole, run.request), parts(whole, run.request), paper()]
-    return Report(tables, notes=notes)
+    says = "As printed; its generators are those of its time, behind their own interfaces."
+    paper = as_printed("paper_cross_model", "The paper's cross-model grid", says, "crossmodel")
+    return Report([grid(whole, run.request), parts(whole, run.request), paper], notes=notes)
 
 
 def _lacking(rows: Sequence[Row], request: Request) -> int:
-    wanted = cells(METHODS, request)
+    wanted = cells(METHODS, request, WRITERS)
     there = {(row["method"], row["chains"], row["goal"], row["seed"]) for row in rows if row["avg"] is not None or row["unmarked"]}
     return sum(cell not in there for cell in wanted)
 
@@ -121,14 +123,6 @@ def parts(found: dict[str, list[Row]], request: Request) -> Table:
     entries = [(generator, name, *pair) for generator, rows in found.items() for name, pair in _overall(rows, request).items()]
     columns = (Column("generator"), Column("method"), Column("Avg", 1), Column("HARD-OK, %", 1))
     return Table("cross_model_parts", "Avg and HARD-OK by generator", "What the grid's OVERALL is made of.", columns, entries)
-
-
-def paper() -> Table:
-    """The paper's grid as printed."""
-    rows = [tuple(row.values()) for row in published("crossmodel")]
-    says = "As printed; its generators are those of its time, behind their own interfaces."
-    heads = published("crossmodel")[0]
-    return Table("paper_cross_model", "The paper's cross-model grid", says, tuple(Column(head, paper=True) for head in heads), rows)
 
 
 WITH_MODEL = {NAME: Experiment(NAME, "Does the order of methods hold with other generators?", report, make=make, roles=ROLES)}

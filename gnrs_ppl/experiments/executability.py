@@ -25,7 +25,7 @@ from gnrs_ppl.experiments.packs import (
     task_card,
     write_pack,
 )
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import figures
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Table
@@ -116,17 +116,13 @@ def _gate(key: dict[str, Any], rows: dict[Cell, Row], method: str) -> list[bool]
     return [bool(rows[cell_of(mark)]["hard_ok"]) for mark in marks]
 
 
-def _printed() -> dict[str, float]:
-    return {row["quantity"]: float(row["value"]) for row in published("text") if row["quantity"].startswith("executability audit")}
-
-
 def _percent(hits: Sequence[bool]) -> float:
     return 100 * sum(hits) / len(hits)
 
 
 def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> Table:
     """What people say of each method."""
-    paper = _printed()
+    paper = figures(start="executability audit")
     better = preferred(people, key)
     entries: list[tuple[Entry, ...]] = []
     for method in METHODS:
@@ -147,7 +143,7 @@ def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]
 
 def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> Table:
     """HARD-OK against people, and people among each other, over both methods' rules."""
-    printed = _printed()
+    printed = figures(start="executability audit")
     votes = [vote for method in METHODS for vote in verdicts(people, key, method).values()]
     gate = [passed for method in METHODS for passed in _gate(key, rows, method)]
     entries: list[tuple[Entry, ...]] = []

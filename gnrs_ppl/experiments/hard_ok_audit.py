@@ -11,7 +11,7 @@ from gnrs_ppl.evaluate.hard_ok import RHO_GATE, SUPPORT_WEIGHTS, rho
 from gnrs_ppl.experiments.main import HARD_OK
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.parts import METHOD, RUNS, mean
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import figures
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, part, specified
@@ -42,7 +42,7 @@ def report(run: Run) -> Report:
 
 def supports(rows: Sequence[Row], request: Request) -> Table:
     """Mean payloads by support and mean ρ."""
-    printed = {row["quantity"]: float(row["value"]) for row in published("text") if row["section"] == "HARD-OK audit"}
+    printed = figures("HARD-OK audit")
 
     def told(what: str, name: str, digits: int) -> Part[Line]:
         return part(name, digits, lambda line: printed.get(f"{what} of {line.method}"), paper=True)
@@ -97,7 +97,7 @@ def gate_and_h(rows: Sequence[Row], request: Request) -> Table:
 
 def worked_example() -> Table:
     """The paper's example of a rule that fails the gate, by every reading of its seven inferred payloads."""
-    printed = {row["quantity"]: float(row["value"]) for row in published("text") if row["section"] == "HARD-OK audit"}
+    printed = figures("HARD-OK audit")
     direct, inferred, missing = (int(printed[f"example: {kind}"]) for kind in ("direct", "inferred", "missing"))
     entries: list[tuple[Entry, ...]] = []
     for derivable in range(inferred + 1):

@@ -9,15 +9,16 @@ import itertools
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS, frozen_weights
 from gnrs_ppl.candidates.build import Built, pools_of
+from gnrs_ppl.candidates.source import Proposal
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.bench import Bench
@@ -26,6 +27,7 @@ from gnrs_ppl.experiments.runner import Request
 from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space
+from gnrs_ppl.inference.kernels import traits
 from gnrs_ppl.inference.result import best_visited
 from gnrs_ppl.inference.starts import draw_prior
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, padded
@@ -91,12 +93,13 @@ class Method(NamedTuple):
     @property
     def runs_chains(self) -> bool:
         """Whether a number of chains means anything to it."""
-        return self.pick == "search" and self.kernel not in ("exact", "cpsat")
+        kernel = traits(self.kernel)
+        return self.pick == "search" and not (kernel.independent or kernel.solves)
 
     @property
     def seeded(self) -> bool:
         """Whether another seed may give another rule."""
-        return self.pick != "first" and self.kernel != "exact"
+        return self.pick != "first" and not traits(self.kernel).independent
 
     @property
     def space(self) -> Space:
@@ -131,11 +134,11 @@ KERNELS = ("CP-SAT control", "Exact", "Gibbs", "Informed", "Tempering", "SMC")
 """Methods whose objective is that of the base."""
 
 
-def cells(names: Sequence[str], request: Request) -> list[Cell]:
-    """Cells of some methods: chains where they mean something, seeds where they change something."""
+def cells(names: Sequence[str], request: Request, methods: Mapping[str, Any] = METHODS) -> list[Cell]:
+    """Cells of some methods (or writers): chains where they mean something, seeds where they change something."""
     found = []
     for goal, name in itertools.product(request.goal_ids, names):
-        method = METHODS[name]
+        method = methods[name]
         chains = [c for c in request.chains if c >= method.least] if method.runs_chains else [None]
         seeds = request.seeds if method.seeded else request.seeds[:1]
         found += [Cell(name, c, goal, seed) for c, seed in itertools.product(chains, seeds)]
@@ -179,10 +182,10 @@ class Chosen(NamedTuple):
 
 
 class Drafter:
-    """Methods on one goal; graphs and enumerations are made once."""
+    """Methods on one goal, with a model's candidates in the pools where there are some; graphs and enumerations are made once."""
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
+    def __init__(self, bench: Bench, proposals: Sequence[Proposal] = ()) -> None:
+        self.bench, self.proposals = bench, proposals
         self.built = cache(self._built)
         self.space = cache(self._space)
         self.enumerated = cache(self._enumerated)
@@ -220,7 +223,7 @@ class Drafter:
                     return Chosen(graph, position, None, 0)
             return None
         enumeration = self.enumerated(method.space)
-        if method.kernel == "exact":
+        if traits(method.kernel).independent:
             return Chosen(graph, enumeration.position(int(enumeration.score.argmax())), 0.0, enumeration.score.size)
         use_compilation_cache()
         found = run_many(
@@ -239,7 +242,7 @@ class Drafter:
 
     def _built(self, log: bool, operator: str | None) -> tuple[Built, AndOrGraph]:
         context = self.bench.context if log else without_log(self.bench.context)
-        built = pools_of(context)
+        built = pools_of(context, self.proposals)
         return built, compile_graph(context, built.pools if operator is None else with_operator(built.pools))
 
     def _space(self, space: Space) -> tuple[AndOrGraph, Tables]:

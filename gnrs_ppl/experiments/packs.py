@@ -86,7 +86,7 @@ def clause(row: Row) -> str:
 
 def task_card(context: Context) -> str:
     """Goal and records in words: what the methods were given, without names of columns."""
-    goal, lexicon = context.goal, Lexicon.of(context.schema, context.records)
+    goal, lexicon = context.goal, Lexicon.of_context(context)
 
     def said(kind: Kind, names: Sequence[str]) -> str:
         return ", ".join(lexicon.form(kind, name) for name in names)

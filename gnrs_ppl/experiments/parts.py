@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line
-from gnrs_ppl.experiments.tables import Column, Part, ends, part
+from gnrs_ppl.experiments.statistics import Estimate
+from gnrs_ppl.experiments.tables import Column, Part, Table, ends, part
 
 METHOD: Part[Line] = Part((Column("method"), Column("chains", 0)), lambda line: (line.method, line.why or line.chains))
 RUNS: Part[Line] = part("runs", 0, lambda line: len(line.own.rows))
@@ -24,11 +26,10 @@ def mean(measure: str, name: str, digits: int, scale: float | None = None) -> Pa
 def estimated(measure: str, name: str, digits: int) -> Part[Line]:
     """Mean over goals of a measure with its intervals."""
 
-    def cells(line: Line) -> tuple[float | None, str | None, str | None]:
-        found = line.own.estimate(measure)
-        return (found.mean if found else None, *ends(found, digits))
-
-    return Part((Column(name, digits), Column("95 % over goals"), Column("95 % over families")), cells)
+    return Part(
+        (Column(name, digits), Column("95 % over goals"), Column("95 % over families")),
+        lambda line: told(line.own.estimate(measure), digits),
+    )
 
 
 def cited(paper: Mapping[str, Mapping[str, str]], columns: Iterable[tuple[str, str, int]]) -> list[Part[Line]]:
@@ -38,3 +39,15 @@ def cited(paper: Mapping[str, Mapping[str, str]], columns: Iterable[tuple[str, s
         return part(heading, digits, lambda line: float(paper[line.method][column]) if line.method in paper else None, paper=True)
 
     return [printed(*one) for one in columns]
+
+
+def as_printed(name: str, title: str, says: str, label: str, heads: Iterable[str] = ()) -> Table:
+    """A table of the paper, or some columns of it."""
+    rows = published(label)
+    kept = [*heads] or [*rows[0]]
+    return Table(name, title, says, tuple(Column(head, paper=True) for head in kept), [tuple(row[head] for head in kept) for row in rows])
+
+
+def told(found: Estimate | None, digits: int = 3) -> tuple[float | None, str | None, str | None]:
+    """A mean and its intervals over goals and over families."""
+    return (found.mean if found else None, *ends(found, digits))

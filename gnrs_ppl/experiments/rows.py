@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from gnrs_ppl.context.files import parse_json, read_bytes
 from gnrs_ppl.context.limits import ROWS_BYTES
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.statistics import Estimate, estimate, paired
 from gnrs_ppl.safe_text import to_json
+
+if TYPE_CHECKING:
+    from gnrs_ppl.llm.client import Answer
 
 ROWS = "rows.jsonl"
 
@@ -32,6 +35,25 @@ class Cell(NamedTuple):
     chains: int | None
     goal: str
     seed: int
+
+
+class Written(NamedTuple):
+    """A row and the answers of models behind it."""
+
+    row: Row
+    answers: tuple[Answer[Any], ...] = ()
+
+    @property
+    def scripted(self) -> bool:
+        """Whether the scripted server had a part in it: then it is no result."""
+        return any(answer.scripted for answer in self.answers)
+
+    @property
+    def unanswered(self) -> list[Answer[Any]]:
+        """Requests that were never answered: then the row says nothing about its method."""
+        from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL
+
+        return [answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL]
 
 
 def append(file: BinaryIO, rows: Iterable[Row]) -> None:

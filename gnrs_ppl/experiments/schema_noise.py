@@ -23,12 +23,13 @@ from gnrs_ppl.context.load import Context, context_of
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.bench import Bench
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.parts import told
+from gnrs_ppl.experiments.published import figures
 from gnrs_ppl.experiments.rows import Cell, Row, of
 from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
 from gnrs_ppl.experiments.slots import best_of
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
+from gnrs_ppl.experiments.tables import Column, Entry, Table
 from gnrs_ppl.models.graph import compile_graph
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def report(run: Run) -> Report:
 
 def drops(rows: Sequence[Row]) -> Table:
     """Change from the clean context, paired."""
-    printed = {row["quantity"]: float(row["value"]) for row in published("text") if row["quantity"].startswith("schema noise")}
+    printed = figures(start="schema noise")
     clean = of(rows, CLEAN)
     entries: list[tuple[Entry, ...]] = []
     for kind, strength in itertools.product(KINDS, STRENGTHS):
@@ -199,7 +200,7 @@ def drops(rows: Sequence[Row]) -> Table:
         entries.append(
             (
                 kind, strength, 100 * sum(gate.values()) / len(gate), sum(rho.values()) / len(rho),
-                found.mean if found else None, *ends(found), None if changed is None else 100 * changed, 100 * refused,
+                *told(found), None if changed is None else 100 * changed, 100 * refused,
                 -printed[drop] if drop else None,
             )
         )  # fmt: skip

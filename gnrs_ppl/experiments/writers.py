@@ -6,26 +6,22 @@ structure that a search chose, or from the structure that the text of a baseline
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gnrs_ppl.candidates.build import Built, pools_of
 from gnrs_ppl.candidates.proposed import Proposed, asked, kept
-from gnrs_ppl.candidates.source import Proposal
 from gnrs_ppl.evaluate.model_parser import parse_texts
-from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL, refuse_unanswered
+from gnrs_ppl.evaluate.rubrics import refuse_unanswered
 from gnrs_ppl.experiments import baselines
 from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
 from gnrs_ppl.experiments.bench import Bench
 from gnrs_ppl.experiments.judging import judge_rows
-from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, Method, with_operator, without_log
-from gnrs_ppl.experiments.rows import Cell, Row, read_rows
+from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, Method, cells
+from gnrs_ppl.experiments.rows import Cell, Row, Written, read_rows
 from gnrs_ppl.experiments.runner import Request, complete, configuration
 from gnrs_ppl.llm.client import Answer, ask
 from gnrs_ppl.llm.roles import Role
-from gnrs_ppl.models.graph import AndOrGraph, compile_graph
 from gnrs_ppl.realize.polish import Rule, Version, polish
 from gnrs_ppl.rule.types import Structure
 
@@ -75,6 +71,11 @@ class Writer(NamedTuple):
         """Whether another seed may give another rule."""
         return self.method is None or self.model or self.method.seeded
 
+    @property
+    def least(self) -> int:
+        """Fewest chains that its kernel runs with."""
+        return self.method.least if self.method else 1
+
 
 _BASELINES = {
     "Direct Prompting": "one call, text only",
@@ -97,17 +98,6 @@ WRITERS: dict[str, Writer] = {
 """By name. The variants differ from GNRS-Search alone in what they switch off; the three of the main table have no model at all."""
 MAIN_TABLE = (*_BASELINES, *MAIN[1:], BASE, OURS)
 """In the order of the paper's main table."""
-
-
-def cells(names: Sequence[str], request: Request) -> list[Cell]:
-    """Cells of some methods: chains where they mean something, seeds where they change something."""
-    found = []
-    for goal, name in itertools.product(request.goal_ids, names):
-        writer = WRITERS[name]
-        chains = request.chains if writer.runs_chains else [None]
-        seeds = request.seeds if writer.seeded else request.seeds[:1]
-        found += [Cell(name, c, goal, seed) for c, seed in itertools.product(chains, seeds)]
-    return found
 
 
 def making(names: Sequence[str], experiment: str = "") -> Callable[[Request, Path], Sequence[str]]:
@@ -146,20 +136,8 @@ def generate(names: Sequence[str], request: Request, folder: Path, experiment: s
             if model.costs.stopped:
                 return
 
-    complete(folder, folder.name, cells(names, request), configuration(experiment or folder.name, request, ROLES), made)
+    complete(folder, folder.name, cells(names, request, WRITERS), configuration(experiment or folder.name, request, ROLES), made)
     refuse_unanswered(failed)
-
-
-class Written(NamedTuple):
-    """A row and the answers behind it."""
-
-    row: Row
-    answers: tuple[Answer[Any], ...]
-
-    @property
-    def unanswered(self) -> list[Answer[Any]]:
-        """Requests that were never answered: then the row says nothing about its method."""
-        return [answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL]
 
 
 def write_rows(wanted: Sequence[Cell], request: Request, model: Model) -> list[Written]:
@@ -194,19 +172,6 @@ def _prompted(wanted: Sequence[Cell], benches: Mapping[str, Bench], model: Model
 # Search
 
 
-class ProposedDrafter(Drafter):
-    """Methods on one goal whose pools hold a model's candidates too."""
-
-    def __init__(self, bench: Bench, proposals: Sequence[Proposal]) -> None:
-        self.proposals = proposals
-        super().__init__(bench)
-
-    def _built(self, log: bool, operator: str | None) -> tuple[Built, AndOrGraph]:
-        context = self.bench.context if log else without_log(self.bench.context)
-        built = pools_of(context, self.proposals)
-        return built, compile_graph(context, built.pools if operator is None else with_operator(built.pools))
-
-
 Key = tuple[str, int]
 """Goal and seed: what a model is asked for proposals by."""
 
@@ -219,7 +184,7 @@ def _proposed(wanted: Iterable[Cell], benches: Mapping[str, Bench], model: Model
 
 def _searched(wanted: Sequence[Cell], benches: Mapping[str, Bench], proposed: Mapping[Key, Proposed], model: Model) -> dict[Cell, Written]:
     plain = cache(lambda goal: Drafter(benches[goal]))
-    drafters = {key: ProposedDrafter(benches[key[0]], said.proposals) for key, said in proposed.items()}
+    drafters = {key: Drafter(benches[key[0]], said.proposals) for key, said in proposed.items()}
     found = {}
     for cell in wanted:
         writer, key = WRITERS[cell.method], (cell.goal, cell.seed)

@@ -35,6 +35,7 @@ import numpy as np
 from jax.experimental.xla_metadata import set_xla_metadata
 from jaxtyping import Float, Int, UInt32
 
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.energy import UNROLL, Tables
 from gnrs_ppl.models.space import Edits, look_up
 
@@ -224,3 +225,15 @@ MOVE_PROBABILITIES = (0.4, 0.2, 0.2, 0.2)
 """How often each move is tried. The paper gives no figures. Replacement alone reaches every candidate of every variable, and with the
 parameter edit every option, so it has twice the share of the three that refine. The choice does not look at the state: where a space
 has no swaps or joints their share is spent on staying, and no Hastings correction is needed."""
+
+
+def require_probabilities(move_probabilities: Sequence[float]) -> None:
+    """Refuse what does not say how often each of ``MOVES`` is tried.
+
+    Raises
+    ------
+    InputError
+    """
+    if len(move_probabilities) != len(MOVES) or min(move_probabilities) < 0 or abs(sum(move_probabilities) - 1) > 1e-9:
+        problem = f"{move_probabilities} are not {len(MOVES)} probabilities that sum to one"
+        raise InputError(problem, f"give one for each of {', '.join(MOVES)}", source="arguments", field="move_probabilities")

@@ -15,7 +15,7 @@ import numpy as np
 
 from gnrs_ppl.candidates.grounding import names_of
 from gnrs_ppl.candidates.source import Material
-from gnrs_ppl.candidates.stated import Opener, all_recorded, offices, openers
+from gnrs_ppl.candidates.stated import Opener, all_recorded, offices, openers, presupposed
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.profile import PairProfile
 from gnrs_ppl.context.types import Goal
@@ -130,7 +130,7 @@ def intent_alignment(facts: Facts) -> list[Term]:
     - how well the trigger fits what was read of an opener (:func:`~gnrs_ppl.candidates.stated.openers`), half of it for the
       things and places that were read of that act and for opening each time or at the first [trigger];
     - statements: the share of those read that some constraint makes, of the same template and target, under the same opener; half for a
-      template of the same direction [trigger × norm];
+      template of the same direction; 1 for an act without a time that the rule starts from [trigger × norm];
     - whether the bearer is the one the opener suggests: whoever opened it, or an office where another did [trigger × norm];
     - F1 of those bound and the scope's roles with the office [scope × norm];
     - mean F1 of the locations and objects that the likeliest opener asks for and those by which scope and trigger filter it
@@ -212,6 +212,8 @@ def intent_alignment(facts: Facts) -> list[Term]:
 
     def says(reading: Reading, trigger: Trigger, norm: Norm) -> float:
         targets = {a.activity for a in reading.targets}
+        if trigger.act is not None and targets == {trigger.act.activity} and presupposed(reading):
+            return 1.0
 
         def opens(constraint: Constraint) -> bool:
             if reading.activation is None:

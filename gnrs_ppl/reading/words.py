@@ -99,6 +99,11 @@ def lemmas(form: str, pos: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def senses_of(lemma: str, pos: str) -> tuple[int, ...]:
+    """Senses of a verb (``v``) or noun (``n``), the most common first."""
+    return _data().senses.get((pos, lemma), ())
+
+
 @cache
 def past_forms(verb: str) -> tuple[str, ...]:
     """Irregular past and participle of a verb (gave, given; put); none where it is regular."""

@@ -81,3 +81,9 @@ def published(label: str) -> tuple[dict[str, str], ...]:
         raise InputError("the paper prints no such data", remedy, source=label)
     with (HERE / f"{label}.csv").open(encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(file, strict=True))
+
+
+def figures(section: str = "", start: str = "") -> dict[str, float]:
+    """Figures of the running text by quantity: those of a section, or whose name begins so."""
+    rows = published("text")
+    return {row["quantity"]: float(row["value"]) for row in rows if section in ("", row["section"]) and row["quantity"].startswith(start)}

@@ -1,0 +1,215 @@
+"""From rows of text to events: the columns that were guessed, readable times, and every row accounted for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from gnrs_ppl.context.types import COLUMNS, Column
+from gnrs_ppl.importing.columns import LIFECYCLE, Guess, guess_columns, letters
+from gnrs_ppl.importing.staging import Found, Staging
+from gnrs_ppl.importing.times import Order, read_times
+
+NOTHING = ("empty", "unknown", "n/a", "na", "null", "none", "nil", "missing", "-", "?", "undefined", "nan", "not available")
+"""Texts that stand for nothing in a column of people, roles, places or things."""
+NAMING: tuple[Column, ...] = ("resource", "role", "object", "location")
+INTEGER = r"^-?(0|[1-9]\d{0,17})$"
+REAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
+NAME = r"^[^\pC\p{Zl}\p{Zp}]{1,200}$"
+
+
+class Attribute(NamedTuple):
+    """A column of the source: its kind, range (of text: how many differ) and how many cells are empty."""
+
+    name: str
+    kind: str
+    low: str
+    high: str
+    distinct: int
+    nulls: int
+
+
+@dataclass
+class Events:
+    """Rows that can be used, with what their columns are.
+
+    Attributes
+    ----------
+    columns : mapping
+        Event-table column -> what was guessed; ``names`` has where it stands in the Parquet file.
+    made : mapping
+        Columns of the event table that the source does not hold as they are needed -> SQL over ``raw``.
+    """
+
+    staging: Staging
+    columns: dict[Column, Guess]
+    made: dict[str, str]
+    attributes: list[Attribute]
+    said: list[str]
+    rows: int
+    offsets: Counter[str]
+    order: str | None = None
+
+    def cell(self, column: Column) -> str | None:
+        """SQL of an event-table column over ``raw``; None where there is none."""
+        if column in self.made:
+            return self.made[column]
+        return self.staging.cell(self.columns[column].value) if column in self.columns else None
+
+    def where(self, column: Column) -> str:
+        """Name of the column of the Parquet file that holds an event-table column."""
+        return column if column in self.made else self.renamed(self.columns[column].value)
+
+    def renamed(self, name: str) -> str:
+        """Name of a source's column in the Parquet file."""
+        taken = name in COLUMNS and (name in self.made or self.columns.get(name, Guess(name, 0, 0, 0, "")).value != name)
+        return f"{name} (as read)" if taken else name
+
+    def write(self, path: str) -> None:
+        """Write the events as Parquet: event-table columns that had to be made, then those of the source as they are."""
+        parts = [f'{sql} AS "{column}"' for column, sql in self.made.items()]
+        mapped = {guess.value for guess in self.columns.values()}
+        for attribute in self.attributes:
+            cell = self.staging.cell(attribute.name)
+            cast = {"integer": "::BIGINT", "number": "::DOUBLE"}.get(attribute.kind, "") if attribute.name not in mapped else ""
+            name = self.renamed(attribute.name).replace('"', '""')
+            parts.append(f'{cell}{cast} AS "{name}"')
+        present = {letters(self.renamed(a.name)) for a in self.attributes} | {*self.made}
+        spare = [c for c in COLUMNS if c not in self.columns and c not in self.made and c not in present and c != "channel"]
+        parts += [f'NULL::VARCHAR AS "{column}"' for column in spare]  # so that no other column is taken for a misspelt one
+        target = path.replace("'", "''")
+        self.staging.connection.execute(
+            f"COPY (SELECT {', '.join(parts)} FROM raw ORDER BY row) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
+        )
+
+
+def events_of(staging: Staging, found: Found, told: Mapping[str, str], zone: ZoneInfo | None = None, order: Order | None = None) -> Events:
+    """Guess the columns, read the times, set aside what cannot be used.
+
+    Raises
+    ------
+    InputError
+        No row can be used, or the rows do not come out as imported and set aside.
+    """
+    if staging.one("SELECT count(*) FROM raw") == (0,):
+        raise staging.error("has no rows that could be read", "give a log with events in it")
+    columns = guess_columns(staging, found, told)
+    said = list(found.said)
+    activity, case = staging.cell(columns["activity"].value), staging.cell(columns["case_id"].value)
+    staging.drop(f"{case} IS NULL", f"no case ({columns['case_id'].value} is empty)")
+    staging.drop(f"{activity} IS NULL", f"no activity ({columns['activity'].value} is empty)")
+    staging.drop(
+        f"NOT regexp_matches({activity}, $name)", "activity is no name: over 200 characters, or some that do not print", {"name": NAME}
+    )
+    made: dict[str, str] = {}
+    times = _read_times(staging, columns, made, said, zone, order)
+    for column in NAMING:
+        if column in columns:
+            _blank_placeholders(staging, columns[column], column, made, said)
+    _note_lifecycle(staging, columns, said)
+    rows = staging.one("SELECT count(*) FROM raw")[0]
+    aside = staging.aside.rows
+    if rows + aside != staging.read:
+        raise staging.error(f"its {staging.read:,} rows are not the {rows:,} imported and {aside:,} set aside", "write the file again")
+    if not rows:
+        reason, count = staging.aside.reasons.most_common(1)[0]
+        raise staging.error(f"none of its {staging.read:,} rows can be used ({reason}: {count:,})", "say which column is what: --column")
+    distinct = staging.one(f"SELECT count(DISTINCT {activity}) FROM raw")[0]
+    if distinct > 5000:
+        raise staging.error(
+            f"column {columns['activity'].value!r} holds {distinct:,} different activities, more than 5,000",
+            "say another: --column activity=NAME",
+        )
+    return Events(staging, columns, made, _attributes(staging), said, rows, *times)
+
+
+def _read_times(
+    staging: Staging, columns: dict[Column, Guess], made: dict[str, str], said: list[str], zone: ZoneInfo | None, order: Order | None
+) -> tuple[Counter[str], str | None]:
+    name = columns["timestamp"].value
+    cell = staging.cell(name)
+    texts = [row[0] for row in staging.rows_of(f"SELECT DISTINCT {cell} FROM raw WHERE {cell} IS NOT NULL")]
+    times = read_times(texts, zone, order)
+    unread = [text for text, written in times.written.items() if written is None]
+    changed = {text: written for text, written in times.written.items() if written is not None and written != text}
+    staging.connection.execute("CREATE TABLE unread (text VARCHAR); CREATE TABLE times (text VARCHAR, written VARCHAR)")
+    _fill(staging, "unread", [(text,) for text in unread])
+    staging.drop(f"{cell} IS NULL", f"no time ({name} is empty)")
+    staging.drop(f"{cell} IN (SELECT text FROM unread)", f"{name} is no time that can be read, of a year from 1001 to 8999")
+    if changed:
+        _fill(staging, "times", list(changed.items()))
+        staging.connection.execute(
+            "ALTER TABLE raw ADD COLUMN iso VARCHAR; "
+            f"UPDATE raw SET iso = coalesce((SELECT written FROM times WHERE text = {cell}), {cell})"
+        )
+        made["timestamp"] = "iso"
+        read = f"read in {zone.key}" if zone else "written as ISO 8601"
+        said.append(f"times in {name!r} are {read}" + (f", {times.order}" if times.order else "") + ("" if times.sure else " (a guess)"))
+    counts: Counter[str] = Counter()
+    final = made.get("timestamp", cell)
+    suffix = f"CASE WHEN length({final}) <= 10 THEN 'date' ELSE regexp_extract(substr({final}, 11), '(Z|[+-]\\d{{2}}:?\\d{{2}})$', 1) END"
+    for offset, count in staging.rows_of(f"SELECT {suffix}, count(*) FROM raw GROUP BY ALL"):
+        counts[offset] += count
+    return counts, times.order
+
+
+def _fill(staging: Staging, table: str, rows: list[tuple[str, ...]]) -> None:
+    for start in range(0, len(rows), 1000):
+        part = rows[start : start + 1000]
+        cells = [cell for row in part for cell in row]
+        staging.connection.execute(
+            f"INSERT INTO {table} VALUES {', '.join(['(' + ', '.join('?' * len(part[0])) + ')'] * len(part))}", cells
+        )
+
+
+def _note_lifecycle(staging: Staging, columns: dict[Column, Guess], said: list[str]) -> None:
+    """Say where one act stands on several rows, begun and done: all of them are kept, with the column that tells them apart."""
+    taken = {guess.value for guess in columns.values()}
+    for name in staging.columns:
+        cell = staging.cell(name)
+        if name in taken or staging.one(f"SELECT count(DISTINCT {cell}) FROM raw")[0] not in range(2, len(LIFECYCLE)):
+            continue
+        found = staging.rows_of(f"SELECT lower({cell}), count(*) FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC, 1")
+        if {text for text, _ in found} <= LIFECYCLE:
+            told = ", ".join(f"{count:,} {text}" for text, count in found)
+            said.append(f"{name!r} says how far an act was ({told}): one act may stand on several rows, and counts as often")
+
+
+def _blank_placeholders(staging: Staging, guess: Guess, column: str, made: dict[str, str], said: list[str]) -> None:
+    cell = staging.cell(guess.value)
+    blank = f"list_contains([{', '.join(repr(text) for text in NOTHING)}], lower({cell}))"
+    found = staging.rows_of(f"SELECT {cell}, count(*) FROM raw WHERE {blank} GROUP BY ALL ORDER BY ALL")
+    odd = staging.one(f"SELECT count(*) FROM raw WHERE {cell} IS NOT NULL AND NOT regexp_matches({cell}, $name)", {"name": NAME})[0]
+    if odd:
+        said.append(f"{odd:,} cells of {guess.value!r} are no names and are read as {column} not recorded")
+    if not found and not odd:
+        return
+    staging.connection.execute(
+        f"ALTER TABLE raw ADD COLUMN {column}_read VARCHAR; UPDATE raw SET {column}_read = "
+        f"CASE WHEN {blank} OR NOT regexp_matches({cell}, $name) THEN NULL ELSE {cell} END",
+        {"name": NAME},
+    )
+    made[column] = f"{column}_read"
+    for text, count in found:
+        said.append(f"{count:,} cells {text!r} in {guess.value!r} are taken as {column} not recorded")
+
+
+def _attributes(staging: Staging) -> list[Attribute]:
+    found = []
+    for name in staging.columns:
+        cell = staging.cell(name)
+        nulls, distinct, integers, reals, filled, low, high, least, most = staging.one(
+            f"SELECT count(*) - count({cell}), count(DISTINCT {cell}), count(*) FILTER (regexp_matches({cell}, $integer)), "
+            f"count(*) FILTER (regexp_matches({cell}, $real)), count({cell}), min({cell}), max({cell}), "
+            f"min(TRY_CAST({cell} AS DOUBLE)), max(TRY_CAST({cell} AS DOUBLE)) FROM raw",
+            {"integer": INTEGER, "real": REAL},
+        )
+        if filled and reals == filled:
+            kind = "integer" if integers == filled else "number"
+            found.append(Attribute(name, kind, f"{least:g}", f"{most:g}", distinct, nulls))
+        else:
+            found.append(Attribute(name, "text" if filled else "empty", (low or "")[:40], (high or "")[:40], distinct, nulls))
+    return found

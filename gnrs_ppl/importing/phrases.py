@@ -1,0 +1,136 @@
+"""Verb and noun phrases for an activity out of its name, with how sure they are."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from gnrs_ppl.reading.words import lemmas, past_forms, senses_of, word
+from gnrs_ppl.realize.english import _DETERMINERS, _EVENT_NOUNS, _PREPOSITIONS, TRANSITIVE, event_noun, words_of
+from gnrs_ppl.realize.phrases import misused
+from gnrs_ppl.words import PARTICLES
+
+_CODE = re.compile(r"^(?:[A-Za-z]{1,3}[-_.]?)?\d+(?:[-_.]\d+)*[-_:.) ]+|^[A-Z]_(?=[A-Za-z])")
+_AND = re.compile(r"\s*(?:\band\b|&|\+)\s*")
+_ACT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "age", "ing", "ure")
+_THINGS = frozenset({"order", "report", "request", "appeal", "visit", "call", "return", "invoice", "ticket", "fine", "notice", "permit"})
+"""Verbs that are mostly things where another word for an act follows: order confirmation."""
+
+MEANINGS = 3
+"""Senses from which a word that may be a verb or a thing is taken for the verb: place the order, but a blood test."""
+
+
+class Phrase(NamedTuple):
+    """What an activity is called; empty where no plain words were found.
+
+    ``why`` says what the guess rests on, ``confidence`` how sure that usually is.
+    """
+
+    verb: str
+    noun: str
+    confidence: float
+    why: str
+
+
+def phrase_of(name: str) -> Phrase:
+    """Phrases for an activity's name.
+
+    Examples
+    --------
+    >>> phrase_of("check ticket")[:2]
+    ('check the ticket', 'check of the ticket')
+    >>> phrase_of("Order Shipped").verb
+    'ship the order'
+    """
+    words = re.sub(r"[^\w '’&+-]+", " ", words_of(_CODE.sub("", name.strip()) or name))
+    parts = [part.split() for part in _AND.split(re.sub(r"\s+", " ", words).strip(" -'’_")) if part.strip(" -'’_")]
+    if not parts:
+        return Phrase("", "", 0.0, "no words; quoted as it stands")
+    several = len(parts) > 1 and all(_is_base(part[0]) for part in parts)
+    joined = [parts[0][0], *parts[-1][1:]] if several else [w for part in parts for w in ("with", *part)][1:]
+    found = _read([w.upper() if len(w) == 1 and w.isalpha() else w for w in joined])
+    if misused(found.verb) or misused(found.noun):
+        return Phrase("", "", 0.0, "no plain words; quoted as it stands")
+    return found if len(parts) == 1 else found._replace(confidence=min(found.confidence, 0.4))
+
+
+def _read(words: list[str]) -> Phrase:
+    first, last = words[0], words[-1]
+    if len(words) == 1:
+        return _alone(first)
+    passive = None if _is_base(last) else _participle(last)
+    if _leads(first, words[1], last) and not (passive and (last.endswith("ed") or first in _THINGS)):
+        return _verb_first(words)
+    if passive:
+        things = [w for w in words[:-1] if w not in ("is", "was", "are", "were", "been", "has", "have", "be")]
+        if things and not any(w in _PREPOSITIONS for w in things):
+            rest = " ".join(things)
+            return Phrase(f"{passive} the {rest}", f"{event_noun(passive)} of the {rest}", 0.8, "its last word is a verb's past")
+    if words[1] == "of" and len(words) > 2 and (verb := _verb_of(first)):
+        rest = " ".join(words[2:]).removeprefix("the ")
+        return Phrase(f"{verb} the {rest}", f"{first} of the {rest}", 0.8, "its noun names what a verb does")
+    rest = " ".join(words)
+    known = any(word(w).senses for w in words)
+    return Phrase(
+        f"carry out the {rest}", rest, 0.5 if known and _names_act(last) else 0.3 if known else 0.1, "taken as a thing that is done"
+    )
+
+
+def _leads(first: str, second: str, last: str) -> bool:
+    """Whether the first of several words is the verb that the others go with."""
+    if first in _PREPOSITIONS or not _is_base(first):
+        return False
+    if second in _PREPOSITIONS | PARTICLES - {"of"}:
+        return True
+    if first in _THINGS:
+        return not _names_act(last)
+    return first in _EVENT_NOUNS or not lemmas(first, "n") or not _names_act(last) or len(senses_of(first, "v")) >= MEANINGS
+
+
+def _alone(word_: str) -> Phrase:
+    verb = _verb_of(word_) if _names_act(word_) else None
+    if verb and not _is_base(word_):
+        return Phrase(verb, word_, 0.7, "the noun of a verb")
+    if _is_base(word_):
+        return Phrase(word_, event_noun(word_), 0.7, "a verb")
+    if passive := _participle(word_):
+        return Phrase(passive, event_noun(passive), 0.6, "a verb's past")
+    return Phrase(f"carry out the {word_}", word_, 0.4 if word(word_).senses else 0.1, "taken as a thing that is done")
+
+
+def _verb_first(words: list[str]) -> Phrase:
+    verb, rest = words[0], words[1:]
+    adverb = len(rest) == 1 and rest[0].endswith("ly")
+    article = not adverb and rest[0] not in _PREPOSITIONS | PARTICLES | _DETERMINERS and len(rest[0]) > 1
+    phrase = " ".join([verb, *(["the"] if article else []), *rest])
+    sure = verb in _EVENT_NOUNS or verb in TRANSITIVE or not lemmas(verb, "n")
+    if adverb:
+        return Phrase(phrase, f"{rest[0].removesuffix('ly')} {event_noun(verb)}", 0.6, "a verb and how")
+    return Phrase(phrase, event_noun(phrase), 0.9 if sure else 0.6, "its first word is a verb")
+
+
+def _is_base(form: str) -> bool:
+    """Whether a form is a verb as the dictionary has it."""
+    return form in lemmas(form, "v") and not (form.endswith(_ACT_ENDINGS[:5]) and bool(lemmas(form, "n")))
+
+
+def _participle(form: str) -> str | None:
+    """The verb of which a form is the past."""
+    bases = lemmas(form, "v")
+    if form.endswith("ed"):
+        return next((base for base in bases if base != form), None)
+    return next((base for base in bases if form in past_forms(base)), None)
+
+
+def _names_act(form: str) -> bool:
+    return bool(word(form).verbs) and bool(lemmas(form, "n"))
+
+
+def _verb_of(noun: str) -> str | None:
+    """The verb whose act a noun names; the one most like it where there are several."""
+    verbs = word(noun).verbs - set(lemmas(noun, "v"))
+    return max(verbs, key=lambda verb: (_alike(verb, noun), -len(verb), verb), default=None)
+
+
+def _alike(one: str, other: str) -> int:
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

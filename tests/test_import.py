@@ -1,0 +1,383 @@
+"""Every importer against counts made another way, the context it makes, and what a second import keeps."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
+
+import duckdb
+import pytest
+import yaml
+
+import gnrs_ppl as gnrs
+from gnrs_ppl.cli import run
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.importing import import_source
+from gnrs_ppl.importing.phrases import phrase_of
+from gnrs_ppl.importing.times import read_times, zone_named
+
+SHARED = Path(os.environ.get("GNRS_EVENTLOGS", Path(__file__).parents[2] / "shared" / "eventlogs"))
+
+ROWS = [
+    {"case_id": f"C{case}", "activity": act, "timestamp": f"2024-03-{day + case % 9:02d}T{9 + hour:02d}:30:00+01:00", "org:resource": who, "org:role": role, "cost": cost}
+    for case in range(12)
+    for act, day, hour, who, role, cost in [
+        ("register request", 1, 0, "Ann", "clerk", "10"),
+        ("check ticket", 2, 1, "Bob", "checker", "20.5"),
+        ("decide", 4, 2, "Sue" if case % 3 else "UNKNOWN", "manager", ""),
+        ("Order Shipped", 5, 3, "Ann", "clerk", "7"),
+    ]
+]  # fmt: skip
+"""Twelve cases of four acts; four of the resources stand for nobody."""
+
+
+def write_csv(path: Path, rows: list[dict[str, str]]) -> Path:
+    target = io.StringIO(newline="")
+    writer = csv.DictWriter(target, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    data = target.getvalue().encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def write_json_lines(path: Path, rows: list[dict[str, str]]) -> Path:
+    path.write_text("".join(json.dumps({key: value for key, value in row.items() if value}) + "\n" for row in rows))
+    return path
+
+
+def write_parquet(path: Path, rows: list[dict[str, str]]) -> Path:
+    source = write_csv(path.with_suffix(".for-parquet.csv"), rows)
+    duckdb.sql(f"COPY (SELECT * FROM read_csv('{source}', all_varchar = true)) TO '{path}' (FORMAT parquet)")
+    source.unlink()
+    return path
+
+
+XES_NAMES = {"case_id": "case:concept:name", "activity": "concept:name", "timestamp": "time:timestamp"}
+
+
+def write_xes(path: Path, rows: list[dict[str, str]]) -> Path:
+    kinds = {"time:timestamp": "date", "cost": "float"}
+    traces: dict[str, list[dict[str, str]]] = {}
+    for row in rows:
+        traces.setdefault(row["case:concept:name"], []).append(row)
+    text = '<?xml version="1.0" encoding="UTF-8"?>\n<log xes.version="1.0" xmlns="http://www.xes-standard.org/">\n'
+    text += '<extension name="Concept" prefix="concept" uri="http://www.xes-standard.org/concept.xesext"/>\n'
+    text += '<global scope="event"><string key="concept:name" value="name"/></global>\n'
+    for case, events in traces.items():
+        text += f"<trace><string key='concept:name' value='{case}'/>\n"
+        for event in events:
+            text += "<event>" + "".join(
+                f"<{kinds.get(key, 'string')} key={quoteattr(key)} value={quoteattr(value)}/>"
+                for key, value in event.items()
+                if value and not key.startswith("case:")
+            )
+            text += "</event>\n"
+        text += "</trace>\n"
+    data = (text + "</log>\n").encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def context_of(folder: Path) -> dict:
+    return yaml.safe_load((folder / "context.yaml").read_text())
+
+
+def events_of(folder: Path) -> list[tuple]:
+    log = gnrs.load_context(str(folder / "context.yaml")).log
+    return log.connection.execute(
+        'SELECT case_id, activity, "timestamp", resource, role, channel, value FROM events ORDER BY ALL'
+    ).fetchall()
+
+
+def test_a_csv_file_becomes_a_context_that_works_at_once(tmp_path: Path) -> None:
+    done = import_source(write_csv(tmp_path / "desk.csv", ROWS), tmp_path / "out")
+    assert (done.read, done.rows, done.aside) == (48, 48, 0)
+    assert {c: name for c, (name, _, _) in done.columns.items()} == {
+        "case_id": "case_id", "activity": "activity", "timestamp": "timestamp", "resource": "org:resource", "role": "org:role", "value": "cost",
+    }  # fmt: skip
+    assert done.counts == {"cases": 12, "actions": 4, "roles": 3, "locations": 0, "objects": 0, "channels": 1}
+    made = context_of(tmp_path / "out")
+    assert made["records"]["case_start"] == ["register request"]
+    assert made["records"]["case_end"] == ["Order Shipped"]
+    actions = {action["name"]: action for action in made["schema"]["actions"]}
+    assert actions["Order Shipped"] == {
+        "name": "Order Shipped",
+        "phrase": "ship the order",
+        "noun": "shipping of the order",
+        "roles": ["clerk"],
+    }
+    assert Counter(event[3] for event in events_of(tmp_path / "out")) == {"Ann": 24, "Bob": 12, "Sue": 8, None: 4}
+    text = (tmp_path / "out" / "context.yaml").read_text()
+    assert text.count("guessed 0") + text.count("guessed 1") == sum(done.guesses.values())
+
+
+def test_the_same_log_in_any_format_gives_the_same_context(tmp_path: Path) -> None:
+    order = ["concept:name", "time:timestamp", "org:resource", "org:role", "cost", "case:concept:name"]
+    named = [{XES_NAMES.get(key, key): value for key, value in row.items()} for row in ROWS]
+    rows = [{key: row[key] for key in order} for row in named]
+    contexts, events = [], []
+    for name, write in (
+        ("desk.csv", write_csv), ("desk.csv.gz", write_csv), ("desk.parquet", write_parquet), ("desk.jsonl", write_json_lines),
+        ("desk.xes", write_xes), ("desk.xes.gz", write_xes),
+    ):  # fmt: skip
+        import_source(write(tmp_path / name, rows), tmp_path / f"{name}-out")
+        contexts.append((tmp_path / f"{name}-out" / "context.yaml").read_text().partition("\n")[2])
+        events.append(events_of(tmp_path / f"{name}-out"))
+    assert all(text == contexts[0] for text in contexts)
+    assert all(found == events[0] for found in events)
+
+
+def test_rows_that_cannot_be_used_are_listed(tmp_path: Path) -> None:
+    source = write_csv(
+        tmp_path / "desk.csv", [*ROWS, ROWS[0] | {"case_id": ""}, ROWS[0] | {"timestamp": "soon"}, ROWS[0] | {"activity": ""}]
+    )
+    with source.open("a") as file:
+        file.write("C1,decide\n\n")
+    done = import_source(source, tmp_path / "out")
+    assert (done.read, done.rows, done.aside) == (53, 48, 5)
+    listed = list(csv.DictReader((tmp_path / "out" / "set-aside.csv").read_text().splitlines()))
+    assert len(listed) == 5
+    assert Counter(row["reason"] for row in listed) == done.reasons
+    assert {row["row"] for row in listed} == {"49", "50", "51", "52", ""}
+
+
+def test_a_second_import_keeps_what_was_changed(tmp_path: Path) -> None:
+    source = write_csv(tmp_path / "desk.csv", ROWS)
+    import_source(source, tmp_path / "out")
+    place = tmp_path / "out" / "context.yaml"
+    text = (
+        place.read_text()
+        .replace("phrase: ship the order", "phrase: hand over the parcel")
+        .replace("closed_world: true", "closed_world: false")
+    )
+    place.write_text(text.replace("schema:", "# read twice\nschema:"))
+    with pytest.raises(InputError, match="was changed by hand"):
+        import_source(source, tmp_path / "out")
+    write_csv(source, [*ROWS, ROWS[0] | {"activity": "close file"}])
+    done = import_source(source, tmp_path / "out", update=True)
+    assert set(done.kept) == {"schema.actions.Order Shipped.phrase", "records.channels.desk.closed_world"}
+    made = context_of(tmp_path / "out")
+    assert [a.get("phrase") for a in made["schema"]["actions"] if a["name"] in ("Order Shipped", "close file")] == [
+        "close the file",
+        "hand over the parcel",
+    ]
+    assert made["records"]["channels"][0]["closed_world"] is False
+    assert "# read twice\nschema:" in place.read_text()
+    assert done.rows == 49
+    again = import_source(source, tmp_path / "out", update=True)
+    assert set(again.kept) == set(done.kept)
+
+
+def test_times_of_other_countries(tmp_path: Path) -> None:
+    assert read_times(["03/04/2024 10:00", "25/04/2024 11:30"]).written["03/04/2024 10:00"] == "2024-04-03T10:00:00"
+    assert read_times(["03/04/2024 1:05 PM", "04/25/2024 11:30 AM"]).written["03/04/2024 1:05 PM"] == "2024-03-04T13:05:00"
+    assert not read_times(["03/04/2024"]).sure
+    assert read_times(["1714000000", "2019/11/03 01:11:19.000", "24 Mar 2024", "soon", "31.02.2024"]).written == {
+        "1714000000": "2024-04-24T23:06:40+00:00", "2019/11/03 01:11:19.000": "2019-11-03T01:11:19", "24 Mar 2024": "2024-03-24", "soon": None, "31.02.2024": None,
+    }  # fmt: skip
+    amsterdam = zone_named("Europe/Amsterdam")
+    assert read_times(["2024-01-05 10:00", "2024-07-05T08:00:00Z"], amsterdam).written == {
+        "2024-01-05 10:00": "2024-01-05T10:00:00+01:00",
+        "2024-07-05T08:00:00Z": "2024-07-05T10:00:00+02:00",
+    }
+    for name in ("Nowhere/Such", "../../etc/passwd", ""):
+        with pytest.raises(InputError, match="is no time zone"):
+            zone_named(name)
+
+
+@pytest.mark.parametrize(
+    "name, verb, noun",
+    [
+        ("check ticket", "check the ticket", "check of the ticket"),
+        ("Confirmation of receipt", "confirm the receipt", "confirmation of the receipt"),
+        ("T02 Check confirmation of receipt", "check the confirmation of receipt", "check of the confirmation of receipt"),
+        ("package delivered", "deliver the package", "delivery of the package"),
+        ("Blood test", "carry out the blood test", "blood test"),
+        ("Payment", "pay", "payment"),
+        ("unless, within", "", ""),
+        ("???", "", ""),
+    ],
+)
+def test_phrases(name: str, verb: str, noun: str) -> None:
+    assert phrase_of(name)[:2] == (verb, noun)
+
+
+def test_names_that_cannot_be_told_apart_still_give_a_context_that_can_be_spoken(tmp_path: Path) -> None:
+    acts = [
+        "send fine",
+        "Send Fine",
+        "send_fine",
+        "SEND FINE",
+        "a",
+        "A",
+        "must not",
+        "”",
+        "no. 1: it's",
+        "Pay the fine",
+        "pay fine",
+        "日本語",
+        "-" * 200,
+    ]
+    rows = [ROWS[i % 4] | {"activity": act, "case_id": f"C{i % 3}"} for i, act in enumerate(acts * 3)]
+    done = import_source(write_csv(tmp_path / "desk.csv", rows), tmp_path / "out")
+    assert done.counts["actions"] == len(acts)
+    from gnrs_ppl.realize.lexicon import Lexicon
+
+    loaded = gnrs.load_context(str(tmp_path / "out" / "context.yaml"))
+    Lexicon.of(loaded.schema, loaded.records)
+
+
+def test_the_verb_says_what_it_did_and_what_to_type_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "desk.csv", ROWS)
+    assert run(["import", "desk.csv", "--column", "value="]) == 0
+    out = capsys.readouterr().out
+    assert "48 rows read = 48 imported + 0 set aside" in out
+    assert "gnrs draft desk/context.yaml --sentence" in out
+    assert run(["import", "desk.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["imported"] == 48
+    for arguments, said in (
+        (["--column", "role"], "is not NAME=COLUMN"),
+        (["--column", "rôle=org:role"], "is no column of the event table"),
+        (["--column", "role=org:rol"], "did you mean 'org:role'"),
+        (["--case", "nothing"], "no column 'nothing'"),
+        (["--zone", "Mars/Olympus"], "is no time zone"),
+    ):
+        assert run(["import", "desk.csv", "--out", "other", *arguments]) == 2
+        assert said in capsys.readouterr().err
+        assert not (tmp_path / "other").exists()
+
+
+def shared(name: str) -> Path:
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip(f"{name} is not at hand")
+    return path
+
+
+def columns_of(folder: Path) -> tuple[int, dict[str, int]]:
+    """Rows of the Parquet file, and the empty cells of each column."""
+    connection = duckdb.connect()
+    source = f"read_parquet('{folder / 'events.parquet'}')"
+    names = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
+    rows, *nulls = connection.execute(
+        "SELECT count(*), " + ", ".join(f'count(*) - count("{name}")' for name in names) + f" FROM {source}"
+    ).fetchall()[0]
+    return rows, dict(zip(names, nulls, strict=True))
+
+
+@pytest.mark.parametrize(
+    "name", ["textbook/running-example.xes", "real/receipt.xes.gz", "real/roadtraffic100traces.xes", "messy/10_orders.xes.gz"]
+)
+def test_xes_against_a_plain_pass_over_the_elements(name: str, tmp_path: Path) -> None:
+    path = shared(name)
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    filled: Counter[str] = Counter()
+    events = cases = 0
+    for trace in ElementTree.fromstring(data).iter():
+        if trace.tag.endswith("trace"):
+            own = [child.get("key") for child in trace if not child.tag.endswith("event") and child.get("value")]
+            found = [event for event in trace if event.tag.endswith("event")]
+            cases += bool(found)
+            events += len(found)
+            filled.update({f"case:{key}": len(found) for key in own})
+            filled.update(child.get("key") for event in found for child in event if child.get("value"))
+    done = import_source(path, tmp_path / "out")
+    assert (done.read, done.rows, done.counts["cases"]) == (events, events, cases)
+    rows, nulls = columns_of(tmp_path / "out")
+    assert rows == events
+    assert {key: events - nulls[key] for key in filled} == dict(filled)
+
+
+def test_a_converted_log_has_the_verdicts_of_the_one_made_by_hand(tmp_path: Path) -> None:
+    """Receipt as tools/convert_logs.py writes it, and as it is imported: one rule, the same verdict for every instance."""
+    path = shared("real/receipt.xes.gz")
+    import_source(path, tmp_path / "receipt")
+    rows = []
+    for trace in ElementTree.fromstring(gzip.decompress(path.read_bytes())):
+        if trace.tag.endswith("trace"):
+            case = next(child.get("value") for child in trace if child.get("key") == "concept:name")
+            for event in trace:
+                if event.tag.endswith("event"):
+                    cells = {child.get("key"): child.get("value") or "" for child in event}
+                    group = cells.get("org:group", "")
+                    rows.append({"case_id": case or "", "activity": cells["concept:name"], "timestamp": cells["time:timestamp"], "resource": cells.get("org:resource", ""), "role": "" if group == "EMPTY" else group})  # fmt: skip
+    write_csv(tmp_path / "by-hand.csv", rows)
+    rule = {
+        "rule": {
+            "trigger": {"act": "Confirmation of receipt", "channel": "receipt"},
+            "norm": {"constraints": [{"template": "response", "target": "T02 Check confirmation of receipt", "deadline": "P1D"}]},
+            "evidence": {"channels": ["receipt"]},
+            "procedure": {"steps": [{"stage": "review", "name": "review", "role": "staff"}]},
+        }
+    }
+    (tmp_path / "rule.json").write_text(json.dumps(rule))
+    context = str(tmp_path / "receipt" / "context.yaml")
+    made = gnrs.load_context(context)
+    by_hand = gnrs.context.RecordLayer(constants={"channel": "receipt"}, channels=made.records.channels)
+    logs = [made.log, gnrs.read_log(tmp_path / "by-hand.csv", by_hand)]
+    columns = 'case_id, activity, "timestamp", resource, role, channel'
+    tables = [log.connection.execute(f"SELECT {columns} FROM events ORDER BY event_id").fetchall() for log in logs]
+    assert tables[0] == tables[1]
+
+
+XES = '<?xml version="1.0"?>{}<log><trace><event>{}</event></trace></log>'
+EVENT = '<string key="concept:name" value="pay"/><date key="time:timestamp" value="2024-01-01T00:00:00Z"/>'
+BOMB = "<!DOCTYPE log [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'>]>"
+
+
+def test_what_xes_leaves_out_is_told(tmp_path: Path) -> None:
+    text = XES.format(
+        "", EVENT + '<list key="many"><values><string key="one" value="1"><int key="in" value="2"/></string></values></list><string/>'
+    )
+    text = text.replace("</log>", f"<event>{EVENT}</event><trace/></log>")
+    (tmp_path / "log.xes").write_text(text)
+    done = import_source(tmp_path / "log.xes", tmp_path / "out")
+    assert (done.read, done.rows, done.aside) == (2, 1, 1)
+    _, nulls = columns_of(tmp_path / "out")
+    assert {"many.one", "many.one.in"} <= set(nulls)
+    assert any("without key, value or a type" in line for line in done.said)
+    assert any("traces without events" in line for line in done.said)
+
+
+BAD = {
+    "empty.csv": b"",
+    "header.csv": b"case_id,activity,timestamp\n",
+    "latin.csv": "case_id,activity,timestamp\n1,dépôt,2024-01-01\n".encode("latin-1"),
+    "nul.csv": b"case_id,activity,timestamp\n1,a\0b,2024-01-01\n",
+    "twice.csv": b"case_id,case_id,activity,timestamp\n1,1,a,2024-01-01\n",
+    "no_time.csv": b"case_id,activity\n1,a\n",
+    "torn.csv.gz": gzip.compress(b"case_id,activity,timestamp\n1,pay,2024-01-01\n" * 100)[:-9],
+    "not.csv.gz": b"\x1f\x8bnothing",
+    "not.parquet": b"PAR1 nothing PAR1",
+    "bomb.xes": XES.format(BOMB, EVENT.replace("pay", "&b;")).encode(),
+    "bomb16.xes": XES.format(BOMB, EVENT).replace("1.0", "1.0").encode("utf-16"),
+    "outside.xes": XES.format('<!DOCTYPE log [<!ENTITY a SYSTEM "file:///etc/hostname">]>', EVENT.replace("pay", "&a;")).encode(),
+    "dtd.xes": XES.format('<!DOCTYPE log SYSTEM "http://example.org/log.dtd">', EVENT).encode(),
+    "undeclared.xes": XES.format("", EVENT.replace("pay", "&nbsp;")).encode(),
+    "torn.xes": XES.format("", EVENT).encode()[:-30],
+    "torn.xes.gz": gzip.compress(XES.format("", EVENT * 500).encode())[:-20],
+    "encoding.xes": XES.format("", EVENT).replace('"1.0"', '"1.0" encoding="klingon"').encode(),
+    "bytes.xes": XES.format("", EVENT).encode().replace(b"pay", b"p\xe4y"),
+    "deep.xes": (b"<log>" + b"<trace>" * 300 + b"</trace>" * 300 + b"</log>"),
+    "other.xml": b"<html><body/></html>",
+    "no_rows.jsonl": b'{"a": \n[1]\n{{{\n',
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_line_and_nothing_written(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / name).write_bytes(BAD[name])
+    assert run(["import", str(tmp_path / name), "--out", str(tmp_path / "out")]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
