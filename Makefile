@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # pinned by the Python that runs: the newest packages are not made for 3.11 any more
 CONSTRAINTS := constraints-$(shell $(PYTHON) -c 'import sys; print("3.13" if sys.version_info >= (3, 13) else "3.11")').txt
 WORKERS ?= 2
+# a file goes to one worker, which builds and compiles once what its tests share
+SHARED := --dist loadfile --no-loadscope-reorder
 INSTALLED := $(VENV)/.installed
 INSTALLED_DOCS := $(VENV)/.installed-docs
 DEMO := examples/invoices
@@ -33,18 +35,18 @@ demo: $(INSTALLED)
 
 # every claim, at small counts
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) $(SHARED)
 
 # every test, at full counts
 test-all: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) $(SHARED)
 
 # today's newest packages, whatever constraints say: the suite from the checkout, then every verb from the wheel
 test-newest:
 	@[ -n "$(PYTHON_NEWEST)" ] || { echo "python3.13 is not on PATH; say make test-newest PYTHON_NEWEST=..." >&2; exit 1; }
 	$(PYTHON_NEWEST) -m venv --clear --without-pip $(NEWEST)
 	$(PYTHON_NEWEST) -m pip --python $(NEWEST)/bin/python install --quiet --disable-pip-version-check -e '.[dev]'
-	$(NEWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal
+	$(NEWEST)/bin/python -m pytest -n $(WORKERS) $(SHARED)
 	$(PYTHON_NEWEST) tests/smoke_wheel.py
 
 fuzz: $(INSTALLED)
@@ -52,7 +54,7 @@ fuzz: $(INSTALLED)
 
 # the suite with every line and branch counted, commands that tests start included; pages in build/coverage
 coverage: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term --cov-report=html:build/coverage
+	$(BIN)/python -m pytest -n $(WORKERS) $(SHARED) --cov --cov-report=term --cov-report=html:build/coverage
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(LINTED)
