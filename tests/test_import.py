@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import sqlite3
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -381,3 +382,205 @@ def test_bad_input_is_one_line_and_nothing_written(name: str, tmp_path: Path, ca
     assert run(["import", str(tmp_path / name), "--out", str(tmp_path / "out")]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+OCEL = {
+    "objectTypes": [{"name": "orders", "attributes": [{"name": "price", "type": "float"}]}, {"name": "items", "attributes": []}, {"name": "employees", "attributes": []}],
+    "eventTypes": [{"name": name, "attributes": []} for name in ("place order", "pick item", "send order", "pay order")],
+    "objects": [
+        {"id": f"o{i}", "type": "orders", "attributes": [{"name": "price", "time": "1970-01-01T00:00:00Z", "value": 5}, {"name": "price", "time": "2024-02-01T00:00:00Z", "value": 7}],
+         "relationships": [{"objectId": f"i{i}", "qualifier": "comprises"}]}
+        for i in range(6)
+    ] + [{"id": f"i{i}", "type": "items", "relationships": [{"objectId": f"o{i}", "qualifier": "in"}, {"objectId": "gone", "qualifier": "?"}]} for i in range(6)]
+      + [{"id": "Ann", "type": "employees", "attributes": [{"name": "role", "time": "1970-01-01T00:00:00Z", "value": "packer"}]}],
+    "events": [
+        event
+        for i in range(6)
+        for event in (
+            {"id": f"a{i}", "type": "place order", "time": f"2024-01-0{i + 1}T09:00:00Z", "relationships": [{"objectId": f"o{i}", "qualifier": "order"}]},
+            {"id": f"b{i}", "type": "pick item", "time": f"2024-01-1{i}T09:00:00Z", "attributes": [{"name": "shelf", "value": "A"}],
+             "relationships": [{"objectId": f"i{i}", "qualifier": "item"}, {"objectId": "Ann", "qualifier": "packer"}]},
+            {"id": f"c{i}", "type": "send order", "time": f"2024-02-1{i}T09:00:00Z", "relationships": [{"objectId": f"o{i}", "qualifier": "order"}, {"objectId": "Ann", "qualifier": "sender"}]},
+        )
+    ] + [{"id": "x", "type": "send order", "time": "2024-03-01T00:00:00Z", "relationships": []}, {"id": "a0", "type": "place order", "time": "2024-03-01T00:00:00Z"}],
+}  # fmt: skip
+
+
+def write_ocel_json(path: Path) -> Path:
+    path.write_text(json.dumps(OCEL, indent=1))
+    return path
+
+
+def write_ocel_xml(path: Path) -> Path:
+    root = ElementTree.Element("log")
+    for what in ("object", "event"):
+        types = ElementTree.SubElement(root, f"{what}-types")
+        for entry in OCEL[f"{what}Types"]:
+            ElementTree.SubElement(types, f"{what}-type", name=entry["name"])
+    for what in ("object", "event"):
+        holder = ElementTree.SubElement(root, f"{what}s")
+        for entry in OCEL[f"{what}s"]:
+            one = ElementTree.SubElement(holder, what, {key: entry[key] for key in ("id", "type", "time") if key in entry})
+            attributes = ElementTree.SubElement(one, "attributes")
+            for value in entry.get("attributes", []):
+                ElementTree.SubElement(attributes, "attribute", {key: value[key] for key in ("name", "time") if key in value}).text = str(
+                    value["value"]
+                )
+            ties = ElementTree.SubElement(one, "objects")
+            for tie in entry.get("relationships", []):
+                ElementTree.SubElement(ties, "relationship", {"object-id": tie["objectId"], "qualifier": tie["qualifier"]})
+    path.write_bytes(ElementTree.tostring(root))
+    return path
+
+
+def write_ocel_sqlite(path: Path) -> Path:
+    db = sqlite3.connect(path)
+    db.executescript(
+        "CREATE TABLE event (ocel_id TEXT, ocel_type TEXT); CREATE TABLE object (ocel_id TEXT, ocel_type TEXT);"
+        "CREATE TABLE event_map_type (ocel_type TEXT, ocel_type_map TEXT); CREATE TABLE object_map_type (ocel_type TEXT, ocel_type_map TEXT);"
+        "CREATE TABLE event_object (ocel_event_id TEXT, ocel_object_id TEXT, ocel_qualifier TEXT);"
+        "CREATE TABLE object_object (ocel_source_id TEXT, ocel_target_id TEXT, ocel_qualifier TEXT);"
+    )
+    for what in ("event", "object"):
+        for entry in OCEL[f"{what}Types"]:
+            name = entry["name"].replace(" ", "")
+            db.execute(f"INSERT INTO {what}_map_type VALUES (?, ?)", (entry["name"], name))
+            db.execute(
+                f'CREATE TABLE "{what}_{name}" (ocel_id TEXT, ocel_time TEXT, ocel_changed_field TEXT, price TEXT, role TEXT, shelf TEXT)'
+            )
+        for entry in OCEL[f"{what}s"]:
+            db.execute(f"INSERT INTO {what} VALUES (?, ?)", (entry["id"], entry["type"]))
+            table = f'"{what}_{entry["type"].replace(" ", "")}"'
+            values = entry.get("attributes") or [{"name": "role", "value": None}]
+            for value in values:
+                if entry["id"] != "a0" or entry["time"] < "2024-02":
+                    at = entry.get("time") or value.get("time")
+                    db.execute(
+                        f'INSERT INTO {table} (ocel_id, ocel_time, "{value["name"]}") VALUES (?, ?, ?)', (entry["id"], at, value["value"])
+                    )
+            for tie in entry.get("relationships", []):
+                db.execute(
+                    f"INSERT INTO {'event_object' if what == 'event' else 'object_object'} VALUES (?, ?, ?)",
+                    (entry["id"], tie["objectId"], tie["qualifier"]),
+                )
+    db.commit()
+    db.close()
+    return path
+
+
+def test_ocel_in_three_formats_gives_the_same_context(tmp_path: Path) -> None:
+    contexts, events = [], []
+    for name, write in (("log.json", write_ocel_json), ("log.xml", write_ocel_xml), ("log.sqlite", write_ocel_sqlite)):
+        done = import_source(write(tmp_path / name), tmp_path / f"{name}-out")
+        assert (done.read, done.rows, done.reasons) == (20, 18, {"a second event of the same id": 1, "its objects lead to no 'orders'": 1})
+        assert any("6 references of objects to objects that are not there" in line for line in done.said)
+        assert any("'pay order'" in line for line in done.said)
+        text = (tmp_path / f"{name}-out" / "context.yaml").read_text().partition("\n")[2]
+        contexts.append([line for line in text.splitlines() if not line.strip().startswith("# column")])
+        events.append(events_of(tmp_path / f"{name}-out"))
+    assert contexts[0] == contexts[1] == contexts[2]
+    assert events[0] == events[1] == events[2]
+    assert Counter(event[0] for event in events[0]) == {f"o{i}": 3 for i in range(6)}
+    assert Counter((event[3], event[4]) for event in events[0]) == {("Ann", "packer"): 12, (None, None): 6}
+
+
+def test_attributes_of_the_case_stand_as_of_the_event(tmp_path: Path) -> None:
+    import_source(write_ocel_json(tmp_path / "log.json"), tmp_path / "out", case="orders")
+    rows = duckdb.sql(
+        f"""SELECT "ocel:type", "case:price", count(*) FROM read_parquet('{tmp_path / "out" / "events.parquet"}') GROUP BY ALL ORDER BY ALL"""
+    ).fetchall()
+    assert rows == [("pick item", 5, 6), ("place order", 5, 6), ("send order", 7, 6)]
+    with pytest.raises(InputError, match="did you mean 'orders'"):
+        import_source(tmp_path / "log.json", tmp_path / "other", case="order")
+
+
+def test_order_management_has_the_rows_of_the_converter(tmp_path: Path) -> None:
+    """The cases of orders, worked out with SQL and without the importer."""
+    path = shared("ocel/order_management_ocpa.sqlite.gz")
+    plain = tmp_path / "plain.sqlite"
+    plain.write_bytes(gzip.decompress(path.read_bytes()))
+    db = sqlite3.connect(plain)
+    expected = set(
+        db.execute(
+            """WITH part AS (SELECT ocel_source_id AS whole, ocel_target_id AS part FROM object_object WHERE ocel_qualifier IN ('comprises', 'contains')),
+               owner AS (SELECT o.ocel_id AS thing, o.ocel_id AS orders FROM object o WHERE o.ocel_type = 'orders'
+                         UNION SELECT part, whole FROM part JOIN object o ON o.ocel_id = whole AND o.ocel_type = 'orders'
+                         UNION SELECT box.whole, inside.whole FROM part box JOIN part inside ON inside.part = box.part
+                               JOIN object o ON o.ocel_id = inside.whole AND o.ocel_type = 'orders' AND box.whole <> inside.whole)
+               SELECT DISTINCT CAST(orders AS TEXT), ocel_event_id FROM event_object JOIN owner ON thing = ocel_object_id"""
+        )
+    )
+    db.close()
+    done = import_source(path, tmp_path / "out", case="orders")
+    rows = duckdb.sql(f"""SELECT "case:id"::VARCHAR, "ocel:id" FROM read_parquet('{tmp_path / "out" / "events.parquet"}')""").fetchall()
+    assert done.aside == 0
+    assert len(rows) == len(expected) == done.rows
+    assert set(rows) == expected
+
+
+@pytest.mark.parametrize("name", ["ocel20_example.jsonocel", "ocel20_example.xmlocel", "ocel20_example.sqlite"])
+def test_the_example_of_the_standard(name: str, tmp_path: Path) -> None:
+    done = import_source(shared(f"ocel/{name}"), tmp_path / "out", case="Purchase Order")
+    assert (done.read, done.rows, done.counts["cases"], done.counts["actions"], done.counts["objects"]) == (13, 13, 2, 8, 4)
+
+
+def shop(path: Path) -> Path:
+    db = sqlite3.connect(path)
+    db.executescript(
+        'CREATE TABLE "Orders; DROP TABLE x" (OrderId INTEGER PRIMARY KEY, OrderDate DATETIME, Note TEXT);'
+        'CREATE TABLE Shipment (ShipmentId INTEGER PRIMARY KEY, OrderId INTEGER REFERENCES "Orders; DROP TABLE x"(OrderId), ShippedAt TEXT);'
+        "CREATE TABLE Person (PersonId INTEGER PRIMARY KEY, Name TEXT, BirthDate DATETIME);"
+        "CREATE VIEW Trap AS SELECT load_extension('x') AS at;"
+    )
+    for i in range(1, 9):
+        db.execute('INSERT INTO "Orders; DROP TABLE x" VALUES (?, ?, ?)', (i, f"2024-01-0{i} 10:00:00", None))
+        db.execute("INSERT INTO Shipment VALUES (?, ?, ?)", (i, i, f"2024-01-1{i} 12:00:00" if i < 8 else None))
+    db.execute("INSERT INTO Person VALUES (1, 'Ann', '1980-01-01')")
+    db.commit()
+    db.close()
+    return path
+
+
+def test_tables_with_a_time_become_channels(tmp_path: Path) -> None:
+    done = import_source(shop(tmp_path / "shop?mode=rw&x=%2e.sqlite"), tmp_path / "out")
+    assert (done.read, done.rows, done.aside) == (16, 15, 1)
+    assert done.columns["case_id"][2].startswith("column 'OrderId'")
+    made = context_of(tmp_path / "out")
+    assert [channel["name"] for channel in made["records"]["channels"]] == ["Orders; DROP TABLE x", "Shipment"]
+    assert any("Person" in line for line in done.said)
+    assert Counter(event[5] for event in events_of(tmp_path / "out")) == {"Orders; DROP TABLE x": 8, "Shipment": 7}
+
+
+def test_chinook(tmp_path: Path) -> None:
+    done = import_source(shared("sqlschema/Chinook_Sqlite.sqlite"), tmp_path / "out")
+    assert (done.read, done.rows, done.counts["channels"], done.counts["cases"]) == (412, 412, 1, 59)
+
+
+MODEL = """<?xml version="1.0"?><definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">
+<collaboration id="c"><participant id="p" name="Shop" processRef="main"/></collaboration>
+<process id="main"><laneSet id="l"><lane id="l1" name="Clerk"><flowNodeRef>t1</flowNodeRef>
+<childLaneSet id="l2"><lane id="l3" name="Chief"><flowNodeRef>t2</flowNodeRef></lane></childLaneSet></lane></laneSet>
+<startEvent id="s"/><task id="t1" name="register&#10;order"/><userTask id="t2" name="check order"/><sendTask id="t3" name="send parcel"/><task id="t4"/>
+<exclusiveGateway id="g"/><sequenceFlow id="f0" sourceRef="s" targetRef="t1"/><sequenceFlow id="f1" sourceRef="t1" targetRef="g"/>
+<sequenceFlow id="f2" sourceRef="g" targetRef="t2"/><sequenceFlow id="f3" sourceRef="g" targetRef="g"/><sequenceFlow id="f4" sourceRef="t2" targetRef="t3"/>
+<sequenceFlow id="f5" sourceRef="t3" targetRef="nowhere"/></process></definitions>"""
+
+
+def test_a_model_is_a_schema_without_a_log(tmp_path: Path) -> None:
+    (tmp_path / "shop.bpmn").write_text(MODEL)
+    done = import_source(tmp_path / "shop.bpmn", tmp_path / "out")
+    made = context_of(tmp_path / "out")
+    assert {action["name"]: action["roles"] for action in made["schema"]["actions"]} == {
+        "register order": ["Clerk"], "check order": ["Chief"], "send parcel": ["Shop"],
+    }  # fmt: skip
+    assert made["records"]["prospective"] is True
+    text = (tmp_path / "out" / "context.yaml").read_text()
+    assert "# order: register order → check order" in text
+    assert "# order: check order → send parcel" in text
+    assert done.rows == 0
+    assert gnrs.load_context(str(tmp_path / "out" / "context.yaml")).profile.events
+
+
+@pytest.mark.parametrize("name, tasks", [("bpmn/running-example.bpmn", 8), ("bpmn/nested_lanes.bpmn.xml", 4)])
+def test_models_found_elsewhere(name: str, tasks: int, tmp_path: Path) -> None:
+    assert import_source(shared(name), tmp_path / "out").counts["actions"] == tasks

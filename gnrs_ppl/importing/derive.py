@@ -13,7 +13,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.events import Attribute, Events
 from gnrs_ppl.importing.phrases import Phrase, phrase_of
 from gnrs_ppl.importing.staging import Found
-from gnrs_ppl.realize.english import words_of
+from gnrs_ppl.realize.english import event_noun, words_of
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import misused
 
@@ -123,7 +123,11 @@ def derive_model(found: Found, channel: str) -> Derived:
     first, then = found.order[0] if found.order else (None, next(iter(actions)))
     goal = {"id": "first_goal", "intent": f"Somebody must {said(actions[then])}.", "required": [then]}
     if first is not None:
-        goal |= {"intent": f"After the {told(actions[first])}, somebody must {said(actions[then])} within seven days.", "triggers": [first]}
+        goal |= {
+            "intent": f"After the {told(actions[first])}, somebody must {said(actions[then])} within seven days.",
+            "triggers": [first],
+            "within": "P7D",
+        }
     derived.data["goal"] = goal
     derived.note(("goal",), "goal", 0.2, "the first flow of the model, its time made up; write your own sentence")
     return derived
@@ -174,6 +178,9 @@ def _actions(events: Events, derived: Derived, found: Found) -> None:
     counts |= {name: 0 for name in found.activities if name not in counts}
     for name, count in counts.items():
         phrase = phrase_of(name)
+        if name in found.told_activity:
+            verb = found.told_activity[name]
+            phrase = Phrase(verb, event_noun(verb), 0.4, "a row of this table") if not misused(verb) else phrase
         action: dict[str, Any] = {"name": name, **_spoken(phrase)}
         action |= {kind: names for kind, names in doers.get(name, {}).items() if len(names) <= FEW}
         schema["actions"].append(action)

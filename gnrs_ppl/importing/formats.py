@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from contextlib import suppress
 from pathlib import Path
 
 from gnrs_ppl.context.files import require_regular
@@ -13,6 +12,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.staging import GZIP, Found, Staging, unpacking
 
 HEAD = 1 << 16
+SQLITE = b"SQLite format 3\0"
 
 
 def read_source(path: Path, staging: Staging, case: str | None) -> Found:
@@ -34,12 +34,19 @@ def read_source(path: Path, staging: Staging, case: str | None) -> Found:
         if path.suffix != ".parquet" or zipped:
             raise InputError("is Parquet under another name", "name it so that it ends in .parquet", source=str(path))
         return read_table(path, staging)
+    if head.startswith(SQLITE):
+        from gnrs_ppl.importing.database import read_sqlite
+
+        return read_sqlite(path, staging, case)
     text = _text(head).lstrip()
     if text.startswith("<"):
         return _read_xml(path, staging, head, case)
     if text.startswith("{"):
+        from gnrs_ppl.importing.ocel import read_json
         from gnrs_ppl.importing.table import read_json_lines
 
+        if _is_ocel(text):
+            return read_json(path, staging, case)
         return read_json_lines(path, staging)
     if not text:
         raise InputError("is empty", "give a log with events in it", source=str(path))
@@ -49,6 +56,17 @@ def read_source(path: Path, staging: Staging, case: str | None) -> Found:
 
 
 def _read_xml(path: Path, staging: Staging, head: bytes, case: str | None) -> Found:
+    from gnrs_ppl.importing.xml import first_tags
+
+    tags = first_tags(head)
+    if tags[:1] == ["definitions"]:
+        from gnrs_ppl.importing.bpmn import read_bpmn
+
+        return read_bpmn(path, staging)
+    if tags[1:] and tags[1] in ("object-types", "event-types", "objects", "events"):
+        from gnrs_ppl.importing.ocel import read_xml
+
+        return read_xml(path, staging, case)
     from gnrs_ppl.importing.xes import read_xes
 
     return read_xes(path, staging)
@@ -72,8 +90,12 @@ def _text(head: bytes) -> str:
     return head.decode("utf-8", "replace")
 
 
-def _first_object(text: str) -> dict[str, object] | None:
-    with suppress(ValueError, RecursionError):
-        data = json.loads(text.partition("\n")[0])
-        return data if isinstance(data, dict) else None
-    return None
+def _is_ocel(text: str) -> bool:
+    """Whether JSON is one log of OCEL 2.0 and not a row in each line."""
+    first_line, ended, _ = text.partition("\n")
+    try:
+        first = json.loads(first_line)
+    except (ValueError, RecursionError):
+        # no whole object in what was looked at: spread over lines, or one line longer than that
+        return not ended or any(f'"{key}"' in text for key in ("objectTypes", "eventTypes", "events", "objects"))
+    return isinstance(first, dict) and isinstance(first.get("events"), list) and "objects" in first

@@ -135,8 +135,16 @@ class Found:
         Types of objects the source declares -> how many there are.
     activities : mapping
         Activities the source declares -> how many events there are.
-    placeholders : set of str
-        Texts that the source declares to stand for nothing.
+    roles : mapping
+        Activity -> the role that performs it, in a model.
+    order : list of pairs
+        Activities one of which leads to the other, in a model.
+    has_log : bool
+        Whether there are events; a model has none.
+    told_activity : mapping
+        Activity -> its verb phrase, where the reader knows better than its name.
+    case_confidence : float
+        How sure the choice of cases is.
     """
 
     form: str
@@ -144,10 +152,11 @@ class Found:
     hints: dict[str, tuple[str, str]] = field(default_factory=dict)
     objects: dict[str, int] = field(default_factory=dict)
     activities: dict[str, int] = field(default_factory=dict)
-    placeholders: set[str] = field(default_factory=set)
     roles: dict[str, str] = field(default_factory=dict)
     order: list[tuple[str, str]] = field(default_factory=list)
     has_log: bool = True
+    told_activity: dict[str, str] = field(default_factory=dict)
+    case_confidence: float = 1.0
     fingerprint: str = ""
 
 
@@ -282,4 +291,5 @@ def text_of(value: object) -> str:
         return value.hex()
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
-    return str(value).replace("\0", "\\x00")
+    text = str(value).replace("\0", "\\x00")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -142,7 +142,7 @@ class _Log:
         found.said += [f"{count:,} {what}" for what, count in sorted(self.faults.items())]
         columns = self.staging.columns
         if "concept:name" not in columns:
-            first = next((listed.split()[0] for _, listed in self.classifiers if listed.split() and listed.split()[0] in columns), "")
-            if first:
+            first = next((keys.split()[0] for _, keys in self.classifiers if keys.split() and keys.split()[0] in columns), None)
+            if first is not None:
                 found.hints["activity"] = (first, "first key of the log's classifier")
         return found
