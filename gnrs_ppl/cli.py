@@ -317,6 +317,28 @@ def profile(
 
 
 @app.command()
+def lint(
+    context: ContextPath,
+    log: Log = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes into CONTEXT; comments stay.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what is wrong with a context and its records, each with what mends it; exit 1 while an error is left."""
+    from gnrs_ppl.records.lint import lint
+
+    with _working("looking"):
+        found = lint(context, log, fix=fix)
+    if as_json:
+        print(to_json(found.as_dict()))
+    else:
+        from gnrs_ppl.report.lint import print_findings
+
+        print_findings(found)
+    if found.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
 def read(
     context: Annotated[
         Path | None,
