@@ -288,6 +288,35 @@ def import_(
 
 
 @app.command()
+def profile(
+    context: ContextPath,
+    log: Log = None,
+    plots: Annotated[Path | None, _written("Folder for pictures (needs matplotlib).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what is in the records: volumes, variants, delays, who does what, empty cells, silences, twins."""
+    import gnrs_ppl as gnrs
+    from gnrs_ppl.records.pictures import PICTURES
+    from gnrs_ppl.records.pictures import plots as plot
+    from gnrs_ppl.records.profile import overview
+
+    if plots is not None:
+        check_folder(plots, PICTURES)
+    with _working("counting"):
+        loaded = gnrs.load_context(str(context), log)
+        if loaded.records.prospective:
+            raise InputError("names no log: its records are only declared", "pass --log", source=loaded.source, field="records.log")
+        found = overview(loaded.log)
+        drawn = plot(found, plots) if plots is not None else []
+    if as_json:
+        print(to_json(found.as_dict() | {"plots": [str(path) for path in drawn]}))
+        return
+    from gnrs_ppl.report.profile import print_overview
+
+    print_overview(found, drawn)
+
+
+@app.command()
 def read(
     context: Annotated[
         Path | None,

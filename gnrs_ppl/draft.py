@@ -308,7 +308,7 @@ class Draft:
     @cached_property
     def said(self) -> tuple[bool, ...]:
         """Of each statement that was read, whether the rule says it."""
-        from gnrs_ppl.evaluate.statements import statements_said
+        from gnrs_ppl.models.statements import statements_said
 
         return statements_said(self.structure, self.readings)
 
