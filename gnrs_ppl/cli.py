@@ -742,7 +742,7 @@ def experiment(
     """Run a table or figure of the paper again; a run that was stopped goes on where it was."""
     from gnrs_ppl.experiments import command
     from gnrs_ppl.experiments.registry import experiment as named
-    from gnrs_ppl.experiments.runner import Request
+    from gnrs_ppl.experiments.runner import ExperimentRequest
 
     if runs and name != "compare":
         raise InputError("only compare takes folders", "leave them out", source="arguments")
@@ -764,7 +764,7 @@ def experiment(
         raise InputError("goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator")
     folder = out or command.default_folder(split.value, llm)
     check_folder(folder)
-    request = Request(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
+    request = ExperimentRequest(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
     if name != "all":
         named(name, llm)  # a name that is none enters no ledger
     if reveal and command.needs_reveal(name, request):

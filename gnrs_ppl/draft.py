@@ -249,10 +249,10 @@ def _realized(context: Context, built: Built, search: Search, proposed: Proposed
 
 def _polished(drafts: Sequence[Draft], model: Model, version: Version, seed: int) -> list[Draft]:
     from gnrs_ppl.realize.lexicon import Lexicon
-    from gnrs_ppl.realize.polish import Rule, polish
+    from gnrs_ppl.realize.polish import RenderedRule, polish
 
     words = [Lexicon.of_context(d.context).including(d.structure) for d in drafts]
-    rules = [Rule(d.structure, d.text, known, d.records.dates_only) for d, known in zip(drafts, words, strict=True)]
+    rules = [RenderedRule(d.structure, d.text, known, d.records.dates_only) for d, known in zip(drafts, words, strict=True)]
     found = polish(rules, model, version, seed=seed)
     return [
         replace(draft, text=one.text, polished=one, certificate=draft.certificate._replace(polished=one.text != draft.text))

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta, tzinfo
 
 from gnrs_ppl.audit.checkable import CheckPlan, ConstraintPlan, RolePlan
 from gnrs_ppl.audit.evidence import (
+    ActSearch,
     Nearest,
-    Rows,
-    Search,
+    SortedRows,
     act_rows,
     closing_rows,
     count,
@@ -18,7 +18,7 @@ from gnrs_ppl.audit.evidence import (
     matches,
     other_rows,
 )
-from gnrs_ppl.audit.sql import Query, Statement
+from gnrs_ppl.audit.sql import Query, SqlStatement
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Interval
 from gnrs_ppl.context.zone import span
@@ -82,9 +82,9 @@ class _Compiler:
         grains = set(plan.grains) | {role.grain for role in roles if role.k > 1}
         if self.records.quiet_after is not None or not grains:
             grains.add("microsecond")
-        self.st = Statement(grains, plan.offsets)
+        self.st = SqlStatement(grains, plan.offsets)
         self.rel = tuple(sorted({channel for role in roles for channel in role.rel}))
-        self.closing: Rows | None = None
+        self.closing: SortedRows | None = None
         self.mutual = any(c.opener for c in plan.constraints)
 
     def norm(self, *, with_breach: bool) -> None:
@@ -239,7 +239,7 @@ class _Compiler:
         nearest: Nearest = "last" if c.look_back or c.template == "end" else "closest" if c.both_ways else "first"
         common = c.target.grain if c.target.k > 1 else None
         rows = act_rows(st, f"{p}_target", c.target.act, c.target.rel, c.key, common=common, back=nearest != "first")
-        target = Search(
+        target = ActSearch(
             f"{p}_target",
             rows,
             c.target.rel,
@@ -303,7 +303,7 @@ class _Compiler:
         rows = act_rows(st, f"{p}_after", c.after.act, c.after.rel, c.key)
         trigger = self.plan.structure.trigger.act
         own = trigger is not None and any(activity in c.after.act.activities for activity in trigger.activities)
-        count(st, Search(f"{p}_after", rows, c.after.rel, f"{p}_episode", own=own))
+        count(st, ActSearch(f"{p}_after", rows, c.after.rel, f"{p}_episode", own=own))
         unknown = ("e.key IS NULL OR " if c.key else "") + "f.most_possible > 0"
         st.add(
             f"{p}_activation",
@@ -423,8 +423,8 @@ class _Compiler:
             f"""SELECT e.inst, e.case_id, {"e.key," if c.key else ""} e.at_id AS event_id, {bounds}
                 FROM {p}_target_evidence AS e WHERE e.proven""",
         )
-        rows = Rows(f"{p}_other", c.key is not None)
-        count(st, Search(f"{p}_other", rows, c.beside, f"{p}_between", own=c.template.startswith("chain")))
+        rows = SortedRows(f"{p}_other", c.key is not None)
+        count(st, ActSearch(f"{p}_other", rows, c.beside, f"{p}_between", own=c.template.startswith("chain")))
 
     def _horizon(self, p: str, role: RolePlan) -> str:
         st = self.st
@@ -561,7 +561,7 @@ class _Compiler:
         )
         evidence(
             st,
-            Search(f"{p}_unless", rows, unless.rel, f"{p}_unless_interval", upper="unknown", from_start=True),
+            ActSearch(f"{p}_unless", rows, unless.rel, f"{p}_unless_interval", upper="unknown", from_start=True),
             unless,
             match_within=self.records.match_within,
         )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gnrs_ppl.candidates.grounding import Dropped, absent, beyond, ground, names_of, read_pools, unrecorded
 from gnrs_ppl.candidates.observed import observed
 from gnrs_ppl.candidates.primitives import primitives
-from gnrs_ppl.candidates.source import Material, Proposal, Proposals
+from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates
 from gnrs_ppl.candidates.stated import stated
 from gnrs_ppl.candidates.templates import templates
 from gnrs_ppl.context.load import Context
@@ -22,7 +22,12 @@ from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
 from gnrs_ppl.rule.pools import FORWARD_DUTIES, Levelled, Pools
 from gnrs_ppl.rule.types import SLOTS, Constraint, EvidencePolicy, Norm, Procedure, Scope, Trigger
 
-SOURCES: dict[str, Callable[[Material], Proposals]] = {"reading": stated, "template": templates, "schema": primitives, "record": observed}
+SOURCES: dict[str, Callable[[Material], ProposedCandidates]] = {
+    "reading": stated,
+    "template": templates,
+    "schema": primitives,
+    "record": observed,
+}
 """Deterministic sources; the first to propose a content gives it its place, the others join its sources."""
 IN_CHARGE = "person_in_charge"
 """Who looks into breaches where the schema names no role."""
@@ -41,7 +46,7 @@ class Built(NamedTuple):
     dropped: tuple[Dropped, ...]
 
 
-def pools_of(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
+def pools_of(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Built:
     """The pools a context lists by hand, else its own; without what rests on a zero or goes beyond the goal.
 
     Parameters
@@ -63,7 +68,7 @@ def pools_of(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
     return _with_proposals(built, proposals, context) if proposals else built
 
 
-def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
+def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Built:
     """Pools of a context's own: what the sources propose, without what rests on a zero or goes beyond the goal.
 
     Equal contents with equal levels are one candidate. Those read from the sentence stay; of the others the
@@ -82,7 +87,7 @@ def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
         raise InputError("requires and forbids nothing, so no rule can be proposed", remedy, source=context.source, field="goal")
     if unseen := next((name for name in material.goal.triggers if name not in material.traces.homes), None):
         raise Refused(f"goal.triggers: {absent('action', unseen, context)}", "name a recorded act", reason="no_such_act")
-    kept: dict[str, dict[str, Entry]] = {slot: {} for slot in SLOTS}
+    kept: dict[str, dict[str, PoolEntry]] = {slot: {} for slot in SLOTS}
     proposed: Counter[tuple[str, str]] = Counter()
     dropped: dict[tuple[str, str], Dropped] = {}
     for source, found in [*((source, propose(material)) for source, propose in SOURCES.items()), (LLM, iter(proposals))]:
@@ -144,7 +149,7 @@ def _left_empty(slot: str, reason: str, material: Material, context: Context) ->
 
 
 @dataclass(eq=False)
-class Entry:
+class PoolEntry:
     """A candidate while its pool fills: it has no name yet, and further sources may propose the same."""
 
     content: SlotContent
@@ -157,7 +162,7 @@ class Entry:
         return {"id": name, **vars(self)}
 
 
-def filtered(proposal: Proposal, source: str, context: Context) -> tuple[Entry | Dropped, str]:
+def filtered(proposal: ProposedCandidate, source: str, context: Context) -> tuple[PoolEntry | Dropped, str]:
     """A proposal in canonical form, or why the grounding filter drops it; and what it says, as JSON."""
     stated = as_the_goal_says(proposal, context)
     content = canonical_slot(TYPES[proposal.slot].model_validate(stated.content))
@@ -165,10 +170,10 @@ def filtered(proposal: Proposal, source: str, context: Context) -> tuple[Entry |
     says = dumps(content)
     if reason := unrecorded(content, context) or beyond(content, context):
         return Dropped(proposal.slot, f"{proposal.because}: {says}", reason), says
-    return Entry(content, vary, (source,), f"{source}: {proposal.because}"), says
+    return PoolEntry(content, vary, (source,), f"{source}: {proposal.because}"), says
 
 
-def _with_proposals(built: Built, proposals: Sequence[Proposal], context: Context) -> Built:
+def _with_proposals(built: Built, proposals: Sequence[ProposedCandidate], context: Context) -> Built:
     """Pools listed by hand with proposals behind them; what they hold already is not added again."""
     proposed, dropped = built.proposed.copy(), list(built.dropped)
     pools: dict[str, list[dict[str, Any]]] = {slot: [dict(candidate) for candidate in getattr(built.pools, slot)] for slot in SLOTS}
@@ -184,7 +189,7 @@ def _with_proposals(built: Built, proposals: Sequence[Proposal], context: Contex
     return Built(Pools.model_validate(pools), proposed, tuple(dropped))
 
 
-def as_the_goal_says(proposal: Proposal, context: Context) -> Proposal:
+def as_the_goal_says(proposal: ProposedCandidate, context: Context) -> ProposedCandidate:
     """A norm in the force the goal states and with its deadline on the acts the goal wants in time; any other proposal as it is.
 
     Where no log tells who acts, and no office bears the norm, each act is asked of the one role that may perform it.
