@@ -114,14 +114,14 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
 
 
-def _bare(slot: str, context: Context) -> Iterator[Entry]:
+def _bare(slot: str, context: Context) -> Iterator[PoolEntry]:
     """What a slot holds where the context names nothing to fill it with: what is missing is left out of the rule, which still stands."""
     channels = [c.name for c in context.records.channels if c.durable] or sorted({c for c, _ in context.profile.pairs})
-    bare: dict[str, Proposal] = {
-        "scope": Proposal("scope", {}, "whoever acts"),
-        "trigger": Proposal("trigger", {}, "the start of the case"),
-        "evidence": Proposal("evidence", {"channels": channels[:16], "operator": "any"}, "every log"),
-        "procedure": Proposal(
+    bare: dict[str, ProposedCandidate] = {
+        "scope": ProposedCandidate("scope", {}, "whoever acts"),
+        "trigger": ProposedCandidate("trigger", {}, "the start of the case"),
+        "evidence": ProposedCandidate("evidence", {"channels": channels[:16], "operator": "any"}, "every log"),
+        "procedure": ProposedCandidate(
             "procedure",
             {"steps": [{"stage": stage, "name": stage, "role": IN_CHARGE} for stage in ("review", "decision", "remedy")]},
             "the schema names no role that could look into it",
@@ -130,7 +130,7 @@ def _bare(slot: str, context: Context) -> Iterator[Entry]:
     }
     if slot in bare and (slot != "evidence" or channels):
         entry, _ = filtered(bare[slot], "template", context)
-        if isinstance(entry, Entry):
+        if isinstance(entry, PoolEntry):
             yield entry
 
 

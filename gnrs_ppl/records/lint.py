@@ -17,7 +17,8 @@ from gnrs_ppl.context.load import Context, _ContextFile, check_names, nearest, t
 from gnrs_ppl.context.log import _ISO, EventLog, resolved
 from gnrs_ppl.context.output import check_file, write_all
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, coarsest
-from gnrs_ppl.context.types import COLUMNS, Column, Kind, RecordLayer, Schema, span
+from gnrs_ppl.context.types import COLUMNS, Column, Kind, RecordLayer, Schema
+from gnrs_ppl.context.zone import span
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.reading.vocabulary import LIGHT, STOP, name_words, tokens_of
 from gnrs_ppl.reading.ways import classes_of
@@ -284,7 +285,12 @@ def same_words(m: Material) -> Iterator[Found]:
 
 def unknown_words(m: Material) -> Iterator[Found]:
     """Words of phrases that the reader of sentences knows only as they are spelt."""
-    for part, terms in (("actions", m.schema.actions), ("roles", m.schema.roles), ("locations", m.schema.locations), ("objects", m.schema.objects)):
+    for part, terms in (
+        ("actions", m.schema.actions),
+        ("roles", m.schema.roles),
+        ("locations", m.schema.locations),
+        ("objects", m.schema.objects),
+    ):
         strange: dict[str, str] = {}
         for term in terms:
             given = [term.phrase or " ".join(name_words(term.name)), getattr(term, "noun", None) or "", *term.aliases]
@@ -371,7 +377,8 @@ def _offsets_carried(m: Material) -> _Carried | None:
     timed = f"coalesce(regexp_extract({cell}, $iso, 2), '') <> ''"
     return _Carried(
         *m.cells.rows(
-            f"SELECT count(*) FILTER ({has}), count(*) FILTER (NOT {has}), min(row) FILTER (NOT {has}) FROM raw WHERE {timed}", {"iso": _ISO}
+            f"SELECT count(*) FILTER ({has}), count(*) FILTER (NOT {has}), min(row) FILTER (NOT {has}) FROM raw WHERE {timed}",
+            {"iso": _ISO},
         )[0]
     )
 
@@ -484,7 +491,7 @@ def after_observation(m: Material) -> Iterator[Found]:
     """Rows after the end of observation."""
     if m.records.end_of_observation is None:
         return
-    end = span(m.records.end_of_observation, m.records.offset)[1]
+    end = span(m.records.end_of_observation, m.records.clock)[1]
     found = m.rows('SELECT count(*), arg_max(event_id, "timestamp") FROM events WHERE "timestamp" > $end', {"end": end})
     if found and found[0][0]:
         yield Found(
@@ -671,8 +678,8 @@ def outside_coverage(m: Material) -> Iterator[Found]:
     for channel in m.records.channels:
         if channel.coverage is None:
             continue
-        starts = [span(interval.start, m.records.offset)[0] for interval in channel.coverage]
-        ends = [span(interval.end, m.records.offset)[1] for interval in channel.coverage]
+        starts = [span(interval.start, m.records.clock)[0] for interval in channel.coverage]
+        ends = [span(interval.end, m.records.clock)[1] for interval in channel.coverage]
         found = m.rows(
             """SELECT count(*), min("timestamp"), arg_min(event_id, "timestamp") FROM events
                WHERE channel = $channel AND "timestamp" IS NOT NULL AND NOT EXISTS (
@@ -850,7 +857,9 @@ def _material(reference: str | Path, log: Path | None) -> Material:
     path, refusals = Path(reference), list[InputError]()
     if re.fullmatch(r"GNRS-\d+|RC-[A-Z]+-\d+", str(reference)):
         context = load_context(reference, log)
-        return Material(json.loads(to_json(context)), context.schema, context.records, None, None if context.records.prospective else context.log)
+        return Material(
+            json.loads(to_json(context)), context.schema, context.records, None, None if context.records.prospective else context.log
+        )
     data = read_data(path)
     known = known_names(data)
     gone = [use.path for use in uses(data) if use.name not in known.get(use.kind, ()) and use.path[0] != "pools"]
