@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # pinned by the Python that runs: the newest packages are not made for 3.11 any more
 CONSTRAINTS := constraints-$(shell $(PYTHON) -c 'import sys; print("3.13" if sys.version_info >= (3, 13) else "3.11")').txt
 WORKERS ?= 2
+# a file goes to one worker, which builds and compiles once what its tests share
+SHARED := --dist loadfile --no-loadscope-reorder
 INSTALLED := $(VENV)/.installed
 INSTALLED_DOCS := $(VENV)/.installed-docs
 DEMO := examples/invoices
@@ -14,7 +16,7 @@ LINTED := gnrs_ppl bench_maker tools tests perf examples docs/conf.py
 PYTHON_NEWEST ?= $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null)
 NEWEST := .venv-newest
 
-.PHONY: demo test test-newest fuzz coverage lint format docs perf clean
+.PHONY: demo test test-all test-newest fuzz coverage lint format docs perf clean
 
 # pip of the system installs into the environment, so that neither ensurepip nor a second pip is needed
 $(INSTALLED): pyproject.toml $(CONSTRAINTS)
@@ -31,15 +33,20 @@ demo: $(INSTALLED)
 	@echo
 	$(BIN)/gnrs audit --rule build/demo/rule.json --log $(DEMO)/events.csv || [ $$? -eq 1 ]
 
+# every claim, at small counts
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) $(SHARED)
+
+# every test, at full counts
+test-all: $(INSTALLED)
+	$(BIN)/python -m pytest -n $(WORKERS) $(SHARED)
 
 # today's newest packages, whatever constraints say: the suite from the checkout, then every verb from the wheel
 test-newest:
 	@[ -n "$(PYTHON_NEWEST)" ] || { echo "python3.13 is not on PATH; say make test-newest PYTHON_NEWEST=..." >&2; exit 1; }
 	$(PYTHON_NEWEST) -m venv --clear --without-pip $(NEWEST)
 	$(PYTHON_NEWEST) -m pip --python $(NEWEST)/bin/python install --quiet --disable-pip-version-check -e '.[dev]'
-	$(NEWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal
+	$(NEWEST)/bin/python -m pytest -n $(WORKERS) $(SHARED)
 	$(PYTHON_NEWEST) tests/smoke_wheel.py
 
 fuzz: $(INSTALLED)
@@ -47,7 +54,7 @@ fuzz: $(INSTALLED)
 
 # the suite with every line and branch counted, commands that tests start included; pages in build/coverage
 coverage: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term --cov-report=html:build/coverage
+	$(BIN)/python -m pytest -n $(WORKERS) $(SHARED) --cov --cov-report=term --cov-report=html:build/coverage
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(LINTED)

@@ -127,6 +127,10 @@ Chains = Annotated[int, typer.Option(help="Parallel chains.")]
 Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 KernelOption = Annotated[Kernel, typer.Option(help="Sampler.")]
+SettingOption = Annotated[
+    list[str] | None,
+    typer.Option("--setting", metavar="NAME=VALUE", help="A setting of the sampler; may be repeated.", show_default=False),
+]
 WeightsOption = Annotated[str, typer.Option(help="Weights of the score: fitted, uniform, default, posterior, or a file.")]
 MaxCost = Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)]
 Price = Annotated[
@@ -183,7 +187,7 @@ def goals(
             raise InputError("these goals are held out", "add --reveal; the run enters the ledger", source="arguments")
         from gnrs_ppl.evaluate.ledger import enter
         from gnrs_ppl.evaluate.summary import summaries
-        from gnrs_ppl.report import print_labels
+        from gnrs_ppl.report.benchmarks import print_labels
 
         if reveal and any(g.split != "dev" for g in chosen):
             enter(sys.argv)
@@ -200,7 +204,7 @@ def goals(
     if as_json:
         print(to_json([g.model_dump(mode="json") for g in chosen]))
         return
-    from gnrs_ppl.report import print_goals
+    from gnrs_ppl.report.benchmarks import print_goals
 
     print_goals(chosen)
 
@@ -211,30 +215,25 @@ def _list_cards(as_json: bool) -> None:
     if as_json:
         print(to_json([card.model_dump(mode="json") for card in cards()]))
         return
-    from gnrs_ppl.report import print_cards
+    from gnrs_ppl.report.benchmarks import print_cards
 
     print_cards(cards())
 
 
 def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool) -> None:
-    from gnrs_ppl.experiments.pools import feature_audit, pool_audit
-    from gnrs_ppl.report import print_features, print_pools
+    from gnrs_ppl.experiments.command import show_tables
+    from gnrs_ppl.experiments.pools import audit, counts, described, feature_audit
 
     with _working("building pools"):
-        counted = pool_audit(goal_ids) if pools else None
-        described = feature_audit(goal_ids) if features else None
-    if as_json:
-        found: dict[str, Any] = {}
-        if counted:
-            found |= {"goals": [g._asdict() for g in counted.goals], "signatures": counted.signatures}
-        if described:
-            found |= {"features": [f._asdict() for f in described[0]], "flags": [f._asdict() for f in described[1]]}
-        print(to_json(found))
+        counted = [counts(goal) for goal in goal_ids] if pools else []
+        found = feature_audit(goal_ids) if features else None
+    if not as_json:
+        show_tables([*(audit(counted) if counted else ()), *(described(*found) if found else ())])
         return
-    if counted:
-        print_pools(counted)
-    if described:
-        print_features(*described)
+    told: dict[str, Any] = {"goals": counted} if counted else {}
+    if found:
+        told |= {"features": [f._asdict() for f in found[0]], "flags": [f._asdict() for f in found[1]]}
+    print(to_json(told))
 
 
 @app.command("import")
@@ -283,9 +282,60 @@ def import_(
     if as_json:
         print(to_json(done.as_dict()))
     else:
-        from gnrs_ppl.report_import import print_import
+        from gnrs_ppl.report.imported import print_import
 
         print_import(done)
+
+
+@app.command()
+def profile(
+    context: ContextPath,
+    log: Log = None,
+    plots: Annotated[Path | None, _written("Folder for pictures (needs matplotlib).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what is in the records: volumes, variants, delays, who does what, empty cells, silences, twins."""
+    import gnrs_ppl as gnrs
+    from gnrs_ppl.records.pictures import PICTURES
+    from gnrs_ppl.records.pictures import plots as plot
+    from gnrs_ppl.records.profile import overview
+
+    if plots is not None:
+        check_folder(plots, PICTURES)
+    with _working("counting"):
+        loaded = gnrs.load_context(str(context), log)
+        if loaded.records.prospective:
+            raise InputError("names no log: its records are only declared", "pass --log", source=loaded.source, field="records.log")
+        found = overview(loaded.log)
+        drawn = plot(found, plots) if plots is not None else []
+    if as_json:
+        print(to_json(found.as_dict() | {"plots": [str(path) for path in drawn]}))
+        return
+    from gnrs_ppl.report.profile import print_overview
+
+    print_overview(found, drawn)
+
+
+@app.command()
+def lint(
+    context: ContextPath,
+    log: Log = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes into CONTEXT; comments stay.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what is wrong with a context and its records, each with what mends it; exit 1 while an error is left."""
+    from gnrs_ppl.records.lint import lint
+
+    with _working("looking"):
+        found = lint(context, log, fix=fix)
+    if as_json:
+        print(to_json(found.as_dict()))
+    else:
+        from gnrs_ppl.report.lint import print_findings
+
+        print_findings(found)
+    if found.failed:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -318,7 +368,7 @@ def read(
 
     if batch is not None:
         from gnrs_ppl.reading.batch import read_rows, rows_of
-        from gnrs_ppl.report_reading import print_batch, print_model
+        from gnrs_ppl.report.reading import print_batch, print_model
 
         with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
             rows = rows_of(batch)
@@ -337,7 +387,7 @@ def read(
     if as_json:
         typer.echo(to_json(as_data(readings) | _told(found)))
     else:
-        from gnrs_ppl.report_reading import print_model, print_reading
+        from gnrs_ppl.report.reading import print_model, print_reading
 
         print_reading(readings)
         print_model(_told(found))
@@ -471,7 +521,7 @@ def draft(
     elif as_json:
         print(to_json(drafts[0][1].as_dict()))
     else:
-        from gnrs_ppl.report import print_draft
+        from gnrs_ppl.report.draft import print_draft
 
         for _, drafted, written in drafts:
             print_draft(drafted, written)
@@ -509,8 +559,8 @@ def _with_llm(wanted: bool, options: dict[str, Any]) -> None:
 def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> None:
     from gnrs_ppl.benchmarks.gnrs_bench import goals
     from gnrs_ppl.evaluate.ledger import enter
-    from gnrs_ppl.experiments.drafting import draft_goals, summaries
-    from gnrs_ppl.report import print_rows
+    from gnrs_ppl.experiments.command import show_tables, tables_json
+    from gnrs_ppl.experiments.drafting import draft_goals, tables
 
     ids = [g.id for g in goals() if g.split == split.value]
     if split is not Split.dev:
@@ -519,10 +569,9 @@ def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> N
         enter(sys.argv)
     rows = list(_counted("drafting and scoring", draft_goals(ids, revealed=reveal, **request), len(ids)))
     if as_json:
-        found = {"goals": [row.as_dict() for row in rows], "means": [s._asdict() for s in summaries(rows)]}
-        print(to_json(found))
+        print(to_json({"goals": rows, "tables": tables_json(tables(rows))}))
     else:
-        print_rows(rows, summaries(rows))
+        show_tables(tables(rows))
 
 
 @app.command()
@@ -557,7 +606,7 @@ def audit(
     elif as_csv:
         print(result.to_csv(), end="")
     else:
-        from gnrs_ppl.report import print_audit
+        from gnrs_ppl.report.audit import print_audit
 
         print_audit(result, limit)
     if result.failed:
@@ -573,25 +622,29 @@ def sample(
     steps: Steps = 200,
     seed: Seed = 0,
     kernel: KernelOption = Kernel.metropolis,
+    setting: SettingOption = None,
     weights: WeightsOption = "fitted",
     as_json: Json = False,
 ) -> None:
     """Run the chains and keep every draw in a netCDF file that ArviZ reads."""
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
-    from gnrs_ppl.draft import search
+    from gnrs_ppl.inference.kernels import read_settings
+    from gnrs_ppl.report.data import search_data
+    from gnrs_ppl.search import search
 
     check_file(out)
+    settings = read_settings(setting or [])
     with _working("sampling"):
         chosen = weights_named(weights)
         loaded = gnrs.load_context(context, log)
         check_apart([out], _inputs(loaded, str(context), weights))
-        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
+        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen, settings=settings)
         found.save_posterior(out)
     if as_json:
-        print(to_json(found.as_dict() | {"out": str(out)}))
+        print(to_json(search_data(found) | {"out": str(out)}))
         return
-    from gnrs_ppl.report import print_search
+    from gnrs_ppl.report.draft import print_search
 
     print_search(found, out)
 
@@ -627,7 +680,7 @@ def fit(
         extra = {"out": str(out) if out else None, "plots": [str(path) for path in drawn]}
         print(to_json(found.as_dict() | extra))
         return
-    from gnrs_ppl.report import print_fit
+    from gnrs_ppl.report.fit import print_fit
 
     print_fit(found, [*written, *drawn])
 
@@ -656,7 +709,7 @@ def diagnose(
     if as_json:
         print(to_json(found.as_dict() | {"plots": [str(p) for p in drawn]}))
     else:
-        from gnrs_ppl.report import print_diagnosis
+        from gnrs_ppl.report.diagnosis import print_diagnosis
 
         print_diagnosis(found, drawn)
     if found.verdict == "not mixed":
@@ -689,7 +742,7 @@ def experiment(
     """Run a table or figure of the paper again; a run that was stopped goes on where it was."""
     from gnrs_ppl.experiments import command
     from gnrs_ppl.experiments.registry import experiment as named
-    from gnrs_ppl.experiments.runner import Request
+    from gnrs_ppl.experiments.runner import ExperimentRequest
 
     if runs and name != "compare":
         raise InputError("only compare takes folders", "leave them out", source="arguments")
@@ -711,7 +764,7 @@ def experiment(
         raise InputError("goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator")
     folder = out or command.default_folder(split.value, llm)
     check_folder(folder)
-    request = Request(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
+    request = ExperimentRequest(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
     if name != "all":
         named(name, llm)  # a name that is none enters no ledger
     if reveal and command.needs_reveal(name, request):

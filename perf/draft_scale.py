@@ -1,7 +1,7 @@
 """Speed of drafting: candidate construction, graph compilation, and every goal with every seed in one batch of chains.
 
 Run ``python perf/draft_scale.py [--json PATH]``. Beside each median stands the figure of the fastest round, which other work on the
-machine slows least. How fast the kernels are, and what they are worth, is measured by ``perf/inference.py``.
+machine slows least. How fast the kernels are, and what they are worth, is measured by ``perf/inference``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # runs without an installation too; last, for it has an "inference" as well
 
+from inference.common import place, seconds_of
+
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import goals
 from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
@@ -26,7 +28,6 @@ from gnrs_ppl.inference.chains import _compiled, run_many
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.versions import versions
-from inference import place, seconds_of
 
 CHAINS, STEPS, SEEDS = 64, 200, (0, 1, 2)
 STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {"median": statistics.median, "fastest": min}

@@ -1,7 +1,7 @@
-"""PyMC's CategoricalGibbsMetropolis on tables that ``perf/inference.py`` hands over; prints slot updates per second as JSON.
+"""PyMC's CategoricalGibbsMetropolis on tables that ``perf/inference`` hands over; prints slot updates per second as JSON.
 
 A process of its own, since PyMC may need an interpreter of its own: ``python -m venv pymc-venv``, ``pymc-venv/bin/pip install pymc``, and
-``python perf/inference.py --pymc pymc-venv/bin/python``.
+``python perf/inference --pymc pymc-venv/bin/python``.
 """
 
 from __future__ import annotations

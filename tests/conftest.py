@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from collections.abc import Iterator
 
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
@@ -14,6 +16,7 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 import pytest
+import tiers
 from fuzz import SCALE, examples
 from hypothesis import settings
 
@@ -24,6 +27,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("suite", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("fuzz", settings.get_profile("suite"), max_examples=examples(100))
 settings.load_profile("suite" if SCALE == 1 else "fuzz")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _programs_go_with_their_module() -> Iterator[None]:
+    """Drop what a module compiled: no other asks for the same programs, and all of them together take gigabytes."""
+    yield
+    if jax := sys.modules.get("jax"):
+        jax.clear_caches()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell the tests of their tier, in the workers too."""
+    tiers.fast = "not slow" in config.option.markexpr
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -10,7 +10,6 @@ from agreement import HITS, run_template
 from gnrs_ppl.rule.types import IMPLEMENTED
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("template", IMPLEMENTED)
 def test_sql_equals_the_oracle(template: str, record_property: Callable[[str, object], None]) -> None:
     tally = run_template(template)

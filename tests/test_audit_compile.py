@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 import duckdb
 import pytest
 import sqlglot
+from agreement import procedure_verdicts
 from sqlglot import exp
 
-from gnrs_ppl.audit.checkable import check, resolved
+from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import Query, compile_procedure, compile_rule
-from gnrs_ppl.audit.run import evaluate, evaluate_procedure, execute
+from gnrs_ppl.audit.run import evaluate, execute
 from gnrs_ppl.audit.types import Due
-from gnrs_ppl.context.log import Event, EventLog
+from gnrs_ppl.context.log import Event, EventLog, resolved
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.types import Structure
@@ -431,7 +432,7 @@ def test_a_procedure_follows_each_violation():
     ]
     steps = [{"stage": "review", "name": "Review", "role": "lead", "activity": "Inspect"}]
     structure = rule({"deadline": "PT15M"}, procedure={"steps": steps, "response_time": "PT2H"})
-    result = evaluate_procedure(structure, records(), log_of(rows))
+    result = procedure_verdicts(structure, records(), log_of(rows))
     assert result is not None
     assert [(v.instance, v.constraint, v.verdict, v.reason, v.bearer, v.slack_seconds) for v in result] == [
         ("a1#0", 0, "satisfied", "proven", "lead", 4500.0),
@@ -439,7 +440,7 @@ def test_a_procedure_follows_each_violation():
     ]
     steps[0]["activity"] = "Inspekt"
     structure = rule({"deadline": "PT15M"}, procedure={"steps": steps, "response_time": "PT2H"})
-    assert evaluate_procedure(structure, records(), log_of(rows)) is None
+    assert procedure_verdicts(structure, records(), log_of(rows)) is None
     plan = check(structure, records(), log_of(rows))
     assert "the procedure is prospective: 0 of 1 channels can record step 'Review'" in plan.assumptions
 

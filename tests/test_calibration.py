@@ -40,7 +40,7 @@ from gnrs_ppl.calibration.sbc import ranks, uniformity
 from gnrs_ppl.calibration.validation import Held, leave_one_out, rank_of_best
 from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS, FROZEN, read_weights, weights_named
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.evaluate.calibration_error import Scored, bound, fit_map, measure
+from gnrs_ppl.evaluate.calibration_error import ScoredRules, bound, fit_map, measure
 from gnrs_ppl.inference.exact import enumerate_space, exact_posterior
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.features import FEATURES
@@ -188,6 +188,7 @@ def test_rank_of_best_counts_structures_and_breaks_ties_at_random():
     assert rank_of_best(d, np.array([0.0])) == (16 + 1) / (9 + 1)
 
 
+@pytest.mark.slow
 def test_leave_one_out_uses_the_other_goals_only(monkeypatch: pytest.MonkeyPatch):
     features = len(FEATURES)
     data = [made(seed, features=features) for seed in range(3)]
@@ -299,6 +300,7 @@ def test_a_rank_is_the_posteriors_share_below_the_true_weight():
     assert uniformity(np.full((64, 1), 63), 63, bins=4)[0] < 1e-9
 
 
+@pytest.mark.slow
 def test_posterior_follows_the_data():
     truth = np.array([9.0, 0.1])
     rng, data = np.random.default_rng(2), [made(seed, rows=40, features=2) for seed in range(30)]
@@ -505,7 +507,7 @@ def test_averaging_over_weights_is_the_mean_posterior():
         p = np.where(enumeration.feasible, exact_posterior(enumeration, 1 / beta.sum()).probability, 0)
         winners.append(p.argmax())
         mean = mean + p / 7
-    assert found.probability == pytest.approx(mean.max())
+    assert found.best.probability == pytest.approx(mean.max())
     assert found.best.position.tolist() == enumeration.position(int(mean.argmax())).tolist()
     assert found.changes == np.mean(np.array(winners) != mean.argmax())
     assert DEFAULT_WEIGHTS.draws == ()
@@ -527,8 +529,8 @@ def test_proposition_1(seed: int):
 
 
 def test_regret_and_calibration_error_by_hand():
-    one = Scored("a", np.array([0.2, 0.4, 0.6]), np.array([0.1, 0.5, 0.3]))
-    other = Scored("b", np.array([0.2, 0.6]), np.array([0.0, 1.0]))
+    one = ScoredRules("a", np.array([0.2, 0.4, 0.6]), np.array([0.1, 0.5, 0.3]))
+    other = ScoredRules("b", np.array([0.2, 0.6]), np.array([0.0, 1.0]))
     assert fit_map([other])(np.array([0.0, 0.2, 0.4, 0.9])).tolist() == [0.0, 0.0, 0.5, 1.0]
     # isotonic regression pools 0.5 and 0.3
     assert fit_map([one])(np.array([0.2, 0.4, 0.6])).tolist() == pytest.approx([0.1, 0.4, 0.4])

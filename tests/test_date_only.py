@@ -9,8 +9,8 @@ import pytest
 from test_semantics_lines import duty, rule
 
 from gnrs_ppl.audit import run
-from gnrs_ppl.audit.checkable import check, resolved
-from gnrs_ppl.context.log import ENOUGH_TO_INFER_A_GRAIN, EventLog, read_log
+from gnrs_ppl.audit.checkable import check
+from gnrs_ppl.context.log import ENOUGH_TO_INFER_A_GRAIN, EventLog, read_log, resolved
 from gnrs_ppl.context.profile import profile
 from gnrs_ppl.context.types import Channel, RecordLayer
 from gnrs_ppl.errors import Refused

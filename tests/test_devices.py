@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import spaces
+from tiers import tier
 
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.result import Chains
@@ -33,8 +35,9 @@ def tables(seed: int) -> Tables:
 
 
 def draw(chains: int) -> list[Chains]:
-    """Two named spaces of three variables."""
-    return run_many([tables(1), tables(2)], chains=chains, steps=30, temperature=0.08, seed=3, names=["one", "two"])
+    """Two named spaces of three variables, by a kernel of plain chains and one of ladders."""
+    request: dict[str, Any] = {"chains": chains, "steps": 30, "temperature": 0.08, "seed": 3, "names": ["one", "two"]}
+    return [*run_many([tables(1), tables(2)], **request), *run_many([tables(1), tables(2)], **request, kernel="tempering", replicas=3)]
 
 
 def content(found: Sequence[Chains]) -> list[dict[str, Any]]:
@@ -86,7 +89,7 @@ def alone(chains: int) -> list[dict[str, Any]]:
     return content(found)
 
 
-GRIDS = {12: (1, 4), 6: (2, 2), 5: (2, 1)}
+GRIDS = tier({6: (2, 2)}, {12: (1, 4), 6: (2, 2), 5: (2, 1)})
 """Spaces and chains per device of four: 12 chains over all, 6 over two and spaces over two, 5 over none."""
 
 
@@ -98,6 +101,7 @@ def test_draws_do_not_depend_on_the_number_of_devices():
         assert found == alone(chains), chains
 
 
+@pytest.mark.slow
 def test_two_processes_both_have_the_draws_of_one():
     """Two devices each. 12 and 6 chains are dealt out over the four of them; 5 cannot be, and each process draws them all by itself."""
     with socket.socket() as free:

@@ -82,7 +82,7 @@ def test_same_seed_same_content(folder: Path, drafted: gnrs.Draft) -> None:
 def test_exact_is_a_kernel_like_the_others(folder: Path) -> None:
     exact = gnrs.draft(folder / "context.json", chains=16, steps=100, kernel="exact")
     assert exact.certificate.epsilon_search == 0
-    assert exact.search.as_dict()["acceptance"]["parameter-only edit"] is None
+    assert exact.as_dict()["search"]["acceptance"]["parameter-only edit"] is None
 
 
 def test_out_writes_everything_and_the_rule_audits(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

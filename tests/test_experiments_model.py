@@ -37,14 +37,15 @@ from gnrs_ppl.experiments.agreement import correlation, kappa, pairwise_spearman
 from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
 from gnrs_ppl.experiments.judging import joined, judge_rows, read_marks, text_id
-from gnrs_ppl.experiments.packs import Item, Question, read_filled, read_key, write_pack
+from gnrs_ppl.experiments.methods import cells
+from gnrs_ppl.experiments.packs import PackItem, Question, read_filled, read_key, write_pack
 from gnrs_ppl.experiments.published import index
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments
 from gnrs_ppl.experiments.rows import Row, cell_of, read_rows
 from gnrs_ppl.experiments.rubric_margins import points
-from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, Outcome, Request, Run, run
-from gnrs_ppl.experiments.tables import Table
-from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, cells, generate, making, write_rows
+from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, ExperimentRequest, Outcome, Run, run
+from gnrs_ppl.experiments.tables import ResultTable
+from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, generate, making, write_rows
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings
 from gnrs_ppl.llm.roles import ROLES
 from gnrs_ppl.rule.types import SLOTS
@@ -53,7 +54,7 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 KEY = "sk-MARKED-0123456789abcdefghijklmnopqrstuvwxyz"
 GOALS = ("GNRS-005", "GNRS-022")
-REQUEST = Request(goals=GOALS, chains=(1,), seeds=(0,))
+REQUEST = ExperimentRequest(goals=GOALS, chains=(1,), seeds=(0,))
 ONE_GOAL = REQUEST._replace(goals=GOALS[:1])
 GENERATORS = ("model-a", "vendor/model-b")
 
@@ -97,7 +98,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]:
 
 def table(outcome: Outcome, name: str) -> list[dict[str, Any]]:
     """Rows of a table by heading."""
-    found: Table = next(one for one in outcome.report.tables if one.name in (name, f"{name}_scripted"))
+    found: ResultTable = next(one for one in outcome.report.tables if one.name in (name, f"{name}_scripted"))
     return [dict(zip([column.heading for column in found.columns], row, strict=True)) for row in found.rows]
 
 
@@ -131,7 +132,7 @@ def test_every_experiment_makes_its_tables(made: Everything) -> None:
 
 def test_rows_are_the_cells_and_hold_text_structure_and_calls(made: Everything) -> None:
     rows = read_rows(made.out / "main")
-    assert sorted(map(repr, map(cell_of, rows))) == sorted(map(repr, cells(SAMPLED, REQUEST)))
+    assert sorted(map(repr, map(cell_of, rows))) == sorted(map(repr, cells(SAMPLED, REQUEST, WRITERS)))
     for row in rows:
         writer = WRITERS[row["method"]]
         asked = writer.model or writer.baseline is not None
@@ -161,7 +162,7 @@ def test_the_other_methods_have_a_row() -> None:
     assert set(MAIN_TABLE) <= {*names, *SAMPLED}
     received = loopback.Received()
     with received.server() as server:
-        found = write_rows(cells(names, ONE_GOAL), ONE_GOAL, loopback.model(server))
+        found = write_rows(cells(names, ONE_GOAL, WRITERS), ONE_GOAL, loopback.model(server))
         assert max(server.asked.values()) == 1
     assert sorted(one.row["method"] for one in found) == sorted(names)
     assert all(one.row["text"] and not one.unanswered for one in found)
@@ -361,6 +362,7 @@ def lines_of(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.is_file() else 0
 
 
+@pytest.mark.slow
 def test_killed_while_writing_and_while_judging(tmp_path: Path) -> None:
     out = tmp_path / "killed"
     rows, marks, cache = out / "main" / "rows.jsonl", out / "main" / "marks.jsonl", out / "cache.sqlite"
@@ -471,7 +473,7 @@ def test_an_incomplete_generator_is_left_out_and_said_so(tmp_path: Path) -> None
         def in_turn(*names: Any) -> Any:
             make = done(*names)
 
-            def one(given: Request, folder: Path) -> Any:
+            def one(given: ExperimentRequest, folder: Path) -> Any:
                 server.scripts["generator"] = makers[given.model.settings.model("generator")]
                 return make(given, folder)
 
@@ -615,7 +617,7 @@ QUESTIONS = (Question("clear", ("1", "2", "3")), Question("sound", ("yes", "no")
 
 @pytest.fixture
 def pack(tmp_path: Path) -> Path:
-    items = [Item({"rule": text}, {"text": str(n)}) for n, text in enumerate(("=1+1", "plain", '-2 "q", ü'))]
+    items = [PackItem({"rule": text}, {"text": str(n)}) for n, text in enumerate(("=1+1", "plain", '-2 "q", ü'))]
     write_pack(tmp_path, items, QUESTIONS, "# Do this\n", False)
     return tmp_path
 

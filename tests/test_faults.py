@@ -20,19 +20,21 @@ import pytest
 import small
 import spaces
 import xarray as xr
+from tiers import tier
 
 import gnrs_ppl as gnrs
 from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
 from gnrs_ppl.cli import run
 from gnrs_ppl.errors import InputError, NoFeasibleStructure
 from gnrs_ppl.inference import exact, sweep
-from gnrs_ppl.inference.chains import KERNELS, RUNNERS, run_chains, run_many
+from gnrs_ppl.inference.chains import STEPPERS, run_chains, run_many
+from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.inference.trace import load
 from gnrs_ppl.models.energy import Tables, contract
 from gnrs_ppl.models.space import build_space
 
 RUN: dict[str, Any] = {"chains": 8, "steps": 4, "temperature": 0.08, "seed": 0}
-every_kernel = pytest.mark.parametrize("kernel", [*KERNELS, *RUNNERS])
+every_kernel = pytest.mark.parametrize("kernel", KERNELS)
 
 
 @cache
@@ -48,7 +50,7 @@ def ragged() -> Tables:
 def test_scores_that_are_no_numbers_are_refused_by_every_kernel(kernel: str, weight: float):
     with np.errstate(invalid="ignore"):
         spoilt = contract(build_space(**spaces.ragged(1)), np.array([weight, 0.5, 0.5]), penalty=2.0)
-    for given in ([spoilt], [ragged(), spoilt] if kernel in KERNELS else [spoilt, ragged()]):
+    for given in ([spoilt], [ragged(), spoilt] if kernel in STEPPERS else [spoilt, ragged()]):
         with pytest.raises(InputError, match="not finite; look for NaN") as refused:
             run_many(given, **RUN, kernel=kernel)
         assert "\n" not in str(refused.value)
@@ -168,10 +170,14 @@ sys.exit(run(sys.argv[2:]))
 """
 
 
+EVERY_STOP = list(itertools.product(["half", "before", "after"], [signal.SIGINT, signal.SIGKILL]))
+FEW_STOPS = [("half", signal.SIGKILL), ("before", signal.SIGINT), ("after", signal.SIGKILL)]
+
+
 def test_a_stop_while_the_file_is_written_leaves_the_old_or_the_new(tmp_path: Path):
-    """A process says where it is and waits there: half of the content written, all of it, or renamed. All six side by side."""
+    """A process says where it is and waits there: half of the content written, all of it, or renamed. All side by side."""
     stopped = []
-    for where, stop in itertools.product(["half", "before", "after"], [signal.SIGINT, signal.SIGKILL]):
+    for where, stop in tier(FEW_STOPS, EVERY_STOP):
         folder = tmp_path / f"{where} {stop.name}"
         folder.mkdir()
         context, out = small.write(folder), folder / "results" / "x.nc"

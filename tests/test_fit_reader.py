@@ -48,7 +48,7 @@ def test_what_is_learned_is_what_was_given(tmp_path: Path) -> None:
 
     assert right({}) < 0.1  # one of dozens of options
     assert right(weights) > 0.85
-    tool.write(weights, tmp_path / "weights.tsv.gz")
+    tool.write(examples, features, tmp_path / "weights.tsv.gz")
     again = read_weights(tmp_path / "weights.tsv.gz")
     assert 0 < len(again.alone) < len(frozen().alone)
     assert len(again.pair) > 0

@@ -18,6 +18,7 @@ from budget import Budget
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from test_metropolis import BARE, IRREGULAR, Disagreement, compile_tables, disagreement, grammar
+from tiers import mostly_slow
 from transition import Grammar, with_options
 
 from gnrs_ppl.errors import InputError
@@ -77,6 +78,7 @@ KERNELS: dict[str, Any] = {
     "gibbs, three pairs in four": gibbs.build_kernel(0.75, MOST),
     **{f"informed, {name}": informed.build_kernel(name) for name in informed.BALANCING},
 }
+every_kernel = pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=[*KERNELS][:4]))
 rich = pytest.mark.parametrize("name", GRAMMARS)
 tempered = pytest.mark.parametrize("temperature", TEMPERATURES)
 
@@ -377,7 +379,7 @@ def test_draws_are_within_the_stated_bias(case: str, say: Callable[[str], None])
 
 @rich
 @tempered
-@pytest.mark.parametrize("kernel", KERNELS)
+@every_kernel
 def test_one_step_frequencies(name: str, temperature: float, kernel: str, say: Callable[[str], None]):
     """From a dozen structures, the best and the worst among them: next structures against P, proposals against Q."""
     built, step, what = GRAMMARS[name], steps_of(name, temperature, kernel), f"{name}, tau {temperature}, {kernel}"
@@ -413,7 +415,7 @@ def test_gibbs_info_tells_the_block(name: str):
 
 @rich
 @tempered
-@pytest.mark.parametrize("kernel", KERNELS)
+@every_kernel
 def test_a_step_ends_in_a_state_as_evaluated(name: str, temperature: float, kernel: str):
     step = steps_of(name, temperature, kernel)
     fresh = jax.device_get(evaluate(step.state.position, tables_of(name), temperature))
@@ -452,7 +454,7 @@ def at_the_ends(kernel: str, built: Grammar, tables: Tables) -> Step:
 
 
 @rich
-@pytest.mark.parametrize("kernel", KERNELS)
+@every_kernel
 def test_words_at_the_ends_stay_inside(name: str, kernel: str):
     at_the_ends(kernel, GRAMMARS[name], tables_of(name))
 
@@ -536,7 +538,7 @@ def test_a_space_without_pairs_and_joints(kernel: str):
     agree(counts, right[kernel][1], f"bare, {kernel}")
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@every_kernel
 def test_one_option_everywhere_stays_put(kernel: str):
     step = at_the_ends(kernel, STILL, tables_of("still"))
     assert (step.state.position == 0).all()
@@ -546,7 +548,7 @@ def test_one_option_everywhere_stays_put(kernel: str):
     assert (step.info.energy_evaluations == (0 if kernel.startswith("informed") else 1)).all()
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@every_kernel
 def test_a_space_infeasible_everywhere_is_walked_through(kernel: str):
     words = np.array(jax.random.bits(jax.random.key(83), (STARTS * DRAWS, 2), jnp.uint32))
     step = run(BLOCKED, tables_of("blocked"), kernel, words, np.zeros(len(words), np.int64), 0.5)
@@ -564,7 +566,7 @@ def differ_inside(a: tuple[int, ...], block: tuple[int, ...]) -> bool:
     return all(option == 0 for v, option in enumerate(a) if v not in block)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@every_kernel
 def test_unusable_weights_do_not_leave_the_space(kernel: str):
     tables = tables_of("flagged")
     step = at_the_ends(kernel, FLAGGED, tables._replace(unary=np.full_like(tables.unary, np.nan)))

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import small
 
-from gnrs_ppl.audit.checkable import check, resolved
+from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import compile_rule
 from gnrs_ppl.calibration import DEFAULT_WEIGHTS
 from gnrs_ppl.candidates.grounding import ground, read_pools
 from gnrs_ppl.context import Context, load_context
+from gnrs_ppl.context.log import resolved
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import contract, slow_score

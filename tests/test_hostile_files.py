@@ -16,6 +16,7 @@ import pytest
 import small
 import spaces
 import xarray as xr
+from tiers import mostly_slow
 
 from gnrs_ppl.calibration.weights import FROZEN, read_weights
 from gnrs_ppl.cli import run
@@ -395,7 +396,7 @@ def test_scores_that_the_weights_cannot_give(tree: xr.DataTree, tmp_path: Path):
     assert "s_search: is no score that these weights can give" in refused(lambda: load(tmp_path / "x.nc"))
 
 
-@pytest.mark.parametrize("kernel", ["gibbs", "informed", "exact"])
+@pytest.mark.parametrize("kernel", mostly_slow(["gibbs", "informed", "exact"], but=["informed", "exact"]))
 def test_traces_of_every_kernel_hold_together(kernel: str, tmp_path: Path):
     save(traced(kernel), tmp_path / "x.nc")
     load(tmp_path / "x.nc")
@@ -476,7 +477,7 @@ def test_a_heap_that_hdf5_would_walk_for_ever(tree: xr.DataTree, tmp_path: Path)
 # ---- chains that reach nothing
 
 
-@pytest.mark.parametrize("kernel", ["gibbs", "informed"])
+@pytest.mark.parametrize("kernel", mostly_slow(["gibbs", "informed"], but=["informed"]))
 def test_chains_that_miss_the_feasible_structures_say_so(kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """One chain of one step, from seeds of which one misses."""
     request = ["sample", str(small.write(tmp_path)), "--out", str(tmp_path / "x.nc"), "--chains", "1", "--steps", "1"]

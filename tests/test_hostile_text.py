@@ -167,7 +167,7 @@ def test_error_lines(line: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_table_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
     from gnrs_ppl.terminal import console
 
-    table = tables.Table("t", EVIL, EVIL, (tables.Column(EVIL), tables.Column("value", 2)), [(EVIL, -9.5), ("+5.74", None)])
+    table = tables.ResultTable("t", EVIL, EVIL, (tables.Column(EVIL), tables.Column("value", 2)), [(EVIL, -9.5), ("+5.74", None)])
     tables.show(table, console(200))
     told = capsys.readouterr().out
     assert "[bold]b[/bold] :smile:" in told

@@ -19,9 +19,11 @@ from budget import Budget
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
+from tiers import mostly_slow, tier
 from transition import EDITS, Grammar, Ways, acceptance, proposal_matrix, transition_matrix, ways
 
-from gnrs_ppl.inference.metropolis import Info, State, accept, build_kernel, init, metropolis
+from gnrs_ppl.inference.chains import algorithm as sampling_algorithm
+from gnrs_ppl.inference.metropolis import Info, State, accept, build_kernel, init
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS, choose
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
 from gnrs_ppl.models.space import alias_table, build_space
@@ -104,8 +106,8 @@ BARE = grammar(3, candidates=[[0, 1], [0], [0, 0, 1]], pairs=[])
 GRAMMARS = {"figure": FIGURE, "irregular": IRREGULAR, "bare": BARE}
 PADDING: dict[str, dict[str, int]] = {"figure": {}, "irregular": {"pad_options": 9, "pad_pairs": 7}, "bare": {}}
 RICH = ["figure", "irregular"]
-DRAWS = {"figure": 4096, "irregular": 8192}
-"""Draws from every structure in one batch: about a million chains."""
+DRAWS = {"figure": 4096, "irregular": tier(2048, 8192)}
+"""Draws from every structure in one batch: about a million chains, a quarter of that in the fast tier."""
 ENOUGH = {"figure": 2048, "irregular": 5120}
 """Draws of the uneven mixture that meet every way of every edit: the rarest have probabilities 1/85 and 1/384."""
 TEMPERATURES = [SEARCH_TEMPERATURE, 0.5]
@@ -115,6 +117,8 @@ SEEDS = {(name, temperature): 200 + i for i, (name, temperature) in enumerate(it
 repeats. The same words read without the kernel give 138 too: the words, not the kernel, so the key was changed.
 """
 rich = pytest.mark.parametrize("name", RICH)
+sampled = pytest.mark.parametrize("name", mostly_slow(RICH, but=["irregular"]))
+"""The irregular grammar has all that the figure has and more; each grammar takes a compilation of its own."""
 tempered = pytest.mark.parametrize("temperature", TEMPERATURES)
 
 
@@ -421,7 +425,7 @@ def test_targets_and_hastings_terms_are_worth_testing_on(name: str):
 # ---- exact: the kernel in float64
 
 
-@rich
+@sampled
 @tempered
 def test_densities_are_the_definitions(name: str, temperature: float, say: Callable[[str], None]):
     """Score, feasibility and logdensity of every structure in float64; logdensity differences in both precisions."""
@@ -460,7 +464,7 @@ def float32_bound(built: Grammar, temperature: float) -> float:
     return 2 * each + 2 * total * u
 
 
-@rich
+@sampled
 @tempered
 def test_acceptance_and_hastings_terms_are_exact(name: str, temperature: float, say: Callable[[str], None]):
     """Float64: a mixture meets every way of every edit; Hastings term, acceptance rate and verdict are the reference's."""
@@ -516,7 +520,7 @@ def test_every_word_of_a_choice_is_counted():
 # ---- frequencies of one step, float32, a million chains in one batch
 
 
-@rich
+@sampled
 @tempered
 def test_one_step_frequencies(name: str, temperature: float, say: Callable[[str], None]):
     """From every structure, proposals against Q and next structures against P, for each edit alone and for the mixture."""
@@ -708,7 +712,7 @@ def assert_close(left: Any, right: Any):
 
 def test_step_is_the_transition_and_keys_matter():
     tables = tables_of("figure")
-    algorithm = metropolis(tables, SEARCH_TEMPERATURE)
+    algorithm = sampling_algorithm(tables, SEARCH_TEMPERATURE)
     start = algorithm.init(positions_of("figure")[57])
     everything = jax.device_get(evaluate(positions_of("figure"), tables, SEARCH_TEMPERATURE))
     assert_close(start, jax.tree.map(lambda leaf: leaf[57], everything))

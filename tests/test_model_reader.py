@@ -290,7 +290,9 @@ def test_what_both_read_gains_and_keeps_the_readers_words() -> None:
     found = judged(so, sentence=alone.sentence)
     (one,) = found.readings.statements
     after = {r.template: r.probability for r in one.readings}
-    assert after == pytest.approx({name: (1 - MODELS_SHARE) * p + MODELS_SHARE * (name == "chain_response") for name, p in before.items()})
+    assert after == pytest.approx(
+        {name: (1 - MODELS_SHARE) * p + MODELS_SHARE * (name == "chain_response") for name, p in before.items()}, abs=1e-4
+    )
     assert {bare(r) for r in one.readings} == {bare(r) for r in alone.statements[0].readings}
     assert one.best.template == "chain_response"
     assert one.best.why.endswith("; so does a model")

@@ -39,5 +39,5 @@ def test_dates_only_counts_equal_the_plain_query(context: gnrs.Context, by_hand:
 
 def test_a_duty_of_somebody_the_log_never_names_is_refused(context: gnrs.Context) -> None:
     drafted = gnrs.draft(context, chains=16, steps=100)
-    assert ("norm", "N4", "0 of 34,724 rows carry role 'offender'") in drafted.search.built.dropped
+    assert ("norm", "N4", "0 of 34,724 rows carry role 'offender'") in drafted.built.dropped
     assert drafted.certificate.epsilon_search == 0

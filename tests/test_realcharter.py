@@ -32,8 +32,10 @@ from gnrs_ppl.evaluate import realcharter as evaluation
 from gnrs_ppl.evaluate.hard_ok import SUPPORT_WEIGHTS, hard_ok, support_of
 from gnrs_ppl.evaluate.realcharter import score as scoring
 from gnrs_ppl.evaluate.realcharter.score import Numbers, SlotScore, score
-from gnrs_ppl.experiments import realcharter as experiment
-from gnrs_ppl.experiments import realcharter_pages as pages
+from gnrs_ppl.experiments import cards as experiment
+from gnrs_ppl.experiments import realcharter as pages
+from gnrs_ppl.experiments.rows import Cell, RowWithAnswers
+from gnrs_ppl.experiments.runner import ExperimentRequest, Run
 from gnrs_ppl.llm.adapter import OpenAIModel
 from gnrs_ppl.llm.answers import ProposedFragments
 from gnrs_ppl.llm.client import Answer
@@ -234,7 +236,8 @@ def test_what_the_audit_can_say() -> None:
 
 
 def test_needs_name_keys_scope_and_fields() -> None:
-    from gnrs_ppl.audit.checkable import check, resolved
+    from gnrs_ppl.audit.checkable import check
+    from gnrs_ppl.context.log import resolved
 
     context = gnrs.load_context("RC-PSF-3")
     structure = drafts()["RC-PSF-3"].structure
@@ -414,46 +417,53 @@ def test_whoever_says_all_that_is_expected_scores_one() -> None:
 
 
 @cache
-def exact_rows() -> tuple[experiment.Row, ...]:
-    return tuple(experiment.Row("Exact", name, draft.text, score(draft.structure, name), 0.0) for name, draft in drafts().items())
+def exact_rows() -> tuple[RowWithAnswers, ...]:
+    found = drafts().items()
+    return tuple(
+        RowWithAnswers(experiment.row_of(Cell("Exact", None, name, 0), d.text, score(d.structure, name), 0.0)) for name, d in found
+    )
 
 
 def test_a_line_of_the_table() -> None:
-    (line,) = experiment.table(exact_rows())
-    assert line.cards == 53
-    passed = [row.score.gate.passed for row in exact_rows()]
-    found = line.means["HARD-OK, %"]
-    assert found.mean == pytest.approx(100 * np.mean(passed))
-    for low, high in (found.by_card, found.by_document):
+    (own,) = pages.by(exact_rows()).values()
+    assert len(own.rows) == 53
+    assert [row["goal"] for row in own.rows] == sorted(one.id for one in cards())
+    found, kept = own.estimate("hard_ok"), own.estimate("force_kept")
+    assert found is not None
+    assert found.families is not None
+    assert kept is not None
+    assert found.mean == pytest.approx(np.mean([row["hard_ok"] for row, _ in exact_rows()]))
+    for low, high in (found.percentile, found.families):
         assert low < found.mean < high
-    assert line.means["force kept, %"].by_document == (100.0, 100.0)
-    assert line.counts["numbers stated"] == sum(len(want.numbers) for want in evaluation.expectations()) == 23
-    assert line.counts["numbers lost"] == 20
+    assert kept.families == (100.0, 100.0)
+    assert sum(row["numbers_stated"] for row in own.rows) == sum(len(want.numbers) for want in evaluation.expectations()) == 23
+    assert sum(row["numbers_lost"] for row in own.rows) == 20
     assert (len(experiment.independent(exact_rows())), len(experiment.verified(exact_rows()))) == (50, 40)
-    assert json.dumps(line.as_dict()) == json.dumps(experiment.table(exact_rows())[0].as_dict())
 
 
-def test_clusters_widen_the_interval_where_documents_agree_within() -> None:
-    values = np.repeat([0.0, 1.0], 10)
-    alike = experiment._estimate(values, ["a"] * 10 + ["b"] * 10, 0)
-    assert alike.by_document == (0.0, 1.0)  # two documents: none, both or one of them drawn twice
-    assert 0.2 < alike.by_card[0] < 0.5 < alike.by_card[1] < 0.8
-    apart = experiment._estimate(values, [str(n) for n in range(20)], 0)
-    assert apart.by_document == pytest.approx(apart.by_card, abs=0.06)
+def test_one_cell_is_published_with_one_interval(tmp_path: Path) -> None:
+    """The page and the experiment's table say the same of the same rows."""
+    folder = tmp_path / "realcharter"
+    folder.mkdir()
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row, _ in exact_rows()))
+    (table,) = experiment.report(Run(ExperimentRequest(), tmp_path, frozenset({"realcharter"}))).tables
+    line = next(entry for entry in table.rows if entry[0] == "Exact")
+    told = pages._estimate("HARD-OK, %", pages.by(exact_rows())["Exact"], "hard_ok")
+    spans = [str(said).replace(" to ", ", ") for said in line[3:5]]
+    assert told == f"{line[2]:.1f} [{spans[0]}] [{spans[1]}]"
 
 
 def test_no_search_takes_the_first_of_every_pool() -> None:
-    row = next(row for row in experiment.unsearched() if row.card == "RC-PSF-3")
+    row = next(row for row, _ in experiment.unsearched() if row["goal"] == "RC-PSF-3")
     context = gnrs.load_context("RC-PSF-3")
     first = canonical(Structure(**{slot: options(getattr(pools_of(context).pools, slot))[0].content for slot in SLOTS}))
-    assert dumps(parse(row.text, Lexicon.of(context.schema, context.records))) == dumps(first)
+    assert dumps(parse(row["text"], Lexicon.of(context.schema, context.records))) == dumps(first)
 
 
 def test_the_pages_are_what_the_command_writes() -> None:
     assert (ROOT / "docs" / pages.WORKED_PAGE).read_text() == pages.worked_cards()
-    (line,) = experiment.table(exact_rows())
     told = (ROOT / "docs" / pages.PAGE).read_text()
-    assert f"| Exact | {pages._estimate('HARD-OK, %', line.means['HARD-OK, %'])} | – | – | – |" in told
+    assert f"| Exact | {pages._estimate('HARD-OK, %', pages.by(exact_rows())['Exact'], 'hard_ok')} | – | – | – |" in told
     assert "| Self-Refine | needs a model | 77.36 | 4.77 | 86.09 |" in told
     assert "| No search | " in told
     for row in ("47.17 | 4.50 | 76.07 |", "62.26 | 4.64 | 82.26 |", "0.00 | 2.68 | 50.56 |", "100.00 | 5.00 | 94.69 |"):
@@ -496,30 +506,28 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIModel]:
 
 def test_prompting_methods_run_but_scripted_answers_make_no_table(model: OpenAIModel) -> None:
     rows = experiment.prompted(model, cards()[:3])
-    assert [(row.method, row.card) for row in rows] == [
+    assert [(row["method"], row["goal"]) for row, _ in rows] == [
         (method, one.id) for method in ("Direct Prompting", "Self-Refine") for one in cards()[:3]
     ]
-    assert all(row.text and row.as_dict()["scripted"] for row in rows)
+    assert all(one.row["text"] and one.scripted for one in rows)
     with pytest.raises(GnrsError, match="made by the scripted server"):
-        experiment.table([*exact_rows(), *rows])
+        pages.results([*exact_rows(), *rows])
 
 
 def test_the_full_method_stays_on_the_card_whatever_is_proposed(model: OpenAIModel) -> None:
     ones = cards()[:6]
     rows = experiment.full_method(model, ones, kernel="exact", chains=1, steps=1)
-    assert [(row.method, row.card) for row in rows] == [("GNRS-Search", one.id) for one in ones]
+    assert [(row["method"], row["goal"]) for row, _ in rows] == [("GNRS-Search", one.id) for one in ones]
     hashes = [load_prompt(name).hash for name in ("llm_augmented_generator.v1.txt", "nl_polish.FROZEN.v1.txt")]
     changed = 0
-    for one, row in zip(ones, rows, strict=True):
-        told = row.as_dict()
-        assert told["scripted"]
-        assert [call["prompt"] for call in told["calls"]][:2] == hashes
-        assert row.epsilon == 0
-        assert row.score.off_card == ()
-        assert row.score.force_kept
-        assert row.score.numbers.invented == ()
-        assert row.score.permissions_bound == 0
-        changed += row.text != drafts()[one.id].text
+    for one, written in zip(ones, rows, strict=True):
+        row = written.row
+        assert written.scripted
+        assert [answer.record()["prompt"] for answer in written.answers][:2] == hashes
+        assert row["epsilon"] == 0
+        assert row["force_kept"] == 100
+        assert [row[name] for name in ("names_off_the_card", "numbers_invented", "permissions_bound")] == [0, 0, 0]
+        changed += row["text"] != drafts()[one.id].text
     assert changed
     with pytest.raises(GnrsError, match="made by the scripted server"):
         pages.results([*exact_rows(), *rows])
@@ -550,16 +558,16 @@ def test_prompts_count_nothing_where_there_is_no_log() -> None:
 
 
 def test_marks_stand_beside_the_papers(model: OpenAIModel) -> None:
-    rows = [row for row in exact_rows() if row.card in {one.id for one in cards()[:4]}]
-    marks = experiment.judged(rows, model)
-    assert [(row.method, row.goal) for row in marks] == [(row.method, row.card) for row in rows]
+    rows = [one for one in exact_rows() if one.row["goal"] in {card.id for card in cards()[:4]}]
+    marks = pages.judged(rows, model)
+    assert [(row.method, row.goal) for row in marks] == [(row["method"], row["goal"]) for row, _ in rows]
     assert all(row.scripted and len(row.judged) == 2 for row in marks)
     with pytest.raises(GnrsError, match="made by the scripted server"):
         pages.results(rows, marks)
     # the same marks as if a model had given them: what is shown is their arithmetic
     real = [row._replace(judged=tuple(replace(answer, scripted=False, model="m") for answer in row.judged)) for row in marks]
     held = np.array([scores for row in marks for scores in row.marks["v1"]], float)
-    avg, passed = 20 * held.mean(), 100 * np.mean([row.score.gate.passed for row in rows])
+    avg, passed = 20 * held.mean(), np.mean([row["hard_ok"] for row, _ in rows])
     told = pages.results(rows, real)
     assert "| method | HARD-OK, % | Faith | Avg, % | v2 Avg, % | OVERALL, % | paper: HARD-OK | paper: Faith | paper: OVERALL |" in told
     line = next(line for line in told.splitlines() if line.startswith("| Exact |")).split(" | ")
@@ -572,7 +580,7 @@ def test_marks_stand_beside_the_papers(model: OpenAIModel) -> None:
 
 def test_without_a_key_one_line_says_what_was_skipped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with experiment._model() as model:
+    with pages._model() as model:
         assert model is None
     said = capsys.readouterr().err
     assert said.count("\n") == 1

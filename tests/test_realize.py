@@ -353,20 +353,7 @@ def test_recovered_names_what_is_lost() -> None:
     assert recovered(structure, text.replace("15 minutes", "20 minutes"), LEXICON) == [
         "norm: CheckIn: deadline PT15M", "not in the rule: norm: CheckIn: deadline PT20M",
     ]  # fmt: skip
-    loose = (
-        "Whoever makes a payment that the roster system records must check in no more than 15 minutes later. Both the checkin log and the "
-        "movement log have to show it. Otherwise the duty manager holds a manager review with the checkin log at hand."
-    )
-    assert recovered(structure, loose.replace("no more than", "at most"), LEXICON) == []
-    assert recovered(structure, loose, LEXICON) == ["norm: 0 negation(s), the text has 1"]
-    assert recovered(structure, loose.replace("must", "should").replace("no more than", "at most"), LEXICON) == [
-        "norm: force must", "not in the rule: force should",
-    ]  # fmt: skip
-    assert recovered(structure, "Somebody may pay.", LEXICON) == [
-        "trigger: action 'Payment'", "trigger: channel 'Roster'", "norm: action 'CheckIn'", "evidence: channel 'checkin_log'",
-        "evidence: channel 'movement_log'", "procedure: step 'manager_review'", "procedure: role 'duty_manager'", "number: 15 minutes",
-        "norm: force must", "not in the rule: force may",
-    ]  # fmt: skip
+    assert recovered(structure, "Somebody may pay.", LEXICON)[0].startswith("the text cannot be read: ")
 
 
 # Words

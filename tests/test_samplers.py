@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import spaces
+import tiers
 from blackjax.smc import resampling
 from blackjax.util import run_inference_algorithm
 from budget import Budget
@@ -23,10 +24,11 @@ from numpy.typing import NDArray
 from numpyro.infer import MCMC, DiscreteGibbs
 from scipy import stats
 from test_cpsat_uai import NETWORKS, Network, network
+from tiers import mostly_slow
 
 from gnrs_ppl.inference import smc
-from gnrs_ppl.inference.chains import run_chains
-from gnrs_ppl.inference.metropolis import Info, State, metropolis
+from gnrs_ppl.inference.chains import algorithm, run_chains
+from gnrs_ppl.inference.metropolis import Info, State
 from gnrs_ppl.inference.result import Chains
 from gnrs_ppl.inference.starts import draw_prior
 from gnrs_ppl.inference.sweep import Exact, sweep
@@ -134,25 +136,26 @@ def test_the_space_is_worth_sampling():
     assert max(marginal.max() for marginal in exact().marginals if len(marginal) > 1) < 0.9
 
 
+@pytest.mark.slow
 def test_numpyros_gibbs_has_the_exact_marginals():
     centred(numpyros() - due(exact().marginals), "NumPyro")
     warmer = sweep(tables(), 1.25 * SEARCH_TEMPERATURE)
     assert off_centre(numpyros() - due(warmer.marginals)) < MUTANT_LEVEL, "a quarter warmer would be seen"
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["gibbs", "exact"]))
 def test_our_kernels_have_the_exact_marginals_and_numpyros(kernel: str):
     found = shares(drawn(kernel)[:, -1024:], tables().sizes)
     centred(found - due(exact().marginals), kernel)
-    # Rows of ours less rows of NumPyro's are independent, and their mean is that of the difference.
-    centred(found[:64] - numpyros(), f"{kernel} less NumPyro")
+    if not tiers.fast:  # rows of ours less rows of NumPyro's are independent, and their mean is that of the difference
+        centred(found[:64] - numpyros(), f"{kernel} less NumPyro")
 
 
 def slope(lengths: list[int], errors: list[float]) -> float:
     return float(stats.linregress(np.log(lengths), np.log(errors)).slope)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["gibbs", "exact"]))
 def test_the_error_falls_with_the_root_of_the_length(kernel: str):
     """Each length has chains of its own, so that the four errors are independent."""
     errors = []
@@ -207,7 +210,7 @@ def test_the_sweep_has_the_networks_log_z_and_marginals(networks: Tables):
         )
 
 
-@pytest.mark.parametrize("kernel", ["gibbs", "informed"])
+@pytest.mark.parametrize("kernel", mostly_slow(["gibbs", "informed"], but=["informed"]))
 def test_local_kernels_have_a_networks_marginals(kernel: str):
     """Metropolis has its own test on these networks, in test_cpsat_uai."""
     loops, expected = read_uai(NETWORKS / "loops.uai"), due([network("loops").marginal(v) for v in range(6)])
@@ -217,7 +220,7 @@ def test_local_kernels_have_a_networks_marginals(kernel: str):
     assert off_centre(found - 0.9 * expected) < MUTANT_LEVEL, "a tenth less would be seen"
 
 
-@pytest.mark.parametrize("kernel", ["tempering", "exact"])
+@pytest.mark.parametrize("kernel", mostly_slow(["tempering", "exact"], but=["tempering"]))
 def test_samplers_that_go_everywhere_have_all_networks_marginals(networks: Tables, kernel: str):
     """Zeros cut the third network into three parts that no change of one variable joins."""
     run = run_chains(networks, chains=256, steps=1000, temperature=1.0, seed=5, kernel=kernel, superchains=64)
@@ -226,6 +229,7 @@ def test_samplers_that_go_everywhere_have_all_networks_marginals(networks: Table
     assert off_centre(found - 0.9 * due(truth()[1])) < MUTANT_LEVEL, "a tenth less would be seen"
 
 
+@pytest.mark.slow
 def test_smc_has_the_networks_log_z_and_marginals(networks: Tables):
     log_z, marginals = truth()
     runs = [run_chains(networks, chains=2048, steps=10, temperature=1.0, seed=seed, kernel="smc") for seed in range(24)]
@@ -246,6 +250,7 @@ def few() -> tuple[Tables, Exact]:
     return small, sweep(small, SEARCH_TEMPERATURE)
 
 
+@pytest.mark.slow
 def test_the_error_of_particles_falls_with_the_root_of_their_number():
     """24 runs at each of two numbers; errors are known within 1 / sqrt(2 * 24 * 3) = 8 % each, the slope within 0.04: five of them."""
     (small, posterior), numbers, errors = few(), [64, 1024], []
@@ -261,14 +266,14 @@ def test_the_error_of_particles_falls_with_the_root_of_their_number():
 def test_blackjax_runs_the_kernel_as_it_is():
     """Its plain loop, from a position and from a state."""
     small, posterior = few()
-    algorithm = metropolis(small, SEARCH_TEMPERATURE)
+    sampler = algorithm(small, SEARCH_TEMPERATURE)
 
     def keep(state: State, info: Info) -> tuple[jax.Array, jax.Array]:
         return state.position, info.accepted
 
     def one(key: jax.Array, position: jax.Array) -> Any:
-        last, _ = run_inference_algorithm(key, algorithm, 100, initial_position=position)
-        return run_inference_algorithm(key, algorithm, 300, initial_state=last, transform=keep)
+        last, _ = run_inference_algorithm(key, sampler, 100, initial_position=position)
+        return run_inference_algorithm(key, sampler, 300, initial_state=last, transform=keep)
 
     starts = draw_prior(small, 256, np.random.default_rng(3))
     last, (path, accepted) = jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(1), 256), starts)
@@ -278,6 +283,7 @@ def test_blackjax_runs_the_kernel_as_it_is():
     centred(shares(np.asarray(path), small.sizes) - due(posterior.marginals), "BlackJAX's loop")
 
 
+@pytest.mark.slow
 def test_blackjaxs_adaptive_smc_runs_the_kernel_as_it_is():
     """``blackjax.adaptive_tempered_smc`` with our init and step, at the temperature of the exponent where the particles stand."""
     small, posterior = few()

@@ -12,6 +12,7 @@ from typing import Any
 
 import oracle
 import pytest
+from agreement import procedure_verdicts
 
 from gnrs_ppl.audit import run
 from gnrs_ppl.audit.types import Due, InstanceVerdict
@@ -38,7 +39,7 @@ def sql(structure: Structure, records: RecordLayer, events: Sequence[Event]) -> 
 def sql_procedure(
     structure: Structure, records: RecordLayer, events: Sequence[Event], norm: Sequence[InstanceVerdict]
 ) -> list[InstanceVerdict]:
-    found = run.evaluate_procedure(structure, records, EventLog.from_events(events, records))
+    found = procedure_verdicts(structure, records, EventLog.from_events(events, records))
     assert found is not None
     return found
 
@@ -989,4 +990,4 @@ def test_line_23_any_channel_that_can_record_a_step_may_show_it(evaluate: Evalua
 def test_line_23_a_step_without_record_makes_the_procedure_prospective() -> None:
     spoken = Step(stage="decision", name="Say so aloud", role="officer")
     structure = rule(PAY_IN_A_DAY, steps=(*STEPS, spoken), response_time="P5D")
-    assert run.evaluate_procedure(structure, log(), EventLog.from_events([FINE], log())) is None
+    assert procedure_verdicts(structure, log(), EventLog.from_events([FINE], log())) is None

@@ -5,18 +5,24 @@ Frequencies of moves: FAILURE_RATE is the chance that right choices would have f
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import small
 from scipy import stats
 
+from gnrs_ppl import cli
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.chains import KERNELS, RUNNERS, run_chains, run_many
+from gnrs_ppl.inference.chains import RUNNERS, STEPPERS, run_chains, run_many
 from gnrs_ppl.inference.informed import BALANCING
+from gnrs_ppl.inference.kernels import KERNELS, read_settings
 from gnrs_ppl.inference.result import Chains
-from gnrs_ppl.inference.tempering import _draw_ladders
+from gnrs_ppl.inference.tempering import draw_starts
+from gnrs_ppl.inference.trace import load
 from gnrs_ppl.models.charters import charter
 from gnrs_ppl.models.energy import Tables, contract
 from gnrs_ppl.models.space import build_space
@@ -70,7 +76,7 @@ def test_replicas_their_temperatures_and_their_moves():
     assert found.exchange is not None
     np.testing.assert_allclose(found.exchange.ladder, [0.08, 0.5, np.inf], rtol=1e-6)
     assert found.energy_evaluations == 64 * 3 * 21
-    brought = _draw_ladders(tables(), 8, 3, RUN["seed"], 0)[found.superchain]
+    brought = draw_starts(tables(), 8, RUN["seed"], 0, {"replicas": 3})[found.superchain]
     assert (found.positions[:, :, None] == brought[:, None]).all(-1).any(-1).all()
     assert changed(found).any(), "replicas are exchanged"
 
@@ -86,7 +92,7 @@ def test_particles_their_stages_and_their_moves():
 def test_gibbs_draws_pairs_as_often_as_asked():
     pairs, single = (
         changed(run(kernel="gibbs", block_probability=1.0)),
-        changed(run(kernel="gibbs", block_probability=0.0, pairs_per_variable=1)),
+        changed(run(kernel="gibbs", block_probability=0.0)),
     )
     assert not pairs[..., 2].any()
     assert (pairs.sum(-1) == 2).any()
@@ -109,7 +115,7 @@ def test_the_solver_stops_when_its_seconds_are_over():
 
 
 GOOD: dict[str, Any] = {
-    "move_probabilities": (0.25,) * 4, "balancing": "sqrt", "block_probability": 0.5, "pairs_per_variable": 2, "replicas": 3,
+    "move_probabilities": (0.25,) * 4, "balancing": "sqrt", "block_probability": 0.5, "replicas": 3,
     "hottest": 1.0, "target_ess": 0.5, "seconds": 1.0, "workers": 1,
 }  # fmt: skip
 BAD: dict[str, list[Any]] = {
@@ -119,14 +125,13 @@ BAD: dict[str, list[Any]] = {
     ],
     "balancing": ["max", "", None, 1, ["sqrt"]],
     "block_probability": [-0.1, 1.1, np.nan, "half", (0.5,), True],
-    "pairs_per_variable": [-1, 0, 1.0, "2", np.nan],
     "replicas": [1, 0, -3, 2.0, "6", None, np.nan, True, 10**9],
     "hottest": [0.0, 0.08, -1.0, np.nan, np.inf, "hot"],
     "target_ess": [0.0, 1.0, -0.5, np.nan, "half", None],
     "seconds": [0.0, -1.0, np.nan, np.inf, "1", None],
     "workers": [0, -1, 1.5, "2", None],
 }  # fmt: skip
-TAKERS = {kernel: method.settings for kernel, method in (KERNELS | RUNNERS).items()}
+TAKERS = {name: kernel.settings for name, kernel in KERNELS.items()}
 
 
 @pytest.mark.parametrize("kernel, name", [(kernel, name) for kernel, names in TAKERS.items() for name in names])
@@ -152,10 +157,27 @@ def test_settings_of_other_kernels_are_refused_by_name(kernel: str):
         assert str(refused.value) == f"arguments: {name}: {kernel} has no setting {name!r}; it takes {takes}"
 
 
+def test_every_kernel_is_there_once_and_the_command_takes_it():
+    assert sorted([*STEPPERS, *RUNNERS]) == sorted(KERNELS)
+    assert [kernel.value for kernel in cli.Kernel] == [*KERNELS]
+
+
 def test_every_setting_is_tested_here():
     assert {name for names in TAKERS.values() for name in names} == {*GOOD} == {*BAD}
     with pytest.raises(InputError, match="choose one of sqrt, barker, min"):
         run(kernel="informed", balancing="max")
     assert [*BALANCING] == ["sqrt", "barker", "min"]
-    with pytest.raises(InputError, match="0 is fewer than the 1 pairs that a variable stands in; give at least 1, or leave it out"):
-        run(kernel="gibbs", pairs_per_variable=0)
+
+
+def test_a_command_reaches_the_settings_and_its_file_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    out = tmp_path / "x.nc"
+    request = ["sample", str(small.write(tmp_path)), "--chains", "8", "--steps", "4", "--out", str(out)]
+    assert cli.run([*request, "--kernel", "tempering", "--setting", "replicas=3", "--setting", "move_probabilities=0.4,0.2,0.2,0.2"]) == 0
+    tree = load(out)
+    assert json.loads(tree.attrs["settings"]) == {"replicas": 3, "move_probabilities": [0.4, 0.2, 0.2, 0.2]}
+    assert tree["constant_data"]["temperature_ladder"].size == 3
+    capsys.readouterr()
+    for wrong, line in {"replicas": "is no setting; write NAME=VALUE", "balancing=sqrt": "tempering has no setting 'balancing'"}.items():
+        assert cli.run([*request, "--kernel", "tempering", "--setting", wrong]) == 2
+        assert line in capsys.readouterr().err.replace("\n", " ")
+    assert read_settings(["balancing=sqrt", "hottest=1.5"]) == {"balancing": "sqrt", "hottest": 1.5}

@@ -22,7 +22,8 @@ from scipy import stats
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import sweep as module
 from gnrs_ppl.inference.chains import run_chains
-from gnrs_ppl.inference.exact import TIE, Ranked
+from gnrs_ppl.inference.exact import TIE
+from gnrs_ppl.inference.result import Ranked
 from gnrs_ppl.inference.sweep import Exact, sweep
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, padded
 from gnrs_ppl.models.space import build_space

@@ -7,6 +7,7 @@ means share one budget of false alarms, BUDGET.
 from __future__ import annotations
 
 import itertools
+import zlib
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
@@ -22,15 +23,18 @@ from scipy import stats
 from scipy.sparse.csgraph import connected_components
 from test_metropolis import BARE, EXACT, FIGURE, IRREGULAR, MUTANT_LEVEL, SHARES, WORD_RANGE, Disagreement, compile_tables, disagreement
 from test_metropolis import grammar as build_grammar
+from tiers import mostly_slow
 from transition import Grammar, transition_matrix, ways
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.inference import chains as driver
 from gnrs_ppl.inference import smc, tempering
+from gnrs_ppl.inference.chains import run_chains, run_many
 from gnrs_ppl.inference.exact import Posterior, enumerate_space, exact_posterior, slot_marginals
-from gnrs_ppl.inference.result import NO_MOVE
-from gnrs_ppl.inference.smc import SmcResult, mutation, run_smc
+from gnrs_ppl.inference.result import NO_MOVE, Chains, Stages
+from gnrs_ppl.inference.smc import mutation
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
-from gnrs_ppl.inference.tempering import Exchange, run_tempering, words_needed
+from gnrs_ppl.inference.tempering import words_needed
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, log_prior, score
 
 BUDGET = Budget(
@@ -211,7 +215,7 @@ def joint_index(case: Case, ladders: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.ravel_multi_index(np.moveaxis(ladders, -1, 0), (len(case.grammar.structures),) * case.replicas)
 
 
-@cases
+@pytest.mark.parametrize("name", mostly_slow(CASES, but=["three rungs"]))
 def test_one_step_frequencies_of_ladders(name: str):
     """Neighbours in a batch in different ladders and turns: a step against the rows of its matrix, swaps against their rates.
 
@@ -320,12 +324,20 @@ def test_stationary_ladders_stay_stationary():
 
 # ---- replica exchange: the runner
 
-REQUEST: dict[str, Any] = {"chains": 2**12, "steps": 80, "temperature": 0.2, "seed": 3, "replicas": 3, "hottest": 0.5}
+REQUEST: dict[str, Any] = {
+    "kernel": "tempering",
+    "chains": 2**12,
+    "steps": 80,
+    "temperature": 0.2,
+    "seed": 3,
+    "replicas": 3,
+    "hottest": 0.5,
+}
 
 
 @cache
-def tempered_run() -> tuple[Any, Exchange]:
-    return run_tempering(compile_tables(PAIRED), **REQUEST)
+def tempered_run() -> Chains:
+    return run_chains(compile_tables(PAIRED), **REQUEST)
 
 
 def test_the_cold_rung_agrees_with_exact_after_a_run():
@@ -335,7 +347,7 @@ def test_the_cold_rung_agrees_with_exact_after_a_run():
     law = np.linalg.matrix_power(cycle, REQUEST["steps"] // 2)
     remembered = np.abs(law - case.target).sum(1).max() / 2
     assert remembered < 1e-6
-    chains, _ = tempered_run()
+    chains = tempered_run()
     final = np.ravel_multi_index(chains.positions[:, -1].T, PAIRED.sizes)
     exact = exact_posterior(enumerate_space(case.tables), 0.2).probability
     agree(np.bincount(final, minlength=6)[None], exact[None], "run, cold rung")
@@ -345,16 +357,18 @@ def test_the_cold_rung_agrees_with_exact_after_a_run():
 def test_a_run_is_the_kernel_stepped_and_its_counts_are_those_of_the_history():
     """The same words one step at a time; round trips and swaps counted again by plain loops over where each replica stood."""
     tables, chains, steps, replicas = compile_tables(PAIRED), REQUEST["chains"], REQUEST["steps"], REQUEST["replicas"]
-    result, exchange = run_tempering(tables, **REQUEST, stream=7, superchains=4)
-    starts = tempering._draw_ladders(tables, 4, replicas, 3, 7)[result.superchain]
-    np.testing.assert_array_equal(result.starts, draw_starts(tables, 4, 3, 7)[result.superchain])
+    result = run_many([tables], **REQUEST, names=["ladders"], superchains=4)[0]
+    exchange, stream = result.exchange, zlib.crc32(b"ladders")
+    assert exchange is not None
+    starts = tempering.draw_starts(tables, 4, 3, stream, {"replicas": replicas})[result.superchain]
+    np.testing.assert_array_equal(result.starts, draw_starts(tables, 4, 3, stream)[result.superchain])
     np.testing.assert_array_equal(result.starts, starts[:, 0])
     assert len({tuple(ladder.ravel()) for ladder in starts}) == 4
     kernel = tempering.build_kernel(0.5)
 
     @jax.jit
     def begin(positions: jax.Array) -> tuple[tempering.State, jax.Array]:
-        key = jax.random.fold_in(jax.random.key(REQUEST["seed"]), np.uint32(7))
+        key = jax.random.fold_in(jax.random.key(REQUEST["seed"]), np.uint32(stream))
         return jax.vmap(tempering.init, (0, None, None))(positions, tables, 0.2), jax.random.split(key, steps)
 
     @jax.jit
@@ -384,24 +398,25 @@ def test_a_run_is_the_kernel_stepped_and_its_counts_are_those_of_the_history():
 
 
 def test_what_a_tempering_run_gives_back():
-    chains, exchange = tempered_run()
+    chains = tempered_run()
     assert chains.kernel == "tempering"
+    assert chains.exchange is not None
     assert chains.positions.shape == (2**12, 80, 3)
     assert chains.positions.dtype == np.int32
     assert (chains.move == NO_MOVE).all()
     assert chains.move.dtype == np.int8
     assert np.unique(chains.superchain).tolist() == [*range(8)]
-    np.testing.assert_allclose(exchange.ladder, [0.2, 0.5, np.inf], rtol=1e-6)
+    np.testing.assert_allclose(chains.exchange.ladder, [0.2, 0.5, np.inf], rtol=1e-6)
     number = np.ravel_multi_index(np.moveaxis(chains.positions, -1, 0), PAIRED.sizes)
     np.testing.assert_allclose(chains.score, PAIRED.scores[number], atol=1e-6)
     np.testing.assert_array_equal(chains.feasible, feasible(PAIRED)[number])
     np.testing.assert_allclose(chains.start_score, PAIRED.scores[np.ravel_multi_index(chains.starts.T, PAIRED.sizes)], atol=1e-6)
-    compiled = tempering._compiled.cache_info().misses
-    again, _ = run_tempering(compile_tables(PAIRED, pad_options=8), **REQUEST)
+    compiled = driver._compiled.cache_info().misses
+    again = run_chains(compile_tables(PAIRED, pad_options=8), **REQUEST)
     np.testing.assert_array_equal(again.positions, chains.positions)
-    assert tempering._compiled.cache_info().misses == compiled, "padded alike, the compiled kernel is at hand"
-    for change in ({"seed": 4}, {"stream": 1}):
-        other, _ = run_tempering(compile_tables(PAIRED), **(REQUEST | change))
+    assert driver._compiled.cache_info().misses == compiled, "padded alike, the compiled kernel is at hand"
+    for change in ({"seed": 4}, {"names": ["another"]}):
+        other = run_many([compile_tables(PAIRED)], **(REQUEST | change))[0]
         assert (other.positions != chains.positions).any()
 
 
@@ -424,7 +439,7 @@ def test_swaps_that_were_not_tried_have_no_rate():
 )
 def test_a_ladder_that_cannot_be_run_is_refused(change: dict[str, Any], field: str):
     with pytest.raises(InputError) as refused:
-        run_tempering(compile_tables(BARE), **(REQUEST | change))
+        run_chains(compile_tables(BARE), **(REQUEST | change))
     assert refused.value.field == field
 
 
@@ -503,17 +518,18 @@ def test_every_stage_holds_its_weighted_target():
 SEEDS = range(20)
 
 
-@pytest.mark.parametrize("temperature", [SEARCH_TEMPERATURE, 0.02])
+@pytest.mark.parametrize("temperature", mostly_slow([SEARCH_TEMPERATURE, 0.02], but=[SEARCH_TEMPERATURE]))
 def test_log_normalizer_and_marginals_over_20_seeds(temperature: float):
     tables, particles = compile_tables(FIGURE), 4096
     posterior = exact_posterior(enumerate_space(tables), temperature)
     exact = np.concatenate(slot_marginals(posterior))
     estimates, shares = [], []
     for seed in SEEDS:
-        chains, result = run_smc(tables, particles=particles, mutations=8, temperature=temperature, seed=seed)
-        estimates.append(result.log_normalizer)
+        chains = run_chains(tables, kernel="smc", chains=particles, steps=8, temperature=temperature, seed=seed)
+        assert chains.stages is not None
+        estimates.append(chains.log_normalizer)
         shares.append(option_shares(chains.positions[:, 0], np.full(particles, 1 / particles), FIGURE.sizes))
-        check_stages(result, particles, temperature)
+        check_stages(chains.stages, particles, temperature)
     errors = np.array(estimates) - posterior.log_normalizer
     assert errors.std(ddof=1) < 0.07, "a wide spread would excuse everything"
     centred(errors, f"figure, tau {temperature}: log normalizer")
@@ -523,7 +539,7 @@ def test_log_normalizer_and_marginals_over_20_seeds(temperature: float):
     assert np.abs(np.mean(shares, 0) - exact)[~kept].max() < 0.01
 
 
-def check_stages(result: SmcResult, particles: int, temperature: float) -> None:
+def check_stages(result: Stages, particles: int, temperature: float) -> None:
     assert (np.diff(result.exponents, prepend=0.0) > 0).all()
     assert result.exponents[-1] == 1
     np.testing.assert_allclose(result.temperatures, temperature / result.exponents)
@@ -599,8 +615,10 @@ def test_blackjax_takes_the_kernel_as_it_is():
 
 
 def test_what_an_smc_run_gives_back():
-    tables, request = compile_tables(FIGURE), {"particles": 4096, "mutations": 8, "temperature": 0.08}
-    chains, result = run_smc(tables, **request, seed=0)
+    tables = compile_tables(FIGURE)
+    request: dict[str, Any] = {"kernel": "smc", "chains": 4096, "steps": 8, "temperature": 0.08}
+    chains = run_chains(tables, **request, seed=0)
+    assert chains.stages is not None
     assert chains.kernel == "smc"
     assert chains.positions.shape == (4096, 1, 5)
     assert chains.positions.dtype == np.int32
@@ -611,50 +629,52 @@ def test_what_an_smc_run_gives_back():
     np.testing.assert_array_equal(chains.feasible[:, 0], feasible(FIGURE)[number])
     np.testing.assert_allclose(chains.start_score, FIGURE.scores[np.ravel_multi_index(chains.starts.T, FIGURE.sizes)], atol=1e-6)
     compiled = smc._compiled.cache_info().misses
-    again, repeated = run_smc(compile_tables(FIGURE, pad_options=7), **request, seed=0)
+    again = run_chains(compile_tables(FIGURE, pad_options=7), **request, seed=0)
     np.testing.assert_array_equal(again.positions, chains.positions)
-    assert repeated.log_normalizer == result.log_normalizer
+    assert again.log_normalizer == chains.log_normalizer
     assert smc._compiled.cache_info().misses == compiled, "padded alike, the compiled stage is at hand"
-    for change in ({"seed": 1}, {"seed": 0, "stream": 1}):
-        assert (run_smc(tables, **request, **change)[0].positions != chains.positions).any()
-    assert chains.energy_evaluations == 4096 * (2 + (len(result.exponents) + 1) * (8 + 3))
-    careful = run_smc(tables, **request, seed=0, target_ess=0.9)[1]
-    assert len(careful.exponents) > len(result.exponents)
+    for change in ({"seed": 1}, {"seed": 0, "names": ["another"]}):
+        assert (run_many([tables], **request, **change)[0].positions != chains.positions).any()
+    assert chains.energy_evaluations == 4096 * (2 + (len(chains.stages.exponents) + 1) * (8 + 3))
+    careful = run_chains(tables, **request, seed=0, target_ess=0.9).stages
+    assert careful is not None
+    assert len(careful.exponents) > len(chains.stages.exponents)
     np.testing.assert_allclose(careful.ess[:-1] / 4096, 0.9, atol=0.03)
-    warm = run_smc(tables, **(request | {"temperature": 1e3}), seed=0)[1]
+    warm = run_chains(tables, **(request | {"temperature": 1e3}), seed=0).stages
+    assert warm is not None
     assert warm.exponents.tolist() == [1.0]
 
 
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"particles": 1}, "particles"),
-        ({"mutations": 0}, "mutations"),
+        ({"chains": 1}, "chains"),
+        ({"steps": 0}, "steps"),
         ({"target_ess": 1.0}, "target_ess"),
         ({"target_ess": 0.0}, "target_ess"),
         ({"target_ess": np.nan}, "target_ess"),
-        ({"particles": 10**8}, "particles"),
+        ({"chains": 10**8}, "chains"),
         ({"temperature": -1.0}, "temperature"),
         ({"seed": -1}, "seed"),
     ],
 )
 def test_a_population_that_cannot_be_run_is_refused(change: dict[str, Any], field: str):
-    request: dict[str, Any] = {"particles": 64, "mutations": 8, "temperature": 0.08, "seed": 0}
+    request: dict[str, Any] = {"kernel": "smc", "chains": 64, "steps": 8, "temperature": 0.08, "seed": 0}
     with pytest.raises(InputError) as refused:
-        run_smc(compile_tables(FIGURE), **(request | change))
+        run_chains(compile_tables(FIGURE), **(request | change))
     assert refused.value.field == field
 
 
 def test_scores_that_are_not_finite_are_refused():
     tables = compile_tables(FIGURE)
     with pytest.raises(InputError, match="not finite"):
-        run_smc(tables._replace(unary=np.full_like(tables.unary, np.nan)), particles=4096, mutations=8, temperature=0.08, seed=0)
+        run_chains(tables._replace(unary=np.full_like(tables.unary, np.nan)), kernel="smc", chains=4096, steps=8, temperature=0.08, seed=0)
 
 
 def test_too_many_stages_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(smc, "STAGES", 1)
     with pytest.raises(InputError, match="after 1 stages"):
-        run_smc(compile_tables(FIGURE), particles=4096, mutations=8, temperature=0.08, seed=0)
+        run_chains(compile_tables(FIGURE), kernel="smc", chains=4096, steps=8, temperature=0.08, seed=0)
 
 
 def test_a_space_where_nothing_is_feasible_is_sampled_all_the_same():
@@ -662,13 +682,15 @@ def test_a_space_where_nothing_is_feasible_is_sampled_all_the_same():
     paired, figure = (
         tables._replace(unary_flags=np.ones_like(tables.unary_flags)) for tables in (compile_tables(PAIRED), compile_tables(FIGURE))
     )
-    chains, exchange = run_tempering(paired, **REQUEST)
+    chains = run_chains(paired, **REQUEST)
+    assert chains.exchange is not None
     assert not chains.feasible.any()
     assert not chains.start_feasible.any()
     assert chains.accepted.any()
-    assert exchange.round_trips.min() > 0
-    particles, result = run_smc(figure, particles=4096, mutations=8, temperature=SEARCH_TEMPERATURE, seed=0)
+    assert chains.exchange.round_trips.min() > 0
+    particles = run_chains(figure, kernel="smc", chains=4096, steps=8, temperature=SEARCH_TEMPERATURE, seed=0)
     assert not particles.feasible.any()
     exact = exact_posterior(enumerate_space(figure), SEARCH_TEMPERATURE).log_normalizer
     assert exact < -15
-    assert abs(result.log_normalizer - exact) < 0.2
+    assert particles.log_normalizer is not None
+    assert abs(particles.log_normalizer - exact) < 0.2

@@ -19,7 +19,7 @@ from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.inference.result import Chains, Exchange, best_visited, move_counts
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.inference.sweep import sweep
-from gnrs_ppl.inference.trace import LARGEST_PAIR, Marginals, datatree, exact_marginals, load, read_run, save
+from gnrs_ppl.inference.trace import LARGEST_PAIR, Marginals, datatree, exact_marginals, load, read_trace, save
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, hard_penalty
 from gnrs_ppl.models.space import build_space
 
@@ -214,9 +214,9 @@ def test_what_only_some_samplers_know(run: Chains, tmp_path: Path):
         constant = tree["constant_data"]
         assert (constant["temperature_ladder"].dims, constant["swap_rate"].dims) == (("rung",), ("pair",))
         assert constant["round_trips"].dims == ("chain",)
-        for found, given in zip(read_run(tree).exchange, exchange, strict=True):
+        for found, given in zip(read_trace(tree).exchange, exchange, strict=True):
             np.testing.assert_array_equal(found, given)
-    assert read_run(datatree(run, labels(), WEIGHTS, "")).exchange is None
+    assert read_trace(datatree(run, labels(), WEIGHTS, "")).exchange is None
 
 
 def test_round_trip(tree: xr.DataTree, tmp_path: Path):

@@ -17,13 +17,13 @@ import numpy as np
 import gnrs_ppl as gnrs
 from gnrs_ppl.benchmarks.gnrs_bench import goals
 from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
-from gnrs_ppl.draft import search, search_many
 from gnrs_ppl.inference.diagnostics import diagnose
 from gnrs_ppl.inference.plots import gap_plot, plots
 from gnrs_ppl.inference.spectral import relaxation_time, spectral_gap
 from gnrs_ppl.inference.trace import exact_marginals
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.space import build_space
+from gnrs_ppl.search import search, search_many
 
 folder = Path(mkdtemp())
 

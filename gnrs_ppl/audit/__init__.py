@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict, Reason, Verdict
 from gnrs_ppl.context.load import Context
-from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.log import EventLog, resolved
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.types import Structure
@@ -53,7 +53,7 @@ def audit(
     InputError
         An unimplemented template or a malformed rule.
     """
-    from gnrs_ppl.audit.checkable import check, resolved
+    from gnrs_ppl.audit.checkable import check
     from gnrs_ppl.audit.compile import compile_procedure, compile_rule
     from gnrs_ppl.audit.names import unrecorded
     from gnrs_ppl.audit.result import AuditResult, ProcedureAudit, roll_up

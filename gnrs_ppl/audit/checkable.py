@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.log import EventLog, resolved
 from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarsest
 from gnrs_ppl.context.types import Channel, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
@@ -152,37 +152,6 @@ class CheckPlan:
     findings: tuple[str, ...]
 
 
-def resolved(records: RecordLayer, log: EventLog) -> RecordLayer:
-    """The record layer with every channel's capability and grain filled (line 2).
-
-    Parameters
-    ----------
-    records : RecordLayer
-        As declared. Where it declares no channel at all, the channels of the log are taken.
-    log : EventLog
-        The rows of D.
-
-    Returns
-    -------
-    RecordLayer
-        Channels with ``activities`` as declared, else the activities seen, and ``grain`` as declared, else the one seen; a channel
-        that shows several keeps none, since a declared grain is that of every row.
-    """
-    seen, clocks = _seen(log), _clocks(log)
-    grains = {name: {g for (channel, _), seen_here in clocks.items() if channel == name for g in seen_here} for name, _ in clocks}
-    declared = records.channels or tuple(Channel.model_construct(name=name) for name in sorted({c for c, _ in seen}))
-    channels = tuple(
-        c.model_copy(
-            update={
-                "activities": tuple(sorted(a for ch, a in seen if ch == c.name)) if c.activities is None else c.activities,
-                "grain": c.grain or (next(iter(grains[c.name])) if len(grains.get(c.name, ())) == 1 else None),
-            }
-        )
-        for c in declared
-    )
-    return records.model_copy(update={"channels": channels})
-
-
 def check(structure: Structure, records: RecordLayer, log: EventLog) -> CheckPlan:
     """Decide whether a rule can be checked on some records.
 
@@ -210,25 +179,6 @@ def check(structure: Structure, records: RecordLayer, log: EventLog) -> CheckPla
     return _Checker(structure, records, log).plan()
 
 
-def _seen(log: EventLog) -> dict[tuple[str, str], int]:
-    return {
-        (channel, activity): count
-        for channel, activity, count in log.connection.execute(
-            'SELECT "channel", "activity", count(*) FROM "events" WHERE "channel" IS NOT NULL AND "activity" IS NOT NULL GROUP BY ALL'
-        ).fetchall()
-    }
-
-
-def _clocks(log: EventLog) -> dict[tuple[str, str | None], set[Grain]]:
-    """Grains of the dated rows by channel and activity."""
-    found: dict[tuple[str, str | None], set[Grain]] = {}
-    for channel, activity, grain in log.connection.execute(
-        'SELECT DISTINCT "channel", "activity", "grain" FROM "events" WHERE "channel" IS NOT NULL AND "timestamp" IS NOT NULL'
-    ).fetchall():
-        found.setdefault((channel, activity), set()).add(grain)
-    return found
-
-
 def _tie(constraint: Constraint) -> Tie:
     """What a row is that ties with the activation, at the bound of the interval that is strict (I3, T1)."""
     template = constraint.template
@@ -244,8 +194,6 @@ class _Checker:
     def __init__(self, structure: Structure, records: RecordLayer, log: EventLog) -> None:
         self.structure, self.declared, self.log = structure, records, log
         self.records = resolved(records, log)
-        self.seen = _seen(log)
-        self.clocks = _clocks(log)
         self.durable = {c.name: c for c in self.records.channels if c.durable}
         self.assumptions: dict[str, None] = {}
         self.findings: dict[str, None] = {}
@@ -463,7 +411,7 @@ class _Checker:
             k,
             tuple(c.name for c in channels if c.closed_world),
             coarsest(grains or {"microsecond"}),
-            tuple((name, sum(self.seen.get((name, activity), 0) for activity in act.activities)) for name in rel),
+            tuple((name, sum(self.log.seen.get((name, activity), 0) for activity in act.activities)) for name in rel),
         )
 
     def _records(self, channel: str, activity: str) -> bool:
@@ -485,7 +433,7 @@ class _Checker:
         near = activity if activity in known else next(iter(difflib.get_close_matches(activity, known, 1)), None)
         if near is None:
             return f"the {len(self.durable)} durable channels record {len(known)} other activities"
-        rows = self.seen.get((known[near].name, near), 0)
+        rows = self.log.seen.get((known[near].name, near), 0)
         return f"nearest recorded: {near!r} in {known[near].name!r} ({rows} rows)"
 
     # Line 24
@@ -537,7 +485,7 @@ class _Checker:
         """Grains of a channel's rows, as declared, else as seen, of one activity where it is named."""
         if channel.grain is not None:
             return {channel.grain}
-        return {g for (name, a), seen in self.clocks.items() if name == channel.name and activity in (None, a) for g in seen}
+        return {g for (name, a), seen in self.log.clocks.items() if name == channel.name and activity in (None, a) for g in seen}
 
     def _fine_enough(self, place: str, deadline: Duration, pairs: Iterable[tuple[str, str]]) -> None:
         for name, activity in sorted(pairs):
@@ -545,7 +493,7 @@ class _Checker:
             grain = coarsest(self._grains(channel, activity) | {"microsecond"})
             if GRAIN_LENGTH[grain].total_seconds() > deadline.shortest_seconds() / 2:
                 whole = channel.grain is not None  # the channel's clock, and not that of one activity
-                rows = sum(n for (c, a), n in self.seen.items() if c == name and (whole or a == activity))
+                rows = sum(n for (c, a), n in self.log.seen.items() if c == name and (whole or a == activity))
                 what = f"channel {name!r} records" + ("" if whole else f" {activity!r}")
                 raise Refused(f"{place}: {what} to the {grain} ({rows} rows), coarser than half of {deadline}", "state a longer deadline")
 
@@ -585,7 +533,7 @@ class _Checker:
     def _declared_capability(self) -> None:
         for channel in self.declared.channels:
             if channel.activities is not None:
-                for (name, activity), rows in sorted(self.seen.items()):
+                for (name, activity), rows in sorted(self.log.seen.items()):
                     if name == channel.name and activity not in channel.activities:
                         self._find(f"{rows} rows of {activity!r} in channel {name!r}, which is not declared to record it")
 

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Literal
 
 from gnrs_ppl.audit.checkable import RolePlan
-from gnrs_ppl.audit.sql import Statement
+from gnrs_ppl.audit.sql import SqlStatement
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, Grain
 
 Axis = Literal["instant", "day"]
@@ -23,7 +23,7 @@ Axis = Literal["instant", "day"]
 _ALWAYS = "CAST('infinity' AS TIMESTAMP)"
 
 
-def corroborate(st: Statement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None) -> None:
+def corroborate(st: SqlStatement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None) -> None:
     """Add ``<name>_proof`` (inst, nr): the last row of the act that k channels complete first in the interval of a probe.
 
     Parameters
@@ -46,7 +46,7 @@ def corroborate(st: Statement, name: str, rows: str, keyed: bool, role: RolePlan
 
 
 class _Corroboration:
-    def __init__(self, st: Statement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None) -> None:
+    def __init__(self, st: SqlStatement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None) -> None:
         self.st, self.name, self.rows, self.role = st, name, rows, role
         self.thread = "b.case_id, b.key" if keyed else "b.case_id"
         self.dated = role.grain == "day"

@@ -13,7 +13,7 @@ from typing import Literal
 
 from gnrs_ppl.audit.checkable import Key, RolePlan, Tie
 from gnrs_ppl.audit.corroboration import corroborate
-from gnrs_ppl.audit.sql import Statement, struct
+from gnrs_ppl.audit.sql import SqlStatement, struct
 from gnrs_ppl.context.time import Duration, Grain
 from gnrs_ppl.rule.types import Act
 
@@ -23,7 +23,7 @@ _BEGIN, _END = "CAST('-infinity' AS TIMESTAMP)", "CAST('infinity' AS TIMESTAMP)"
 
 
 @dataclass(frozen=True)
-class Rows:
+class SortedRows:
     """Rows sorted for searching.
 
     Attributes
@@ -47,7 +47,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Search:
+class ActSearch:
     """An act looked for in the intervals of some probes.
 
     Attributes
@@ -72,7 +72,7 @@ class Search:
     """
 
     name: str
-    rows: Rows
+    rows: SortedRows
     channels: tuple[str, ...]
     probes: str
     lower: Tie = "in"
@@ -85,7 +85,7 @@ class Search:
 # Rows
 
 
-def matches(st: Statement, name: str, act: Act) -> str:
+def matches(st: SqlStatement, name: str, act: Act) -> str:
     """Whether a row matches an act, three-valued: any of its patterns, each field of which is equal where stated (line 1, A1)."""
     patterns = []
     for i, one in enumerate(act.patterns, 1):
@@ -96,7 +96,7 @@ def matches(st: Statement, name: str, act: Act) -> str:
 
 
 def act_rows(
-    st: Statement,
+    st: SqlStatement,
     name: str,
     act: Act,
     channels: tuple[str, ...],
@@ -104,7 +104,7 @@ def act_rows(
     *,
     common: Grain | None = None,
     back: bool = False,
-) -> Rows:
+) -> SortedRows:
     """Sort the rows that match an act or may match it, with ``common`` all at that grain; ``back`` also from the end."""
     about = (
         f"Lines 1 and 13: rows that match the act, or may match it where a field is null{f'; all to the {common} (E4)' if common else ''}"
@@ -113,16 +113,24 @@ def act_rows(
 
 
 def other_rows(
-    st: Statement, name: str, act: Act, channels: tuple[str, ...], key: Key | None, unlike: Sequence[str] = (), *, back: bool = False
-) -> Rows:
+    st: SqlStatement, name: str, act: Act, channels: tuple[str, ...], key: Key | None, unlike: Sequence[str] = (), *, back: bool = False
+) -> SortedRows:
     """Sort the rows that are, or may be, another event than an act; ``unlike`` are further conditions of it (N1)."""
     about = "N1: rows that are another event than the act, or may be one where a field is null"
     return _rows(st, name, about, [f"NOT ({matches(st, name, act)})", *unlike], channels, key, common=None, back=back)
 
 
 def _rows(
-    st: Statement, name: str, about: str, terms: list[str], channels: tuple[str, ...], key: Key | None, *, common: Grain | None, back: bool
-) -> Rows:
+    st: SqlStatement,
+    name: str,
+    about: str,
+    terms: list[str],
+    channels: tuple[str, ...],
+    key: Key | None,
+    *,
+    common: Grain | None,
+    back: bool,
+) -> SortedRows:
     terms.append(f"channel IN ({', '.join(_channels(st, name, channels))})")
     terms += [f'("{column}" IS NOT NULL OR NULL)' for column in ("timestamp", key) if column]
     ts, grain, own = "row_ts", "row_grain", ""
@@ -142,10 +150,10 @@ def _rows(
             ) AS e
             WHERE matched IS NOT FALSE""",
     )
-    return _sorted(st, Rows(name, key is not None, common), back)
+    return _sorted(st, SortedRows(name, key is not None, common), back)
 
 
-def closing_rows(st: Statement, name: str, activities: tuple[str, ...]) -> Rows:
+def closing_rows(st: SqlStatement, name: str, activities: tuple[str, ...]) -> SortedRows:
     """Sort the rows that close a case (I1)."""
     st.add(
         f"{name}_rows",
@@ -155,14 +163,14 @@ def closing_rows(st: Statement, name: str, activities: tuple[str, ...]) -> Rows:
             FROM events
             WHERE activity IN ({st.bind_all(f"{name}_activity", activities)}) AND "timestamp" IS NOT NULL""",
     )
-    return _sorted(st, Rows(name), False)
+    return _sorted(st, SortedRows(name), False)
 
 
-def _channels(st: Statement, name: str, channels: tuple[str, ...]) -> list[str]:
+def _channels(st: SqlStatement, name: str, channels: tuple[str, ...]) -> list[str]:
     return [st.bind(f"{name}_channel_{i}", channel) for i, channel in enumerate(channels, 1)]
 
 
-def _sorted(st: Statement, rows: Rows, back: bool) -> Rows:
+def _sorted(st: SqlStatement, rows: SortedRows, back: bool) -> SortedRows:
     name = rows.name
     parts = ["case_id", *(["key"] if rows.keyed else []), "channel", "grain", *(["off"] if st.dates else []), "definite"]
     end = st.end_of("r.ts", "r.grain")
@@ -196,7 +204,7 @@ def _sorted(st: Statement, rows: Rows, back: bool) -> Rows:
     return rows
 
 
-def _reachable(rows: Rows, probes: str, condition: str) -> str:
+def _reachable(rows: SortedRows, probes: str, condition: str) -> str:
     """Probes with every series that may hold rows for them: those of their key, and those without a key (M3)."""
     if not rows.keyed:
         return f"FROM {probes} AS p JOIN {rows.name}_series AS s ON s.case_id = p.case_id WHERE {condition}"
@@ -207,17 +215,17 @@ def _reachable(rows: Rows, probes: str, condition: str) -> str:
                JOIN {rows.name}_series AS s ON s.case_id = p.case_id AND s.key IS NOT DISTINCT FROM p.wanted WHERE {condition}"""
 
 
-def _as_of(rows: Rows, edge: str) -> str:
+def _as_of(rows: SortedRows, edge: str) -> str:
     """The number of rows just before an edge of an interval."""
     return f"ASOF LEFT JOIN {rows.name}_steps AS at_{edge} ON at_{edge}.series = e.series AND at_{edge}.ts < e.{edge}"
 
 
-def _row(rows: Rows, prefix: str = "") -> str:
+def _row(rows: SortedRows, prefix: str = "") -> str:
     """The columns of row t."""
     return ", ".join(f"t.{c} AS {prefix}{c}" for c in rows.columns)
 
 
-def earliest(st: Statement, name: str, rows: Rows, probes: str, bound: str, about: str, *, tie_in: bool) -> None:
+def earliest(st: SqlStatement, name: str, rows: SortedRows, probes: str, bound: str, about: str, *, tie_in: bool) -> None:
     """Add ``name`` (inst and the columns of a row): the first definite row from a bound on, or not ``tie_in`` after it."""
     st.add(
         f"{name}_edges",
@@ -239,7 +247,7 @@ def earliest(st: Statement, name: str, rows: Rows, probes: str, bound: str, abou
     )
 
 
-def latest(st: Statement, name: str, rows: Rows, probes: str, bound: str, about: str) -> None:
+def latest(st: SqlStatement, name: str, rows: SortedRows, probes: str, bound: str, about: str) -> None:
     """Add ``name`` (inst and the columns of a row): the last definite row before a bound, of rows sorted from the end too."""
     st.add(
         f"{name}_edges",
@@ -264,7 +272,7 @@ def latest(st: Statement, name: str, rows: Rows, probes: str, bound: str, about:
 # Counts
 
 
-def count(st: Statement, search: Search) -> None:
+def count(st: SqlStatement, search: ActSearch) -> None:
     """Add ``_counted``: per probe that any series serves, definite and possible rows, the first row and the witnesses."""
     name, rows = search.name, search.rows
     _hits(st, search)
@@ -300,7 +308,7 @@ def count(st: Statement, search: Search) -> None:
     )
 
 
-def _witness(st: Statement, nearest: Nearest, where: str) -> str:
+def _witness(st: SqlStatement, nearest: Nearest, where: str) -> str:
     """The event id of the row that bears witness for a channel (V7)."""
     if nearest == "first":
         return f"arg_min(a.event_id, a.nr) {where}"
@@ -316,7 +324,7 @@ def _witness(st: Statement, nearest: Nearest, where: str) -> str:
     return f"struct_extract(least({before}, {after}), 'id')"
 
 
-def _hits(st: Statement, search: Search) -> None:
+def _hits(st: SqlStatement, search: ActSearch) -> None:
     """Add ``_hits``: per probe and series, how many rows the interval holds and where they stand."""
     name, rows = search.name, search.rows
 
@@ -384,8 +392,8 @@ def _hits(st: Statement, search: Search) -> None:
 
 
 def evidence(
-    st: Statement,
-    search: Search,
+    st: SqlStatement,
+    search: ActSearch,
     role: RolePlan,
     *,
     number: int = 1,
@@ -454,7 +462,7 @@ def evidence(
     )
 
 
-def _silence(st: Statement, search: Search, role: RolePlan, bound: dict[str, str]) -> None:
+def _silence(st: SqlStatement, search: ActSearch, role: RolePlan, bound: dict[str, str]) -> None:
     """Add ``_silence``: per probe, how many closed-world channels cover its interval and hold too few rows."""
     name, rows = search.name, search.rows
     names = _channels(st, rows.name, search.channels)
@@ -478,7 +486,7 @@ def _silence(st: Statement, search: Search, role: RolePlan, bound: dict[str, str
     st.add(f"{name}_silence", "Line 5: how many of them hold too few", f"SELECT inst, {silent} FROM {name}_covered GROUP BY inst")
 
 
-def _nth(st: Statement, search: Search, number: int, name: str, bound: str) -> None:
+def _nth(st: SqlStatement, search: ActSearch, number: int, name: str, bound: str) -> None:
     rows = search.rows
     st.add(
         name,

@@ -40,7 +40,7 @@ def unrecorded(structure: Structure, records: RecordLayer, schema: Schema, log: 
     structure : Structure
         The rule.
     records : RecordLayer
-        As :func:`~gnrs_ppl.audit.checkable.resolved` gives it; channels and what they can record are declared.
+        As :func:`~gnrs_ppl.context.log.resolved` gives it; channels and what they can record are declared.
     schema : Schema
         Its names are declared.
     log : EventLog

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gnrs_ppl.audit.checkable import check
-from gnrs_ppl.audit.compile import Query, compile_procedure, compile_rule
+from gnrs_ppl.audit.compile import Query, compile_rule
 from gnrs_ppl.audit.types import Due, InstanceVerdict
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.types import RecordLayer
@@ -30,26 +30,6 @@ def evaluate(structure: Structure, records: RecordLayer, log: EventLog) -> list[
     if structure.norm.force == "may":
         return []
     return execute(compile_rule(check(structure, records, log)), log)
-
-
-def evaluate_procedure(structure: Structure, records: RecordLayer, log: EventLog) -> list[InstanceVerdict] | None:
-    """Check the procedure of a rule on the violations of its norm (line 23).
-
-    Parameters
-    ----------
-    structure, records, log
-        As for ``evaluate``.
-
-    Returns
-    -------
-    list of InstanceVerdict or None
-        One per violation and step: ``instance`` is the norm's instance and constraint joined by ``#``, ``constraint`` the
-        step; None where the procedure is prospective.
-    """
-    query = compile_procedure(check(structure, records, log))
-    if query is None:
-        return None
-    return [] if structure.norm.force == "may" else execute(query, log)
 
 
 def execute(query: Query, log: EventLog) -> list[InstanceVerdict]:

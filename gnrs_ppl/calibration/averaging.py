@@ -11,16 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from gnrs_ppl.inference.exact import enumerate_space, exact_posterior
-from gnrs_ppl.inference.result import Visited
+from gnrs_ppl.inference.result import Ranked
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.space import RuleSpace
 
 
 class Averaged(NamedTuple):
-    """The most probable feasible structure on average, its mean probability, and the share of draws that another structure wins."""
+    """The most probable feasible structure on average, with its mean score and probability; the share of draws that another wins."""
 
-    best: Visited
-    probability: float
+    best: Ranked
     changes: float
 
 
@@ -43,5 +42,5 @@ def average(space: RuleSpace, draws: Sequence[Sequence[float]]) -> Averaged:
     assert mean is not None
     assert mean_score is not None
     best = int(mean.argmax())
-    visited = Visited(found.position(best), float(mean_score[best]) / len(winners), bool(found.feasible[best]))
-    return Averaged(visited, float(mean[best]) / len(winners), float(np.mean(np.array(winners) != best)))
+    score, share = float(mean_score[best]) / len(winners), float(mean[best]) / len(winners)
+    return Averaged(Ranked(found.position(best), score, bool(found.feasible[best]), share), float(np.mean(np.array(winners) != best)))

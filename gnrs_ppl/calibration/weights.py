@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -28,10 +27,6 @@ from gnrs_ppl.models.features import FEATURES
 
 FROZEN = Path(__file__).parent / "weights.json"
 POSTERIOR = Path(__file__).parent / "posterior.json"
-NAMES = ("fitted", "uniform", "default", "posterior")
-"""Weights that go by name; anything else is a file."""
-
-
 REMEDY = "write it with gnrs fit --out"
 SHARE_TOLERANCE = 1e-9
 
@@ -166,8 +161,3 @@ def feature_hash() -> str:
     for module in (features_module, flags_module):
         digest.update(Path(str(module.__file__)).read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()
-
-
-def shares(beta: Float[NDArray[np.float64], " F"]) -> dict[str, float]:
-    """W of a beta, by feature."""
-    return dict(zip(FEATURES, (beta / beta.sum()).tolist(), strict=True))

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
 from gnrs_ppl.candidates.grounding import Dropped, absent, beyond, ground, names_of, read_pools, unrecorded
 from gnrs_ppl.candidates.observed import observed
 from gnrs_ppl.candidates.primitives import primitives
-from gnrs_ppl.candidates.source import Material, Proposal, Proposals
+from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates
 from gnrs_ppl.candidates.stated import stated
 from gnrs_ppl.candidates.templates import templates
 from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
 from gnrs_ppl.rule.pools import FORWARD_DUTIES, Levelled, Pools
 from gnrs_ppl.rule.types import SLOTS, Constraint, EvidencePolicy, Norm, Procedure, Scope, Trigger
 
-SOURCES: dict[str, Callable[[Material], Proposals]] = {"reading": stated, "template": templates, "schema": primitives, "record": observed}
+SOURCES: dict[str, Callable[[Material], ProposedCandidates]] = {
+    "reading": stated,
+    "template": templates,
+    "schema": primitives,
+    "record": observed,
+}
 """Deterministic sources; the first to propose a content gives it its place, the others join its sources."""
+IN_CHARGE = "person_in_charge"
+"""Who looks into breaches where the schema names no role."""
 LLM = "llm"
 """The fourth source: what :mod:`gnrs_ppl.candidates.proposed` keeps of a model's proposals."""
 POOL_LIMIT = 12
@@ -37,7 +46,7 @@ class Built(NamedTuple):
     dropped: tuple[Dropped, ...]
 
 
-def pools_of(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
+def pools_of(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Built:
     """The pools a context lists by hand, else its own; without what rests on a zero or goes beyond the goal.
 
     Parameters
@@ -59,7 +68,7 @@ def pools_of(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
     return _with_proposals(built, proposals, context) if proposals else built
 
 
-def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
+def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Built:
     """Pools of a context's own: what the sources propose, without what rests on a zero or goes beyond the goal.
 
     Equal contents with equal levels are one candidate. Those read from the sentence stay; of the others the
@@ -78,65 +87,109 @@ def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
         raise InputError("requires and forbids nothing, so no rule can be proposed", remedy, source=context.source, field="goal")
     if unseen := next((name for name in material.goal.triggers if name not in material.traces.homes), None):
         raise Refused(f"goal.triggers: {absent('action', unseen, context)}", "name a recorded act", reason="no_such_act")
-    kept: dict[str, dict[str, tuple[SlotContent, Levelled, Counter[str], str]]] = {slot: {} for slot in SLOTS}
+    kept: dict[str, dict[str, PoolEntry]] = {slot: {} for slot in SLOTS}
     proposed: Counter[tuple[str, str]] = Counter()
     dropped: dict[tuple[str, str], Dropped] = {}
-    sources_of_goal = [(source, propose(material)) for source, propose in SOURCES.items()] + [(LLM, iter(proposals))]
-    for source, found in sources_of_goal:
+    for source, found in [*((source, propose(material)) for source, propose in SOURCES.items()), (LLM, iter(proposals))]:
         for proposal in found:
-            content, vary, reason = filtered(proposal, context)
+            entry, says = filtered(proposal, source, context)
             proposed[source, proposal.slot] += 1
-            if reason:
-                told = f"{proposal.because}: {dumps(content)}"
-                dropped.setdefault((proposal.slot, dumps(content)), Dropped(proposal.slot, told, reason))
-                continue
-            key = dumps(content) + dumps(vary)
-            *_, sources, _ = kept[proposal.slot].setdefault(key, (content, vary, Counter(), f"{source}: {proposal.because}"))
-            sources[source] += 1
+            if isinstance(entry, Dropped):
+                dropped.setdefault((proposal.slot, says), entry)
+            else:
+                same = kept[proposal.slot].setdefault(says + dumps(entry.vary), entry)
+                same.sources = tuple(sorted({*same.sources, source}))
     pools: dict[str, list[dict[str, Any]]] = {}
     for slot in SLOTS:
-        read = [found for found in kept[slot].values() if "reading" in found[2]]
-        others = [found for found in kept[slot].values() if "reading" not in found[2]]
-        room = max(POOL_LIMIT - len(read), 0)
-        ranked = [*read, *sorted(others, key=lambda found: -_rank(found[0], material.goal, context))[:room]]
-        if not ranked:
-            reasons = [d.reason for d in dropped.values() if d.slot == slot] or ["no source proposed one"]
-            remedy = "record it, or state pools by hand"
-            raise InputError(f"no candidate is left ({reasons[0]})", remedy, source=context.source, field=f"pools.{slot}")
-        chosen = [found for found in kept[slot].values() if any(found is r for r in ranked)]
-        pools[slot] = [
-            {"id": f"{slot[0].upper()}{i}", "content": content, "vary": vary, "sources": tuple(sorted(sources)), "provenance": told}
-            for i, (content, vary, sources, told) in enumerate(chosen, 1)
-        ]
+        entries = [*kept[slot].values()] or [*_bare(slot, context)]
+        if not entries:
+            reasons = [d.reason for d in dropped.values() if d.slot == slot]
+            raise _left_empty(slot, reasons[0] if reasons else "", material, context)
+        read = [entry for entry in entries if "reading" in entry.sources]
+        others = [entry for entry in entries if "reading" not in entry.sources]
+        others.sort(key=lambda entry: -_rank(entry.content, material.goal, context))
+        chosen = {*read, *others[: max(POOL_LIMIT - len(read), 0)]}
+        stays = (entry for entry in entries if entry in chosen)
+        pools[slot] = [entry.named(f"{slot[0].upper()}{number}") for number, entry in enumerate(stays, 1)]
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
 
 
-def filtered(proposal: Proposal, context: Context) -> tuple[SlotContent, Levelled, str]:
-    """A proposal's canonical content, its levels, and why the grounding filter drops it; empty where it does not."""
+def _bare(slot: str, context: Context) -> Iterator[PoolEntry]:
+    """What a slot holds where the context names nothing to fill it with: what is missing is left out of the rule, which still stands."""
+    channels = [c.name for c in context.records.channels if c.durable] or sorted({c for c, _ in context.profile.pairs})
+    bare: dict[str, ProposedCandidate] = {
+        "scope": ProposedCandidate("scope", {}, "whoever acts"),
+        "trigger": ProposedCandidate("trigger", {}, "the start of the case"),
+        "evidence": ProposedCandidate("evidence", {"channels": channels[:16], "operator": "any"}, "every log"),
+        "procedure": ProposedCandidate(
+            "procedure",
+            {"steps": [{"stage": stage, "name": stage, "role": IN_CHARGE} for stage in ("review", "decision", "remedy")]},
+            "the schema names no role that could look into it",
+            {"response_time": [Duration.parse("P7D")]},
+        ),
+    }
+    if slot in bare and (slot != "evidence" or channels):
+        entry, _ = filtered(bare[slot], "template", context)
+        if isinstance(entry, PoolEntry):
+            yield entry
+
+
+def _left_empty(slot: str, reason: str, material: Material, context: Context) -> InputError:
+    """The error of a slot that nothing fills, with the field that would cure it."""
+    if slot == "norm":
+        field = next((f"goal.{name}" for name in ("required", "forbidden", "permitted") if getattr(context.goal, name)), "goal.intent")
+        acts = ", ".join(material.regulated[:3])
+        remedy = f"name acts that are recorded, or correct schema.actions where the log spells {acts} otherwise"
+        return InputError(
+            f"no duty or ban on {acts} can be checked ({reason or 'no source proposed one'})", remedy, source=context.source, field=field
+        )
+    remedy = "declare a channel, or list pools by hand" if slot == "evidence" else "list pools by hand"
+    field = "records.channels" if slot == "evidence" else f"pools.{slot}"
+    return InputError(f"no candidate is left ({reason or 'no source proposed one'})", remedy, source=context.source, field=field)
+
+
+@dataclass(eq=False)
+class PoolEntry:
+    """A candidate while its pool fills: it has no name yet, and further sources may propose the same."""
+
+    content: SlotContent
+    vary: Levelled
+    sources: tuple[str, ...]
+    provenance: str
+
+    def named(self, name: str) -> dict[str, Any]:
+        """As a pool lists it."""
+        return {"id": name, **vars(self)}
+
+
+def filtered(proposal: ProposedCandidate, source: str, context: Context) -> tuple[PoolEntry | Dropped, str]:
+    """A proposal in canonical form, or why the grounding filter drops it; and what it says, as JSON."""
     stated = as_the_goal_says(proposal, context)
     content = canonical_slot(TYPES[proposal.slot].model_validate(stated.content))
-    return content, _levels(stated), unrecorded(content, context) or beyond(content, context)
+    vary = Levelled.model_validate({name: tuple(levels) for name, levels in stated.vary.items() if levels})
+    says = dumps(content)
+    if reason := unrecorded(content, context) or beyond(content, context):
+        return Dropped(proposal.slot, f"{proposal.because}: {says}", reason), says
+    return PoolEntry(content, vary, (source,), f"{source}: {proposal.because}"), says
 
 
-def _with_proposals(built: Built, proposals: Sequence[Proposal], context: Context) -> Built:
+def _with_proposals(built: Built, proposals: Sequence[ProposedCandidate], context: Context) -> Built:
     """Pools listed by hand with proposals behind them; what they hold already is not added again."""
     proposed, dropped = built.proposed.copy(), list(built.dropped)
     pools: dict[str, list[dict[str, Any]]] = {slot: [dict(candidate) for candidate in getattr(built.pools, slot)] for slot in SLOTS}
     for proposal in proposals:
-        content, vary, reason = filtered(proposal, context)
+        entry, _ = filtered(proposal, LLM, context)
         proposed[LLM, proposal.slot] += 1
         pool = pools[proposal.slot]
-        if reason:
-            dropped.append(Dropped(proposal.slot, f"{proposal.because}: {dumps(content)}", reason))
-        elif all((canonical_slot(c["content"]), c["vary"]) != (content, vary) for c in pool):
+        if isinstance(entry, Dropped):
+            dropped.append(entry)
+        elif all((canonical_slot(c["content"]), c["vary"]) != (entry.content, entry.vary) for c in pool):
             taken = {c["id"] for c in pool}
-            name = next(name for n in count(1) if (name := f"{proposal.slot[0].upper()}-{LLM}-{n}") not in taken)
-            told = f"{LLM}: {proposal.because}"
-            pool.append({"id": name, "content": content, "vary": vary, "sources": (LLM,), "provenance": told})
+            pool.append(entry.named(next(n for i in count(1) if (n := f"{proposal.slot[0].upper()}-{LLM}-{i}") not in taken)))
     return Built(Pools.model_validate(pools), proposed, tuple(dropped))
 
 
-def as_the_goal_says(proposal: Proposal, context: Context) -> Proposal:
+def as_the_goal_says(proposal: ProposedCandidate, context: Context) -> ProposedCandidate:
     """A norm in the force the goal states and with its deadline on the acts the goal wants in time; any other proposal as it is.
 
     Where no log tells who acts, and no office bears the norm, each act is asked of the one role that may perform it.
@@ -157,10 +210,6 @@ def as_the_goal_says(proposal: Proposal, context: Context) -> Proposal:
         constraints.append(constraint.model_copy(update=stated))
     vary = {parameter: levels for parameter, levels in proposal.vary.items() if not goal.timed or parameter != "deadline"}
     return proposal._replace(content=content | {"constraints": constraints}, vary=vary)
-
-
-def _levels(proposal: Proposal) -> Levelled:
-    return Levelled.model_validate({name: tuple(levels) for name, levels in proposal.vary.items() if levels})
 
 
 def _rank(content: SlotContent, goal: Goal, context: Context) -> float:

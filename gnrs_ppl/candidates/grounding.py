@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from gnrs_ppl.context.files import validated
 from gnrs_ppl.context.load import Context, nearest, require_known
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.rule.canonical import SlotContent
+from gnrs_ppl.rule.canonical import SlotContent, names_in
 from gnrs_ppl.rule.pools import Candidate, Pools
-from gnrs_ppl.rule.types import IMPLEMENTED, KEY_OF, SLOTS, UNIMPLEMENTED, Act, EvidencePolicy, Norm, Office, Procedure, Scope, Trigger
+from gnrs_ppl.rule.types import IMPLEMENTED, KEY_OF, SLOTS, UNIMPLEMENTED, Norm, Trigger
 
 
 class Dropped(NamedTuple):
@@ -75,35 +75,19 @@ def _check_names(context: Context, known: Known, candidate: Candidate[Any], fiel
 
 
 def names_of(content: SlotContent) -> list[tuple[str, str]]:
-    """Every (kind, name) a slot's content states."""
+    """Every (kind, name) a slot's content states, those that the check rests on first."""
     return load_bearing(content) + descriptive(content)
-
-
-def descriptive(content: SlotContent) -> list[tuple[str, str]]:
-    """Names only the text uses, or whose use as a filter depends on other slots."""
-    if isinstance(content, Scope):
-        return [("role", n) for n in content.roles] + [("object", n) for n in content.concerns]
-    if isinstance(content, Procedure):
-        found = [pair for step in content.steps for pair in (("step", step.name), ("role", step.role))]
-        return found + [("action", step.activity) for step in content.steps if step.activity]
-    return []
 
 
 def load_bearing(content: SlotContent) -> list[tuple[str, str]]:
     """Names the check cannot run without, and the logs a procedure promises to look into."""
-    if isinstance(content, Scope):
-        return [("location", n) for n in content.locations] + [("object", n) for n in content.objects]
-    if isinstance(content, Trigger):
-        return [*_act(content.act), ("channel", content.channel)] if content.act and content.channel else []
-    if isinstance(content, EvidencePolicy):
-        return [("channel", n) for n in content.channels]
-    if isinstance(content, Procedure):
-        return [("channel", step.inspects) for step in content.steps if step.inspects]
-    found = [("role", content.bearer.role)] if isinstance(content.bearer, Office) else []
-    for constraint in content.constraints:
-        found += _act(constraint.target) + (_act(constraint.unless) if constraint.unless else [])
-        found += [*_act(constraint.after.act), ("channel", constraint.after.channel)] if constraint.after else []
-    return found
+    return [(found.kind, found.name) for found in names_in(content) if found.load_bearing]
+
+
+def descriptive(content: SlotContent) -> list[tuple[str, str]]:
+    """Names only the text uses, or whose use as a filter depends on other slots; acts that show a step was taken come last."""
+    pairs = [(found.kind, found.name) for found in names_in(content) if not found.load_bearing]
+    return sorted(pairs, key=lambda pair: pair[0] == "action")
 
 
 def marked(content: SlotContent) -> dict[str, list[str]]:
@@ -112,11 +96,6 @@ def marked(content: SlotContent) -> dict[str, list[str]]:
         "load_bearing": [" ".join(pair) for pair in load_bearing(content)],
         "descriptive": [" ".join(pair) for pair in descriptive(content)],
     }
-
-
-def _act(act: Act) -> list[tuple[str, str]]:
-    stated = [("action", "activity"), ("location", "location"), ("object", "object"), ("role", "role")]
-    return [(kind, name) for one in act.patterns for kind, field in stated if (name := getattr(one, field)) is not None]
 
 
 def ground(pools: Pools, context: Context) -> tuple[Pools, tuple[Dropped, ...]]:

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 
 from gnrs_ppl.context.files import read_any, read_data, validated
 from gnrs_ppl.context.limits import COMPARED
-from gnrs_ppl.context.log import EventLog, read_log
+from gnrs_ppl.context.log import EventLog, read_log, resolved
 from gnrs_ppl.context.profile import Profile, declared_profile, profile
 from gnrs_ppl.context.traces import Traces
 from gnrs_ppl.context.types import Frozen, Goal, RecordLayer, Schema
@@ -81,6 +81,11 @@ class Context:
     def traces(self) -> Traces:
         """Who does what when, as the log shows it."""
         return self.scene.traces if self.scene is not None else Traces(self.log, self.profile, self.records)
+
+    @cached_property
+    def resolved(self) -> RecordLayer:
+        """The record layer with what the log shows of each channel's capability and grain, where it does not declare them."""
+        return resolved(self.records, self.log)
 
     @cached_property
     def profile(self) -> Profile:

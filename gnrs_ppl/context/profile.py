@@ -69,12 +69,7 @@ def profile(log: EventLog) -> Profile:
             f'QUALIFY row_number() OVER (PARTITION BY channel, activity ORDER BY n DESC, "{attribute}") <= 1000'
         ).fetchall():
             values.setdefault((channel, activity, attribute), {})[value] = n
-    clocks: dict[tuple[str, str | None], set[Grain]] = {}
-    for channel, activity, grain in connection.execute(
-        "SELECT DISTINCT channel, activity, grain FROM events WHERE channel IS NOT NULL AND timestamp IS NOT NULL"
-    ).fetchall():
-        if grain in get_args(Grain):
-            clocks.setdefault((channel, activity), set()).add(grain)
+    clocks = {pair: known for pair, grains in log.clocks.items() if (known := {g for g in grains if g in get_args(Grain)})}
     for channel, activity, n, cases, *found in rows:
         present, only = found[: len(ATTRIBUTES)], zip(KEYS, found[len(ATTRIBUTES) :], strict=True)
         pairs[channel, activity] = PairProfile(

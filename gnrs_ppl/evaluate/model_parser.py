@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from gnrs_ppl.audit.checkable import resolved
 from gnrs_ppl.context.files import validated
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Kind
@@ -100,8 +99,8 @@ class _Reader:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.records = resolved(context.records, context.log)
-        self.lexicon = Lexicon.of(context.schema, self.records)
+        self.records = context.resolved
+        self.lexicon = Lexicon.of_context(context)
         self.names = _names_by_words(self.lexicon)
 
     def without_a_model(self, text: str) -> Parsed | None:

@@ -22,7 +22,7 @@ from gnrs_ppl.rule.canonical import canonical, dumps, signature
 from gnrs_ppl.rule.types import Structure
 
 
-class Bench:
+class GoalBench:
     """A goal with its held-out logs.
 
     Parameters
@@ -46,7 +46,7 @@ class Bench:
     @cached_property
     def lexicon(self) -> Lexicon:
         """The institution's words."""
-        return Lexicon.of(self.context.schema, self.context.records)
+        return Lexicon.of_context(self.context)
 
     def execute(self, structure: Structure) -> Executed:
         """Verdicts and scores on the held-out logs; rules that differ in procedure or in objects only the text names run once."""

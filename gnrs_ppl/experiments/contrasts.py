@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gnrs_ppl.experiments.methods import BASE, METHODS
+from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Rows, of
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
-from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, ends
 
 
 class Contrast(NamedTuple):
@@ -44,11 +45,11 @@ def report(run: Run) -> Report:
     return Report([ours(run), paper()])
 
 
-def ours(run: Run) -> Table:
+def ours(run: Run) -> ResultTable:
     """First less second condition, paired by goal."""
     printed = {(row["contrast"], row["metric"]): row for row in published("result-contrasts-app")}
     chains = max(run.request.chains)
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for contrast in CONTRASTS:
         # the base method's rows stand in the main table's run
         first = _rows(run, "main" if contrast.first == BASE and contrast.run == "ablations" else contrast.run, contrast.first, chains)
@@ -56,7 +57,7 @@ def ours(run: Run) -> Table:
         cited = printed[contrast.paper] if contrast.paper else None
         told = (contrast.paper[1], float(cited["gap"])) if contrast.paper and cited else (None, None)
         for measure, name, scale, digits in (("hard_ok", "HARD-OK, points", 100.0, 1), ("audit_f1", "audit F1", 1.0, 3)):
-            values: tuple[Entry, ...] = ("not run", *[None] * 5)
+            values: tuple[CellValue, ...] = ("not run", *[None] * 5)
             if found := second.change(first, measure, scale):
                 levels = tuple(scale * (rows.mean(measure) or 0.0) for rows in (first, second))
                 values = (found.goals, *levels, found.mean, *ends(found, digits))
@@ -70,7 +71,7 @@ def ours(run: Run) -> Table:
         f"First less second, paired by goal, with {chains} chains. The paper's contrasts stand where ours asks the same with {BASE} in "
         "the place of its full method; only the one in HARD-OK is of the same kind, and only in direction."
     )
-    return Table("contrasts", "Contrasts", says, columns, entries)
+    return ResultTable("contrasts", "Contrasts", says, columns, entries)
 
 
 def _rows(run: Run, name: str, condition: str, chains: int) -> Rows:
@@ -78,12 +79,11 @@ def _rows(run: Run, name: str, condition: str, chains: int) -> Rows:
     return of(run.rows(name), condition, chains if chained else None)
 
 
-def paper() -> Table:
+def paper() -> ResultTable:
     """The paper's table as printed."""
-    heads = ("question", "contrast", "metric", "primary", "comparator", "gap")
-    rows = [tuple(row[head] for head in heads) for row in published("result-contrasts-app")]
     says = "As printed. All but the slot interventions are of GNRS-Search, which needs a model."
-    return Table("paper_contrasts", "The paper's contrasts", says, tuple(Column(head, paper=True) for head in heads), rows)
+    heads = ("question", "contrast", "metric", "primary", "comparator", "gap")
+    return as_printed("paper_contrasts", "The paper's contrasts", says, "result-contrasts-app", heads)
 
 
 EXPERIMENT = Experiment("contrasts", "Which contrasts can be had without a model?", report, needs=("main", "ablations", "slots"))

@@ -16,11 +16,12 @@ from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import overall
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.methods import cells
+from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.rows import Row, lines
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
-from gnrs_ppl.experiments.writers import OURS, ROLES, cells, making, model_of
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.writers import OURS, ROLES, WRITERS, making, model_of
 from gnrs_ppl.llm import OpenAIModel
 
 NAME = "cross_model"
@@ -29,7 +30,7 @@ GENERATORS = "generators.json"
 """Folder of each generator -> its name."""
 
 
-def make(request: Request, folder: Path) -> Sequence[str]:
+def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     """Rows and marks of every generator; a generator that fails is noted.
 
     Raises
@@ -79,17 +80,18 @@ def report(run: Run) -> Report:
     lacking = {name: _lacking(rows, run.request) for name, rows in found.items()}
     notes = [f"{name} is left out: {count} of its rows are missing or have no marks" for name, count in lacking.items() if count]
     whole = {name: rows for name, rows in found.items() if not lacking[name]}
-    tables = [grid(whole, run.request), parts(whole, run.request), paper()]
-    return Report(tables, notes=notes)
+    says = "As printed; its generators are those of its time, behind their own interfaces."
+    paper = as_printed("paper_cross_model", "The paper's cross-model grid", says, "crossmodel")
+    return Report([grid(whole, run.request), parts(whole, run.request), paper], notes=notes)
 
 
-def _lacking(rows: Sequence[Row], request: Request) -> int:
-    wanted = cells(METHODS, request)
+def _lacking(rows: Sequence[Row], request: ExperimentRequest) -> int:
+    wanted = cells(METHODS, request, WRITERS)
     there = {(row["method"], row["chains"], row["goal"], row["seed"]) for row in rows if row["avg"] is not None or row["unmarked"]}
     return sum(cell not in there for cell in wanted)
 
 
-def _overall(rows: Sequence[Row], request: Request) -> dict[str, tuple[float, float]]:
+def _overall(rows: Sequence[Row], request: ExperimentRequest) -> dict[str, tuple[float, float]]:
     """Avg and HARD-OK of each method at the fewest chains."""
     found = {}
     for name, chains, own, _ in lines(rows, METHODS, request.chains):
@@ -99,9 +101,9 @@ def _overall(rows: Sequence[Row], request: Request) -> dict[str, tuple[float, fl
     return found
 
 
-def grid(found: dict[str, list[Row]], request: Request) -> Table:
+def grid(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable:
     """OVERALL, and the method less the best other."""
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for generator, rows in found.items():
         values = {name: overall(*pair) for name, pair in _overall(rows, request).items()}
         others = {name: value for name, value in values.items() if name != OURS}
@@ -113,22 +115,14 @@ def grid(found: dict[str, list[Row]], request: Request) -> Table:
         "the judge says of the same texts. Incomplete generators are left out."
     )
     columns = (Column("generator"), *(Column(name, 1) for name in METHODS), Column(f"{OURS} less the best other", 1), Column("best other"))
-    return Table("cross_model", "Cross-model grid", says, columns, entries)
+    return ResultTable("cross_model", "Cross-model grid", says, columns, entries)
 
 
-def parts(found: dict[str, list[Row]], request: Request) -> Table:
+def parts(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable:
     """Avg and HARD-OK behind the grid."""
     entries = [(generator, name, *pair) for generator, rows in found.items() for name, pair in _overall(rows, request).items()]
     columns = (Column("generator"), Column("method"), Column("Avg", 1), Column("HARD-OK, %", 1))
-    return Table("cross_model_parts", "Avg and HARD-OK by generator", "What the grid's OVERALL is made of.", columns, entries)
-
-
-def paper() -> Table:
-    """The paper's grid as printed."""
-    rows = [tuple(row.values()) for row in published("crossmodel")]
-    says = "As printed; its generators are those of its time, behind their own interfaces."
-    heads = published("crossmodel")[0]
-    return Table("paper_cross_model", "The paper's cross-model grid", says, tuple(Column(head, paper=True) for head in heads), rows)
+    return ResultTable("cross_model_parts", "Avg and HARD-OK by generator", "What the grid's OVERALL is made of.", columns, entries)
 
 
 WITH_MODEL = {NAME: Experiment(NAME, "Does the order of methods hold with other generators?", report, make=make, roles=ROLES)}

@@ -9,8 +9,8 @@ from gnrs_ppl.experiments.methods import METHODS
 from gnrs_ppl.experiments.metric_sensitivity import OURS, Point, points, standing
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, lines
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def front(found: Mapping[str, Point]) -> set[str]:
     }
 
 
-def ours(rows: Sequence[Row], request: Request) -> dict[str, Point]:
+def ours(rows: Sequence[Row], request: ExperimentRequest) -> dict[str, Point]:
     """Audit F1 and HARD-OK in percent of every method at the most chains."""
     found = {}
     for name, chains, own, _ in lines(rows, METHODS, request.chains):
@@ -56,9 +56,9 @@ def report(run: Run) -> Report:
     return Report([plane(here), margins()], figures)
 
 
-def plane(here: Mapping[str, Point]) -> Table:
+def plane(here: Mapping[str, Point]) -> ResultTable:
     """Ours beside the paper's points."""
-    printed, entries = points("main"), list[tuple[Entry, ...]]()
+    printed, entries = points("main"), list[tuple[CellValue, ...]]()
     theirs = front(printed)
     mine = front(here)
     for name in [*printed, *(n for n in here if n not in printed)]:
@@ -77,12 +77,12 @@ def plane(here: Mapping[str, Point]) -> Table:
         Column("method"), Column("audit F1, %", 1), Column("HARD-OK, %", 1), Column("on the front"), Column("Avg", 2, paper=True),
         Column("HARD-OK", 2, paper=True), Column("on the front", paper=True),
     )  # fmt: skip
-    return Table("plane", "Quality and feasibility", says, columns, entries)
+    return ResultTable("plane", "Quality and feasibility", says, columns, entries)
 
 
-def margins() -> Table:
+def margins() -> ResultTable:
     """The paper's margins: composite over the best other method, and Avg over Direct Prompting."""
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for context, found in (("Main benchmark", points("main")), ("Held-out OOD", points("ood")), ("RealCharter", charters())):
         entries.append((context, standing(found, ALPHA).margin, found[OURS].average - found["Direct Prompting"].average))
     unweighted = {r["context"]: r for r in published("metric-sensitivity-app") if float(r["HARD-OK weight"]) == 0}
@@ -98,7 +98,7 @@ def margins() -> Table:
     columns = (
         Column("context"), Column("composite over the best other", 2, paper=True), Column("Avg over Direct Prompting", 2, paper=True),
     )  # fmt: skip
-    return Table("margins_paper", "The paper's margins", says, columns, entries)
+    return ResultTable("margins_paper", "The paper's margins", says, columns, entries)
 
 
 def _axes(axes: Axes, quality: str) -> None:

@@ -6,20 +6,25 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.benchmarks.gnrs_bench import goals
+from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal, goals
 from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS
 from gnrs_ppl.candidates.build import LLM, SOURCES, pools_of
 from gnrs_ppl.candidates.proposed import PROMPT, propose
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.rows import Cell, Row
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.slots import distractors
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm import Model, model_from_environment
 from gnrs_ppl.llm.prompts import load
@@ -31,59 +36,108 @@ from gnrs_ppl.rule.types import SLOTS
 from gnrs_ppl.safe_text import to_json
 
 PAPER_SLOTS = dict(zip(SLOTS, ("Scope", "Trigger", "NormBody", "EvidencePolicy", "Procedure"), strict=True))
+METHOD = "pools"
+SAYS = "Candidates that each source proposes, merged by content; options are candidates with their levels."
 PAPER_SOURCES = {source: float(published("candidate-source-app")[0][source]) for source in ("template", "schema", "record")}
 """Paper, candidates generated per test goal."""
 _PRINTED = {row["slot"]: row for row in published("candidate-pool-app")}
-PAPER_CANDIDATES = {slot: float(_PRINTED[name]["candidates"]) for slot, name in PAPER_SLOTS.items()}
-PAPER_SIGNATURES = {slot: int(_PRINTED[name]["distinct signatures"]) for slot, name in PAPER_SLOTS.items()}
-"""Paper, candidate-pool audit over 116 goals."""
 PAPER_PROPOSED = {"kept": 16.65, "dropped": 1.35}
 """Paper, a model's candidates per run that the grounding filter keeps and drops."""
 
 
-class PoolCounts(NamedTuple):
-    """One goal's pools: candidates proposed per source, kept and options per slot, structures, and what was dropped."""
-
-    goal: str
-    proposed: dict[str, int]
-    candidates: dict[str, int]
-    options: dict[str, int]
-    structures: int
-    dropped: int
-
-
-class PoolAudit(NamedTuple):
-    """Counts per goal, and distinct candidates per slot over all of them."""
-
-    goals: list[PoolCounts]
-    signatures: dict[str, int]
-
-    def mean(self, field: str, key: str) -> float:
-        """Mean over goals of one count."""
-        return float(np.mean([getattr(g, field)[key] for g in self.goals]))
+def counts(goal: str) -> Row:
+    """Counts of one goal's pools: candidates proposed by source, kept and options by slot, structures, drops; no truth is looked at."""
+    context, place = load_context(goal), benchmark_goal(goal)
+    built = pools_of(context)
+    sizes = {slot: len(options) for slot, options in zip(SLOTS, compile_graph(context, built.pools).options, strict=True)}
+    return {
+        **Cell(METHOD, None, goal, 0)._asdict(),
+        "family": place.family,
+        "category": place.category,
+        "structures": math.prod(sizes.values()),
+        "dropped": len(built.dropped),
+        **{f"proposed_{source}": sum(n for (s, _), n in built.proposed.items() if s == source) for source in SOURCES},
+        **{f"candidates_{slot}": len(getattr(built.pools, slot)) for slot in SLOTS},
+        **{f"options_{slot}": size for slot, size in sizes.items()},
+        "signatures": {slot: [dumps(candidate.content) for candidate in getattr(built.pools, slot)] for slot in SLOTS},
+    }
 
 
-def pool_audit(goal_ids: Sequence[str]) -> PoolAudit:
-    """Counts over some goals; no truth is looked at."""
-    found, seen = [], {slot: set[str]() for slot in SLOTS}
-    for goal in goal_ids:
-        context = load_context(goal)
-        built = pools_of(context)
-        graph = compile_graph(context, built.pools)
-        for slot in SLOTS:
-            seen[slot] |= {dumps(candidate.content) for candidate in getattr(built.pools, slot)}
-        sizes = {slot: len(options) for slot, options in zip(SLOTS, graph.options, strict=True)}
-        found.append(
-            PoolCounts(
-                goal,
-                {source: sum(n for (s, _), n in built.proposed.items() if s == source) for source in SOURCES},
-                {slot: len(getattr(built.pools, slot)) for slot in SLOTS},
-                sizes,
-                int(np.prod([*sizes.values()])),
-                len(built.dropped),
-            )
-        )
-    return PoolAudit(found, {slot: len(names) for slot, names in seen.items()})
+def wanted(request: ExperimentRequest) -> list[Cell]:
+    """One row per goal."""
+    return [Cell(METHOD, None, goal, 0) for goal in request.goal_ids]
+
+
+def measure(goal: str, cells: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
+    """The counts, and candidates of other goals that each slot could be replaced with."""
+    yield counts(goal) | {f"distractors_{slot}": len(distractors(goal, slot)) for slot in SLOTS}
+
+
+def report(run: Run) -> Report:
+    """The paper's table beside ours."""
+    rows = run.rows("pools")
+
+    def mean(what: str, digits: int) -> ColumnGroup[str]:
+        return part(what, digits, lambda slot: sum(row[f"{what}_{slot}"] for row in rows) / len(rows))
+
+    def cited(column: str, digits: int, heading: str = "") -> ColumnGroup[str]:
+        return part(heading or column, digits, lambda slot: float(_PRINTED[PAPER_SLOTS[slot]][column]), paper=True)
+
+    parts: list[ColumnGroup[str]] = [
+        part("slot", None, str), mean("candidates", 2), mean("options", 2), mean("distractors", 1),
+        part("distinct contents", 0, lambda slot: distinct(rows, slot)),
+        part("coverage, %", 1, lambda slot: 100 * sum(row[f"distractors_{slot}"] > 0 for row in rows) / len(rows)),
+        cited("candidates", 2), cited("distractors", 0), cited("distinct signatures", 0), cited("replacement coverage", 1, "coverage, %"),
+    ]  # fmt: skip
+    says = (
+        f"Over {len(rows)} goals; the paper's figures are over all of its own, and how it counts distractors and signatures is not "
+        "said. Options are candidates with their levels. Distractors: candidates that other goals of the family have and the goal has "
+        "not, mean per goal. Coverage: goals with at least one."
+    )
+    structures = sorted(row["structures"] for row in rows)
+    note = f"Structures per goal: {structures[0]:,} to {structures[-1]:,}, median {structures[len(structures) // 2]:,}."
+    return Report([specified("pools", "Candidate pools", says, SLOTS, parts)], notes=[note])
+
+
+def distinct(rows: Sequence[Row], slot: str) -> int:
+    """Different contents of a slot over goals."""
+    return len({said for row in rows for said in row["signatures"][slot]})
+
+
+def audit(rows: Sequence[Row]) -> list[ResultTable]:
+    """Goal by goal, then means beside the paper's: ``gnrs goals --pools``."""
+    paper_slots = {slot: _PRINTED[name] for slot, name in PAPER_SLOTS.items()}
+    proposed = {f"proposed_{source}": source for source in PAPER_SOURCES}
+    kept = {f"candidates_{slot}": slot for slot in SLOTS}
+    heads = tuple(Column(name, 1) for name in (*proposed.values(), "dropped", *kept.values()))
+
+    def held(slot: str) -> ColumnGroup[Row]:
+        return part(slot, 0, lambda row: f"{row[f'candidates_{slot}']} ({row[f'options_{slot}']})")
+
+    def count(name: str, heading: str) -> ColumnGroup[Row]:
+        return part(heading, 0, lambda row: int(row[name]))
+
+    parts: list[ColumnGroup[Row]] = [part("goal", None, lambda row: str(row["goal"])), *(count(*one) for one in proposed.items())]
+    parts += [count("dropped", "dropped"), *map(held, SLOTS), count("structures", "structures")]
+    goals = specified("pools", "Proposed per source, and kept per slot (options in brackets)", SAYS, rows, parts)
+    means = [sum(row[name] for row in rows) / len(rows) for name in (*proposed, "dropped", *kept)]
+    contents = [distinct(rows, slot) for slot in SLOTS]
+    blank: list[CellValue] = [None] * (len(proposed) + 1)
+    summary: list[tuple[CellValue, ...]] = [
+        ("mean", *means),
+        ("paper, mean", *PAPER_SOURCES.values(), None, *(float(row["candidates"]) for row in paper_slots.values())),
+        ("distinct", *blank, *contents),
+        ("paper, distinct (116 goals)", *blank, *(int(row["distinct signatures"]) for row in paper_slots.values())),
+    ]
+    return [goals, ResultTable("pool_means", f"Over {len(rows)} goals", SAYS, (Column(""), *heads), summary)]
+
+
+EXPERIMENT = Experiment(
+    "pools", "How large and how varied are the pools, and is there something to replace them with?", report, wanted, measure
+)
+
+
+# What a model proposes
 
 
 class ProposalCounts(NamedTuple):
@@ -203,6 +257,29 @@ def feature_audit(goal_ids: Sequence[str]) -> tuple[list[FeatureAudit], list[Fla
     ]
     flags = [FlagAudit(name, float(np.mean(shares)), float(np.mean([s > 0 for s in shares]))) for name, shares in excluded.items()]
     return features, sorted(flags, key=lambda flag: -flag.excluded)
+
+
+def described(features: Sequence[FeatureAudit], flags: Sequence[FlagAudit]) -> list[ResultTable]:
+    """What each feature reads and how it varies; how often each hard condition bites: ``gnrs goals --features``."""
+    read: list[ColumnGroup[FeatureAudit]] = [
+        part("feature", None, lambda f: f.name),
+        part("asks", None, lambda f: f.says),
+        part("reads", None, lambda f: ", ".join(f.terms)),
+        part("least", 2, lambda f: f.least),
+        part("greatest", 2, lambda f: f.greatest),
+        part("deviation within a goal", 4, lambda f: f.deviation),
+        part("varies in goals, %", 0, lambda f: 100 * f.varies),
+    ]
+    bites: list[ColumnGroup[FlagAudit]] = [
+        part("condition", None, lambda f: f.name),
+        part("structures it excludes alone, %", 1, lambda f: 100 * f.excluded),
+        part("goals, %", 0, lambda f: 100 * f.goals),
+    ]
+    over = "Over the feasible structures of all goals."
+    return [specified("features", "Features", over, features, read), specified("flags", "Hard conditions", "Alone.", flags, bites)]
+
+
+# Command
 
 
 def main(

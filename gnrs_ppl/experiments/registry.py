@@ -11,14 +11,14 @@ from gnrs_ppl.experiments.runner import Experiment
 MODULES: dict[str, str] = {
     "main": "main",
     "ablations": "ablations",
-    "ood": "ood",
+    "ood": "main:OOD",
     "hard_ok_audit": "hard_ok_audit",
     "bootstrap": "bootstrap",
     "slots": "slots",
-    "pools": "pool_tables",
+    "pools": "pools",
     "candidate_sources": "candidate_sources",
     "schema_noise": "schema_noise",
-    "realcharter": "charters",
+    "realcharter": "cards",
     "metric_sensitivity": "metric_sensitivity",
     "contrasts": "contrasts",
     "plane": "plane",
@@ -26,7 +26,7 @@ MODULES: dict[str, str] = {
     "examples": "examples",
     "failure_modes": "failure_modes",
 }
-"""Name -> module of this package."""
+"""Name -> module of this package, and what it calls the experiment there where that is not ``EXPERIMENT``."""
 WITH_MODEL: dict[str, str] = {
     "main": "rubric_scores",
     "ablations": "rubric_scores",
@@ -59,8 +59,9 @@ def experiment(name: str, llm: bool = False) -> Experiment:
         raise InputError("runs without a model here", f"leave --llm out, or choose {', '.join(WITH_MODEL)}", source=name)
     if not llm and name not in MODULES:
         raise InputError("needs a model", "add --llm; gnrs experiment list shows what runs without one", source=name)
-    module = import_module(f"gnrs_ppl.experiments.{(WITH_MODEL if llm else MODULES)[name]}")
-    found: Experiment = module.WITH_MODEL[name] if llm else module.EXPERIMENT
+    home, _, attribute = (WITH_MODEL if llm else MODULES)[name].partition(":")
+    module = import_module(f"gnrs_ppl.experiments.{home}")
+    found: Experiment = module.WITH_MODEL[name] if llm else getattr(module, attribute or "EXPERIMENT")
     return found
 
 

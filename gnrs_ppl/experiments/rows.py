@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from gnrs_ppl.context.files import parse_json, read_bytes
 from gnrs_ppl.context.limits import ROWS_BYTES
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.experiments.statistics import Estimate, estimate, paired
+from gnrs_ppl.experiments.statistics import MeanEstimate, estimate, paired
 from gnrs_ppl.safe_text import to_json
+
+if TYPE_CHECKING:
+    from gnrs_ppl.llm.client import Answer
 
 ROWS = "rows.jsonl"
 
@@ -32,6 +35,25 @@ class Cell(NamedTuple):
     chains: int | None
     goal: str
     seed: int
+
+
+class RowWithAnswers(NamedTuple):
+    """A row and the answers of models behind it."""
+
+    row: Row
+    answers: tuple[Answer[Any], ...] = ()
+
+    @property
+    def scripted(self) -> bool:
+        """Whether the scripted server had a part in it: then it is no result."""
+        return any(answer.scripted for answer in self.answers)
+
+    @property
+    def unanswered(self) -> list[Answer[Any]]:
+        """Requests that were never answered: then the row says nothing about its method."""
+        from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL
+
+        return [answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL]
 
 
 def append(file: BinaryIO, rows: Iterable[Row]) -> None:
@@ -154,15 +176,15 @@ class Rows(NamedTuple):
         """Family of each goal."""
         return {row["goal"]: row["family"] for row in self.rows}
 
-    def estimate(self, measure: str, scale: float = 1.0) -> Estimate | None:
+    def estimate(self, measure: str, scale: float = 1.0) -> MeanEstimate | None:
         """The mean with its intervals; None where nothing was measured."""
         return self._estimate(self.by_goal(measure), scale)
 
-    def change(self, other: Rows, measure: str, scale: float = 1.0) -> Estimate | None:
+    def change(self, other: Rows, measure: str, scale: float = 1.0) -> MeanEstimate | None:
         """Another method's rows less these, paired by goal, with intervals; None where no goal has both."""
         return self._estimate(paired(self.by_goal(measure), other.by_goal(measure)), scale)
 
-    def _estimate(self, each: dict[str, float], scale: float) -> Estimate | None:
+    def _estimate(self, each: dict[str, float], scale: float) -> MeanEstimate | None:
         families = self.families()
         return estimate([scale * value for value in each.values()], [families[goal] for goal in each]) if each else None
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich import box
-from rich.table import Table
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal, goals
@@ -25,6 +23,8 @@ from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.hard_ok import hard_ok
+from gnrs_ppl.experiments.command import show_tables
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space, exact_posterior
@@ -32,7 +32,6 @@ from gnrs_ppl.inference.result import Chains, best_visited
 from gnrs_ppl.inference.starts import draw_prior
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
-from gnrs_ppl.terminal import console as terminal
 
 STEPS = 200
 """The paper's steps; a start is scored too, so a chain of n steps makes n + 1 energy evaluations."""
@@ -85,7 +84,7 @@ class Ascents(NamedTuple):
     evaluations: int
 
 
-class Found(NamedTuple):
+class MethodAtBudget(NamedTuple):
     """What the runs of one method at one budget found.
 
     Attributes
@@ -114,12 +113,12 @@ class Found(NamedTuple):
     hard_ok: float
 
 
-class Row(NamedTuple):
+class GoalBudget(NamedTuple):
     """One goal."""
 
     goal: str
     landscape: Landscape
-    found: tuple[Found, ...]
+    found: tuple[MethodAtBudget, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON."""
@@ -203,7 +202,7 @@ def random_search(enumeration: Enumeration, tables: Tables, evaluations: int, ge
     return _best(_numbers(draw_prior(tables, evaluations, generator), enumeration), enumeration)
 
 
-def search_budget(goal_ids: Sequence[str]) -> list[Row]:
+def search_budget(goal_ids: Sequence[str]) -> list[GoalBudget]:
     """Landscape and every method at every budget for some dev goals; the chains of all goals run in one program.
 
     A chain's first ``SHORT`` steps are the run of ``SHORT`` steps of the same seed. The ``RUNS`` chains have a seed of their own and as
@@ -240,16 +239,16 @@ def search_budget(goal_ids: Sequence[str]) -> list[Row]:
         best = [_visited(runs[number], enumeration) for runs in together]
         found.append(_found(f"{CHAINS} chains", CHAINS * (STEPS + 1), best, enumeration, passed))
         found += _baselines(goal, CHAINS * (STEPS + 1), tables, enumeration, passed)
-        rows.append(Row(goal, landscape(enumeration), tuple(found)))
+        rows.append(GoalBudget(goal, landscape(enumeration), tuple(found)))
     return rows
 
 
-def mean_landscape(rows: Sequence[Row]) -> dict[str, float]:
+def mean_landscape(rows: Sequence[GoalBudget]) -> dict[str, float]:
     """Mean of every count over goals."""
     return dict(zip(Landscape._fields, np.mean([r.landscape for r in rows], axis=0).tolist(), strict=True))
 
 
-def mean_found(rows: Sequence[Row]) -> tuple[Found, ...]:
+def mean_found(rows: Sequence[GoalBudget]) -> tuple[MethodAtBudget, ...]:
     """Mean of every method's shares over goals."""
     means = []
     for same in zip(*(r.found for r in rows), strict=True):
@@ -258,25 +257,24 @@ def mean_found(rows: Sequence[Row]) -> tuple[Found, ...]:
     return tuple(means)
 
 
-def print_rows(rows: Sequence[Row]) -> None:
-    """One table of the spaces, and one for each budget."""
-    console = terminal()
+def tables(rows: Sequence[GoalBudget]) -> list[ResultTable]:
+    """One table of the spaces, and one for each budget; means over goals stand last."""
     names = ("states", "feasible", "optimal", "their mass", "local optima", "of them feasible", "plateaus", "of them open")
-    spaces = _table(f"Spaces; mass at τ = {SEARCH_TEMPERATURE}", names)
-    for r in rows:
-        spaces.add_row(r.goal, *[f"{n:,}" if isinstance(n, int) else f"{n:.4f}" for n in r.landscape])
-    spaces.add_section()
-    spaces.add_row("mean", *[f"{n:,.4f}" if name == "optimal_mass" else f"{n:,.1f}" for name, n in mean_landscape(rows).items()])
-    console.print(spaces)
+    columns = (Column("goal"), *(Column(name, 4 if name == "their mass" else 1) for name in names))
+    spaces: list[tuple[CellValue, ...]] = [*((r.goal, *r.landscape) for r in rows), ("mean", *mean_landscape(rows).values())]
+    found = [ResultTable("spaces", f"Spaces; mass at τ = {SEARCH_TEMPERATURE}", "Single-slot changes connect.", columns, spaces)]
     means = mean_found(rows)
+    every = [*((r.goal, r.found) for r in rows), ("mean", means)]
+    says = "Share that reach the optimum / mean ε_S / share HARD-OK."
     for budget in dict.fromkeys(f.evaluations for f in means):
-        columns = [f"{f.method}, {f.runs} runs" for f in means if f.evaluations == budget]
-        table = _table(f"{budget:,} energy evaluations: share that reach the optimum / mean ε_S / share HARD-OK", columns)
-        for r in rows:
-            table.add_row(r.goal, *_cells(r.found, budget))
-        table.add_section()
-        table.add_row("mean", *_cells(means, budget))
-        console.print(table)
+        heads = [f"{f.method}, {f.runs} runs" for f in means if f.evaluations == budget]
+        cells = [(goal, *(_shares(f) for f in some if f.evaluations == budget)) for goal, some in every]
+        found.append(ResultTable(f"budget_{budget}", f"{budget:,} energy evaluations", says, (Column("goal"), *map(Column, heads)), cells))
+    return found
+
+
+def _shares(found: MethodAtBudget) -> str:
+    return f"{found.reached:.2f} / {found.epsilon:.4f} / {found.hard_ok:.2f}"
 
 
 def main(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False) -> None:
@@ -286,10 +284,12 @@ def main(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for ma
         means = {"landscape": mean_landscape(rows), "found": [f._asdict() for f in mean_found(rows)]}
         typer.echo(json.dumps({"goals": [r.as_dict() for r in rows], "means": means}, indent=2))
     else:
-        print_rows(rows)
+        show_tables(tables(rows))
 
 
-def _baselines(goal: str, evaluations: int, tables: Tables, enumeration: Enumeration, passed: Callable[[int], bool]) -> tuple[Found, Found]:
+def _baselines(
+    goal: str, evaluations: int, tables: Tables, enumeration: Enumeration, passed: Callable[[int], bool]
+) -> tuple[MethodAtBudget, MethodAtBudget]:
     """Coordinate ascent and random search, ``RUNS`` runs each; a run's random numbers follow from its number and the goal."""
     climbed, drawn = [], []
     for run in range(RUNS):
@@ -303,11 +303,11 @@ def _baselines(goal: str, evaluations: int, tables: Tables, enumeration: Enumera
     )
 
 
-def _found(method: str, evaluations: int, best: Sequence[int], enumeration: Enumeration, passed: Callable[[int], bool]) -> Found:
+def _found(method: str, evaluations: int, best: Sequence[int], enumeration: Enumeration, passed: Callable[[int], bool]) -> MethodAtBudget:
     """Shares over the best structures of some runs."""
     numbers = np.array(best)
     gap = float(enumeration.score.max()) - enumeration.score[numbers]
-    return Found(
+    return MethodAtBudget(
         method=method,
         evaluations=evaluations,
         runs=len(best),
@@ -345,18 +345,6 @@ def _best(numbers: NDArray[np.int64], enumeration: Enumeration) -> int:
     """The first of the structures that share the greatest score."""
     score = enumeration.score[numbers]
     return int(numbers[(score >= score.max() - TIE).argmax()])
-
-
-def _table(title: str, columns: Iterable[str]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("goal")
-    for column in columns:
-        table.add_column(column, justify="right", overflow="fold")
-    return table
-
-
-def _cells(found: Sequence[Found], budget: int) -> list[str]:
-    return [f"{f.reached:.2f} / {f.epsilon:.4f} / {f.hard_ok:.2f}" for f in found if f.evaluations == budget]
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES
 from gnrs_ppl.experiments import runner, slots
 from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.rows import Row, Rows, of, read_rows
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.slots import KINDS, OWN, PAPER_NAMES, SAME, printed_changes
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.slots import OWN, SAME, SLOT_AND_KIND, Intervention, estimated_change, interventions, mean_change, printed_change
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
+from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, part, specified
 from gnrs_ppl.experiments.writers import model_of
 from gnrs_ppl.rule.types import SLOTS
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NAME = "slots"
 
 
-def make(request: Request, folder: Path) -> Sequence[str]:
+def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     """The interventions, and marks for every text."""
     runner.generate(slots.EXPERIMENT, request._replace(model=None), folder)
     judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
@@ -42,29 +42,21 @@ def report(run: Run) -> Report:
     return Report([effects(rows)], {"slot_rubrics": lambda: draw(rows)})
 
 
-def effects(rows: Sequence[Row]) -> Table:
+def effects(rows: Sequence[Row]) -> ResultTable:
     """Every intervention against the goal's own optimum."""
-    own, printed = of(rows, OWN), printed_changes()
-    entries: list[tuple[Entry, ...]] = []
-    for slot, kind in itertools.product(SLOTS, KINDS):
-        part = of(rows, slots.method(kind, slot))
-        v2, overall = (paired(own.by_goal(name), part.by_goal(name)) for name in ("v2_avg", "overall"))
-        found = own.change(part, "avg")
-        cited = printed.get(PAPER_NAMES.get(slot, "")) if kind == SAME else None
-        changes = (found.mean if found else None, *ends(found, 2), _mean(v2), _mean(overall))
-        entries.append((slot, kind, len(part.rows), *changes, sum(row["unmarked"] for row in part.rows), cited))
+    own = of(rows, OWN)
     before = own.mean("avg")
+    parts: list[ColumnGroup[Intervention]] = [
+        SLOT_AND_KIND, part("texts", 0, lambda i: len(i.own.rows)), estimated_change(own, "avg", "Avg, points", 2),
+        mean_change(own, "v2_avg", "v2 Avg, points", 2), mean_change(own, "overall", "OVERALL, points", 2),
+        part("unmarked", 0, lambda i: sum(row["unmarked"] for row in i.own.rows)), printed_change(),
+    ]  # fmt: skip
     level = "Nothing of the baseline was marked." if before is None else f"The baseline's own Avg is {before:.2f}."
     says = (
         f"Change of the rubric in points from the goal's own optimum, paired, all texts as the template words them. {level} The paper "
         "prints the change for two slots, from a baseline of 49.65; distractors are of the family here, of all goals there."
     )
-    columns = (
-        Column("slot"), Column("replaced by"), Column("texts", 0), Column("Avg, points", 2), Column("95 % over goals"),
-        Column("95 % over families"), Column("v2 Avg, points", 2), Column("OVERALL, points", 2), Column("unmarked", 0),
-        Column("Avg, points", 2, paper=True),
-    )  # fmt: skip
-    return Table("slot_rubrics", "Slot sensitivity by rubric", says, columns, entries)
+    return specified("slot_rubrics", "Slot sensitivity by rubric", says, interventions(rows), parts)
 
 
 def _mean(changes: dict[str, float]) -> float | None:

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, benchmark_goal, goals, load
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import pools_of
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
+from gnrs_ppl.experiments.parts import told
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Row, Rows, of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
+from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, part, specified
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
@@ -58,7 +59,7 @@ def method(kind: str, slot: str) -> str:
     return f"{slot}: {kind}"
 
 
-def wanted(request: Request) -> list[Cell]:
+def wanted(request: ExperimentRequest) -> list[Cell]:
     """The optimum, and every intervention on every slot; seeds where distractors are drawn."""
     found = []
     for goal in request.goal_ids:
@@ -68,9 +69,9 @@ def wanted(request: Request) -> list[Cell]:
     return found
 
 
-def measure(goal: str, cells: Sequence[Cell], request: Request) -> Iterator[Row]:
+def measure(goal: str, cells: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
     """Rows of one goal."""
-    bench = Bench(goal, revealed=request.revealed)
+    bench = GoalBench(goal, revealed=request.revealed)
     pools = pools_of(bench.context).pools
     graph = compile_graph(bench.context, pools)
     own = best_of(graph)
@@ -102,7 +103,7 @@ def best_of(graph: AndOrGraph) -> Structure:
     return graph.structure(found.position(int(found.score.argmax())))
 
 
-def _degraded(bench: Bench, pools: Pools, graph: AndOrGraph, own: Structure, slot: str, kind: str, seed: int) -> Degraded:
+def _degraded(bench: GoalBench, pools: Pools, graph: AndOrGraph, own: Structure, slot: str, kind: str, seed: int) -> Degraded:
     if kind == FIRST:
         return Degraded(own.model_copy(update={slot: graph.options[SLOTS.index(slot)][0].content}), 0)
     others = distractors(bench.goal.id, slot)
@@ -149,35 +150,65 @@ def report(run: Run) -> Report:
     return Report([effects(rows), coverage(rows)], {"slot_sensitivity": lambda: draw(rows)}, notes)
 
 
-def effects(rows: Sequence[Row]) -> Table:
+class Intervention(NamedTuple):
+    """Rows of one kind of replacement in one slot."""
+
+    slot: str
+    kind: str
+    own: Rows
+
+
+SLOT_AND_KIND: ColumnGroup[Intervention] = ColumnGroup((Column("slot"), Column("replaced by")), lambda i: (i.slot, i.kind))
+
+
+def interventions(rows: Sequence[Row]) -> list[Intervention]:
+    """Every kind of replacement in every slot."""
+    return [Intervention(slot, kind, of(rows, method(kind, slot))) for slot, kind in itertools.product(SLOTS, KINDS)]
+
+
+def mean_change(before: Rows, measure: str, heading: str, digits: int, scale: float = 1.0) -> ColumnGroup[Intervention]:
+    """Mean over goals of what an intervention changed."""
+
+    def cell(i: Intervention) -> float | None:
+        each = paired(before.by_goal(measure), i.own.by_goal(measure))
+        return scale * sum(each.values()) / len(each) if each else None
+
+    return part(heading, digits, cell)
+
+
+def estimated_change(before: Rows, measure: str, heading: str, digits: int) -> ColumnGroup[Intervention]:
+    """The same with intervals over goals and over families; none where execution cannot show it."""
+    columns = (Column(heading, digits), Column("95 % over goals"), Column("95 % over families"))
+    hidden = ("procedure",) if measure == "audit_f1" else ()
+    return ColumnGroup(columns, lambda i: told(None if i.slot in hidden else before.change(i.own, measure), digits))
+
+
+def printed_change(digits: int = 2) -> ColumnGroup[Intervention]:
+    """The paper's change of Avg, for the two slots and the one kind that it prints."""
+    printed = printed_changes()
+    return part("Avg, points", digits, lambda i: printed.get(PAPER_NAMES.get(i.slot, "")) if i.kind == SAME else None, paper=True)
+
+
+def effects(rows: Sequence[Row]) -> ResultTable:
     """Every intervention against the goal's own optimum."""
-    printed, own = printed_changes(), of(rows, OWN)
-    entries: list[tuple[Entry, ...]] = []
-    for slot, kind in itertools.product(SLOTS, KINDS):
-        part = of(rows, method(kind, slot))
-        executes = slot != "procedure"
-        cells: list[Entry] = [slot, kind]
-        for name, scale in (("hard_ok", 100.0), ("rho", 1.0), ("s_search", 1.0)):
-            each = paired(own.by_goal(name), part.by_goal(name))
-            cells.append(scale * sum(each.values()) / len(each))
-        found = own.change(part, "audit_f1")
-        both = _percent(part, "changed"), _percent(part, "changed_where_both_apply")
-        cells += [found.mean if found else None, *ends(found), *both] if executes else [None] * 5
-        cells += [_percent(part, "activated") if executes else None, printed.get(PAPER_NAMES.get(slot, "")) if kind == SAME else None]
-        entries.append(tuple(cells))
-    columns = (
-        Column("slot"), Column("replaced by"), Column("HARD-OK, points", 1), Column("ρ", 3), Column("s_search", 3),
-        Column("audit F1", 3), Column("95 % over goals"), Column("95 % over families"), Column("changed verdicts, %", 1),
-        Column("of cases where both apply, %", 1), Column("cases where it applies, %", 1), Column("Avg, points", 2, paper=True),
-    )  # fmt: skip
-    told = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
-    applies = own.mean("activated")
+    own = of(rows, OWN)
+
+    def percent(measure: str, heading: str) -> ColumnGroup[Intervention]:
+        return part(heading, 1, lambda i: None if i.slot == "procedure" else _percent(i.own, measure))
+
+    parts: list[ColumnGroup[Intervention]] = [
+        SLOT_AND_KIND, mean_change(own, "hard_ok", "HARD-OK, points", 1, 100.0), mean_change(own, "rho", "ρ", 3),
+        mean_change(own, "s_search", "s_search", 3), estimated_change(own, "audit_f1", "audit F1", 3),
+        percent("changed", "changed verdicts, %"), percent("changed_where_both_apply", "of cases where both apply, %"),
+        percent("activated", "cases where it applies, %"), printed_change(),
+    ]  # fmt: skip
+    kinds = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
     says = (
-        f"Change from the goal's own optimum, paired. {told[0].upper()}{told[1:]}. The paper replaces a slot's pool likewise and prints "
+        f"Change from the goal's own optimum, paired. {kinds[0].upper()}{kinds[1:]}. The paper replaces a slot's pool likewise and prints "
         "the change of the rubric for two slots, from a baseline (49.65) below every row of its main table; the intervention can be "
-        f"compared, its unit cannot. Before, the norm applies in {100 * (applies or 0):.1f} % of the scored cases."
+        f"compared, its unit cannot. Before, the norm applies in {_percent(own, 'activated') or 0:.1f} % of the scored cases."
     )
-    return Table("slots", "Slot sensitivity", says, columns, entries)
+    return specified("slots", "Slot sensitivity", says, interventions(rows), parts)
 
 
 def printed_changes() -> dict[str, float]:
@@ -190,26 +221,24 @@ def _percent(rows: Rows, name: str) -> float | None:
     return None if value is None else 100 * value
 
 
-def coverage(rows: Sequence[Row]) -> Table:
+def coverage(rows: Sequence[Row]) -> ResultTable:
     """Whether the interventions did anything."""
-    printed = {row["slot"]: row for row in published("candidate-pool-app")}
-    entries: list[tuple[Entry, ...]] = []
-    for slot, name in zip(SLOTS, printed, strict=True):
-        for kind in (FIRST, SAME, ALL):
-            part = of(rows, method(kind, slot))
-            others = None if kind == FIRST else part.mean("distractors")
-            shares = [_percent(part, measure) for measure in ("replaced", "feasible", "checkable")]
-            cited = float(printed[name]["replacement coverage"]) if kind == SAME else None
-            entries.append((slot, kind, len(part.rows), others, *shares, cited))
+    printed = {slot: float(row["replacement coverage"]) for slot, row in zip(SLOTS, published("candidate-pool-app"), strict=True)}
+
+    def percent(measure: str, heading: str) -> ColumnGroup[Intervention]:
+        return part(heading, 1, lambda i: _percent(i.own, measure))
+
+    parts: list[ColumnGroup[Intervention]] = [
+        SLOT_AND_KIND, part("runs", 0, lambda i: len(i.own.rows)),
+        part("distractors", 1, lambda i: None if i.kind == FIRST else i.own.mean("distractors")),
+        percent("replaced", "replaced, %"), percent("feasible", "passes h, %"), percent("checkable", "checkable, %"),
+        part("coverage, %", 1, lambda i: printed[i.slot] if i.kind == SAME else None, paper=True),
+    ]  # fmt: skip
     says = (
         "Replaced: runs whose slot holds another content than before; where the first option was the chosen one, nothing could be. The "
         "paper's coverage is comparable in kind. Its distractors are counted otherwise (all goals); ours are of the family."
     )
-    columns = (
-        Column("slot"), Column("replaced by"), Column("runs", 0), Column("distractors", 1), Column("replaced, %", 1),
-        Column("passes h, %", 1), Column("checkable, %", 1), Column("coverage, %", 1, paper=True),
-    )  # fmt: skip
-    return Table("slot_coverage", "Coverage of the interventions", says, columns, entries)
+    return specified("slot_coverage", "Coverage of the interventions", says, interventions(rows), parts)
 
 
 def draw(rows: Sequence[Row]) -> Figure:

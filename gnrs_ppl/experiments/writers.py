@@ -6,27 +6,23 @@ structure that a search chose, or from the structure that the text of a baseline
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gnrs_ppl.candidates.build import Built, pools_of
 from gnrs_ppl.candidates.proposed import Proposed, asked, kept
-from gnrs_ppl.candidates.source import Proposal
 from gnrs_ppl.evaluate.model_parser import parse_texts
-from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL, refuse_unanswered
+from gnrs_ppl.evaluate.rubrics import refuse_unanswered
 from gnrs_ppl.experiments import baselines
 from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.judging import judge_rows
-from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, Method, with_operator, without_log
-from gnrs_ppl.experiments.rows import Cell, Row, read_rows
-from gnrs_ppl.experiments.runner import Request, complete, configuration
+from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, SearchMethod, cells
+from gnrs_ppl.experiments.rows import Cell, Row, RowWithAnswers, read_rows
+from gnrs_ppl.experiments.runner import ExperimentRequest, complete, configuration
 from gnrs_ppl.llm.client import Answer, ask
 from gnrs_ppl.llm.roles import Role
-from gnrs_ppl.models.graph import AndOrGraph, compile_graph
-from gnrs_ppl.realize.polish import Rule, Version, polish
+from gnrs_ppl.realize.polish import RenderedRule, Version, polish
 from gnrs_ppl.rule.types import Structure
 
 if TYPE_CHECKING:
@@ -61,7 +57,7 @@ class Writer(NamedTuple):
 
     name: str
     says: str
-    method: Method | None = None
+    method: SearchMethod | None = None
     baseline: Baseline | None = None
     model: bool = False
 
@@ -74,6 +70,11 @@ class Writer(NamedTuple):
     def seeded(self) -> bool:
         """Whether another seed may give another rule."""
         return self.method is None or self.model or self.method.seeded
+
+    @property
+    def least(self) -> int:
+        """Fewest chains that its kernel runs with."""
+        return self.method.least if self.method else 1
 
 
 _BASELINES = {
@@ -99,21 +100,10 @@ MAIN_TABLE = (*_BASELINES, *MAIN[1:], BASE, OURS)
 """In the order of the paper's main table."""
 
 
-def cells(names: Sequence[str], request: Request) -> list[Cell]:
-    """Cells of some methods: chains where they mean something, seeds where they change something."""
-    found = []
-    for goal, name in itertools.product(request.goal_ids, names):
-        writer = WRITERS[name]
-        chains = request.chains if writer.runs_chains else [None]
-        seeds = request.seeds if writer.seeded else request.seeds[:1]
-        found += [Cell(name, c, goal, seed) for c, seed in itertools.product(chains, seeds)]
-    return found
-
-
-def making(names: Sequence[str], experiment: str = "") -> Callable[[Request, Path], Sequence[str]]:
+def making(names: Sequence[str], experiment: str = "") -> Callable[[ExperimentRequest, Path], Sequence[str]]:
     """Rows and marks of some methods; the experiment is named where its folder has another name."""
 
-    def make(request: Request, folder: Path) -> Sequence[str]:
+    def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
         generate(names, request, folder, experiment)
         judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
         return ()
@@ -121,13 +111,13 @@ def making(names: Sequence[str], experiment: str = "") -> Callable[[Request, Pat
     return make
 
 
-def model_of(request: Request) -> OpenAIModel:
+def model_of(request: ExperimentRequest) -> OpenAIModel:
     """The model of a request that has one."""
     assert request.model is not None
     return request.model
 
 
-def generate(names: Sequence[str], request: Request, folder: Path, experiment: str = "") -> None:
+def generate(names: Sequence[str], request: ExperimentRequest, folder: Path, experiment: str = "") -> None:
     """Append the rows that are missing.
 
     Raises
@@ -146,23 +136,11 @@ def generate(names: Sequence[str], request: Request, folder: Path, experiment: s
             if model.costs.stopped:
                 return
 
-    complete(folder, folder.name, cells(names, request), configuration(experiment or folder.name, request, ROLES), made)
+    complete(folder, folder.name, cells(names, request, WRITERS), configuration(experiment or folder.name, request, ROLES), made)
     refuse_unanswered(failed)
 
 
-class Written(NamedTuple):
-    """A row and the answers behind it."""
-
-    row: Row
-    answers: tuple[Answer[Any], ...]
-
-    @property
-    def unanswered(self) -> list[Answer[Any]]:
-        """Requests that were never answered: then the row says nothing about its method."""
-        return [answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL]
-
-
-def write_rows(wanted: Sequence[Cell], request: Request, model: Model) -> list[Written]:
+def write_rows(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) -> list[RowWithAnswers]:
     """Rows of some cells in their order; the calls of a kind are made at once, as many at a time as the client allows.
 
     Raises
@@ -170,7 +148,7 @@ def write_rows(wanted: Sequence[Cell], request: Request, model: Model) -> list[W
     InputError
         Bad configuration of the model; what was answered is in its cache.
     """
-    benches = {goal: Bench(goal, revealed=request.revealed) for goal in dict.fromkeys(cell.goal for cell in wanted)}
+    benches = {goal: GoalBench(goal, revealed=request.revealed) for goal in dict.fromkeys(cell.goal for cell in wanted)}
     proposed = _proposed([cell for cell in wanted if WRITERS[cell.method].model], benches, model)
     found = _prompted([cell for cell in wanted if WRITERS[cell.method].baseline], benches, model)
     found |= _searched([cell for cell in wanted if WRITERS[cell.method].method], benches, proposed, model)
@@ -180,7 +158,7 @@ def write_rows(wanted: Sequence[Cell], request: Request, model: Model) -> list[W
 # Baselines
 
 
-def _prompted(wanted: Sequence[Cell], benches: Mapping[str, Bench], model: Model) -> dict[Cell, Written]:
+def _prompted(wanted: Sequence[Cell], benches: Mapping[str, GoalBench], model: Model) -> dict[Cell, RowWithAnswers]:
     tasks = [Task(baselines.METHODS[cell.method], benches[cell.goal].context, cell.seed) for cell in wanted]
     results = write_rules(tasks, model)
     read = parse_texts([(result.text, task.context) for result, task in zip(results, tasks, strict=True)], model)
@@ -194,32 +172,21 @@ def _prompted(wanted: Sequence[Cell], benches: Mapping[str, Bench], model: Model
 # Search
 
 
-class ProposedDrafter(Drafter):
-    """Methods on one goal whose pools hold a model's candidates too."""
-
-    def __init__(self, bench: Bench, proposals: Sequence[Proposal]) -> None:
-        self.proposals = proposals
-        super().__init__(bench)
-
-    def _built(self, log: bool, operator: str | None) -> tuple[Built, AndOrGraph]:
-        context = self.bench.context if log else without_log(self.bench.context)
-        built = pools_of(context, self.proposals)
-        return built, compile_graph(context, built.pools if operator is None else with_operator(built.pools))
-
-
 Key = tuple[str, int]
 """Goal and seed: what a model is asked for proposals by."""
 
 
-def _proposed(wanted: Iterable[Cell], benches: Mapping[str, Bench], model: Model) -> dict[Key, Proposed]:
+def _proposed(wanted: Iterable[Cell], benches: Mapping[str, GoalBench], model: Model) -> dict[Key, Proposed]:
     keys = list(dict.fromkeys((cell.goal, cell.seed) for cell in wanted))
     answers = ask(model, [asked(benches[goal].context, seed) for goal, seed in keys])
     return {key: kept(answer, benches[key[0]].context) for key, answer in zip(keys, answers, strict=True)}
 
 
-def _searched(wanted: Sequence[Cell], benches: Mapping[str, Bench], proposed: Mapping[Key, Proposed], model: Model) -> dict[Cell, Written]:
+def _searched(
+    wanted: Sequence[Cell], benches: Mapping[str, GoalBench], proposed: Mapping[Key, Proposed], model: Model
+) -> dict[Cell, RowWithAnswers]:
     plain = cache(lambda goal: Drafter(benches[goal]))
-    drafters = {key: ProposedDrafter(benches[key[0]], said.proposals) for key, said in proposed.items()}
+    drafters = {key: Drafter(benches[key[0]], said.proposals) for key, said in proposed.items()}
     found = {}
     for cell in wanted:
         writer, key = WRITERS[cell.method], (cell.goal, cell.seed)
@@ -232,7 +199,9 @@ def _searched(wanted: Sequence[Cell], benches: Mapping[str, Bench], proposed: Ma
     return found | _polished([cell for cell in found if WRITERS[cell.method].model and found[cell].row["text"]], found, benches, model)
 
 
-def _polished(wanted: Sequence[Cell], found: Mapping[Cell, Written], benches: Mapping[str, Bench], model: Model) -> dict[Cell, Written]:
+def _polished(
+    wanted: Sequence[Cell], found: Mapping[Cell, RowWithAnswers], benches: Mapping[str, GoalBench], model: Model
+) -> dict[Cell, RowWithAnswers]:
     done = {}
     for seed in dict.fromkeys(cell.seed for cell in wanted):
         some = [cell for cell in wanted if cell.seed == seed]
@@ -244,11 +213,11 @@ def _polished(wanted: Sequence[Cell], found: Mapping[Cell, Written], benches: Ma
     return done
 
 
-def _rule(row: Row, bench: Bench) -> Rule:
-    return Rule(Structure.model_validate(row["structure"]), row["text"], bench.lexicon, bench.context.records.dates_only)
+def _rule(row: Row, bench: GoalBench) -> RenderedRule:
+    return RenderedRule(Structure.model_validate(row["structure"]), row["text"], bench.lexicon, bench.context.records.dates_only)
 
 
-def _written(cell: Cell, row: Row, answers: tuple[Answer[Any], ...]) -> Written:
+def _written(cell: Cell, row: Row, answers: tuple[Answer[Any], ...]) -> RowWithAnswers:
     """The row with its calls; the words of an answer stay in the cache."""
     calls = [{name: value for name, value in answer.record().items() if name != "text"} for answer in answers]
-    return Written(cell._asdict() | row | {"calls": calls, "scripted": any(answer.scripted for answer in answers)}, answers)
+    return RowWithAnswers(cell._asdict() | row | {"calls": calls, "scripted": any(answer.scripted for answer in answers)}, answers)

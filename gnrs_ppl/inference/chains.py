@@ -1,4 +1,21 @@
-"""Many chains on many spaces at once: one compiled scan over steps of a vmapped transition (paper, Structured search: 200 steps)."""
+"""Many chains on many spaces at once: one compiled scan over steps of a vmapped transition (paper, Structured search: 200 steps).
+
+Every kernel that steps runs here, whoever watches: to record the draws is an observer like any other, and to keep none of them, so that
+a million chains fit, is to leave it out.
+
+Examples
+--------
+>>> import numpy as np
+>>> from gnrs_ppl.inference.observe import best, option_counts
+>>> from gnrs_ppl.models.energy import contract
+>>> from gnrs_ppl.models.space import build_space
+>>> tables = contract(build_space([[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]]), np.array([1.0]))
+>>> run_chains(tables, chains=64, steps=50, temperature=0.08, seed=0).positions.shape
+(64, 50, 2)
+>>> found = observe_chains(tables, {"counts": option_counts(), "best": best()}, chains=64, steps=50, temperature=0.08, seed=0)
+>>> int(found.observed["counts"].sum()) == 64 * 50 * 2, found.observed["best"].position.tolist()
+(True, [0, 0])
+"""
 
 from __future__ import annotations
 
@@ -15,61 +32,94 @@ import numpy as np
 from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.stages import Compiled
+from jaxtyping import Int, Key
 from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference import gibbs, informed, metropolis, moves
+from gnrs_ppl.inference import gibbs, informed, metropolis, moves, tempering
 from gnrs_ppl.inference.cpsat import solver_chains
-from gnrs_ppl.inference.metropolis import State, init
-from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, require_finite, superchain_ids
-from gnrs_ppl.inference.smc import run_smc
+from gnrs_ppl.inference.kernels import KERNELS
+from gnrs_ppl.inference.metropolis import State
+from gnrs_ppl.inference.observe import Observed, Observer, evaluations, recording
+from gnrs_ppl.inference.result import LARGEST_RESULT, Chains, check_request, require_finite, superchain_ids
+from gnrs_ppl.inference.smc import particle_chains
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.inference.sweep import exact_chains
-from gnrs_ppl.inference.tempering import run_tempering
 from gnrs_ppl.models.energy import Tables, padded, room_for
+from gnrs_ppl.models.space import AnyArray
+
+MOST_DRAWS = 2**31 - 1
+"""Draws an int32 can count."""
+
+Settings = dict[str, Any]
 
 
-class Method(NamedTuple):
-    """A kernel: what builds its transition, how many random words a step takes, and its settings."""
+class Stepper(NamedTuple):
+    """How a kernel of :data:`~gnrs_ppl.inference.kernels.KERNELS` steps, for the one driver; the defaults are those of plain chains.
+
+    Attributes
+    ----------
+    build : callable
+        ``build(**settings)`` makes ``transition(words, state, tables, temperature)``, for one chain.
+    words : callable
+        uint32 words that a step takes, by the states of many chains.
+    init : callable
+        ``init(position, tables, temperature)`` makes a chain's state.
+    draw_starts : callable
+        ``draw_starts(tables, superchains, seed, stream, settings)`` gives the start of each superchain.
+    complete : callable
+        ``complete(settings, spaces, chains, temperature)`` adds what was not given, and refuses what cannot be run.
+    traced : tuple of str
+        Settings that are arguments of the compiled program, so that other values need no compiling.
+    seen : callable
+        ``seen(states, temperature)`` is what observers see of the states.
+    exchange : callable, optional
+        ``exchange(settings)`` makes the observer of the replicas.
+    weighs : callable
+        How many log densities a chain has in memory at once, on some tables.
+    """
 
     build: Callable[..., Callable[..., Any]]
-    words: int
-    settings: tuple[str, ...]
+    words: Callable[[Any], int]
+    init: Callable[..., Any] = metropolis.init
+    draw_starts: Callable[..., Int[NDArray[np.int32], "superchains *R V"]] = lambda tables, count, seed, stream, _: draw_starts(
+        tables, count, seed, stream
+    )
+    complete: Callable[[Settings, Sequence[Tables], int, float], Settings] = lambda settings, *_: settings
+    traced: tuple[str, ...] = ()
+    seen: Callable[[Any, Any], State] = lambda states, _: states
+    exchange: Callable[[Settings], Observer] | None = None
+    weighs: Callable[[Tables], int] = lambda _: 0
 
 
-KERNELS = {
-    "metropolis": Method(metropolis.build_kernel, moves.WORDS, ("move_probabilities",)),
-    "gibbs": Method(gibbs.build_kernel, gibbs.WORDS, ("block_probability", "pairs_per_variable")),
-    "informed": Method(informed.build_kernel, informed.WORDS, ("balancing",)),
+STEPPERS = {
+    "metropolis": Stepper(metropolis.build_kernel, lambda _: moves.WORDS),
+    "gibbs": Stepper(
+        gibbs.build_kernel,
+        lambda _: gibbs.WORDS,
+        complete=gibbs.complete,
+        weighs=lambda tables: tables.unary.shape[1] ** (2 if len(tables.joints.variables) else 1),
+    ),
+    "informed": Stepper(informed.build_kernel, lambda _: informed.WORDS, weighs=lambda tables: math.prod(tables.unary.shape)),
+    "tempering": Stepper(
+        lambda replicas, **settings: tempering.build_kernel(**settings),
+        lambda ladders: tempering.words_needed(ladders.score.shape[1]),
+        init=tempering.init,
+        draw_starts=tempering.draw_starts,
+        complete=tempering.complete,
+        traced=("hottest",),
+        seen=tempering.cold,
+        exchange=lambda settings: tempering.exchange(settings["replicas"]),
+    ),
 }
-"""Kernels by name: transitions of one chain."""
 
 
-class Runner(NamedTuple):
-    """A sampler that is more than a transition of one chain, and its settings."""
-
-    run: Callable[..., Chains]
-    settings: tuple[str, ...] = ()
-
-
-def _tempered(tables: Tables, **request: Any) -> Chains:
-    chains, exchange = run_tempering(tables, **request)
-    return chains._replace(exchange=exchange)
-
-
-def _particles(tables: Tables, *, chains: int, steps: int, superchains: int | None, **request: Any) -> Chains:
-    """Every chain is a particle and has one draw; steps are the mutations at each temperature. Superchains have no meaning here."""
-    particles, result = run_smc(tables, particles=chains, mutations=steps, **request)
-    return particles._replace(log_normalizer=result.log_normalizer)
-
-
-RUNNERS = {
-    "tempering": Runner(_tempered, ("replicas", "hottest", "move_probabilities")),
-    "smc": Runner(_particles, ("target_ess", "move_probabilities")),
-    "exact": Runner(exact_chains),
-    "cpsat": Runner(solver_chains, ("seconds", "workers")),
+RUNNERS: dict[str, Callable[..., Chains]] = {
+    "smc": particle_chains,
+    "exact": exact_chains,
+    "cpsat": solver_chains,
 }
-"""Replica exchange, tempered particles, independent draws, and the optimum or a bound on it."""
+"""Samplers that do not go step by step."""
 
 
 def _is_whole(value: Any) -> bool:
@@ -88,7 +138,6 @@ def _are_probabilities(value: Any) -> bool:
 VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "move_probabilities": (_are_probabilities, f"give {len(moves.MOVES)} numbers from 0 to 1 that sum to one"),
     "block_probability": (lambda share: share is None or (_is_number(share) and 0 <= share <= 1), "give a number from 0 to 1"),
-    "pairs_per_variable": (lambda most: most is None or (_is_whole(most) and most >= 0), "give a whole number"),
     "balancing": (lambda name: isinstance(name, str) and name in informed.BALANCING, f"choose one of {', '.join(informed.BALANCING)}"),
     "replicas": (_is_whole, "give a whole number"),
     "hottest": (lambda temperature: temperature is None or _is_number(temperature), "give a number"),
@@ -106,12 +155,12 @@ def checked_settings(kernel: str, settings: dict[str, Any]) -> dict[str, Any]:
     ------
     InputError
     """
-    every = {name: method.settings for name, method in KERNELS.items()} | {name: runner.settings for name, runner in RUNNERS.items()}
-    if kernel not in every:
-        raise InputError(f"no kernel {kernel!r}", f"choose one of {', '.join(every)}", source="arguments", field="kernel")
+    if kernel not in KERNELS:
+        raise InputError(f"no kernel {kernel!r}", f"choose one of {', '.join(KERNELS)}", source="arguments", field="kernel")
+    takes = KERNELS[kernel].settings
     for name in settings:
-        if name not in every[kernel]:
-            remedy = f"it takes {', '.join(every[kernel]) or 'none'}"
+        if name not in takes:
+            remedy = f"it takes {', '.join(takes) or 'none'}"
             raise InputError(f"{kernel} has no setting {name!r}", remedy, source="arguments", field=name)
     plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in settings.items()}
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
@@ -157,7 +206,7 @@ def run_chains(
         Number of distinct starts, a divisor of ``chains``; unless given, the greatest common divisor of ``chains`` and 8.
     **settings
         Of the kernel. ``move_probabilities`` (metropolis, tempering, smc): how often each of the paper's moves is tried.
-        ``balancing`` (informed). ``block_probability``, ``pairs_per_variable`` (gibbs). ``replicas``, ``hottest`` (tempering).
+        ``balancing`` (informed). ``block_probability`` (gibbs). ``replicas``, ``hottest`` (tempering).
         ``target_ess`` (smc). ``seconds``, ``workers`` (cpsat). What builds the kernel says what they mean.
 
     Raises
@@ -214,48 +263,194 @@ def run_many(
     streams = [zlib.crc32(name.encode()) for name in names] or [0] * len(spaces)
     settings = checked_settings(kernel, settings)
     if kernel in RUNNERS:
-        run_one = RUNNERS[kernel].run
-        return [run_one(tables, **request, **settings, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
+        run_one = RUNNERS[kernel]
+        runs = [run_one(tables, **request, **settings, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
+        return [run._replace(settings=tuple(settings.items())) for run in runs]
     groups = check_request(spaces[0], **request, seed=seed, spaces=len(spaces))
     for tables in spaces[1:]:
         require_finite(tables)
-    superchain = superchain_ids(chains, groups)
-    starts = np.stack([draw_starts(tables, groups, seed, s)[superchain] for tables, s in zip(spaces, streams, strict=True)])
+    stepper, superchain = STEPPERS[kernel], superchain_ids(chains, groups)
+    given, settings = settings, stepper.complete(settings, spaces, chains, temperature)
+    starts = [stepper.draw_starts(t, groups, seed, s, settings)[superchain] for t, s in zip(spaces, streams, strict=True)]
     options = room_for(max(tables.unary.shape[1] for tables in spaces))
     pairs = max(tables.pairs.shape[0] for tables in spaces)
-    stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *[padded(tables, options, pairs) for tables in spaces])
-    keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(jax.random.key(seed), jnp.asarray(streams, jnp.uint32))
-    arguments = _placed(jax.tree.map(jnp.asarray, (stacked, starts, keys, temperature)), _mesh(len(spaces), chains))
-
-    began = time.perf_counter()
-    run = _compiled(kernel, frozen(kernel, settings, spaces), steps, jax.tree.map(_shape, arguments))
-    compiled = time.perf_counter()
-    first, drawn = jax.block_until_ready(run(*arguments))  # type: ignore[no-untyped-call]
-    ended = time.perf_counter()
-
-    # (steps, spaces, chains, ...) -> (spaces, chains, steps, ...)
-    positions, score, feasible, move, accepted, evaluations = (np.moveaxis(_gathered(leaf), 0, 2) for leaf in drawn)
-    start_score, start_feasible = _gathered(first.score), _gathered(first.feasible)
+    alike = [padded(tables, options, pairs) for tables in spaces]
+    watching = [recording()] + ([] if stepper.exchange is None else [stepper.exchange(settings)])
+    driven = _drive(kernel, alike, starts, watching, steps, temperature, seed, streams, settings)
     return [
         Chains(
-            positions=positions[g],
-            score=score[g],
-            feasible=feasible[g],
-            move=move[g],
-            accepted=accepted[g],
-            starts=starts[g],
-            start_score=start_score[g],
-            start_feasible=start_feasible[g],
+            **drawn._asdict(),
             superchain=superchain,
             kernel=kernel,
             temperature=temperature,
             seed=seed,
-            energy_evaluations=chains + int(evaluations[g].sum(dtype=np.int64)),
-            wall_seconds=(ended - compiled) / len(spaces),
-            compile_seconds=(compiled - began) / len(spaces),
+            energy_evaluations=math.prod(started.shape[:-1]) + evaluated,
+            wall_seconds=driven.wall_seconds / len(spaces),
+            compile_seconds=driven.compile_seconds / len(spaces),
+            settings=tuple(given.items()),
+            exchange=next(iter(exchange), None),
         )
-        for g in range(len(spaces))
+        for started, ((drawn, evaluated), *exchange) in zip(starts, driven.results, strict=True)
     ]
+
+
+def observe_chains(
+    tables: Tables,
+    observers: Mapping[str, Observer],
+    *,
+    chains: int,
+    steps: int,
+    temperature: float,
+    seed: int,
+    kernel: str = "metropolis",
+    superchains: int | None = None,
+    **settings: Any,
+) -> Observed:
+    """Run chains as :func:`run_chains` does, same draws for the same seed, and keep what is observed.
+
+    Parameters
+    ----------
+    tables : Tables
+    observers : {name: Observer}
+    chains, steps, temperature, seed, kernel, superchains, **settings
+        As for ``run_chains``; kernels that go step by step.
+
+    Raises
+    ------
+    InputError
+        As ``run_chains``; for other kernels; for more chains than fit (with the bytes) and more draws than can be counted.
+    """
+    settings = checked_settings(kernel, settings)
+    stepper = _stepper(kernel)
+    _check_observed(stepper, tables, chains, steps)
+    # Of the draws only those of one step stand in memory.
+    groups = check_request(tables, chains=chains, steps=min(steps, 1), temperature=temperature, seed=seed, superchains=superchains)
+    settings = stepper.complete(settings, [tables], chains, temperature)
+    starts = stepper.draw_starts(tables, groups, seed, 0, settings)[superchain_ids(chains, groups)]
+    driven = _drive(kernel, [tables], [starts], [*observers.values(), evaluations()], steps, temperature, seed, [0], settings)
+    *results, evaluated = driven.results[0]
+    return Observed(
+        dict(zip(observers, results, strict=True)),
+        math.prod(starts.shape[:-1]) + evaluated,
+        driven.wall_seconds,
+        driven.compile_seconds,
+    )
+
+
+class SamplingAlgorithm(NamedTuple):
+    """``init(position, rng_key=None) -> State`` and ``step(key, state) -> (State, Info)``, as BlackJAX has them."""
+
+    init: Callable[..., Any]
+    step: Callable[[Key[jax.Array, ""], Any], tuple[Any, Any]]
+
+
+def algorithm(tables: Tables, temperature: float, kernel: str = "metropolis", **settings: Any) -> SamplingAlgorithm:
+    """One chain of a kernel to be stepped by hand, as BlackJAX's loops call it; ``jax.vmap`` it for many.
+
+    ``step(key, state)`` draws the words of a step from the key and hands them to the kernel's transition.
+
+    Parameters
+    ----------
+    tables : Tables
+    temperature : float
+        tau.
+    kernel : {"metropolis", "gibbs", "informed", "tempering"}
+        A state of tempering is a ladder: its ``init`` takes the positions of all replicas, the cold one first.
+    **settings
+        As for :func:`run_chains`.
+
+    Returns
+    -------
+    SamplingAlgorithm
+
+    Raises
+    ------
+    InputError
+        For other kernels and settings that will not do.
+
+    Examples
+    --------
+    >>> from gnrs_ppl.models.energy import contract
+    >>> from gnrs_ppl.models.space import build_space
+    >>> tables = contract(build_space([[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]]), np.array([1.0]))
+    >>> init, step = algorithm(tables, temperature=0.08, kernel="gibbs")
+    >>> state, info = step(jax.random.key(0), init(np.array([1, 1])))
+    >>> int(info.energy_evaluations)
+    2
+    """
+    settings = checked_settings(kernel, settings)
+    stepper = _stepper(kernel)
+    settings = stepper.complete(settings, [tables], 1, temperature)
+    transition = stepper.build(**settings)
+
+    def begin(position: Int[AnyArray, "*R V"], rng_key: Key[jax.Array, ""] | None = None) -> Any:  # BlackJAX's loops hand it a key too
+        return stepper.init(position, tables, temperature)
+
+    def step(key: Key[jax.Array, ""], state: Any) -> tuple[Any, Any]:
+        one = jax.tree.map(lambda leaf: leaf[None], state)
+        words = jax.random.bits(key, (stepper.words(one),), jnp.uint32)
+        moved: tuple[Any, Any] = transition(words, state, tables, temperature)
+        return moved
+
+    return SamplingAlgorithm(begin, step)
+
+
+def _stepper(kernel: str) -> Stepper:
+    if kernel not in STEPPERS:
+        raise InputError(f"{kernel} does not go step by step", f"choose one of {', '.join(STEPPERS)}", source="arguments", field="kernel")
+    return STEPPERS[kernel]
+
+
+def _check_observed(stepper: Stepper, tables: Tables, chains: int, steps: int) -> None:
+    """A chain's structure and scores, its proposal, its random words, and what its kernel weighs; observers carry no more than that.
+
+    Measured on a benchmark goal of 15 options a slot, one million chains take 0.3 GB (metropolis), 1.8 GB (informed) and 3.0 GB (gibbs).
+    """
+    variables = len(tables.sizes)
+    each = 3 * (4 * variables + 3 * np.asarray(tables.unary).dtype.itemsize) + 16 + 16 * stepper.weighs(tables)
+    if chains * each > LARGEST_RESULT:
+        problem = f"{chains} chains need {chains * each} bytes, more than the {LARGEST_RESULT} allowed"
+        raise InputError(problem, f"ask for at most {LARGEST_RESULT // each} chains", source="arguments", field="chains")
+    if chains * steps > MOST_DRAWS:
+        remedy = f"ask for at most {MOST_DRAWS // max(chains, 1)} steps, and run again with another seed"
+        raise InputError(f"{chains * steps} draws are more than can be counted", remedy, source="arguments", field="steps")
+
+
+class _Driven(NamedTuple):
+    """What each observer found, by space; seconds of all spaces together."""
+
+    results: list[list[Any]]
+    wall_seconds: float
+    compile_seconds: float
+
+
+def _drive(
+    kernel: str,
+    spaces: Sequence[Tables],
+    starts: Sequence[Int[NDArray[np.int32], "C *R V"]],
+    observers: Sequence[Observer],
+    steps: int,
+    temperature: float,
+    seed: int,
+    streams: Sequence[int],
+    settings: Settings,
+) -> _Driven:
+    """Step the chains of every space from its starts; the spaces are padded alike."""
+    stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *spaces)
+    keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(jax.random.key(seed), jnp.asarray(streams, jnp.uint32))
+    values = [jnp.asarray(value) for value in (temperature, *(settings[name] for name in STEPPERS[kernel].traced))]
+    arguments = _placed((jax.tree.map(jnp.asarray, stacked), jnp.asarray(np.stack(starts)), keys, *values), _mesh(*np.shape(starts)[:2]))
+
+    began = time.perf_counter()
+    run = _compiled(kernel, frozen(kernel, settings), tuple(observers), steps, jax.tree.map(_shape, arguments))
+    compiled = time.perf_counter()
+    observed = jax.block_until_ready(run(*arguments))  # type: ignore[no-untyped-call]
+    ended = time.perf_counter()
+
+    observed = jax.tree.map(_gathered, observed)
+    of_space = [jax.tree.map(lambda leaf, g=g: leaf[g], observed) for g in range(len(spaces))]
+    results = [[observer.finish(*seen) for observer, seen in zip(observers, every, strict=True)] for every in of_space]
+    return _Driven(results, ended - compiled, compiled - began)
 
 
 def _mesh(spaces: int, chains: int) -> Mesh:
@@ -273,7 +468,7 @@ def _mesh(spaces: int, chains: int) -> Mesh:
 
 
 def _placed(arguments: Any, mesh: Mesh) -> Any:
-    """Tables, starts, keys and temperature on the devices: spaces and chains are dealt out evenly, the rest stands on each of them.
+    """Tables, starts, keys and values on the devices: spaces and chains are dealt out evenly, the rest stands on each of them.
 
     Random numbers are made per chain whatever the number of devices, so that a seed gives the same draws on one and on many.
     """
@@ -284,9 +479,9 @@ def _placed(arguments: Any, mesh: Mesh) -> Any:
         host = np.asarray(array)  # every process holds all of it and hands over its devices' parts
         return jax.make_array_from_callback(host.shape, NamedSharding(mesh, PartitionSpec(*axes)), host.__getitem__)  # type: ignore[no-untyped-call]
 
-    tables, starts, keys, temperature = arguments
+    tables, starts, keys, *values = arguments
     dealt_keys = jax.random.wrap_key_data(put(jax.random.key_data(keys), "spaces"))
-    return jax.tree.map(lambda leaf: put(leaf, "spaces"), tables), put(starts, "spaces", "chains"), dealt_keys, put(temperature)
+    return jax.tree.map(lambda leaf: put(leaf, "spaces"), tables), put(starts, "spaces", "chains"), dealt_keys, *map(put, values)
 
 
 def _gathered(array: jax.Array) -> NDArray[Any]:
@@ -298,47 +493,45 @@ def _shape(array: jax.Array) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)  # type: ignore[no-untyped-call]
 
 
-Settings = tuple[tuple[str, Any], ...]
+Frozen = tuple[tuple[str, Any], ...]
 
 
-def frozen(kernel: str, settings: dict[str, Any], spaces: Sequence[Tables]) -> Settings:
-    """The settings as a key of the compiled kernels; Gibbs does less work where it knows how many pairs a variable stands in."""
-    if kernel == "gibbs":
-        most = max(map(gibbs.most_pairs, spaces))
-        settings = {"pairs_per_variable": most} | settings
-        if settings["pairs_per_variable"] is not None and settings["pairs_per_variable"] < most:
-            problem = f"{settings['pairs_per_variable']} is fewer than the {most} pairs that a variable stands in"
-            raise InputError(problem, f"give at least {most}, or leave it out", source="arguments", field="pairs_per_variable")
-    return tuple(sorted(settings.items()))
+def frozen(kernel: str, settings: Settings) -> Frozen:
+    """What a program is compiled for: the settings that are no arguments of it."""
+    return tuple(sorted((name, value) for name, value in settings.items() if name not in STEPPERS[kernel].traced))
 
 
-def advance_of(kernel: str, settings: Settings) -> Callable[..., tuple[State, Any]]:
+def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Callable[..., tuple[Any, Any]]:
     """One step of many chains on one space, ``advance(key, states, tables, temperature)``."""
-    method = KERNELS[kernel]
-    transition = method.build(**dict(settings))
+    stepper = STEPPERS[kernel]
+    transition = stepper.build(**dict(settings), **dict(zip(stepper.traced, traced, strict=True)))
 
-    def advance(key: jax.Array, states: State, tables: Tables, temperature: jax.Array) -> tuple[State, Any]:
-        words = jax.random.bits(key, (method.words, states.score.shape[0]), jnp.uint32)
-        moved: tuple[State, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(words, states, tables, temperature)
+    def advance(key: jax.Array, states: Any, tables: Tables, temperature: jax.Array) -> tuple[Any, Any]:
+        words = jax.random.bits(key, (stepper.words(states), states.score.shape[0]), jnp.uint32)
+        moved: tuple[Any, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(words, states, tables, temperature)
         return moved
 
     return advance
 
 
 @lru_cache(maxsize=16)
-def _compiled(kernel: str, settings: Settings, steps: int, shapes: Any) -> Compiled:
-    """Compile once per kernel, settings, number of steps and shapes."""
-    advance = advance_of(kernel, settings)
+def _compiled(kernel: str, settings: Frozen, observers: tuple[Observer, ...], steps: int, shapes: Any) -> Compiled:
+    """Compile once per kernel, settings, observers, number of steps and shapes."""
+    stepper = STEPPERS[kernel]
 
-    def run(tables: Tables, starts: jax.Array, keys: jax.Array, temperature: jax.Array) -> tuple[State, Any]:
-        first = jax.vmap(jax.vmap(init, in_axes=(0, None, None)), in_axes=(0, 0, None))(starts, tables, temperature)
+    def run(tables: Tables, starts: jax.Array, key: jax.Array, temperature: jax.Array, *traced: jax.Array) -> Any:
+        advance = advance_of(kernel, settings, traced)
+        first = jax.vmap(stepper.init, in_axes=(0, None, None))(starts, tables, temperature)
 
-        def step(states: State, step_keys: jax.Array) -> tuple[State, Any]:
-            states, info = jax.vmap(advance, in_axes=(0, 0, 0, None))(step_keys, states, tables, temperature)
-            move = getattr(info, "move", jnp.full(starts.shape[:2], NO_MOVE)).astype(jnp.int8)
-            return states, (states.position, states.score, states.feasible, move, info.accepted, info.energy_evaluations)
+        def step(carry: tuple[Any, list[Any]], key: jax.Array) -> tuple[tuple[Any, list[Any]], list[Any]]:
+            before, carried = carry
+            states, info = advance(key, before, tables, temperature)
+            was, now = stepper.seen(before, temperature), stepper.seen(states, temperature)
+            carried = [observer.update(own, was, now, info) for observer, own in zip(observers, carried, strict=True)]
+            return (states, carried), [observer.record(now, info) for observer in observers]
 
-        step_keys = jax.vmap(jax.random.split, in_axes=(0, None), out_axes=1)(keys, steps)
-        return first, jax.lax.scan(step, first, step_keys)[1]
+        begun = [observer.init(tables, stepper.seen(first, temperature)) for observer in observers]
+        (_, carried), recorded = jax.lax.scan(step, (first, begun), jax.random.split(key, steps))
+        return [*zip(carried, recorded, strict=True)]
 
-    return jax.jit(run).lower(*shapes).compile()
+    return jax.jit(jax.vmap(run, in_axes=(0, 0, 0, *(None,) * (1 + len(stepper.traced))))).lower(*shapes).compile()

@@ -25,8 +25,9 @@ from arviz_stats.base import array_stats  # type: ignore[attr-defined]
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
+from gnrs_ppl.inference.kernels import traits
 from gnrs_ppl.inference.result import SAME_SCORE, Exchange
-from gnrs_ppl.inference.trace import SCORE, Marginals, Run, read_run, require_marginals
+from gnrs_ppl.inference.trace import SCORE, Marginals, Trace, read_trace, require_marginals
 
 ARVIZ: Final[Any] = array_stats
 """ArviZ on plain arrays, which needs NumPy and SciPy alone and carries no types."""
@@ -151,7 +152,7 @@ def diagnose(tree: xr.DataTree, exact: Marginals | None = None) -> Diagnosis:
     InputError
         When the tree lacks something or holds what is no draw, and when the marginals are not those of its slots.
     """
-    run = read_run(tree)
+    run = read_trace(tree)
     if exact is not None:
         require_marginals(run, exact)
     watched = _watch(run)
@@ -193,7 +194,7 @@ def diagnose(tree: xr.DataTree, exact: Marginals | None = None) -> Diagnosis:
 # ---- what is judged
 
 
-def _second_half(run: Run) -> Run:
+def _second_half(run: Trace) -> Trace:
     first = run.score.shape[1] // 2
     drawn = {slot: options[:, first:] for slot, options in run.drawn.items()}
     return run._replace(drawn=drawn, score=run.score[:, first:], feasible=run.feasible[:, first:])
@@ -202,7 +203,7 @@ def _second_half(run: Run) -> Run:
 # ---- what is watched
 
 
-def _quantities(run: Run) -> Iterator[tuple[str, str, Float[Floats, "C n"]]]:
+def _quantities(run: Trace) -> Iterator[tuple[str, str, Float[Floats, "C n"]]]:
     """Ranks of s_search, and indicators: of every option with mass, of infeasibility if it has."""
     yield SCORE, "", score_ranks(run)
     if (~run.feasible).mean() >= LEAST_MASS:
@@ -213,14 +214,14 @@ def _quantities(run: Run) -> Iterator[tuple[str, str, Float[Floats, "C n"]]]:
             yield f"{slot} = {labels[option]}", slot, (run.drawn[slot] == option).astype(np.float64)
 
 
-def score_ranks(run: Run) -> Float[Floats, "C n"]:
+def score_ranks(run: Trace) -> Float[Floats, "C n"]:
     """Ranks of s_search among all draws, in (0, 1); the mean rank where scores tie."""
     _, inverse, counts = np.unique(run.score, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(counts) - counts / 2)[inverse].reshape(run.score.shape) / run.score.size
     return ranks
 
 
-def _watch(run: Run, *, arviz: bool = True) -> _Watched:
+def _watch(run: Trace, *, arviz: bool = True) -> _Watched:
     """Take stock of every quantity that varies; what ArviZ says is NaN where it is not asked, or the chains are too short."""
     chains, draws = run.score.shape
     arviz = arviz and draws >= ARVIZ_DRAWS
@@ -245,7 +246,7 @@ def _are_score(watched: _Watched) -> Bool[NDArray[np.bool_], " K"]:
     return np.array([name == SCORE for name in watched.names], bool)
 
 
-def drawn_marginal(run: Run, slot: str) -> Float[Floats, " n"]:
+def drawn_marginal(run: Trace, slot: str) -> Float[Floats, " n"]:
     """Share of the draws that each option of a slot has."""
     return np.bincount(run.drawn[slot].ravel(), minlength=len(run.options[slot])) / run.score.size
 
@@ -288,7 +289,7 @@ def _nested_r_hat(watched: _Watched, superchain: Int[NDArray[Any], " C"]) -> _Ne
     return _Nested(watched.names[worst], r_hat(float(observed[worst])), r_hat(float(threshold[worst])), exceeded)
 
 
-def _tv_excess(run: Run, watched: _Watched, exact: Marginals) -> Excess:
+def _tv_excess(run: Trace, watched: _Watched, exact: Marginals) -> Excess:
     """Total variation of each slot's and pair's marginal, less the threshold of as many independent exact draws as it is worth.
 
     A slot is worth the least effective number of its indicators, a pair the lesser of its slots' two. The columns of the null are drawn
@@ -310,7 +311,7 @@ def _tv_excess(run: Run, watched: _Watched, exact: Marginals) -> Excess:
     return dict(zip(marginals, excess.tolist(), strict=True))
 
 
-def _independent_draws(run: Run, watched: _Watched, slot: str) -> int:
+def _independent_draws(run: Trace, watched: _Watched, slot: str) -> int:
     """Least effective number of a slot's indicators; where it never varied, each chain is one draw at least, if the chains are right."""
     of_slot = watched.ess[[s == slot for s in watched.slots]]
     return max(int(np.nanmin(of_slot)), 1) if np.isfinite(of_slot).any() else len(run.score)
@@ -323,22 +324,22 @@ def _total_variation(shares: Floats, probability: Floats) -> Floats:
 # ---- single figures
 
 
-def _never_moved(run: Run) -> tuple[float | None, int]:
+def _never_moved(run: Trace) -> tuple[float | None, int]:
     """Share of chains that never left their start, and how many different starts these have."""
-    if run.kernel == "exact":
+    if traits(run.kernel).independent:
         return None, 0
     stayed = np.all([(drawn == run.starts[slot][:, None]).all(1) for slot, drawn in run.drawn.items()], axis=0)
     starts = np.stack([*run.starts.values()], axis=1)[stayed]
     return float(stayed.mean()), len(np.unique(starts, axis=0))
 
 
-def acceptance(run: Run) -> dict[str, float]:
+def acceptance(run: Trace) -> dict[str, float]:
     """Share of accepted proposals for each move that was tried."""
     tried = {name: run.move == number for number, name in enumerate(run.moves)}
     return {name: float(run.accepted[which].mean()) for name, which in tried.items() if which.any()}
 
 
-def hitting_time(run: Run) -> Float[Floats, " C"]:
+def hitting_time(run: Trace) -> Float[Floats, " C"]:
     """Step at which each chain first has the best s_search of all draws; 0 at its start, infinite for never."""
     best = run.score >= run.score.max() - SAME_SCORE
     time = np.where(best.any(1), run.step[best.argmax(1)], math.inf)
@@ -384,12 +385,13 @@ def _told(values: Floats, choose: Callable[[Floats], Any]) -> float | None:
 # ---- words
 
 
-def _against(run: Run, watched: _Watched, nested: _Nested, excess: Excess | None, stuck: float) -> list[str]:
+def _against(run: Trace, watched: _Watched, nested: _Nested, excess: Excess | None, stuck: float) -> list[str]:
     """Reasons why the run has not mixed, the plainest first, each with what to try."""
     draws = run.score.shape[1]
-    again = "; draw again with another --seed" if run.kernel == "exact" else ""
+    kernel = traits(run.kernel)
+    again = "; draw again with another --seed" if kernel.independent else ""
     longer = again or f"; try --steps {4 * draws}"
-    other = again or (longer if run.kernel == "tempering" else "; try --kernel tempering")
+    other = again or (longer if kernel.exchanges else "; try --kernel tempering")
     each = (_told(watched.ess, np.min) or math.inf) / len(run.score)
     remedy = other if each < STAYS or (nested.value is not None and nested.value > LARGE) else longer
     found = []
@@ -408,11 +410,12 @@ def _against(run: Run, watched: _Watched, nested: _Nested, excess: Excess | None
     return found
 
 
-def _unsettled(run: Run, watched: _Watched, nested: _Nested) -> list[str]:
+def _unsettled(run: Trace, watched: _Watched, nested: _Nested) -> list[str]:
     """Reasons why nothing can be said."""
     if all(len(labels) == 1 for labels in run.options.values()):
         return []
-    found, remedy = [], "" if run.kernel == "exact" else "; see --kernel exact"
+    kernel = traits(run.kernel)
+    found, remedy = [], "" if kernel.independent else "; see --kernel exact"
     for slot, labels in run.options.items():
         if len(labels) > 1 and not np.ptp(run.drawn[slot]):
             found.append(f"{slot} never varied, of {len(labels)} options{remedy}")
@@ -420,8 +423,9 @@ def _unsettled(run: Run, watched: _Watched, nested: _Nested) -> list[str]:
         found.append(f"{SCORE} never varied{remedy}")
     chains, draws = run.score.shape
     if draws < ARVIZ_DRAWS:
-        more = {"smc": "a particle is drawn once; compare runs of other seeds", "cpsat": "a solver samples nothing"}
-        found.append(f"{draws} draws of a chain are too few for an effective number; {more.get(run.kernel, 'try --steps 200')}")
+        more = "a particle is drawn once; compare runs of other seeds" if kernel.particles else "try --steps 200"
+        more = "a solver samples nothing" if kernel.solves else more
+        found.append(f"{draws} draws of a chain are too few for an effective number; {more}")
     if watched.names and nested.value is None:
         starts = len(np.unique(run.superchain))
         found.append(f"{chains} chains from {starts} starts are too few, or too unequal, for nested R-hat; try --chains 64")
@@ -435,7 +439,7 @@ def _in_favour(watched: _Watched, nested: _Nested, excess: Excess | None) -> str
     return f"{_compared(nested)}, worth {_told(watched.ess, np.min):.0f} independent draws{exact}"
 
 
-def _unheld(run: Run, excess: Excess | None) -> list[str]:
+def _unheld(run: Trace, excess: Excess | None) -> list[str]:
     """What was not held against exact marginals."""
     if excess is None:
         return ["not held against exact marginals"]

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.inference.result import Ranked
 from gnrs_ppl.inference.starts import unravel
 from gnrs_ppl.models.energy import Tables
 
@@ -82,15 +83,6 @@ class Posterior(NamedTuple):
     def infeasible_mass(self) -> float:
         """Probability of breaking a hard condition."""
         return float(self.probability[~self.enumeration.feasible].sum())
-
-
-class Ranked(NamedTuple):
-    """One structure: position (V,) int32, s_search, h, probability."""
-
-    position: Int[NDArray[np.int32], " V"]
-    score: float
-    feasible: bool
-    probability: float
 
 
 class Raised(NamedTuple):

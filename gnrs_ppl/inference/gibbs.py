@@ -21,8 +21,8 @@ each. The block is chosen from two times 16 bits, within 2^-16 of its due, which
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -34,7 +34,9 @@ from gnrs_ppl.inference.metropolis import State, init
 from gnrs_ppl.models.energy import Tables
 from gnrs_ppl.models.space import AnyArray, look_up
 
-__all__ = ["WORDS", "Info", "State", "Transition", "build_kernel", "conditional", "draw", "init", "joint_conditional", "most_pairs"]
+__all__ = [
+    "WORDS", "Info", "State", "Transition", "build_kernel", "complete", "conditional", "draw", "init", "joint_conditional", "most_pairs",
+]  # fmt: skip
 
 WORDS = 2
 """uint32 words a step takes."""
@@ -212,6 +214,11 @@ def most_pairs(tables: Tables) -> int:
     """Most pairs that any variable stands in, on the host; padding pairs do not count."""
     pairs = np.asarray(tables.pairs).reshape(-1, 2)
     return int(np.bincount(pairs[pairs[:, 0] != pairs[:, 1]].ravel(), minlength=1).max())
+
+
+def complete(settings: dict[str, Any], spaces: Sequence[Tables], *_: Any) -> dict[str, Any]:
+    """The settings with the pairs that a variable stands in at most: less work where that is known."""
+    return settings | {"pairs_per_variable": max(map(most_pairs, spaces))}
 
 
 def draw(word: UInt32[jax.Array, ""], logdensity: Float[jax.Array, ...]) -> Int32[jax.Array, ""]:

@@ -2,17 +2,8 @@
 
     accept a' with probability min(1, p(a') / p(a) * q(a | a') / q(a' | a))
 
-``step(key, state)`` is ``transition(jax.random.bits(key, (WORDS,)), state)``: the transition is a deterministic function of a few
-random words (their layout stands in :mod:`gnrs_ppl.inference.moves`), so that many chains can take theirs from one call per step.
-
-Examples
---------
->>> import jax, numpy as np
->>> from gnrs_ppl.models.energy import contract
->>> from gnrs_ppl.models.space import build_space
->>> tables = contract(build_space([[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]]), np.array([1.0]))
->>> algorithm = metropolis(tables, temperature=0.08)
->>> state, info = algorithm.step(jax.random.key(0), algorithm.init(np.array([1, 1])))
+The transition is a deterministic function of a few random words (their layout stands in :mod:`gnrs_ppl.inference.moves`), so that many
+chains can take theirs from one call per step.
 """
 
 from __future__ import annotations
@@ -23,10 +14,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int, Int32, Key, UInt32
+from jaxtyping import Bool, Float, Int, Int32, UInt32
 
-from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS, apart, propose
+from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, apart, propose, require_probabilities
 from gnrs_ppl.models.energy import Tables, evaluate, log_prior
 from gnrs_ppl.models.space import AnyArray
 
@@ -77,13 +67,6 @@ class Info(NamedTuple):
 Transition = Callable[[UInt32[jax.Array, " 3"], State, Tables, float | jax.Array], tuple[State, Info]]
 
 
-class SamplingAlgorithm(NamedTuple):
-    """``init(position, rng_key=None) -> State`` and ``step(key, state) -> (State, Info)``, as BlackJAX has them."""
-
-    init: Callable[..., State]
-    step: Callable[[Key[jax.Array, ""], State], tuple[State, Info]]
-
-
 def init(position: Int[AnyArray, " V"], tables: Tables, temperature: float | jax.Array) -> State:
     """Evaluate a position."""
     position = jnp.asarray(position, jnp.int32)
@@ -131,9 +114,7 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PR
     InputError
         Not four probabilities that sum to one.
     """
-    if len(move_probabilities) != len(MOVES) or min(move_probabilities) < 0 or abs(sum(move_probabilities) - 1) > 1e-9:
-        problem = f"{move_probabilities} are not {len(MOVES)} probabilities that sum to one"
-        raise InputError(problem, f"give one for each of {', '.join(MOVES)}", source="arguments", field="move_probabilities")
+    require_probabilities(move_probabilities)
     ends = np.rint(np.cumsum(move_probabilities)[:-1] * 2**16).astype(np.uint32)
 
     def transition(words: UInt32[jax.Array, " 3"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:
@@ -147,30 +128,3 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PR
         return taken, Info(move, accepted, rate, proposal, jnp.ones((), jnp.int32))
 
     return transition
-
-
-def metropolis(
-    tables: Tables, temperature: float, move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES
-) -> SamplingAlgorithm:
-    """The paper's sampler for one chain: ``init(position)`` and ``step(key, state)``, as BlackJAX's loops call them.
-
-    Parameters
-    ----------
-    tables : Tables
-    temperature : float
-        tau.
-    move_probabilities : tuple of float
-        How often each of ``MOVES`` is tried.
-
-    Raises
-    ------
-    InputError
-        As :func:`build_kernel`.
-    """
-    transition = build_kernel(move_probabilities)
-
-    def step(key: Key[jax.Array, ""], state: State) -> tuple[State, Info]:
-        return transition(jax.random.bits(key, (WORDS,), jnp.uint32), state, tables, temperature)
-
-    # BlackJAX's loops hand init a key too
-    return SamplingAlgorithm(lambda position, rng_key=None: init(position, tables, temperature), step)

@@ -21,7 +21,7 @@ from gnrs_ppl.inference.diagnostics import acceptance, drawn_marginal, hitting_t
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
 from gnrs_ppl.inference.result import SAME_SCORE
 from gnrs_ppl.inference.spectral import relaxation_time, spectral_gap
-from gnrs_ppl.inference.trace import SCORE, Marginals, Run, read_run, require_marginals
+from gnrs_ppl.inference.trace import SCORE, Marginals, Trace, read_trace, require_marginals
 from gnrs_ppl.models.energy import Tables
 from gnrs_ppl.safe_text import visible
 
@@ -48,10 +48,10 @@ def plots(tree: xr.DataTree, folder: Path, exact: Marginals | None = None) -> li
     InputError
         As :func:`gnrs_ppl.inference.diagnostics.diagnose`; also when matplotlib is missing, and when the folder cannot be written.
     """
-    run = read_run(tree)
+    run = read_trace(tree)
     if exact is not None:
         require_marginals(run, exact)
-    pictures: dict[str, tuple[tuple[float, float], Callable[[Run, Figure], None]]] = {
+    pictures: dict[str, tuple[tuple[float, float], Callable[[Trace, Figure], None]]] = {
         "trace.png": ((9, 4), _plot_trace),
         "rank.png": ((9, 4), _plot_rank),
         "marginals.png": ((12, 3.5 * -(-len(run.options) // PLOT_COLUMNS)), partial(_plot_marginals, exact=exact)),
@@ -101,14 +101,14 @@ def _png(size: tuple[float, float], draw: Callable[[Figure], None]) -> bytes:
     return content.getvalue()
 
 
-def _start_colours(run: Run) -> dict[int, Any]:
+def _start_colours(run: Trace) -> dict[int, Any]:
     from matplotlib import colormaps
 
     starts = np.unique(run.superchain).tolist()
     return dict(zip(starts, colormaps["viridis"](np.linspace(0, 0.9, len(starts))), strict=True))
 
 
-def _plot_trace(run: Run, figure: Figure) -> None:
+def _plot_trace(run: Trace, figure: Figure) -> None:
     axes, colours = figure.subplots(), _start_colours(run)
     chosen = np.unique(np.linspace(0, len(run.score) - 1, PLOTTED_CHAINS).astype(int))
     for chain in chosen.tolist():
@@ -121,7 +121,7 @@ def _plot_trace(run: Run, figure: Figure) -> None:
     axes.set(xlabel="step", ylabel=f"{SCORE} (dimensionless)", title=f"{len(chosen)} of {len(run.score)} chains, one colour a start{below}")
 
 
-def _plot_rank(run: Run, figure: Figure) -> None:
+def _plot_rank(run: Trace, figure: Figure) -> None:
     axes, edges, rank = figure.subplots(), np.linspace(0, 1, RANK_BINS + 1), score_ranks(run)
     for start, colour in _start_colours(run).items():
         ranks = rank[run.superchain == start]
@@ -133,7 +133,7 @@ def _plot_rank(run: Run, figure: Figure) -> None:
     axes.legend()
 
 
-def _plot_marginals(run: Run, figure: Figure, exact: Marginals | None) -> None:
+def _plot_marginals(run: Trace, figure: Figure, exact: Marginals | None) -> None:
     panels = figure.subplots(-(-len(run.options) // PLOT_COLUMNS), PLOT_COLUMNS, squeeze=False).ravel()
     for axes in panels[len(run.options) :]:
         axes.set_axis_off()
@@ -151,7 +151,7 @@ def _plot_marginals(run: Run, figure: Figure, exact: Marginals | None) -> None:
     panels[0].legend()
 
 
-def _plot_hitting_time(run: Run, figure: Figure) -> None:
+def _plot_hitting_time(run: Trace, figure: Figure) -> None:
     axes, time = figure.subplots(), np.sort(hitting_time(run))
     reached = time[np.isfinite(time)]
     share = np.arange(len(reached) + 1) / len(time)
@@ -159,7 +159,7 @@ def _plot_hitting_time(run: Run, figure: Figure) -> None:
     axes.set(xlabel="step", ylabel="share of chains", ylim=(0, 1), title=f"Chains that have met the best {SCORE} of the run")
 
 
-def _plot_acceptance(run: Run, figure: Figure) -> None:
+def _plot_acceptance(run: Trace, figure: Figure) -> None:
     axes, found = figure.subplots(), acceptance(run)
     axes.barh(range(len(found)), [*found.values()], color=BLUE)
     axes.set_yticks(range(len(found)), [*map(visible, found)], parse_math=False)
@@ -168,7 +168,7 @@ def _plot_acceptance(run: Run, figure: Figure) -> None:
     axes.set(title="Acceptance by move" if found else "No move was tried")
 
 
-def _plot_exchange(run: Run, figure: Figure) -> None:
+def _plot_exchange(run: Trace, figure: Figure) -> None:
     assert run.exchange is not None
     ladder, rates, trips = run.exchange
     swaps, travels = figure.subplots(1, 2)

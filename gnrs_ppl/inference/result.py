@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -39,6 +39,27 @@ class Exchange(NamedTuple):
     round_trips: Int[NDArray[np.int64], " C"]
 
 
+class Stages(NamedTuple):
+    """How a population of particles came from p0 to tau, in S stages; the last resampling and its mutations are not counted.
+
+    Attributes
+    ----------
+    exponents : (S,) float64
+        Rising to 1; the particles started at 0.
+    temperatures : (S,) float64
+        tau over the exponents, falling to tau.
+    ess : (S,) float64
+        Effective number of particles once they were weighted for the stage's temperature.
+    acceptance : (S + 1,) float64
+        Share of accepted mutations at p0, and at each temperature.
+    """
+
+    exponents: Float[NDArray[np.float64], " S"]
+    temperatures: Float[NDArray[np.float64], " S"]
+    ess: Float[NDArray[np.float64], " S"]
+    acceptance: Float[NDArray[np.float64], " S_and_one"]
+
+
 class Chains(NamedTuple):
     """Recorded draws of C chains; the start is not among them.
 
@@ -63,10 +84,15 @@ class Chains(NamedTuple):
         How many structures were scored, starts included.
     wall_seconds, compile_seconds : float
         Running time without compiling, and compiling alone (0 where a compiled kernel of the same shapes was at hand).
+    settings : tuple of (name, value)
+        Of the kernel, as they were given.
     exchange : Exchange, optional
         How the replicas travelled, from replica exchange.
+    stages : Stages, optional
+        From tempered particles.
     log_normalizer : float, optional
-        Estimate of log Z at ``temperature``, from tempered particles.
+        Estimate of log Z = log sum_a p0(a) exp(s_search / tau), from tempered particles; the exponential of it is unbiased but for the
+        choice of exponents.
     bound : float, optional
         No structure has a greater s_search, from CP-SAT.
     """
@@ -86,17 +112,20 @@ class Chains(NamedTuple):
     energy_evaluations: int
     wall_seconds: float
     compile_seconds: float
+    settings: tuple[tuple[str, Any], ...] = ()
     exchange: Exchange | None = None
+    stages: Stages | None = None
     log_normalizer: float | None = None
     bound: float | None = None
 
 
-class Visited(NamedTuple):
-    """A structure some chain stood on: position (V,) int32, its score, whether it is feasible."""
+class Ranked(NamedTuple):
+    """One structure: position (V,) int32, s_search, h; and its probability, NaN where only chains tell of it."""
 
     position: Int[NDArray[np.int32], " V"]
     score: float
     feasible: bool
+    probability: float = math.nan
 
 
 class MoveCount(NamedTuple):
@@ -107,7 +136,7 @@ class MoveCount(NamedTuple):
     changed: int
 
 
-def best_visited(chains: Chains) -> Visited:
+def best_visited(chains: Chains) -> Ranked:
     """Visited structure of greatest s_search, starts included; the earliest, then that of the lowest chain, where several tie.
 
     Parameters
@@ -117,8 +146,8 @@ def best_visited(chains: Chains) -> Visited:
     score = np.concatenate([chains.start_score[:, None], chains.score], axis=1)
     draw, chain = divmod(int(score.T.argmax()), score.shape[0])
     if draw == 0:
-        return Visited(chains.starts[chain], float(score[chain, 0]), bool(chains.start_feasible[chain]))
-    return Visited(chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1]))
+        return Ranked(chains.starts[chain], float(score[chain, 0]), bool(chains.start_feasible[chain]))
+    return Ranked(chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1]))
 
 
 def move_counts(chains: Chains) -> dict[str, MoveCount]:

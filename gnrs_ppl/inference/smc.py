@@ -7,16 +7,6 @@ effective particles, mutates each particle by Metropolis steps at the exponent t
 the exponent is 1, one more stage resamples and mutates, and leaves equal weights.
 
 BlackJAX's step takes a key and uses as many random words as there are particles and mutations, so there is no ``WORDS`` here.
-
-Examples
---------
->>> import numpy as np
->>> from gnrs_ppl.models.energy import contract
->>> from gnrs_ppl.models.space import build_space
->>> tables = contract(build_space([[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]]), np.array([1.0]))
->>> chains, result = run_smc(tables, particles=64, mutations=5, temperature=0.08, seed=0)
->>> chains.positions.shape, float(result.exponents[-1])
-((64, 1, 2), 1.0)
 """
 
 from __future__ import annotations
@@ -33,12 +23,11 @@ from blackjax.smc import adaptive_tempered, resampling
 from blackjax.smc.tempered import TemperedSMCState
 from jax.stages import Compiled
 from jaxtyping import Float, Int, Key
-from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import metropolis
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, WORDS
-from gnrs_ppl.inference.result import LARGEST_RESULT, NO_MOVE, Chains, check_request
+from gnrs_ppl.inference.result import LARGEST_RESULT, NO_MOVE, Chains, Stages, check_request
 from gnrs_ppl.inference.starts import draw_prior
 from gnrs_ppl.models.energy import Tables, log_prior, padded, room_for, score
 from gnrs_ppl.models.space import AnyArray
@@ -74,30 +63,6 @@ class Info(NamedTuple):
     log_increment: Float[jax.Array, ""]
     ess: Float[jax.Array, ""]
     acceptance: Float[jax.Array, ""]
-
-
-class SmcResult(NamedTuple):
-    """What a run tells besides its particles; S stages, the last resampling and its mutations not counted.
-
-    Attributes
-    ----------
-    log_normalizer : float
-        Estimate of log Z = log sum_a p0(a) exp(s_search / tau); the exponential of it is unbiased but for the choice of exponents.
-    exponents : (S,) float64
-        Rising to 1; the particles started at 0.
-    temperatures : (S,) float64
-        tau over the exponents, falling to tau.
-    ess : (S,) float64
-        Effective number of particles once they were weighted for the stage's temperature.
-    acceptance : (S + 1,) float64
-        Share of accepted mutations at p0, and at each temperature.
-    """
-
-    log_normalizer: float
-    exponents: Float[NDArray[np.float64], " S"]
-    temperatures: Float[NDArray[np.float64], " S"]
-    ess: Float[NDArray[np.float64], " S"]
-    acceptance: Float[NDArray[np.float64], " S_and_one"]
 
 
 Stage = Callable[[Key[jax.Array, ""], TemperedSMCState, Tables, float | jax.Array], tuple[TemperedSMCState, Info]]
@@ -166,47 +131,29 @@ def build_kernel(
     return stage
 
 
-def run_smc(
+def particle_chains(
     tables: Tables,
     *,
-    particles: int,
-    mutations: int,
+    chains: int,
+    steps: int,
     temperature: float,
     seed: int,
+    superchains: int | None = None,
+    stream: int = 0,
     target_ess: float = TARGET_ESS,
     move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
-    stream: int = 0,
-) -> tuple[Chains, SmcResult]:
-    """Carry particles from p0 to p(a | x) and give each as a chain of one draw.
+) -> Chains:
+    """Carry particles from p0 to p(a | x) and give each as a chain of one draw; steps are the mutations at each temperature.
 
-    Parameters
-    ----------
-    tables : Tables
-    particles : int
-        N, at least 2.
-    mutations : int
-        Metropolis steps of each particle at each temperature, at least 1.
-    temperature : float
-        tau.
-    seed, stream : int
-        0 to 2^32 - 1; ``stream`` sets spaces of one seed apart.
-    target_ess : float
-        Share of the particles, in (0, 1), that the weights of a stage keep effective; nearer 1 takes more stages.
-    move_probabilities : tuple of four float
-        How often each of the paper's moves is tried, in the order of ``MOVES``.
-
-    Returns
-    -------
-    Chains
-        Equally weighted, one draw each. ``starts`` are the draws from p0 that the run began with. Particles are copied from one another
-        on the way, so they are not independent: they make one superchain, and no R-hat can be had from one run.
-    SmcResult
+    ``starts`` are the draws from p0 that the run began with. Particles are copied from one another on the way, so they are not
+    independent: they make one superchain, whatever was asked for, and no R-hat can be had from one run.
 
     Raises
     ------
     InputError
         For numbers out of range, scores that are not finite, and a run that does not fit (with the bytes).
     """
+    particles, mutations = chains, steps
     _check(tables, particles, mutations, target_ess)
     check_request(tables, chains=particles, steps=1, temperature=temperature, seed=seed, superchains=1)
     starts = draw_prior(tables, particles, np.random.default_rng([seed, particles, stream]))
@@ -254,19 +201,15 @@ def run_smc(
         energy_evaluations=particles * (2 + len(infos) * (mutations + 3)),
         wall_seconds=ended - compiled,
         compile_seconds=compiled - began,
-    ), SmcResult(
+        stages=Stages(exponents=exponent, temperatures=temperature / exponent, ess=ess[:-1], acceptance=acceptance),
         log_normalizer=float(increments[:-1].sum()),
-        exponents=exponent,
-        temperatures=temperature / exponent,
-        ess=ess[:-1],
-        acceptance=acceptance,
     )
 
 
 def _check(tables: Tables, particles: int, mutations: int, target_ess: float) -> None:
-    for name, value, least in (("particles", particles, 2), ("mutations", mutations, 1)):
+    for name, what, value, least in (("chains", "particles", particles, 2), ("steps", "mutations", mutations, 1)):
         if value < least:
-            raise InputError(f"{value} {name} asked for", f"ask for at least {least}", source="arguments", field=name)
+            raise InputError(f"{value} {what} asked for", f"ask for at least {least}", source="arguments", field=name)
     if not 0 < target_ess < 1:
         raise InputError(
             f"{target_ess} is no share of the particles", "give a number between 0 and 1", source="arguments", field="target_ess"
@@ -275,7 +218,7 @@ def _check(tables: Tables, particles: int, mutations: int, target_ess: float) ->
     each = 2 * (4 * tables.sizes.shape[0] + 3 * np.asarray(tables.unary).dtype.itemsize) + 9 * mutations
     if particles * each > LARGEST_RESULT:
         problem = f"{particles} particles of {mutations} mutations need {particles * each} bytes, more than the {LARGEST_RESULT} allowed"
-        raise InputError(problem, f"ask for at most {LARGEST_RESULT // each} particles", source="arguments", field="particles")
+        raise InputError(problem, f"ask for at most {LARGEST_RESULT // each} particles", source="arguments", field="chains")
 
 
 @lru_cache(maxsize=16)

@@ -30,15 +30,13 @@ from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.exact import enumerate_space, number_of_states
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES
+from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, require_probabilities
 from gnrs_ppl.models.energy import Tables
 
 LARGEST_SPACE = 2_000
 """Most structures: the matrix then takes 32 MB, and its eigenvalues a second of one core."""
 RESOLUTION = 1e-12
 """A gap below this is rounding of the eigenvalues, and is given as 0."""
-
-ROUNDING = 1e-9
 
 Floats = NDArray[np.float64]
 
@@ -87,9 +85,7 @@ def transition_matrix(
     """
     if not temperature > 0:
         raise InputError(f"{temperature} is no temperature", "give a positive number such as 0.08", source="arguments", field="temperature")
-    if len(move_probabilities) != len(MOVES) or min(move_probabilities) < 0 or abs(sum(move_probabilities) - 1) > ROUNDING:
-        problem = f"{move_probabilities} are not {len(MOVES)} probabilities that sum to one"
-        raise InputError(problem, f"give one for each of {', '.join(MOVES)}", source="arguments", field="move_probabilities")
+    require_probabilities(move_probabilities)
     if (states := number_of_states(tables)) > LARGEST_SPACE:
         problem = f"{states} structures, more than the {LARGEST_SPACE} whose transition matrix is made"
         raise InputError(problem, "take a smaller space, or see how long runs are correlated", source="arguments", field="tables")

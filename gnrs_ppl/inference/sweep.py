@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import exact
-from gnrs_ppl.inference.exact import TIE, Enumeration, Posterior, Ranked, enumerate_block, exact_posterior, number_of_states
-from gnrs_ppl.inference.result import NO_MOVE, Chains, check_request, require_finite, superchain_ids
+from gnrs_ppl.inference.exact import TIE, Enumeration, Posterior, enumerate_block, exact_posterior, number_of_states
+from gnrs_ppl.inference.result import NO_MOVE, Chains, Ranked, check_request, require_finite, superchain_ids
 from gnrs_ppl.inference.starts import unravel
 from gnrs_ppl.models.energy import Tables
 

@@ -24,24 +24,22 @@ Examples
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.stages import Compiled
 from jaxtyping import Bool, Float, Int, Int32, UInt32
 from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference import metropolis, moves
+from gnrs_ppl.inference import metropolis, moves, starts
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
-from gnrs_ppl.inference.result import LARGEST_RESULT, NO_MOVE, Chains, Exchange, check_request, superchain_ids
-from gnrs_ppl.inference.starts import draw_prior, draw_starts
-from gnrs_ppl.models.energy import Tables, log_prior, padded, room_for
+from gnrs_ppl.inference.observe import Observer
+from gnrs_ppl.inference.result import LARGEST_RESULT, Exchange
+from gnrs_ppl.models.energy import Tables, log_prior
 from gnrs_ppl.models.space import AnyArray
 
 REPLICAS = 6
@@ -87,6 +85,8 @@ class Info(NamedTuple):
 
     Attributes
     ----------
+    accepted, acceptance_rate, proposal
+        Of the cold rung's own transition, before the swaps.
     within : metropolis.Info of (R, ...)
         The transition of each rung, before the swaps.
     tried : (R - 1,) bool
@@ -95,14 +95,23 @@ class Info(NamedTuple):
         Whether the pair was swapped.
     swap_rate : (R - 1,) float
         min(1, ratio); 0 where it was not the pair's turn.
+    round_trips : (R,) int32
+        Of the replica that stands at each rung now.
+    temperatures : (R,) float
+        Of the rungs.
     energy_evaluations : () int32
         R; a swap takes none.
     """
 
+    accepted: Bool[jax.Array, ""]
+    acceptance_rate: Float[jax.Array, ""]
+    proposal: metropolis.State
     within: metropolis.Info
     tried: Bool[jax.Array, " pairs"]
     swapped: Bool[jax.Array, " pairs"]
     swap_rate: Float[jax.Array, " pairs"]
+    round_trips: Int32[jax.Array, " R"]
+    temperatures: Float[jax.Array, " R"]
     energy_evaluations: Int32[jax.Array, ""]
 
 
@@ -188,10 +197,15 @@ def build_kernel(
         swapped, rate = _decide(pair_words, state, 1 / temperatures, partner)
         after = _count_trips(_exchange(state, jnp.where(swapped, partner, np.arange(replicas, dtype=np.int32))))
         return after._replace(odd=~state.odd), Info(
+            accepted=info.accepted[0],
+            acceptance_rate=info.acceptance_rate[0],
+            proposal=jax.tree.map(lambda leaf: leaf[0], info.proposal),
             within=info,
             tried=tried,
             swapped=tried & swapped[:-1],
             swap_rate=jnp.where(tried, rate[:-1], jnp.zeros((), rate.dtype)),
+            round_trips=after.round_trips,
+            temperatures=temperatures,
             energy_evaluations=info.energy_evaluations.sum(dtype=jnp.int32),
         )
 
@@ -242,88 +256,30 @@ def _count_trips(state: State) -> State:
     return state._replace(leg=leg, round_trips=state.round_trips + back.astype(jnp.int32))
 
 
-def run_tempering(
-    tables: Tables,
-    *,
-    chains: int,
-    steps: int,
-    temperature: float,
-    seed: int,
-    superchains: int | None = None,
-    replicas: int = REPLICAS,
-    hottest: float | None = None,
-    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
-    stream: int = 0,
-) -> tuple[Chains, Exchange]:
-    """Run ladders from overdispersed starts and record the cold rung after every step.
+def cold(ladders: State, temperature: jax.Array) -> metropolis.State:
+    """The chains that are at tau: rung 0 of many ladders."""
+    score = ladders.score[:, 0]
+    return metropolis.State(ladders.position[:, 0], score, ladders.feasible[:, 0], ladders.log_prior[:, 0] + score / temperature)
 
-    Parameters
-    ----------
-    tables : Tables
-    chains, steps : int
-        At least 1 each; a chain is a ladder, and a step costs as many energy evaluations as it has replicas.
-    temperature : float
-        tau.
-    seed, stream : int
-        0 to 2^32 - 1; ``stream`` sets spaces of one seed apart.
-    superchains : int, optional
-        As for :func:`gnrs_ppl.inference.run_chains`. The chains of a superchain share the starts of all replicas: that of the
-        cold one is the superchain's distinct start, the others are independent draws from p0.
-    replicas : int
-        R, at least 2.
-    hottest : float, optional
-        Greatest temperature before p0, above tau; 20 tau unless given.
-    move_probabilities : tuple of four float
-        How often each of the paper's moves is tried, in the order of ``MOVES``.
 
-    Returns
-    -------
-    Chains
-        ``accepted`` is that of the cold rung's own transition, before the swaps.
-    Exchange
+@cache
+def exchange(replicas: int) -> Observer:
+    """How the replicas of many ladders travelled: :class:`~gnrs_ppl.inference.result.Exchange`."""
 
-    Raises
-    ------
-    InputError
-        For numbers out of range, and a run that does not fit (with the bytes).
-    """
-    groups = check_request(tables, chains=chains, steps=steps, temperature=temperature, seed=seed, superchains=superchains)
-    _check_ladder(tables, chains, temperature, replicas, hottest)
-    superchain = superchain_ids(chains, groups)
-    starts = _draw_ladders(tables, groups, replicas, seed, stream)[superchain]
-    space = padded(tables, room_for(tables.unary.shape[1]), tables.pairs.shape[0])
-    key = jax.random.fold_in(jax.random.key(seed), np.uint32(stream))
-    top = HOTTEST * temperature if hottest is None else hottest
-    arguments = jax.tree.map(jnp.asarray, (space, starts, key, temperature, top))
+    def begin(tables: Tables, states: metropolis.State) -> tuple[jax.Array, ...]:
+        none = jnp.zeros((states.score.shape[0], replicas - 1), jnp.int32)
+        each = jnp.zeros((states.score.shape[0], replicas))
+        return none, none, each.astype(jnp.int32), each
 
-    began = time.perf_counter()
-    run = _compiled(steps, move_probabilities, jax.eval_shape(lambda *leaves: leaves, *arguments))
-    compiled = time.perf_counter()
-    begun, drawn, tried, swapped, round_trips, temperatures = jax.block_until_ready(run(*arguments))  # type: ignore[no-untyped-call]
-    ended = time.perf_counter()
+    def count(so_far: tuple[jax.Array, ...], before: metropolis.State, states: metropolis.State, info: Info) -> tuple[jax.Array, ...]:
+        tried, swapped, _, _ = so_far
+        return tried + info.tried.astype(jnp.int32), swapped + info.swapped.astype(jnp.int32), info.round_trips, info.temperatures
 
-    position, score, feasible, accepted = (np.moveaxis(np.asarray(leaf), 0, 1) for leaf in drawn)
-    return Chains(
-        positions=position,
-        score=score,
-        feasible=feasible,
-        move=np.full((chains, steps), NO_MOVE, np.int8),
-        accepted=accepted,
-        starts=starts[:, 0],
-        start_score=np.asarray(begun.score)[:, 0],
-        start_feasible=np.asarray(begun.feasible)[:, 0],
-        superchain=superchain,
-        kernel="tempering",
-        temperature=temperature,
-        seed=seed,
-        energy_evaluations=chains * replicas * (steps + 1),
-        wall_seconds=ended - compiled,
-        compile_seconds=compiled - began,
-    ), Exchange(
-        ladder=np.asarray(temperatures, np.float64),
-        swap_rates=_shares(np.asarray(swapped), np.asarray(tried)),
-        round_trips=np.asarray(round_trips, np.int64).sum(1),
-    )
+    def travelled(so_far: tuple[Any, ...], _: None) -> Exchange:
+        tried, swapped, round_trips, temperatures = so_far
+        return Exchange(temperatures[0].astype(np.float64), _shares(swapped, tried), round_trips.sum(1, dtype=np.int64))
+
+    return Observer(begin, count, travelled)
 
 
 def _shares(swapped: Int[NDArray[np.int32], "C pairs"], tried: Int[NDArray[np.int32], "C pairs"]) -> Float[NDArray[np.float64], " pairs"]:
@@ -333,45 +289,35 @@ def _shares(swapped: Int[NDArray[np.int32], "C pairs"], tried: Int[NDArray[np.in
     return rates
 
 
-def _check_ladder(tables: Tables, chains: int, temperature: float, replicas: int, hottest: float | None) -> None:
+def complete(settings: dict[str, Any], spaces: Sequence[Tables], chains: int, temperature: float) -> dict[str, Any]:
+    """The settings with the replicas and the hottest temperature.
+
+    Raises
+    ------
+    InputError
+        For numbers out of range, and more replicas than fit (with the bytes).
+    """
+    settings = {"replicas": REPLICAS, "hottest": None} | settings
+    replicas, hottest = settings["replicas"], settings["hottest"]
     if replicas < 2:
         raise InputError(f"{replicas} replicas exchange nothing", "ask for at least 2", source="arguments", field="replicas")
     if hottest is not None and not (math.isfinite(hottest) and hottest > temperature):
         remedy = f"give a finite number above {temperature}, such as {HOTTEST * temperature:g}"
         raise InputError(f"{hottest} is no hottest temperature", remedy, source="arguments", field="hottest")
     # A replica's structure and scores, what it proposes, and its random words.
-    per_replica = 2 * (4 * tables.sizes.shape[0] + 2 * np.asarray(tables.unary).dtype.itemsize) + 4 * (moves.WORDS + 1)
-    needed = chains * replicas * per_replica
+    per_replica = 2 * (4 * len(spaces[0].sizes) + 2 * np.asarray(spaces[0].unary).dtype.itemsize) + 4 * (moves.WORDS + 1)
+    needed = len(spaces) * chains * replicas * per_replica
     if needed > LARGEST_RESULT:
         problem = f"{chains} chains of {replicas} replicas need {needed} bytes, more than the {LARGEST_RESULT} allowed"
         raise InputError(problem, f"ask for at most {LARGEST_RESULT // per_replica} replicas in all", source="arguments", field="replicas")
+    return settings | {"hottest": HOTTEST * temperature if hottest is None else hottest}
 
 
-def _draw_ladders(tables: Tables, superchains: int, replicas: int, seed: int, stream: int) -> Int[NDArray[np.int32], "superchains R V"]:
-    """The starts of :func:`draw_starts` for the cold rung, independent draws from p0 for the others."""
-    cold = draw_starts(tables, superchains, seed, stream)
-    others = draw_prior(tables, superchains * (replicas - 1), np.random.default_rng([seed, superchains, stream, replicas]))
-    return np.concatenate([cold[:, None], others.reshape(superchains, replicas - 1, -1)], axis=1)
-
-
-@lru_cache(maxsize=16)
-def _compiled(steps: int, move_probabilities: tuple[float, float, float, float], shapes: Any) -> Compiled:
-    """Compile once per number of steps, move probabilities and shapes."""
-
-    def run(tables: Tables, starts: jax.Array, key: jax.Array, temperature: jax.Array, hottest: jax.Array) -> tuple[Any, ...]:
-        transition = build_kernel(hottest, move_probabilities)
-        chains, replicas = starts.shape[:2]
-        first = jax.vmap(init, (0, None, None))(starts, tables, temperature)
-        none = jnp.zeros((chains, replicas - 1), jnp.int32)
-
-        def step(carry: tuple[State, jax.Array, jax.Array], key: jax.Array) -> tuple[tuple[State, jax.Array, jax.Array], Any]:
-            states, tried, swapped = carry
-            words = jax.random.bits(key, (words_needed(replicas), chains), jnp.uint32)
-            states, info = jax.vmap(transition, (1, 0, None, None))(words, states, tables, temperature)
-            cold = (states.position[:, 0], states.score[:, 0], states.feasible[:, 0], info.within.accepted[:, 0])
-            return (states, tried + info.tried.astype(jnp.int32), swapped + info.swapped.astype(jnp.int32)), cold
-
-        (last, tried, swapped), drawn = jax.lax.scan(step, (first, none, none), jax.random.split(key, steps))
-        return first, drawn, tried, swapped, last.round_trips, ladder(temperature, replicas, hottest)
-
-    return jax.jit(run).lower(*shapes).compile()
+def draw_starts(
+    tables: Tables, superchains: int, seed: int, stream: int, settings: dict[str, Any]
+) -> Int[NDArray[np.int32], "superchains R V"]:
+    """The starts of other kernels for the cold rung, independent draws from p0 for the others; a superchain shares them all."""
+    replicas = settings["replicas"]
+    coldest = starts.draw_starts(tables, superchains, seed, stream)
+    others = starts.draw_prior(tables, superchains * (replicas - 1), np.random.default_rng([seed, superchains, stream, replicas]))
+    return np.concatenate([coldest[:, None], others.reshape(superchains, replicas - 1, -1)], axis=1)

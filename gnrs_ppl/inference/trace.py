@@ -22,6 +22,7 @@ from gnrs_ppl.context.files import require_regular
 from gnrs_ppl.context.limits import DRAWS_BYTES, GROUPS, HEAP_ENTRIES, TEXT_BYTES, VARIABLES
 from gnrs_ppl.context.output import as_written, write_all
 from gnrs_ppl.errors import InputError, one_line
+from gnrs_ppl.inference.kernels import traits
 from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.inference.result import NO_MOVE, SAME_SCORE, Chains, Exchange
 from gnrs_ppl.models.energy import hard_penalty
@@ -36,8 +37,6 @@ HEAP: Final = b"GCOL\x01\0\0\0"
 """How a global heap of HDF5 begins: text of any length stands in it."""
 PARTS: Final = ("_option", "_start", "_candidate")
 """What constant_data holds of every variable of the posterior."""
-STARTED: Final = ("metropolis", "gibbs", "informed", "tempering")
-"""Kernels whose chains go step by step from a start that their superchain shares."""
 JOINT: Final = [*MOVES].index("trigger-evidence edit")
 SCORE_TOLERANCE: Final = 1e-4
 """How far float32 sums of features may be from [0, 1]."""
@@ -60,7 +59,7 @@ class Marginals(NamedTuple):
     pairs: dict[tuple[int, int], Float[NDArray[np.float64], "n m"]] = {}  # noqa: RUF012 (nobody writes to it)
 
 
-class Run(NamedTuple):
+class Trace(NamedTuple):
     """A tree's arrays: C chains of n draws; ``options`` are the labels of each slot, ``step`` numbers the draws from 1.
 
     ``source`` is the file that they come from, for messages.
@@ -117,7 +116,7 @@ def datatree(
         ``<slot>_option`` of option labels with ``<slot>_candidate`` and, where known, ``<slot>_exact`` and
         ``<left>_<right>_exact`` beside it. From replica exchange: temperature_ladder (rung,), swap_rate (pair,), round_trips (chain,).
         Root attributes: kernel, chains, steps, temperature, seed, goal, moves, energy_evaluations, seconds, versions and, where
-        known, log_normalizer and bound. Options are names, not quantities: no mean or R-hat of an index means anything.
+        known, settings (JSON), log_normalizer and bound. Options are names, not quantities: no mean or R-hat of an index means anything.
     """
     pools: dict[str, Any] = {f"{slot}_candidate": np.array((candidates or labels)[slot], str) for slot in labels}
     known, known_dims = _known(list(labels), exact, chains.exchange)
@@ -158,6 +157,7 @@ def datatree(
                 "moves": json.dumps([*MOVES]),
                 "energy_evaluations": chains.energy_evaluations,
                 **{name: value for name, value in estimates.items() if value is not None},
+                **({"settings": json.dumps(dict(chains.settings))} if chains.settings else {}),
                 "wall_seconds": chains.wall_seconds,
                 "compile_seconds": chains.compile_seconds,
                 "versions": json.dumps(versions()),
@@ -225,12 +225,12 @@ def _source(tree: xr.DataTree) -> str:
 
 
 def _slots(tree: xr.DataTree) -> list[str]:
-    """Variables of the posterior that have a pool or a start; :func:`read_run` asks for both."""
+    """Variables of the posterior that have a pool or a start; :func:`read_trace` asks for both."""
     constant = tree["constant_data"].to_dataset().variables
     return [str(name) for name in tree["posterior"].to_dataset().data_vars if {f"{name}_option", f"{name}_start"} & {*constant}]
 
 
-def read_run(tree: xr.DataTree) -> Run:
+def read_trace(tree: xr.DataTree) -> Trace:
     """The arrays of a tree, checked; what else it holds is left alone.
 
     Raises
@@ -267,7 +267,7 @@ def read_run(tree: xr.DataTree) -> Run:
     if lost := sorted(named.difference(slots)):
         raise InputError(f"holds no posterior/{lost[0]}", REMEDY, source=source)
     kernel = str(tree.attrs.get("kernel", ""))
-    run = Run(
+    run = Trace(
         source=source,
         options={slot: [str(name) for name in take("constant_data", f"{slot}_option", object, f"{slot}_option")] for slot in slots},
         drawn={slot: take("posterior", slot, np.int64, "chain", "draw") for slot in slots},
@@ -286,7 +286,7 @@ def read_run(tree: xr.DataTree) -> Run:
             take("constant_data", "swap_rate", np.float64, "pair"),
             take("constant_data", "round_trips", np.int64, "chain"),
         )
-        if kernel == "tempering" or {"temperature_ladder", "swap_rate", "round_trips"} & {*constant}
+        if traits(kernel).exchanges or {"temperature_ladder", "swap_rate", "round_trips"} & {*constant}
         else None,
     )
     if not np.isfinite(score).all():
@@ -300,7 +300,7 @@ def read_run(tree: xr.DataTree) -> Run:
     return run
 
 
-def _require_sense(run: Run, attributes: Mapping[Any, Any]) -> None:
+def _require_sense(run: Trace, attributes: Mapping[Any, Any]) -> None:
     """Refuse numbers that no run has."""
 
     def refuse(field: str, problem: str) -> NoReturn:
@@ -327,32 +327,33 @@ def _require_sense(run: Run, attributes: Mapping[Any, Any]) -> None:
             refuse("swap_rate", "shares outside 0 to 1, or fewer round trips than none")
 
 
-def _require_steps(run: Run) -> None:
+def _require_steps(run: Trace) -> None:
     """Refuse steps that the kernel does not take."""
 
     def refuse(field: str, problem: str) -> NoReturn:
         raise InputError(problem, REMEDY, source=run.source, field=field)
 
-    if run.kernel not in STARTED:
+    kernel = traits(run.kernel)
+    if not kernel.steps:
         return
-    if (run.kernel == "metropolis") != bool((run.move != NO_MOVE).all()):
+    if kernel.moves != bool((run.move != NO_MOVE).all()):
         refuse("move", f"no kernel {run.kernel} makes such moves")
     drawn, starts = np.stack([*run.drawn.values()], -1), np.stack([*run.starts.values()], -1)
     firsts = np.unique(run.superchain, return_index=True, return_inverse=True)[1:]
     if (starts != starts[firsts[0][firsts[1]]]).any():
         refuse("superchain", "chains of one superchain that start apart")
-    if run.kernel == "tempering":  # swaps move the cold chain too
+    if kernel.exchanges:  # swaps move the cold chain too
         return
     before = np.concatenate([starts[:, None], drawn[:, :-1]], 1)
     changed = (before != drawn).sum(-1)[:, np.diff(run.step, prepend=0) == 1]
     accepted, move = (values[:, np.diff(run.step, prepend=0) == 1] for values in (run.accepted, run.move))
     if changed[~accepted].any():
         refuse("accepted", "a step that was refused leads elsewhere")
-    if (changed > np.where(move == JOINT, 2, drawn.shape[-1] if run.kernel == "gibbs" else 1)).any():
+    if (changed > np.where(move == JOINT, 2, drawn.shape[-1] if kernel.blocks else 1)).any():
         refuse("move", "a step changes more variables than its move")
 
 
-def _require_scores(run: Run, features: tuple[str, ...]) -> None:
+def _require_scores(run: Trace, features: tuple[str, ...]) -> None:
     """Refuse weights off the simplex, two scores of one structure, and scores that the weights cannot give."""
     weights = run.weights
     if not (np.isfinite(weights).all() and (weights >= 0).all() and abs(weights.sum() - 1) < SUM_TOLERANCE):
@@ -378,7 +379,7 @@ def _features(tree: xr.DataTree) -> tuple[str, ...]:
     return () if named is None else tuple(map(str, named.to_numpy().ravel()))
 
 
-def require_marginals(run: Run, exact: Marginals) -> None:
+def require_marginals(run: Trace, exact: Marginals) -> None:
     """Refuse marginals that are not those of the run's slots.
 
     Raises
@@ -416,6 +417,12 @@ def to_bytes(tree: xr.DataTree) -> bytes:
 
 def save(tree: xr.DataTree, path: Path) -> None:
     """Write netCDF: the old file or the new one, never half of it.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As :func:`datatree` makes it.
+    path : Path
 
     Raises
     ------
@@ -486,6 +493,11 @@ def _inspect(path: Path) -> None:
 def load(path: Path) -> xr.DataTree:
     """Read a saved tree into memory.
 
+    Parameters
+    ----------
+    path : Path
+        A file that :func:`save` wrote.
+
     Raises
     ------
     InputError
@@ -507,7 +519,7 @@ def load(path: Path) -> xr.DataTree:
         raise InputError(f"is no readable netCDF file ({type(error).__name__})", REMEDY, source=str(path)) from None
     if missing := [group for group in ("posterior", "sample_stats", "constant_data") if group not in tree.children]:
         raise InputError(f"holds no group {missing[0]}", REMEDY, source=str(path))
-    run = read_run(tree)
+    run = read_trace(tree)
     _require_steps(run)
     _require_scores(run, _features(tree))
     return tree

@@ -99,21 +99,12 @@ def contract(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float | 
         problem = f"shape {weights.shape}, expected {space.unary.shape[-1:]}"
         raise InputError(problem, "give one weight per feature", source="arguments", field="weights")
     # Products and a sum, not a matrix product: accelerators run those in less than float32 unless told otherwise.
-    return Tables(
-        sizes=space.sizes,
-        candidate=space.candidate,
-        log_prior=space.log_prior,
-        unary=(space.unary * weights[None, None]).sum(-1),
-        unary_flags=space.unary_flags,
-        pairs=space.pairs,
-        pairwise=(space.pairwise * weights[None, None, None]).sum(-1),
-        pair_flags=space.pair_flags,
-        penalty=np.asarray(hard_penalty(weights) if penalty is None else penalty),
-        swaps=space.swaps,
-        joints=space.joints,
-        lookup=space.lookup,
-        edits=space.edits,
-    )
+    scores = {
+        "unary": (space.unary * weights[None, None]).sum(-1),
+        "pairwise": (space.pairwise * weights[None, None, None]).sum(-1),
+        "penalty": np.asarray(hard_penalty(weights) if penalty is None else penalty),
+    }
+    return Tables(**space._asdict() | scores)
 
 
 PAD_OPTIONS = 8

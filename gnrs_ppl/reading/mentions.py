@@ -87,7 +87,7 @@ def mentions(
     text = _Text(tokens, words.place_words)
     found = [told for entry in words.acts for told in _places(text, entry.name, entry.variants)]
     found = [t for t in found if t.at not in people_and_places and (t.at not in things or (t.exact and t.by_verb) or not t.by_verb)]
-    return _grouped(_without_echoes(found))
+    return _grouped(_without_echoes(found), tokens)
 
 
 class _Text:
@@ -210,11 +210,11 @@ def _without_echoes(found: Sequence[Told]) -> list[Told]:
     return [told for mine in kept.values() for told in mine]
 
 
-def _grouped(found: Sequence[Told]) -> tuple[Mention, ...]:
+def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, ...]:
     """Acts told at the same place are rivals."""
     groups: list[list[Told]] = []
     for told in sorted(found, key=lambda t: (-round(t.score, 2), -len(t.used))):
-        group = next((g for g in groups if _rivals(told, g[0])), None)
+        group = next((g for g in groups if _rivals(told, g[0], tokens)), None)
         if group is None:
             groups.append([told])
         else:
@@ -223,9 +223,14 @@ def _grouped(found: Sequence[Told]) -> tuple[Mention, ...]:
     return tuple(Mention(tuple(g[:MOST_RIVALS])) for g in ordered)
 
 
-def _rivals(told: Told, best: Told) -> bool:
+def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     together = told.at == best.at
     if not (together or (not told.by_verb and told.at in best.used) or (not best.by_verb and best.at in told.used)):
         return False
     own, theirs = set(told.used) - set(best.used), set(best.used) - set(told.used)
-    return not (together and own and theirs and told.score >= TWO_ACTS and told.by_verb and best.by_verb)
+    if not (together and own and theirs and told.score >= TWO_ACTS and told.by_verb and best.by_verb):
+        return True
+    # "checks in and out" are two acts, "checks out in both cases" is one
+    return all(
+        tokens[i].text in _SEPARABLE and tokens[i - 1].text not in ("and", "or") for i in (own if max(own) > max(theirs) else theirs)
+    )

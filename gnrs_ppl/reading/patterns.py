@@ -42,6 +42,13 @@ HARD = _words(
     r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|"
     r"forbidden|prohibited|may not|cannot"
 )
+LIMITED = re.compile(r"\s+(?:not|only|never|under no|at no)\b", re.IGNORECASE)
+"""Behind a permission: it limits after all."""
+VAGUE = _words(
+    r"in an? (?:\w+ ){1,3}(?:way|manner|fashion)|in a way (?:that|which)|with (?:\w+ )?(?:care|respect|courtesy|dignity|kindness)|"
+    r"fairly|politely|kindly|nicely|decently|gently|respectfully|courteously|professionally|responsibly|reasonably|"
+    r"carefully|diligently|honestly|sensibly|considerately"
+)
 MODAL_VERB = _words(MODAL)
 PAST = _words(
     r"used to|ha(?:s|ve|d) (?:\w+ )?(?:gone|been|ended|happened|become|led|caused|vanished|lost)|were|was|"

@@ -6,16 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, Sentence, functional, spans_of, time_and_people, who_acts
-from gnrs_ppl.reading.quantities import COUNT, number
+from gnrs_ppl.reading.quantities import COUNT, times_told
 from gnrs_ppl.reading.relations import SYMMETRIC, Marked, frozen, label_of, options
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
 from gnrs_ppl.reading.vocabulary import STOP, Vocabulary
+from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.rule.types import Force, Template
 
 LIKELY = 0.5
@@ -28,11 +30,14 @@ WORTH_TELLING = 0.08
 """Other ways to read a target are told from this share on."""
 MOST_WAYS = 4
 WELL_TOLD = 0.7
+SURELY = 0.8
+"""A mention that is more probably nothing than this keeps its construction from being believed."""
 """Score from which an act may not be passed over."""
 _TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absence", "choice": "existence"}
 _BESIDE = ("or", "exception")
 _UNSAID = (*_BESIDE, "exclusive_choice")
-LATE = ("precedence", "chain_precedence")
+_COMES_FIRST = ("precedence", "chain_precedence")
+"""Labels whose target is asked of whoever the clause of that target names."""
 
 
 @lru_cache(maxsize=64)
@@ -91,7 +96,7 @@ class _Reader:
         believed = self._accounts_for_all if not statements else self._unmarked
         statements += [s for s in said.statements if believed(s.best)]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
-        told = [self.marked.tokens[self.marked.mentions[k].at].start for r in chosen for k in self.relations[r][1:] if k is not None]
+        told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
         missed = [m for clause, m in said.missed if not any(clause.start <= place < clause.end for place in told)]
         taken = [*(s for statement in statements for s in statement.best.used), *said.background, *(m.span for m in missed)]
         unread = missed + [
@@ -99,10 +104,29 @@ class _Reader:
             for t in self.text.tokens
             if t.text[0].isalpha() and t.text not in STOP and not functional(t.text) and all(not s.start <= t.start < s.end for s in taken)
         ]
-        speaks = patterns.MODAL_VERB.search(self.text.sentence)
-        nothing: Nothing = "" if statements else "no_such_act" if missed else "no_condition" if speaks else "no_duty"
+        nothing: Nothing = "" if statements else self._nothing(bool(missed))
         otherwise = tuple(said.statements) if _constraints(said.statements) != _constraints(statements) else ()
         return Readings(self.text.sentence, tuple(statements), tuple(said.background), tuple(sorted(unread)), nothing, otherwise)
+
+    def _nothing(self, missed: bool) -> Nothing:
+        """Why there is no statement: nothing is asked, or what is asked is no act that is recorded, or no condition for it was read.
+
+        Where only a manner is asked ("be treated fairly") no record could show it, whatever acts there are.
+        """
+        tokens, sentence = self.text.tokens, self.text.sentence
+        asked = list[int]()
+        for modal in patterns.MODAL_VERB.finditer(sentence):
+            if patterns.PERMISSION.search(modal[0]) and not patterns.LIMITED.match(sentence, modal.end()):
+                continue
+            asked += [i for i, t in enumerate(tokens) if t.start >= modal.end() and t.text not in STOP and t.text[0].isalpha()][:1]
+        for i, (token, following) in enumerate(pairwise(tokens)):
+            opens = i == 0 or self.marked.sentence[i] != self.marked.sentence[i - 1]
+            if opens and token.text in lemmas(token.text, "v") and token.text not in STOP and following.text in STOP:
+                asked.append(i)  # in the imperative
+        if not asked and not missed:
+            return "no_duty"
+        told = not missed and all(i in self.marked.marks for i in asked)
+        return "no_condition" if told or patterns.VAGUE.search(sentence) else "no_such_act"
 
     # -- which relations hold -----------------------------------------------------------------------------------------------------
 
@@ -156,6 +180,10 @@ class _Reader:
         best = [s.best for s in self.text.said.statements]
         acts = [a for r in best for a in (*r.targets, r.activation, r.exception) if a is not None]
         told = {m.activity for m in self.marked.mentions if m.told[0].score >= WELL_TOLD}
+        nothing = {m.activity for m, of in zip(self.marked.mentions, self.options, strict=True) if of[0].probability > SURELY}
+        binds = patterns.DUTY.search(self.text.sentence) or patterns.NEGATIVE.search(self.text.sentence)
+        if reading.force != "may" and not binds and {a.activity for a in reading.targets} & nothing:
+            return False
         return told <= {a.activity for a in acts} and all(a.score >= WELL_TOLD for a in (*reading.targets, reading.activation) if a)
 
     # -- what a relation says -----------------------------------------------------------------------------------------------------
@@ -188,7 +216,7 @@ class _Reader:
         opening = self._clause(likely.other) if likely.other is not None else None
         subs = [c for c in (opening, clause) if c is not None and c.kind != "main"]
         frame = sentence.frame(main)
-        own = sentence.subject(clause) if clause != main and relation.label in LATE else ()
+        own = sentence.subject(clause) if clause != main and relation.label in _COMES_FIRST else ()
         bearers = own or sentence.subject(main) or sentence.subject(clause)
         activation = self._act(likely.other) if likely.other is not None else None
         targets = [self._act(k) for k in (likely.target, *self._beside("or", relation))]
@@ -273,8 +301,7 @@ class _Reader:
         told, nth = COUNT.search(sentence.text), patterns.NTH_TIME.search(sentence.text)
         n = 1
         if told:
-            n = 1 if told["once"] else 2 if told["twice"] else 3 if told["thrice"] else number(told["n"] or told["m"])
-            n += bool(label == "existence_n" and told["how"].lower() == "more than")
+            n = times_told(told) + bool(label == "existence_n" and told["how"].lower() == "more than")
         elif nth and label == "at_most":
             n = patterns.NTH.index(nth[1].lower()) + 1
         return n + 1 if label == "at_most" else max(n, 2) if label == "existence_n" else n

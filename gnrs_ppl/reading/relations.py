@@ -3,7 +3,8 @@
 A conditional log-linear model, fitted on sentences with gold constraints (``tools/fit_reader.py``). Each mention chooses one option: a
 label and, for labels of two acts, the other mention; p(option) is proportional to exp of the summed weights of its features. Features
 are words beside and between the mentions, never the mentions' own, so that nothing is learned about any schema; the kinds of the
-clauses they stand in; and what the constructions of :mod:`gnrs_ppl.reading.constructions` say.
+clauses they stand in; and what the constructions of :mod:`gnrs_ppl.reading.constructions` say. Then one step of belief propagation:
+what the other mention probably is itself speaks for or against each label (an act that is banned outright opens nothing).
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ BINARY = (
 ASKED = ("existence", "existence_n", "exactly", "init", "end")
 DENIED = 8.0
 """What is taken off the score of a duty where its act is denied: the one error that must not happen."""
+KINDS = ("nothing", "banned", "asked", "beside", "related")
+"""What the other mention of a pair may be itself, as far as that speaks for or against the pair's label."""
 SYMMETRIC = ("coexistence", "not_coexistence", "choice", "exclusive_choice")
 WEIGHTS = Path(__file__).parent / "relations.tsv.gz"
 MOST_MENTIONS = 10
@@ -60,6 +63,10 @@ _FUNCTION = STOP.union(
     )
 )
 """Words that make constructions; all others are told apart from each other by nothing but their place."""
+
+
+ORDER = frozenset({"at once", "later", "earlier", "then", "exclusive", "together", "right before", "perfect"})
+"""Kinds of cue words that relate two acts."""
 
 
 class Option(NamedTuple):
@@ -140,6 +147,15 @@ class Marked:
         return found
 
     @cached_property
+    def cues(self) -> list[list[str]]:
+        """The kinds of cue words in the clause of each mention, its opener included."""
+        told = self.text.sentence
+        of_clause = {
+            c: [name for name, pattern in CUES.items() if pattern.search(told, c.opened, c.end)] for c, *_ in filter(None, self.clauses)
+        }
+        return [of_clause[clause[0]] if clause else [] for clause in self.clauses]
+
+    @cached_property
     def sentences(self) -> list[tuple[int, int]]:
         """First token and end of the sentence of each mention, as far as it matters."""
         found = []
@@ -183,6 +199,7 @@ class Marked:
         found = ["", *self.beside[t], *_bag("before", before[-10:]), *_bag("behind", behind[:10])]
         found += [*_cues("before", before), *_cues("behind", behind)]
         together = sum(start <= other < stop for other, _ in self.spans)
+        found += [f"own#{name}" for name in self.cues[t]]
         found += [f"mentions:{min(len(self.mentions), 4)}", f"in sentence:{min(together, 3)}"]
         if count := COUNT.search(self.text.sentence[self.tokens[start].start : self.tokens[stop - 1].end]):
             found.append(f"count:{'most' if count['most'] else 'least' if count['least'] else 'exact'}")
@@ -206,6 +223,12 @@ class Marked:
         mine, theirs = self.clauses[t], self.clauses[a]
         if mine and theirs:
             kinds = f"{mine[0].kind}/{theirs[0].kind}"
+            ordered = "".join("01"[not ORDER.isdisjoint(self.cues[k])] for k in (t, a))
+            found += [
+                f"order:{kinds}/{mine[0] == theirs[0]:d}/{ordered}",
+                *(f"t#{c}" for c in self.cues[t]),
+                *(f"a#{c}" for c in self.cues[a]),
+            ]
             found += [f"kinds:{kinds}/{mine[0] == theirs[0]:d}", f"negative:{kinds}/{mine[1]:d}{theirs[1]:d}"]
             found += [f"binds:{kinds}/{mine[2]:d}{mine[3]:d}", *(["direct"] if mine[0].direct or theirs[0].direct else [])]
         both = [r for r in self.rules if r.activation and {self.acts[t], self.acts[a]} <= {r.activation.activity, *_names(r)}]
@@ -266,21 +289,28 @@ def _cues(place: str, words: Sequence[str]) -> list[str]:
 
 
 class Weights(NamedTuple):
-    """Weights of features: for labels of one act, for those of two, and of agreement with a construction."""
+    """Weights of features: for labels of one act, for those of two, and of agreement with a construction.
+
+    ``other`` has for each label of two acts, by kind, how much oftener than elsewhere its other act is of that kind.
+    """
 
     alone: dict[str, NDArray[np.float64]]
     pair: dict[str, NDArray[np.float64]]
     agrees: dict[str, float]
+    other: dict[str, NDArray[np.float64]]
 
 
 def read_weights(path: Path) -> Weights:
     """The weights a fit wrote."""
-    weights = Weights({}, {}, {})
+    weights = Weights({}, {}, {}, {})
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             kind, feature, told = line.rstrip("\n").split("\t")
             if kind == "agrees":
                 weights.agrees[feature] = float(told)
+                continue
+            if kind == "other":
+                weights.other[feature] = np.array([float(cell) for cell in told.split()])
                 continue
             labels, into = (UNARY, weights.alone) if kind == "alone" else (BINARY, weights.pair)
             row = into[feature] = np.zeros(len(labels))
@@ -307,13 +337,30 @@ def options(text: Marked, weights: Weights) -> list[list[Option]]:
     for t, a in text.pairs():
         row = sum((w for f in set(text.pair(t, a)) if (w := weights.pair.get(f)) is not None), np.zeros(len(BINARY)))
         scored[t] += [(row[k] + _agreement(text, weights, label, t, a), label, a) for k, label in enumerate(BINARY)]
+    shares = [_softmax([score for score, _, _ in of_mention]) for of_mention in scored]
+    kinds = [
+        np.array([sum(p for p, o in zip(share, of_mention, strict=True) if kind_of(o[1]) == kind) for kind in KINDS])
+        for share, of_mention in zip(shares, scored, strict=True)
+    ]
     found = []
-    for of_mention in scored:
-        scores = np.array([score for score, _, _ in of_mention])
-        shares = np.exp(scores - scores.max())
-        shares /= shares.sum()
-        found.append([Option(label, other, float(p)) for p, (_, label, other) in zip(shares, of_mention, strict=True)])
+    for share, of_mention in zip(shares, scored, strict=True):
+        spoken_for = [1.0 if other is None else float(weights.other[label] @ kinds[other]) for _, label, other in of_mention]
+        total = float(share @ spoken_for)
+        told = zip(share, spoken_for, of_mention, strict=True)
+        found.append([Option(label, other, float(p) * factor / total) for p, factor, (_, label, other) in told])
     return found
+
+
+def kind_of(label: str) -> str:
+    """Which of the kinds a label is."""
+    if label in BINARY:
+        return "beside" if label in ("or", "exception") else "related"
+    return {"none": "nothing", "absence": "banned"}.get(label, "asked")
+
+
+def _softmax(scores: Sequence[float]) -> NDArray[np.float64]:
+    shares = np.exp(np.array(scores) - max(scores))
+    return np.asarray(shares / shares.sum())
 
 
 def _agreement(text: Marked, weights: Weights, label: str, t: int, a: int | None) -> float:

@@ -19,7 +19,7 @@ from gnrs_ppl.realize.loose import Clause, Names, Said, Time, Unread
 from gnrs_ppl.realize.loose_evidence import EvidenceReader
 from gnrs_ppl.realize.loose_norm import NormReader
 from gnrs_ppl.realize.loose_steps import StepReader, is_procedure
-from gnrs_ppl.realize.mentions import Marked, Unreadable, mark
+from gnrs_ppl.realize.mentions import MarkedText, Unreadable, mark
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.realize.phrases import RELATIONS, Relation
 from gnrs_ppl.realize.recover import recovered
@@ -103,7 +103,7 @@ class _RuleReader(NormReader, EvidenceReader):
             raise Unread(units[0])
 
 
-def _read(marked: Marked, rule: Structure) -> Said:
+def _read(marked: MarkedText, rule: Structure) -> Said:
     if stutter := _STUTTER.search(marked.text):
         raise Unread(marked.text[stutter.start() :])
     said = Said()
@@ -118,7 +118,7 @@ def _read(marked: Marked, rule: Structure) -> Said:
     return said
 
 
-def _shown(text: str, marked: Marked, lexicon: Lexicon) -> str:
+def _shown(text: str, marked: MarkedText, lexicon: Lexicon) -> str:
     """Marked text with words in place of marks."""
 
     def words(match: re.Match[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Action, Channel, Kind, RecordLayer, Schema, Term
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.realize.english import article, doing, event_noun, plural, reads_as_noun, what_is_done, with_article, words_of
@@ -75,6 +76,11 @@ class Lexicon:
                 )
                 raise InputError(problem, "give one of them another phrase", field=f"{kind}.{known[clash[0]]}")
         return lexicon
+
+    @classmethod
+    def of_context(cls, context: Context) -> Lexicon:
+        """Words for the names of a context, the channels that only its log shows among them; raises InputError as :meth:`of`."""
+        return cls.of(context.schema, context.resolved)
 
     def including(self, structure: Structure) -> Lexicon:
         """A lexicon with words too for the names of a structure this one lacks, where those words are free.

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
-from gnrs_ppl.realize.mentions import Mark, Marked
+from gnrs_ppl.realize.mentions import Mark, MarkedText
 from gnrs_ppl.realize.phrases import Relation
 from gnrs_ppl.rule.types import Act, Correlation, Force, Operator, Step
 
@@ -149,7 +149,7 @@ class Said:
 class Cursor:
     """A marked text, a place in it, and what was read."""
 
-    def __init__(self, marked: Marked, said: Said) -> None:
+    def __init__(self, marked: MarkedText, said: Said) -> None:
         self.marked, self.said = marked, said
         self.text, self.at = "", 0
 

@@ -1,34 +1,25 @@
-"""What a rule text gives back of a structure: facts of two structures, and traces on the surface of other texts."""
+"""What a rule text gives back of a structure, fact by fact."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable
 
-from gnrs_ppl.context.time import Duration
-from gnrs_ppl.realize.english import duration, number, times
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
-from gnrs_ppl.realize.phrases import FORMS, Form
 from gnrs_ppl.realize.scanner import ParseError
-from gnrs_ppl.rule.canonical import canonical, payloads
+from gnrs_ppl.rule.canonical import canonical
 from gnrs_ppl.rule.types import Act, Constraint, Office, Structure
-
-_NEGATIONS = re.compile(r"\b(?:not|never|no|nobody|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 
 
 def recovered(structure: Structure, text: str, lexicon: Lexicon) -> list[str]:
     """What of a structure the text fails to give back; empty where everything is recovered.
 
-    A text the parser reads is compared fact by fact, and what it says beyond the structure is listed too. Any other text (a
-    polished one) is held against the surface: words of every payload, numbers, durations, force and negations.
-    The surface cannot tell two swapped payloads apart.
+    The text is read by the parser; what it says beyond the structure is listed too.
     """
     try:
         read = parse(text, lexicon)
-    except ParseError:
-        return missing_on_surface(canonical(structure), text, lexicon)
+    except ParseError as error:
+        return [f"the text cannot be read: {error}"]
     wanted, given = facts(canonical(structure)), facts(read)
     return [*(wanted - given).elements(), *(f"not in the rule: {fact}" for fact in (given - wanted).elements())]
 
@@ -67,46 +58,3 @@ def _constraint_facts(constraint: Constraint) -> list[str]:
     if constraint.after:
         found += [*_act_facts(f"{place}: after", constraint.after.act), f"{place}: after: log {constraint.after.channel!r}"]
     return found + (_act_facts(f"{place}: unless", constraint.unless) if constraint.unless else [])
-
-
-def missing_on_surface(rule: Structure, text: str, lexicon: Lexicon) -> list[str]:
-    """Payloads, numbers, force and negations of a canonical structure that a text's words do not show."""
-    missing = []
-    for payload in payloads(rule):
-        forms = {lexicon.form(payload.kind, payload.name, form) for form in FORMS if _has(payload.kind, form)}
-        if not any(_count(form, text) for form in forms):
-            missing.append(f"{payload.slot}: {payload.kind} {payload.name!r}")
-    missing += [f"number: {' or '.join(words)}" for words in _numbers(rule) if not any(_count(one, text) for one in words)]
-    forces = {force: _count(force, text) for force in ("must", "should", "may")}
-    forces["may"] -= sum(step.stage == "appeal" for step in rule.procedure.steps) if rule.norm.force != "may" else 0
-    if rule.norm.force == "must":
-        forbidden = _count("nobody may", text)
-        forces |= {"must": forces["must"] + forbidden, "may": forces["may"] - forbidden}
-    negative = sum(not c.positive for c in rule.norm.constraints)
-    permitted = rule.norm.force == "may" and negative == len(rule.norm.constraints)
-    if not forces[rule.norm.force] and not (permitted and (_count("need not", text) or _count("nobody need", text))):
-        missing.append(f"norm: force {rule.norm.force}")
-    missing += [f"not in the rule: force {f}" for f, n in forces.items() if f != rule.norm.force and n > 0]
-    negations = len(_NEGATIONS.findall(text))
-    if negations != negative:
-        missing.append(f"norm: {negative} negation(s), the text has {negations}")
-    return missing
-
-
-def _has(kind: str, form: Form) -> bool:
-    kinds = {"noun": ("action",), "doing": ("action", "step"), "many": ("role", "object")}
-    return form == "one" or kind in kinds[form]
-
-
-def _count(words: str, text: str) -> int:
-    return len(re.findall(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE))
-
-
-def _numbers(rule: Structure) -> list[tuple[str, ...]]:
-    """Durations and counts in any of their words; a number may stand once for all its uses."""
-    lengths: Iterable[Duration | None] = (rule.trigger.window, rule.procedure.response_time, *(c.deadline for c in rule.norm.constraints))
-    found: list[tuple[str, ...]] = [(duration(length),) for length in lengths if length]
-    for c in rule.norm.constraints:
-        found += [(times(c.count), times(c.count - 1)) if c.template == "absence" else (times(c.count),)] if c.count > 1 else []
-    found += [(number(rule.evidence.k),)] if rule.evidence.k else []
-    return list(dict.fromkeys(found))

@@ -7,7 +7,7 @@ import json
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Frozen, Kind
-from gnrs_ppl.rule.types import Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
+from gnrs_ppl.rule.types import SLOTS, Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
 
 SlotContent = Scope | Trigger | Norm | EvidencePolicy | Procedure
 
@@ -106,40 +106,64 @@ def signature(structure: Structure) -> str:
     return hashlib.sha256(dumps(canonical(structure)).encode()).hexdigest()[:16]
 
 
-def payloads(structure: Structure) -> tuple[Payload, ...]:
-    """Distinct payloads in slot order; a (kind, name) used twice keeps its first slot and is load-bearing if any use is.
+def names_in(content: SlotContent) -> list[Payload]:
+    """Every name that a slot's content states, in reading order; one that stands there twice comes twice.
+
+    Load-bearing is what a check may rest on, and the logs a procedure promises to look into.
 
     Parameters
     ----------
-    structure : Structure
+    content : SlotContent
     """
-    norm, trigger = structure.norm, structure.trigger
-    filters = trigger.act is not None
+    if isinstance(content, Scope):
+        stated: list[tuple[Kind, tuple[str, ...], bool]] = [
+            ("role", content.roles, False), ("location", content.locations, True), ("object", content.objects, True),
+            ("object", content.concerns, False),
+        ]  # fmt: skip
+        return [Payload("scope", kind, name, bears) for kind, names, bears in stated for name in names]
+    if isinstance(content, Trigger):
+        if content.act is None or content.channel is None:
+            return []
+        return [*_act_payloads("trigger", content.act), Payload("trigger", "channel", content.channel, True)]
+    if isinstance(content, EvidencePolicy):
+        return [Payload("evidence", "channel", name, True) for name in content.channels]
     found: list[Payload] = []
-    for role in structure.scope.roles:
-        found.append(Payload("scope", "role", role, filters and norm.bearer == "trigger"))
-    found += [Payload("scope", "location", name, filters) for name in structure.scope.locations]
-    found += [Payload("scope", "object", name, filters) for name in structure.scope.objects]
-    found += [Payload("scope", "object", name, False) for name in structure.scope.concerns]
-    if trigger.act is not None and trigger.channel is not None:
-        found += [*_act_payloads("trigger", trigger.act), Payload("trigger", "channel", trigger.channel, True)]
-    if isinstance(norm.bearer, Office):
-        found.append(Payload("norm", "role", norm.bearer.role, True))
-    for constraint in norm.constraints:
+    if isinstance(content, Procedure):
+        for step in content.steps:
+            found += [Payload("procedure", "step", step.name, False), Payload("procedure", "role", step.role, False)]
+            found += [Payload("procedure", "channel", step.inspects, True)] if step.inspects else []
+            found += [Payload("procedure", "action", step.activity, False)] if step.activity else []
+        return found
+    if isinstance(content.bearer, Office):
+        found.append(Payload("norm", "role", content.bearer.role, True))
+    for constraint in content.constraints:
         found += _act_payloads("norm", constraint.target)
         if constraint.after is not None:
             found += [*_act_payloads("norm", constraint.after.act), Payload("norm", "channel", constraint.after.channel, True)]
         if constraint.unless is not None:
             found += _act_payloads("norm", constraint.unless)
-    found += [Payload("evidence", "channel", name, True) for name in structure.evidence.channels]
-    for step in structure.procedure.steps:
-        found += [Payload("procedure", "step", step.name, False), Payload("procedure", "role", step.role, False)]
-        found += [Payload("procedure", "channel", step.inspects, False)] if step.inspects else []
-        found += [Payload("procedure", "action", step.activity, False)] if step.activity else []
+    return found
+
+
+def payloads(structure: Structure) -> tuple[Payload, ...]:
+    """Distinct payloads in slot order; a (kind, name) used twice keeps its first slot and is load-bearing if any use is.
+
+    A scope filters trigger rows, so it bears nothing where the trigger is the case's start; its roles do where who opened bears the norm.
+
+    Parameters
+    ----------
+    structure : Structure
+    """
+    filters, of_opener = structure.trigger.act is not None, structure.norm.bearer == "trigger"
     merged: dict[tuple[str, str], Payload] = {}
-    for payload in found:
-        kept = merged.setdefault((payload.kind, payload.name), payload)
-        merged[payload.kind, payload.name] = kept._replace(load_bearing=kept.load_bearing or payload.load_bearing)
+    for payload in (found for slot in SLOTS for found in names_in(getattr(structure, slot))):
+        bears = payload.load_bearing
+        if payload.slot == "scope":
+            bears = filters and (of_opener if payload.kind == "role" else bears)
+        elif payload.slot == "procedure":
+            bears = False
+        kept = merged.setdefault((payload.kind, payload.name), payload._replace(load_bearing=bears))
+        merged[payload.kind, payload.name] = kept._replace(load_bearing=kept.load_bearing or bears)
     return tuple(merged.values())
 
 

@@ -41,7 +41,7 @@ class HeldOut(NamedTuple):
     entitled: Labels
 
 
-class Reference(NamedTuple):
+class HiddenNorm(NamedTuple):
     """What a goal's hidden norm says, and whether five slots can say it."""
 
     says: str
@@ -64,9 +64,9 @@ def held_out(goal_id: str, *, revealed: bool = False) -> tuple[HeldOut, ...]:
     return tuple(found)
 
 
-def reference(goal_id: str, *, revealed: bool = False) -> Reference:
+def reference(goal_id: str, *, revealed: bool = False) -> HiddenNorm:
     """What a goal's hidden norm says; guarded as :func:`held_out`."""
-    return Reference(**_file(_guarded(goal_id, revealed))["norms"][goal_id])
+    return HiddenNorm(**_file(_guarded(goal_id, revealed))["norms"][goal_id])
 
 
 def _guarded(goal_id: str, revealed: bool) -> Family:

@@ -30,7 +30,7 @@ NEARLY = 0.995
 """Words that fit a name less well than this are said with their score."""
 
 
-class Part(NamedTuple):
+class SentencePart(NamedTuple):
     """Words of the sentence, what part they are, and what they were read as."""
 
     span: Span
@@ -39,24 +39,24 @@ class Part(NamedTuple):
     score: float = 1.0
 
 
-def parts_of(reading: Reading) -> list[Part]:
+def parts_of(reading: Reading) -> list[SentencePart]:
     """The parts of a reading in the order of the sentence, none twice."""
     acts = [("opener", reading.activation), ("restarts it", reading.after), ("exception", reading.exception)]
     acts += [("act", act) for act in reading.targets]
     parts = [part for kind, act in acts if act is not None for part in _of_act(kind, act)]
-    parts += [Part(n.span, "role", n.name, n.score) for n in reading.bearers]
+    parts += [SentencePart(n.span, "role", n.name, n.score) for n in reading.bearers]
     if reading.time is not None:
-        parts.append(Part(reading.time.span, "time", _time(reading)))
+        parts.append(SentencePart(reading.time.span, "time", _time(reading)))
     if reading.condition is not None:
-        parts.append(Part(reading.condition, "condition", "no act of the schema; not checked"))
+        parts.append(SentencePart(reading.condition, "condition", "no act of the schema; not checked"))
     return sorted(dict.fromkeys(parts), key=lambda p: (p.span.start, -p.span.end))
 
 
-def _of_act(kind: str, act: ActRead) -> Iterator[Part]:
-    yield Part(act.span, kind, act.activity, act.score)
+def _of_act(kind: str, act: ActRead) -> Iterator[SentencePart]:
+    yield SentencePart(act.span, kind, act.activity, act.score)
     for name, named in (("role", act.role), ("object", act.object), ("place", act.location)):
         if named is not None:
-            yield Part(named.span, name, named.name, named.score)
+            yield SentencePart(named.span, name, named.name, named.score)
 
 
 def _time(reading: Reading) -> str:
@@ -83,8 +83,8 @@ def said(reading: Reading) -> str:
 def marked(readings: Readings, plain: bool) -> Text:
     """The sentence with its parts in styles, or in brackets where there is no terminal to show them."""
     parts = [p for s in readings.statements for p in parts_of(s.best)]
-    parts += [Part(span, "background", "") for span in readings.background]
-    parts += [Part(u.span, "not read", "") for u in readings.unread]
+    parts += [SentencePart(span, "background", "") for span in readings.background]
+    parts += [SentencePart(u.span, "not read", "") for u in readings.unread]
     text, at = shown(""), 0
     for part in sorted(parts, key=lambda p: (p.span.start, -p.span.end)):
         if part.span.start < at:

@@ -1,0 +1,264 @@
+"""RealCharter-Bench: every method on the 53 cards, a row each (paper, Tables realcharter).
+
+Without a model: the search, the same without search, with uniform weights, with CP-SAT, and the exact optimum. With one: the full method,
+whose candidates a model adds to and whose text it polishes, and the paper's two prompting methods, whose clauses are read back by the
+model-based parser. The pages that show them: :mod:`gnrs_ppl.experiments.realcharter`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnrs_ppl.benchmarks import load_context
+from gnrs_ppl.benchmarks.realcharter import Card, card, cards
+from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS, frozen_weights
+from gnrs_ppl.candidates.build import pools_of
+from gnrs_ppl.draft import draft_many
+from gnrs_ppl.evaluate.hard_ok import hard_ok
+from gnrs_ppl.evaluate.model_parser import parse_texts
+from gnrs_ppl.evaluate.realcharter.score import CardScore, score
+from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
+from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lines
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import specified
+from gnrs_ppl.inference.exact import enumerate_space
+from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
+from gnrs_ppl.llm.client import Answer, Message, Model, Request, T, ask
+from gnrs_ppl.llm.prompts import load, render
+from gnrs_ppl.models.energy import contract
+from gnrs_ppl.models.graph import compile_graph
+from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.realize.text import render as clause_of
+from gnrs_ppl.rule.pools import assemble, options
+from gnrs_ppl.rule.types import SLOTS
+
+WITHHELD: dict[str, Any] = {
+    **dict.fromkeys(("id", "document", "section", "basis", "verified", "near_duplicate_of"), True),
+    **{acts: {"__all__": {"modal"}} for acts in ("required", "permitted", "forbidden")},
+}
+"""What no prompt shows of a card: where the clause can be read, its own verbs, and how the card was made."""
+MAX_TOKENS = 4096
+
+Clause = tuple[str, tuple[Answer[Any], ...]]
+"""A model's clause and the answers behind it."""
+
+
+MEASURES: dict[str, tuple[str, Callable[[CardScore], float]]] = {
+    "hard_ok": ("HARD-OK, %", lambda s: 100.0 * s.gate.passed),
+    "rho": ("ρ", lambda s: s.gate.rho),
+    "slot_precision": ("slot precision", lambda s: float(np.mean([found.precision or 0.0 for found in s.slots.values()]))),
+    "slot_recall": ("slot recall", lambda s: float(np.mean([found.recall for found in s.slots.values()]))),
+    "force_kept": ("force kept, %", lambda s: 100.0 * s.force_kept),
+    "steps_covered": ("steps covered, %", lambda s: 100.0 * s.steps_covered),
+}
+"""What is averaged over cards, and its heading; a slot's precision is 0 where the rule names nothing."""
+COUNTS: dict[str, Callable[[CardScore], int]] = {
+    "permissions_bound": lambda s: s.permissions_bound,
+    "numbers_stated": lambda s: s.numbers.stated,
+    "numbers_lost": lambda s: s.numbers.lost,
+    "numbers_misplaced": lambda s: len(s.numbers.misplaced),
+    "numbers_invented": lambda s: len(s.numbers.invented),
+    "names_off_the_card": lambda s: len(s.off_card),
+}
+"""What is summed over cards."""
+
+
+def row_of(cell: Cell, text: str, worth: CardScore, epsilon: float | None = None) -> Row:
+    """One method's clause for one card, and what it is worth; ``epsilon`` is what the search left to the greatest s_search."""
+    slots = {slot: (found.precision or 0.0, found.recall) for slot, found in worth.slots.items()}
+    return {
+        **cell._asdict(),
+        "family": card(cell.goal).document.title,
+        "text": text,
+        "failures": list(worth.gate.failures),
+        **{name: of(worth) for name, (_, of) in MEASURES.items()},
+        **{name: of(worth) for name, of in COUNTS.items()},
+        **{f"precision_{slot}": precision for slot, (precision, _) in slots.items()},
+        **{f"recall_{slot}": recall for slot, (_, recall) in slots.items()},
+        "epsilon": epsilon,
+    }
+
+
+def run(model: Model | None = None, *, chains: int = 64, steps: int = 200, seed: int = 0) -> list[RowWithAnswers]:
+    """Every method on every card; those that need a model only where there is one.
+
+    Parameters
+    ----------
+    model : Model, optional
+        Its roles are *generator*, *polisher* and *parser*.
+    chains, steps, seed : int
+        As for :func:`~gnrs_ppl.draft.draft`.
+    """
+    budget: dict[str, Any] = {"chains": chains, "steps": steps, "seed": seed}
+    found = searched("No LLM candidates", **budget) + unsearched()
+    found += searched("Uniform weights", weights=UNIFORM_WEIGHTS, **budget) + searched("CP-SAT", kernel="cpsat", **budget) + exact()
+    return found + (full_method(model, cards(), **budget) + prompted(model, cards()) if model else [])
+
+
+def exact() -> list[RowWithAnswers]:
+    """The structures of greatest s_search, by enumeration; of equals the first."""
+    return searched("Exact", kernel="exact", chains=1, steps=1)
+
+
+def full_method(model: Model, ones: Sequence[Card], **budget: Any) -> list[RowWithAnswers]:
+    """The search with a model's candidates in its pools and its polish on the text."""
+    return searched("GNRS-Search", ones, model=model, polish="v1", **budget)
+
+
+def searched(method: str, ones: Sequence[Card] = (), **request: Any) -> list[RowWithAnswers]:
+    """The search as :func:`~gnrs_ppl.draft.draft_many` runs it with some request, on some cards or all."""
+    drafts = draft_many([load_context(one.id) for one in ones or cards()], **request, alternatives=0)
+    chains = None if request.get("kernel") in ("exact", "cpsat") else request["chains"]
+    cells = [Cell(method, chains, d.goal.id, request.get("seed", 0)) for d in drafts]
+    return [
+        RowWithAnswers(row_of(cell, d.text, score(d.structure, d.goal.id), d.certificate.epsilon_search), d.answers)
+        for cell, d in zip(cells, drafts, strict=True)
+    ]
+
+
+class Reach(NamedTuple):
+    """How many structures of a card's pools keep every hard condition, and how many of those pass HARD-OK."""
+
+    card: str
+    feasible: int
+    passing: int
+
+
+def reach() -> list[Reach]:
+    """What any search could make of the cards, by enumeration."""
+    found = []
+    for one in cards():
+        context = load_context(one.id)
+        graph = compile_graph(context, pools_of(context).pools)
+        every = enumerate_space(contract(graph.space, frozen_weights().array()))
+        feasible = np.flatnonzero(every.feasible)
+        passing = sum(hard_ok(graph.structure(every.position(int(number))), context).passed for number in feasible)
+        found.append(Reach(one.id, len(feasible), passing))
+    return found
+
+
+def unsearched() -> list[RowWithAnswers]:
+    """The first candidate of every pool, at its first levels: inventory and renderer, without score, hard conditions or search."""
+    return [RowWithAnswers(row_of(Cell("No search", None, one.id, 0), *_first(one))) for one in cards()]
+
+
+def _first(one: Card) -> tuple[str, CardScore]:
+    context = load_context(one.id)
+    pools = pools_of(context).pools
+    structure = assemble(tuple(options(getattr(pools, slot))[0] for slot in SLOTS))
+    return clause_of(structure, Lexicon.of_context(context)), score(structure, one.id)
+
+
+def prompted(model: Model, ones: Sequence[Card]) -> list[RowWithAnswers]:
+    """The paper's two prompting methods on some cards; a clause that is missing fills no slot."""
+    return _read("Direct Prompting", ones, _direct(ones, model), model) + _read("Self-Refine", ones, _self_refine(ones, model), model)
+
+
+def _read(method: str, ones: Sequence[Card], clauses: Sequence[Clause], model: Model) -> list[RowWithAnswers]:
+    there = [number for number, (text, _) in enumerate(clauses) if text.strip()]
+    read = parse_texts([(clauses[number][0], load_context(ones[number].id)) for number in there], model)
+    parsed = dict(zip(there, read, strict=True))
+    found = []
+    for number, (one, (text, calls)) in enumerate(zip(ones, clauses, strict=True)):
+        slots = parsed[number].slots if number in parsed else {}
+        answer = parsed[number].answer if number in parsed else None
+        row = row_of(Cell(method, None, one.id, 0), text, score(slots, one.id))
+        found.append(RowWithAnswers(row, (*calls, *([answer] if answer else []))))
+    return found
+
+
+def shown(one: Card) -> str:
+    """A card as prompts show it."""
+    return json.dumps(one.model_dump(mode="json", exclude_defaults=True, exclude=WITHHELD), indent=1, ensure_ascii=False)
+
+
+def _direct(ones: Sequence[Card], model: Model) -> list[Clause]:
+    answers = ask(model, [_request("real_charter_b1.v1.txt", None, card=shown(one)) for one in ones])
+    return [(answer.text if answer.error is None else "", (answer,)) for answer in answers]
+
+
+def _self_refine(ones: Sequence[Card], model: Model) -> list[Clause]:
+    """A draft and one refinement; a refinement that fails leaves the draft."""
+    firsts = ask(model, [_request("real_charter_b2r_draft.v1.txt", CharterDraft, card=shown(one)) for one in ones])
+    drafted = [(number, answer.parsed.clause) for number, answer in enumerate(firsts) if answer.parsed and answer.parsed.clause.strip()]
+    refine = [_request("real_charter_b2r_refine.v1.txt", CharterRevision, card=shown(ones[n]), clause=clause) for n, clause in drafted]
+    found: list[Clause] = [("", (answer,)) for answer in firsts]
+    for (number, clause), second in zip(drafted, ask(model, refine), strict=True):
+        found[number] = (second.parsed.clause if second.parsed else clause, (firsts[number], second))
+    return found
+
+
+def _request(name: str, response: type[T] | None, **values: str) -> Request[T]:
+    prompt = load(name)
+    return Request("generator", (Message("user", render(prompt, **values)),), response, max_tokens=MAX_TOKENS, prompt=prompt.hash)
+
+
+def independent(rows: Sequence[RowWithAnswers]) -> list[RowWithAnswers]:
+    """Rows without the later card of each pair of near duplicates."""
+    order = {one.id: number for number, one in enumerate(cards())}
+    return [one for one in rows if all(order[one.row["goal"]] < order[other] for other in card(one.row["goal"]).near_duplicate_of)]
+
+
+def verified(rows: Sequence[RowWithAnswers]) -> list[RowWithAnswers]:
+    """Rows of cards whose every fact was read in a stored text."""
+    return [one for one in rows if card(one.row["goal"]).verified]
+
+
+# On the runner
+
+Write = Callable[[int, int], list[RowWithAnswers]]
+METHODS: dict[str, Write] = {
+    "No LLM candidates": lambda chains, seed: searched("No LLM candidates", chains=chains, seed=seed),
+    "No search": lambda chains, seed: unsearched(),
+    "Uniform weights": lambda chains, seed: searched("Uniform weights", chains=chains, seed=seed, weights=UNIFORM_WEIGHTS),
+    "CP-SAT": lambda chains, seed: searched("CP-SAT", kernel="cpsat", chains=1, seed=seed),
+    "Exact": lambda chains, seed: exact(),
+}
+"""What runs without a model."""
+CHAINED = ("No LLM candidates", "Uniform weights")
+PRINTED = ("specificity", "executability", "fluency", "readability", "faithfulness", "HARD-OK", "OVERALL")
+
+
+def wanted(request: ExperimentRequest) -> list[Cell]:
+    """Every method on every card; cards are no split of the goals, and have no labels to reveal."""
+    found = []
+    for method in METHODS:
+        for chains in request.chains if method in CHAINED else [None]:
+            for seed in request.seeds if method in CHAINED else request.seeds[:1]:
+                found += [Cell(method, chains, one.id, seed) for one in cards()]
+    return found
+
+
+def measure(method: str, cells: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
+    """Rows of one method, all cards of a seed in one program."""
+    for chains, seed in dict.fromkeys((cell.chains, cell.seed) for cell in cells):
+        asked = {cell.goal for cell in cells if (cell.chains, cell.seed) == (chains, seed)}
+        for row, _ in METHODS[method](chains or 1, seed):
+            if row["goal"] in asked:
+                yield row | {"chains": chains, "seed": seed}
+
+
+def report(run: Run) -> Report:
+    """Ours beside the paper's columns; intervals over cards and over documents."""
+    paper = {row["method"]: row for row in published("realcharter-full-app")}
+    over_cards = estimated("hard_ok", "HARD-OK, %", 1)
+    over_cards = over_cards._replace(
+        columns=tuple(c._replace(name=c.name.replace("goals", "cards").replace("families", "documents")) for c in over_cards.columns)
+    )
+    means = [mean(name, heading, 1 if heading.endswith("%") else 3) for name, (heading, _) in [*MEASURES.items()][1:]]
+    absent = [Line(method, None, Rows([]), "needs a model") for method in paper if method not in METHODS]
+    says = (
+        "53 cards of ours: no figure is the paper's measured again. HARD-OK of No LLM candidates and No search is the same kind of "
+        "quantity on other cards; rubric dimensions and OVERALL need a model. More in docs/realcharter-bench.md."
+    )
+    found = absent + lines(run.rows("realcharter"), METHODS, run.request.chains)
+    parts = [METHOD, over_cards, *means, *cited(paper, [(column, column, 2) for column in PRINTED])]
+    return Report([specified("realcharter", "RealCharter-Bench without a model", says, found, parts)])
+
+
+EXPERIMENT = Experiment("realcharter", "Does the search carry over to cards of real policies?", report, wanted, measure, unit="method")

@@ -1,0 +1,89 @@
+"""An audit as a person sees it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+
+from gnrs_ppl.audit.result import AuditResult, due_text
+from gnrs_ppl.audit.types import VERDICTS, InstanceVerdict
+from gnrs_ppl.errors import one_line
+from gnrs_ppl.terminal import console as _console
+from gnrs_ppl.terminal import row as _row
+from gnrs_ppl.terminal import shown
+from gnrs_ppl.terminal import table as _table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def print_audit(result: AuditResult, limit: int) -> None:
+    """Clause, verdict counts at both levels, and the first violations with their witnesses."""
+    console = _console()
+    console.print(shown("Rule", style="bold"))
+    console.print(Padding(shown(result.text, keep="\n"), (0, 2, 1, 2)))
+    log = result.log
+    console.print(shown(f"Log: {log['events']:,} events in {log['cases']:,} cases, sha256 {log['fingerprint'][:16]}…", style="dim"))
+    counts = _table("Verdicts", "verdict", "instances", "cases", "reasons", right=("instances", "cases"))
+    for verdict in VERDICTS:
+        reasons = ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in result.reasons[verdict].items())
+        _row(counts, verdict.replace("_", " "), f"{result.counts[verdict]:,}", f"{result.case_counts[verdict]:,}", reasons)
+    console.print(counts)
+    advisory = " (advisory: a should-rule never fails an audit)" if result.force == "should" else ""
+    console.print(shown(f"Violated, of those decided: {result.headline}{advisory}", style="bold"))
+    if result.force == "may":
+        console.print(shown("A permission is not checked against records."))
+    for line in (*result.assumptions, *result.findings):
+        console.print(shown(f"note: {line}", style="dim"))
+    console.print()
+    violated = result.of("violated")
+    for found in one_of_each_reason_first(violated)[:limit]:
+        console.print(shown(f"Case {one_line(found.case_id)}", style="bold"))
+        console.print(Padding(shown(result.sentence(found)), (0, 2)))
+        facts = [
+            ("witnesses", ", ".join(found.witnesses) or "none"),
+            ("bearer", found.bearer or "unknown"),
+            ("due", due_text(found.due) or "–"),
+        ]
+        facts += [("slack", _length(found.slack_seconds))] if found.slack_seconds is not None else []
+        console.print(Padding(shown("; ".join(f"{name} {value}" for name, value in facts), style="dim"), (0, 2)))
+    if len(violated) > limit:
+        console.print(shown(f"… and {len(violated) - limit:,} more; --limit {len(violated)} or --csv lists them", style="dim"))
+    if result.procedure.verdicts or result.procedure.status == "prospective":
+        _print_procedure(console, result)
+    console.print(shown("A violation means the record shows otherwise, not that a person did wrong.", style="italic"))
+
+
+def one_of_each_reason_first(verdicts: list[InstanceVerdict]) -> list[InstanceVerdict]:
+    """The same verdicts, so that the first few show every reason there is."""
+    seen: Counter[str] = Counter()
+    rounds = []
+    for verdict in verdicts:
+        rounds.append(seen[verdict.reason])
+        seen[verdict.reason] += 1
+    return [verdict for _, verdict in sorted(zip(rounds, verdicts, strict=True), key=lambda pair: pair[0])]
+
+
+def _length(seconds: float) -> str:
+    days, rest = divmod(abs(seconds), 86400)
+    sign = "−" if seconds < 0 else ""
+    return f"{sign}{days:,.0f} days" if days and not rest else f"{sign}{timedelta(seconds=abs(seconds))}"
+
+
+def _print_procedure(console: Console, result: AuditResult) -> None:
+    if result.procedure.status == "prospective":
+        console.print(shown("Procedure: prospective; the records cannot show whether its steps are taken.", style="dim"))
+        return
+    steps = _table(
+        "Procedure after violations",
+        "step",
+        *[v.replace("_", " ") for v in VERDICTS[:4]],
+        right=tuple(v.replace("_", " ") for v in VERDICTS[:4]),
+    )
+    for index, step in enumerate(result.structure.procedure.steps):
+        own = [v.verdict for v in result.procedure.verdicts if v.constraint == index]
+        _row(steps, f"{step.stage}: {step.name}", *[own.count(v) for v in VERDICTS[:4]])
+    console.print(steps)

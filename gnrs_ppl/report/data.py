@@ -1,0 +1,203 @@
+"""A draft and its search as JSON, and the files a draft is saved as."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gnrs_ppl.rule.types import SLOTS
+from gnrs_ppl.safe_text import to_json, visible
+
+if TYPE_CHECKING:
+    from gnrs_ppl.draft import Draft
+    from gnrs_ppl.llm import Answer
+    from gnrs_ppl.search import Search
+
+TOP = 10
+"""Structures of greatest s_search that the JSON lists."""
+
+
+def draft_data(draft: Draft) -> dict[str, Any]:
+    """The JSON of ``gnrs draft``."""
+    from gnrs_ppl.versions import versions
+
+    search = draft.search
+    return {
+        "goal": draft.goal.model_dump(mode="json", exclude_defaults=True),
+        "reading": _reading(draft),
+        "text": draft.text,
+        "structure": draft.structure.model_dump(mode="json"),
+        "score": {
+            "s_search": search.s_search,
+            "features": search.features(),
+            "weights": {"origin": search.weights.origin, "values": list(search.weights.values)},
+            "feasible": bool(search.visited.feasible),
+        },
+        "grounding": _grounding(draft),
+        "certificate": draft.certificate.as_dict(),
+        "search": search_data(search),
+        "alternatives": [other._asdict() | {"temperature": search.temperature} for other in draft.alternatives],
+        "candidates": _candidates(draft),
+        "polish": draft.polished.as_dict() if draft.polished else None,
+        "llm": language_model(draft),
+        "check": {
+            "status": "prospective" if draft.context.records.prospective else "runnable",
+            "needs": [need._asdict() for need in draft.needs],
+            "sql": draft.sql,
+            "assumptions": list(draft.assumptions),
+            "findings": list(draft.findings),
+        },
+        "versions": versions(),
+    }
+
+
+def _reading(draft: Draft) -> dict[str, Any]:
+    from gnrs_ppl.reading.goal import rules_of
+    from gnrs_ppl.reading.plain import as_data
+
+    rules = [[number + 1 for number in held] for held in rules_of(draft.readings)]
+    return as_data(draft.readings) | {"rule": draft.context.rule + 1, "rules": rules, "said": list(draft.said)}
+
+
+def _grounding(draft: Draft) -> dict[str, Any]:
+    gate = draft.grounding.gate
+    return {
+        "rho": gate.rho,
+        "hard_ok": gate.passed,
+        "failures": list(gate.failures),
+        **{str(support): count for support, count in gate.supports.items()},
+        "queries": [asdict(query) for query in draft.grounding.queries],
+    }
+
+
+def _candidates(draft: Draft) -> dict[str, Any]:
+    """The options of each slot, the candidates they come from, and what was dropped."""
+    from gnrs_ppl.candidates.grounding import marked
+    from gnrs_ppl.realize.lexicon import Lexicon
+    from gnrs_ppl.realize.text import phrase
+
+    graph, lexicon = draft.search.graph, Lexicon.of_context(draft.context)
+    named = {slot: zip(graph.labels()[slot], options, strict=True) for slot, options in zip(SLOTS, graph.options, strict=True)}
+    return {
+        **{slot: [{"option": label, "sources": list(option.sources)} for label, option in both] for slot, both in named.items()},
+        "pools": {
+            slot: [
+                {"id": c.id, "phrase": phrase(c.at(c.level_tuples()[0]), lexicon), "provenance": c.provenance, **marked(c.content)}
+                for c in getattr(draft.built.pools, slot)
+            ]
+            for slot in SLOTS
+        },
+        "dropped": [item._asdict() for item in draft.dropped],
+    }
+
+
+def search_data(search: Search) -> dict[str, Any]:
+    """The JSON of ``gnrs sample``, and the ``search`` of a draft."""
+    from gnrs_ppl.inference.exact import number_of_states
+    from gnrs_ppl.inference.result import SAME_SCORE
+
+    run, posterior = search.chains, search.posterior
+    chains, steps = run.score.shape
+    return {
+        "kernel": run.kernel,
+        "chains": chains,
+        "steps": steps,
+        "temperature": run.temperature,
+        "seed": run.seed,
+        "states": number_of_states(search.tables),
+        "best": {
+            "s_search": search.s_search,
+            "structure": search.graph.structure(search.best).model_dump(mode="json", exclude_defaults=True),
+        },
+        "optimum": search.optimum,
+        "bound": run.bound,
+        "optimal_states": None if posterior is None else posterior.optimal_states,
+        "feasible_states": None if posterior is None else posterior.feasible_states,
+        "log_normalizer": run.log_normalizer if posterior is None else posterior.log_normalizer,
+        "probability": None
+        if posterior is None
+        else {"best": search.probability(), "slots": search.slot_probabilities(), "temperature": search.temperature},
+        "winner_changes": None if search.averaged is None else search.averaged.changes,
+        "top": ranking(search, TOP),
+        "energy_evaluations": run.energy_evaluations,
+        "chains_at_best": int((run.score.max(axis=1) >= search.visited.score - SAME_SCORE).sum()),
+        "acceptance": {name: m.accepted / m.tried if m.tried else None for name, m in search.moves.items()},
+        "changed": {name: m.changed / m.tried if m.tried else None for name, m in search.moves.items()},
+        "seconds": {"compile": run.compile_seconds, "run": run.wall_seconds},
+    }
+
+
+def ranking(search: Search, count: int) -> list[dict[str, Any]]:
+    """The structures of greatest s_search in order: options, score, gap to the best, probability; none where nothing was enumerated."""
+    if search.reported is None:
+        return []
+    labels, best = search.graph.labels(), search.reported.best
+    return [
+        {
+            "options": {slot: labels[slot][int(o)] for slot, o in zip(SLOTS, r.position, strict=True)},
+            "s_search": r.score,
+            "gap": best[0].score - r.score,
+            "probability": r.probability,
+            "feasible": r.feasible,
+        }
+        for r in best[:count]
+    ]
+
+
+def language_model(draft: Draft) -> dict[str, Any] | None:
+    """Which models were asked what, at what cost; None where none was. ``cost`` is in US dollars, None where a price is unknown."""
+    if not draft.answers:
+        return None
+    from gnrs_ppl.llm.client import account
+    from gnrs_ppl.llm.prompts import load
+    from gnrs_ppl.realize.polish import prompt_of
+
+    read, polished = draft.context.read_along, draft.polished
+    asked: dict[str, tuple[Answer[Any], ...]] = {
+        "generator": tuple(said.answer for said in draft.model_said),
+        "polisher": polished.answers if polished else (),
+    }
+    prompts = [said.prompt for said in draft.model_said] + ([prompt_of(polished.version)] if polished else [])
+    return {
+        "models": {role: some[-1].model for role, some in asked.items() if some},
+        "prompts": {name: load(name).hash for name in prompts},
+        **account(draft.answers),
+        "readings": read.counted() if read else None,
+        "proposals": draft.proposed.counted() if draft.proposed else None,
+    }
+
+
+def slot_lines(draft: Draft) -> list[tuple[str, str, str]]:
+    """Slot, chosen option, and its content in one line."""
+    labels = draft.search.graph.labels()
+    return [
+        (slot, labels[slot][o], _flat(getattr(draft.structure, slot).model_dump(mode="json", exclude_defaults=True)))
+        for slot, o in zip(SLOTS, draft.search.best, strict=True)
+    ]
+
+
+def _flat(value: Any) -> str:
+    """Nested data on one line, names before values."""
+    if isinstance(value, dict):
+        return "; ".join(f"{key} {_flat(item)}" for key, item in value.items())
+    return ", ".join(f"({_flat(v)})" if isinstance(v, dict) else str(v) for v in value) if isinstance(value, list) else str(value)
+
+
+def save_draft(draft: Draft, folder: Path) -> list[Path]:
+    """Write the files of :data:`~gnrs_ppl.draft.FILES` and a manifest, all or nothing; gives the files' paths."""
+    from gnrs_ppl.context.output import write_all
+    from gnrs_ppl.inference.trace import to_bytes
+    from gnrs_ppl.rule.files import rule_json
+
+    note, title = ("(scripted: a stand-in for a model had a part in this; no result)\n", " (scripted)") if draft.scripted else ("", "")
+    return write_all(
+        folder,
+        [
+            ("rule.txt", (visible(draft.text, keep="\n") + f"\n{note}").encode()),
+            ("rule.json", rule_json(draft.structure, draft.context.schema, draft.records, draft.goal.id + title).encode()),
+            ("draft.json", to_json(draft_data(draft)).encode()),
+            ("posterior.nc", to_bytes(draft.posterior)),
+        ],
+        manifest=True,
+    )
