@@ -20,7 +20,15 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#9
 MOST_STEPS = 20
 MOST_ACTS = 25
 MOST_DOERS = 20
-_TICKS = ((1, "1 s"), (60, "1 min"), (3600, "1 h"), (86400, "1 day"), (7 * 86400, "1 week"), (30 * 86400, "30 days"), (365 * 86400, "1 year"))
+_TICKS = (
+    (1, "1 s"),
+    (60, "1 min"),
+    (3600, "1 h"),
+    (86400, "1 day"),
+    (7 * 86400, "1 week"),
+    (30 * 86400, "30 days"),
+    (365 * 86400, "1 year"),
+)
 
 
 def plots(found: Overview, folder: Path) -> list[Path]:
