@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.context.files import read_data, read_text, validated
+from gnrs_ppl.context.files import _parse_yaml, parse_json, read_data, read_text, validated
 from gnrs_ppl.context.load import Context, _ContextFile, check_names, nearest, to_json, with_log
 from gnrs_ppl.context.log import _ISO, EventLog, resolved
 from gnrs_ppl.context.output import check_file, write_all
@@ -20,6 +20,7 @@ from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, coarsest
 from gnrs_ppl.context.types import COLUMNS, Column, Kind, RecordLayer, Schema
 from gnrs_ppl.context.zone import span
 from gnrs_ppl.errors import InputError, one_line
+from gnrs_ppl.importing.derive import STAND_IN
 from gnrs_ppl.reading.vocabulary import LIGHT, STOP, name_words, tokens_of
 from gnrs_ppl.reading.ways import classes_of
 from gnrs_ppl.reading.words import word
@@ -45,6 +46,8 @@ SHARE = 0.5
 CLOCK_CHANGES = 2
 """Days in a year on which a clock may be set forward or back."""
 _BEGINS = re.compile(r"(?:time)?(?:start|begin|started|begun)(?:time|timestamp|date|at|ed)?")
+_QUALITIES = ("ly", "al", "ial", "ic", "ous", "ive", "able", "ible", "ful", "less", "ern", "ary", "ant", "ent")
+"""Endings of adjectives and adverbs, of which the dictionary has none: it is of verbs and nouns."""
 _FIRST = 3
 _COLUMN: dict[str, Kind] = {"activity": "action", "role": "role", "location": "location", "object": "object"}
 
@@ -208,6 +211,8 @@ def never_recorded(m: Material) -> Iterator[Found]:
     supported = {(support.kind, support.name) for support in m.records.support}
     for kind in ("action", "role", "location", "object"):
         names = [n for n in m.declared[kind] if n not in m.recorded[kind] and (kind, n) not in supported]
+        if kind == "role" and names == [STAND_IN] and not m.recorded[kind]:
+            continue  # rules have to turn to somebody
         if names and m.log is not None:
             yield Found(
                 f"schema.{PARTS[kind]}",
@@ -238,7 +243,7 @@ def undeclared(m: Material) -> Iterator[Found]:
             (Append(("schema", PARTS[kind]), new),) if new else (),
         )
     channels = dict(m.recorded["channel"])
-    if m.cells is not None and m.records.channels:
+    if m.cells is not None and not m.cells.of("channel").startswith("NULL"):
         cell = m.cells.of("channel")
         channels = dict(m.cells.rows(f"SELECT {cell}, count(*) FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL ORDER BY ALL"))
     missing = [n for n in channels if n not in {*m.declared["channel"], *m.declared["observable"]}]
@@ -284,26 +289,24 @@ def same_words(m: Material) -> Iterator[Found]:
 
 
 def unknown_words(m: Material) -> Iterator[Found]:
-    """Words of phrases that the reader of sentences knows only as they are spelt."""
-    for part, terms in (
-        ("actions", m.schema.actions),
-        ("roles", m.schema.roles),
-        ("locations", m.schema.locations),
-        ("objects", m.schema.objects),
-    ):
+    """Words of acts that the reader of sentences knows only as they are spelt; roles, places and objects in no word of which it does."""
+    for kind in ("action", "role", "location", "object"):
         strange: dict[str, str] = {}
-        for term in terms:
-            given = [term.phrase or " ".join(name_words(term.name)), getattr(term, "noun", None) or "", *term.aliases]
-            for phrase in given:
-                strange |= {w: term.name for w in _strange(phrase) if w not in strange}
+        for term in getattr(m.schema, PARTS[kind]):
+            phrases = [term.phrase or " ".join(name_words(term.name)), getattr(term, "noun", None) or "", *term.aliases]
+            words = [form for phrase in phrases for form in _content(phrase)]
+            unknown = [form for form in words if not _known(form)]
+            if unknown and (kind == "action" or len(unknown) == len(words)):
+                strange |= {form: term.name for form in unknown if form not in strange}
         if strange:
+            first, name = next(iter(strange.items()))
             yield Found(
-                f"schema.{part}",
-                f"gnrs read knows {_counted(len(strange), 'word')} only as spelt, without other forms: {_some(list(strange))}",
+                f"schema.{PARTS[kind]}",
+                f"gnrs read knows {_counted(len(strange), 'word')} only as spelt: {_some(list(strange))}",
                 len(strange),
-                f"{next(iter(strange))} in {next(iter(strange.values()))!r}",
+                f"{first!r} of {name!r}",
                 "say it in common words as phrase, or add aliases with the words people use",
-                frozenset((part[:-1], name) for name in strange.values()),
+                frozenset((kind, name) for name in strange.values()),
             )
 
 
@@ -384,29 +387,28 @@ def _offsets_carried(m: Material) -> _Carried | None:
 
 
 def mixed_offsets(m: Material) -> Iterator[Found]:
-    """More days with several offsets than clocks are set forward and back."""
+    """More days with several offsets than clocks are set forward and back; it is about the logs that differ from most rows of a day."""
     found = m.rows(
-        """WITH days AS (
-               SELECT date_trunc('day', "timestamp") AS day, list(DISTINCT "offset" ORDER BY "offset") AS offsets,
-                      count(*) AS n, list(DISTINCT channel) AS channels
-               FROM events WHERE "timestamp" IS NOT NULL AND "offset" IS NOT NULL AND grain <> 'day' GROUP BY day)
-           SELECT count(*) FILTER (len(offsets) > 1), sum(n) FILTER (len(offsets) > 1), arg_min(day, day) FILTER (len(offsets) > 1),
-                  list_distinct(flatten(list(offsets) FILTER (len(offsets) > 1))),
-                  list_distinct(flatten(list(channels) FILTER (len(offsets) > 1))), date_diff('day', min(day), max(day)) FROM days"""
+        """WITH counted AS (
+               SELECT date_trunc('day', "timestamp") AS day, channel, "offset" AS minutes, count(*) AS n FROM events
+               WHERE "timestamp" IS NOT NULL AND "offset" IS NOT NULL AND grain <> 'day' GROUP BY ALL),
+           usual AS (SELECT day, arg_max(minutes, n) AS minutes FROM (
+                         SELECT day, minutes, sum(n) - minutes / 1e6 AS n FROM counted GROUP BY day, minutes) GROUP BY day),
+           differing AS (
+               SELECT c.channel, c.n, c.day, c.minutes, u.minutes AS most FROM counted c JOIN usual u USING (day) WHERE c.minutes <> u.minutes)
+           SELECT channel, count(DISTINCT day), sum(n), min(day), min_by(minutes, day), min_by(most, day), max(abs(minutes - most)),
+                  (SELECT date_diff('day', min(day), max(day)) FROM counted) FROM differing GROUP BY channel ORDER BY channel"""
     )
-    if not found or not found[0][0]:
-        return
-    days, rows, first, offsets, channels, length = found[0]
-    apart = max(offsets) - min(offsets)
-    if days > CLOCK_CHANGES * (1 + length / 365) or apart > 60:
-        yield Found(
-            "timestamp",
-            f"on {days:,} days rows carry different offsets ({', '.join(_offset(o) for o in sorted(offsets))})",
-            rows,
-            f"{first.date()}",
-            "write all times of a place at its own offset: days and deadlines are counted on the local clock",
-            frozenset(("channel", channel) for channel in channels if channel is not None),
-        )
+    for channel, days, rows, first, minutes, most, apart, length in found:
+        if days > CLOCK_CHANGES * (1 + length / 365) or apart > 60:
+            yield Found(
+                str(channel or "timestamp"),
+                f"{rows:,} rows, on {days:,} days, carry another offset than most rows of their day",
+                rows,
+                f"{_offset(minutes)} on {first.date()}, where most have {_offset(most)}",
+                "write all times of a place at the offset it had that day: days and deadlines are counted on the local clock",
+                frozenset({("channel", channel)}),
+            )
 
 
 def dates_alone(m: Material) -> Iterator[Found]:
@@ -462,9 +464,7 @@ def ends_before_start(m: Material) -> Iterator[Found]:
         start, end = (f"try_cast(replace({cell}, ',', '.') AS TIMESTAMPTZ)" for cell in (m.cells.named(name), m.cells.of("timestamp")))
         count, row = m.cells.rows(f"SELECT count(*), min(row) FROM raw WHERE {start} > {end}")[0]
         if count:
-            yield Found(
-                name, f"on {count:,} rows {name!r} is later than {stamp!r}", count, f"row {row}", "correct the two columns", frozenset()
-            )
+            yield Found(name, f"on {count:,} rows {name!r} is later than {stamp!r}", count, f"row {row}", "correct the two columns")
 
 
 def closes_before_opening(m: Material) -> Iterator[Found]:
@@ -524,9 +524,7 @@ def doubled_ids(m: Material) -> Iterator[Found]:
             "make event ids unique, or leave the column out to number the rows",
         )
     if filled and bare:
-        yield Found(
-            "event_id", f"{bare:,} rows have no event id", bare, "", "fill the column, or leave it out to number the rows", frozenset()
-        )
+        yield Found("event_id", f"{bare:,} rows have no event id", bare, "", "fill the column, or leave it out to number the rows")
 
 
 def doubled(m: Material) -> Iterator[Found]:
@@ -574,15 +572,14 @@ def ragged_rows(m: Material) -> Iterator[Found]:
 
 
 def empty_columns(m: Material) -> Iterator[Found]:
-    """Columns of the event table that are there and hold nothing."""
+    """Columns that the context maps and that hold nothing."""
     if m.log is None or not m.log.events:
         return
     counts = ", ".join(f'count("{c}")' for c in COLUMNS)
     counted = m.rows(f"SELECT {counts} FROM events")[0]
-    header = m.cells.header if m.cells is not None else []
     for column, filled in zip(COLUMNS, counted, strict=True):
-        if not filled and (column in m.records.columns or column in header) and column not in ("offset", "grain"):
-            name = m.records.columns.get(column, column)
+        name = m.records.columns.get(column)
+        if not filled and name is not None:
             yield Found(
                 f"records.columns.{column}",
                 f"column {name!r} is empty on all {m.log.events:,} rows",
@@ -742,7 +739,7 @@ def refused(m: Material) -> Iterator[Found]:
 
 
 class Check(NamedTuple):
-    """A numbered check; ``reads`` says whether it needs the cells of the file or more than the loaded log."""
+    """A numbered check."""
 
     code: str
     severity: Severity
@@ -861,9 +858,7 @@ def _material(reference: str | Path, log: Path | None) -> Material:
             json.loads(to_json(context)), context.schema, context.records, None, None if context.records.prospective else context.log
         )
     data = read_data(path)
-    known = known_names(data)
-    gone = [use.path for use in uses(data) if use.name not in known.get(use.kind, ()) and use.path[0] != "pools"]
-    parsed = validated(_ContextFile, without({key: value for key, value in data.items() if key != "pools"}, gone), source=str(path))
+    parsed = _parsed(data, path)
     records = with_log(parsed.records, log)
     context = Context(parsed.goal, parsed.institution, records, None, str(path), path.parent)
     cells, events = None, None
@@ -887,13 +882,8 @@ def _no_worse(before: str, after: str, path: Path) -> bool:
 
 
 def _speakable(text: str, path: Path) -> int:
-    from gnrs_ppl.context.files import _parse_yaml, parse_json
-
     try:
-        data = parse_json(text, str(path)) if path.suffix == ".json" else _parse_yaml(text, str(path))
-        known = known_names(data)
-        gone = [use.path for use in uses(data) if use.name not in known.get(use.kind, ()) and use.path[0] != "pools"]
-        parsed = validated(_ContextFile, without({key: value for key, value in data.items() if key != "pools"}, gone), source=str(path))
+        parsed = _parsed(parse_json(text, str(path)) if path.suffix == ".json" else _parse_yaml(text, str(path)), path)
     except InputError:
         return 0
     try:
@@ -903,17 +893,22 @@ def _speakable(text: str, path: Path) -> int:
     return 2
 
 
-def _strange(phrase: str) -> list[str]:
-    """Words of a phrase that neither dictionary nor ways to say an act know."""
-    return [
-        token.text
-        for token in tokens_of(phrase)
-        if token.text.isalpha()
-        and len(token.text) > 1
-        and token.text not in STOP | LIGHT | PARTICLES
-        and not word(token.text).senses
-        and not classes_of(token.text)
-    ]
+def _parsed(data: dict[str, Any], path: Path) -> _ContextFile:
+    """A context file without its pools and without the names that it does not declare."""
+    known = known_names(data)
+    gone = [use.path for use in uses(data) if use.name not in known.get(use.kind, ()) and use.path[0] != "pools"]
+    return validated(_ContextFile, without({key: value for key, value in data.items() if key != "pools"}, gone), source=str(path))
+
+
+def _content(phrase: str) -> list[str]:
+    """Words of a phrase that carry its meaning."""
+    words = [token.text for token in tokens_of(phrase)]
+    return [w for w in words if w.isalpha() and len(w) > 1 and w not in STOP | LIGHT | PARTICLES]
+
+
+def _known(form: str) -> bool:
+    """Whether dictionary or ways to say an act know a word; what looks like an adjective or adverb is none of theirs and counts as known."""
+    return bool(word(form).senses or classes_of(form)) or form.endswith(_QUALITIES)
 
 
 def _may_be_a_name(name: str) -> bool:

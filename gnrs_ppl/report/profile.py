@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,7 @@ def print_overview(found: Overview, written: list[Path]) -> None:
     out = console()
     reach = f", {_day(found.first)} to {_day(found.last)}" if found.first else ""
     out.print(shown(f"{found.events:,} events in {found.cases:,} cases{reach}", "bold"))
-    starts = sorted({v.start for v in found.volumes})
-    by_start = dict.fromkeys(starts, 0)
+    by_start = dict.fromkeys(_starts(found), 0)
     for volume in found.volumes:
         by_start[volume.start] += volume.rows
     line, each = _bars(list(by_start.values()))
@@ -85,6 +84,20 @@ def _left_out(out: Console, count: int, what: str) -> None:
         out.print(shown(f"… and {count:,} more {what}; --json has them", style="dim"))
 
 
+def _starts(found: Overview) -> list[datetime]:
+    """The start of every day, week, month or year from the first row to the last, of those without rows too."""
+    start, last = min((v.start for v in found.volumes), default=None), max((v.start for v in found.volumes), default=None)
+    starts: list[datetime] = []
+    while start is not None and last is not None and start <= last:
+        starts.append(start)
+        if found.unit in ("day", "week"):
+            start += timedelta(days=7 if found.unit == "week" else 1)
+        else:
+            months = start.year * 12 + start.month + (0 if found.unit == "month" else 11)
+            start = datetime(months // 12, months % 12 + 1, 1)
+    return starts
+
+
 def length(seconds: float) -> str:
     """A time in its usual unit: 12 s, 3.5 min, 2 d."""
     if seconds < 1:
@@ -120,7 +133,9 @@ def _silences(channel: Coverage) -> str:
     told = []
     for silence in channel.silences:
         if silence.days >= channel.unusual or not told:
-            told.append(f"{length(silence.days * 86400)} from {_day(silence.start)}" + (" (unusual)" if silence.days >= channel.unusual else ""))
+            told.append(
+                f"{length(silence.days * 86400)} from {_day(silence.start)}" + (" (unusual)" if silence.days >= channel.unusual else "")
+            )
     return ", ".join(told) or "–"
 
 
