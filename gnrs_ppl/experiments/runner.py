@@ -186,7 +186,7 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Exper
     experiment : Experiment
     others : mapping
         Experiments by name, for its needs.
-    request : Request
+    request : ExperimentRequest
     out : Path
         Folder of folders, one per experiment.
 
