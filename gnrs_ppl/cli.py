@@ -292,17 +292,17 @@ def import_(
 def profile(
     context: ContextPath,
     log: Log = None,
-    plots: Annotated[Path | None, _written("Folder for pictures (needs matplotlib).")] = None,
+    plots: Annotated[Path | None, _written("Folder for plots (needs matplotlib).")] = None,
     as_json: Json = False,
 ) -> None:
     """Say what is in the records: volumes, variants, delays, who does what, empty cells, silences, twins."""
     import gnrs_ppl as gnrs
-    from gnrs_ppl.records.pictures import PICTURES
-    from gnrs_ppl.records.pictures import plots as plot
+    from gnrs_ppl.records.plots import PLOTS
+    from gnrs_ppl.records.plots import plots as plot
     from gnrs_ppl.records.profile import overview
 
     if plots is not None:
-        check_folder(plots, PICTURES)
+        check_folder(plots, PLOTS)
     with _working("counting"):
         loaded = gnrs.load_context(str(context), log)
         if loaded.records.prospective:
@@ -666,8 +666,8 @@ def fit(
 ) -> None:
     """Fit the weights of s_search on the annotated dev goals, and say whether that helped."""
     from gnrs_ppl.calibration.fit import fit
-    from gnrs_ppl.calibration.pictures import PICTURES
-    from gnrs_ppl.calibration.pictures import plots as plot
+    from gnrs_ppl.calibration.plots import PLOTS
+    from gnrs_ppl.calibration.plots import plots as plot
     from gnrs_ppl.calibration.weights import POSTERIOR
 
     if out is not None:
@@ -676,7 +676,7 @@ def fit(
         if out.name == POSTERIOR.name:
             raise InputError("is the name of the draws that go beside the weights", "choose another", source=str(out))
     if plots is not None:
-        check_folder(plots, PICTURES)
+        check_folder(plots, PLOTS)
 
     with _working("fitting") as report:
         found = fit(goal or None, optimiser=optimiser.value, seed=seed, report=report)
@@ -701,12 +701,12 @@ def diagnose(
 ) -> None:
     """Say whether the chains mixed, and why; exit 1 when they did not."""
     from gnrs_ppl.inference.diagnostics import diagnose
-    from gnrs_ppl.inference.plots import PICTURES
+    from gnrs_ppl.inference.plots import PLOTS
     from gnrs_ppl.inference.plots import plots as plot
     from gnrs_ppl.inference.trace import exact_marginals, load
 
     if plots is not None:
-        check_folder(plots, PICTURES)
+        check_folder(plots, PLOTS)
     with _working("diagnosing"):
         tree = load(file)
         exact = exact_marginals(tree)

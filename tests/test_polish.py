@@ -37,8 +37,8 @@ from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Settings
 from gnrs_ppl.llm.client import CONCURRENCY
 from gnrs_ppl.realize.english import UNITS, number
 from gnrs_ppl.realize.guard import LONGEST, not_kept
+from gnrs_ppl.realize.guard.mentions import Unreadable, mark
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.mentions import Unreadable, mark
 from gnrs_ppl.realize.polish import Polished, RenderedRule, polish, to_keep
 from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.canonical import canonical, payloads

@@ -302,8 +302,8 @@ class _Compiler:
         )
         rows = act_rows(st, f"{p}_after", c.after.act, c.after.rel, c.key)
         trigger = self.plan.structure.trigger.act
-        own = trigger is not None and any(activity in c.after.act.activities for activity in trigger.activities)
-        count(st, ActSearch(f"{p}_after", rows, c.after.rel, f"{p}_episode", own=own))
+        own_row = trigger is not None and any(activity in c.after.act.activities for activity in trigger.activities)
+        count(st, ActSearch(f"{p}_after", rows, c.after.rel, f"{p}_episode", skips_own_row=own_row))
         unknown = ("e.key IS NULL OR " if c.key else "") + "f.most_possible > 0"
         st.add(
             f"{p}_activation",
@@ -424,7 +424,7 @@ class _Compiler:
                 FROM {p}_target_evidence AS e WHERE e.proven""",
         )
         rows = SortedRows(f"{p}_other", c.key is not None)
-        count(st, ActSearch(f"{p}_other", rows, c.beside, f"{p}_between", own=c.template.startswith("chain")))
+        count(st, ActSearch(f"{p}_other", rows, c.beside, f"{p}_between", skips_own_row=c.template.startswith("chain")))
 
     def _horizon(self, p: str, role: RolePlan) -> str:
         st = self.st

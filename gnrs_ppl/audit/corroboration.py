@@ -102,15 +102,15 @@ class _Corroboration:
         )
 
     def _completions(self, axis: Axis, one_day: bool) -> str:
-        own = "ts" if axis == "instant" else "day"
+        instant = "ts" if axis == "instant" else "day"
         values = []
         for i, channel in self.channels.items():
             latest = [self._latest(f"{i}{j}", offset, axis, one_day) for j, offset in self.offsets.items()]
-            values.append(f"CASE WHEN channel = {channel} THEN {own} ELSE greatest({', '.join(latest)}) END")
+            values.append(f"CASE WHEN channel = {channel} THEN {instant} ELSE greatest({', '.join(latest)}) END")
         kth = f"list_sort([{', '.join(values)}], 'DESC', 'NULLS LAST')[{self.st.bind(f'{self.name}_k', self.role.k)}]"
-        close = "TRUE" if axis == "day" and not self.dated else f"reach >= {own} - {self.within}"
+        close = "TRUE" if axis == "day" and not self.dated else f"reach >= {instant} - {self.within}"
         marks = {"axis": f"'{axis}'", "only_day": "day" if one_day else _ALWAYS}
-        return f"""SELECT series, nr, ts, least(reach, {own}) AS reach{"".join(f", {marks[m]} AS {m}" for m in self.marks)}
+        return f"""SELECT series, nr, ts, least(reach, {instant}) AS reach{"".join(f", {marks[m]} AS {m}" for m in self.marks)}
                    FROM (SELECT *, {kth} AS reach FROM {self.name}_latest) AS l
                    WHERE reach IS NOT NULL AND {close}"""
 

@@ -54,20 +54,20 @@ class ActSearch:
     ----------
     name : str
         Prefix of its common table expressions.
-    rows : Rows
+    rows : SortedRows
         Where to look.
     channels : tuple of str
         The channels that count.
     probes : str
         Rows (inst, case_id, key?, lower_*, upper_*); a null bound is open. With ``nearest`` closest also at_end, the
-        end-of-grain of the activation; with ``from_start`` also empty; with ``own`` also event_id.
+        end-of-grain of the activation; with ``from_start`` also empty; with ``skips_own_row`` also event_id.
     lower, upper : Tie
         What a tie at the bound is (I3, T1).
     nearest : str
         Which row of a channel is its witness (V7).
     from_start : bool
         Whether the lower bound may be the start of the case, which the upper bound may precede (E7).
-    own : bool
+    skips_own_row : bool
         Whether the probe's own row must be left out (M4).
     """
 
@@ -79,7 +79,7 @@ class ActSearch:
     upper: Tie = "in"
     nearest: Nearest = "first"
     from_start: bool = False
-    own: bool = False
+    skips_own_row: bool = False
 
 
 # Rows
@@ -133,14 +133,14 @@ def _rows(
 ) -> SortedRows:
     terms.append(f"channel IN ({', '.join(_channels(st, name, channels))})")
     terms += [f'("{column}" IS NOT NULL OR NULL)' for column in ("timestamp", key) if column]
-    ts, grain, own = "row_ts", "row_grain", ""
+    ts, grain, row_columns = "row_ts", "row_grain", ""
     if common is not None:
         ts = "date_trunc('day', row_ts + to_minutes(off)) - to_minutes(off)" if common == "day" else f"date_trunc('{common}', row_ts)"
-        grain, own = f"CASE WHEN row_ts IS NOT NULL THEN '{common}' END", "row_ts, row_grain,"
+        grain, row_columns = f"CASE WHEN row_ts IS NOT NULL THEN '{common}' END", "row_ts, row_grain,"
     st.add(
         f"{name}_rows",
         about,
-        f"""SELECT case_id, {"key," if key else ""} channel, event_id, coalesce({ts}, {_BEGIN}) AS ts, off, {grain} AS grain, {own}
+        f"""SELECT case_id, {"key," if key else ""} channel, event_id, coalesce({ts}, {_BEGIN}) AS ts, off, {grain} AS grain, {row_columns}
                    coalesce(matched, FALSE) AS definite
             FROM (
                 SELECT case_id, {f'"{key}" AS key,' if key else ""} channel, event_id, "timestamp" AS row_ts,
@@ -355,15 +355,15 @@ def _hits(st: SqlStatement, search: ActSearch) -> None:
     }
     low, high = (bound if bound in edges else edge for bound, edge in (("may_open", "opens"), ("may_close", "closes")))
     counts["possible"] = f"greatest(coalesce(at_{high}.places, 0) - coalesce(at_{low}.places, 0), 0)"
-    held, first, own = "CASE WHEN g.definite THEN g.until - g.before ELSE 0 END", "g.before + 1", ""
+    held, first, own_join = "CASE WHEN g.definite THEN g.until - g.before ELSE 0 END", "g.before + 1", ""
     possible = "g.possible"
-    if search.own:
+    if search.skips_own_row:
         st.add(
             f"{name}_own",
             "Line 10: the trigger's own row, which is not looked for",
             f"SELECT p.inst, r.series, r.place FROM {search.probes} AS p JOIN {rows.name}_ranked AS r ON r.event_id = p.event_id",
         )
-        own = f"LEFT JOIN {name}_own AS o ON o.inst = e.inst AND o.series = e.series"
+        own_join = f"LEFT JOIN {name}_own AS o ON o.inst = e.inst AND o.series = e.series"
         counts["own"] = "o.place"
         mine = "CAST(g.own IS NOT NULL AS INTEGER)"
         held, possible = f"CASE WHEN g.definite THEN g.until - g.before - {mine} ELSE 0 END", f"g.possible - {mine}"
@@ -384,7 +384,7 @@ def _hits(st: SqlStatement, search: ActSearch) -> None:
         f"{name}_hits",
         "Line 22: the rows of each series inside the interval, and the places of those that are wanted",
         f"""SELECT g.inst, g.series, g.channel, g.before, {", ".join(f"{v} AS {c}" for c, v in places.items())}
-            FROM (SELECT {inner} FROM {name}_edges AS e {" ".join(_as_of(rows, edge) for edge in edges)} {own}) AS g""",
+            FROM (SELECT {inner} FROM {name}_edges AS e {" ".join(_as_of(rows, edge) for edge in edges)} {own_join}) AS g""",
     )
 
 

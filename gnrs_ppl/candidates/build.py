@@ -52,7 +52,7 @@ def pools_of(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> B
     Parameters
     ----------
     context : Context
-    proposals : sequence of Proposal
+    proposals : sequence of ProposedCandidate
         Of the fourth source; the pools are what they are without it where there are none.
 
     Raises

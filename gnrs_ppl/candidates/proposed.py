@@ -43,7 +43,7 @@ class Proposed(NamedTuple):
 
     Attributes
     ----------
-    proposals : tuple of Proposal
+    proposals : tuple of ProposedCandidate
         What stays.
     dropped : tuple of Dropped
         What does not, and why; the model's words are in it, cut and without markup.

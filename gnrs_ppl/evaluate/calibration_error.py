@@ -108,7 +108,7 @@ def measured() -> CalibrationError | None:
     return CalibrationError(data["regrets"], data["error"], data["rules"], Map(*(tuple(data["map"][k]) for k in ("score", "worth"))))
 
 
-def as_json(found: CalibrationError, provenance: dict[str, object]) -> str:
+def as_json(calibration: CalibrationError, provenance: dict[str, object]) -> str:
     """Text of the data file."""
-    data = {**found._asdict(), "map": found.map._asdict(), "mean_regret": found.mean_regret, "provenance": provenance}
+    data = {**calibration._asdict(), "map": calibration.map._asdict(), "mean_regret": calibration.mean_regret, "provenance": provenance}
     return json.dumps(data, indent=2) + "\n"

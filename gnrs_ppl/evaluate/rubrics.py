@@ -197,7 +197,7 @@ def judge(
 
     Parameters
     ----------
-    items : sequence of Item
+    items : sequence of BlindedText
     model : Model
     rubric : {"v1", "v2"}
         Its frozen prompt is used.
@@ -214,8 +214,8 @@ def judge(
     """
     asked = [(item, sample) for sample in range(repeats) for item in items if item.text.strip()]
     answers = ask(model, [_request(item, rubric, role, sample) for item, sample in asked], concurrency)
-    said = {(item.id, sample): answer for (item, sample), answer in zip(asked, answers, strict=True)}
-    return [_marks(item, sample, said.get((item.id, sample))) for item in items for sample in range(repeats)]
+    by_item = {(item.id, sample): answer for (item, sample), answer in zip(asked, answers, strict=True)}
+    return [_marks(item, sample, by_item.get((item.id, sample))) for item in items for sample in range(repeats)]
 
 
 def score(
@@ -231,19 +231,19 @@ def score(
 
     Parameters
     ----------
-    rules : sequence of Written
+    rules : sequence of JudgedRule
     seed : int
         Of the order in which they are judged.
     model, role, repeats, concurrency
         As for :func:`judge`.
     """
     items, key = blinded([(rule.context, rule.text) for rule in rules], seed)
-    found: dict[tuple[int, Rubric], list[Marks]] = {}
+    by_place: dict[tuple[int, Rubric], list[Marks]] = {}
     for rubric in RUBRICS:
         marks = judge(items, model, rubric, role=role, repeats=repeats, concurrency=concurrency)
         for number, place in enumerate(key):
-            found[place, rubric] = marks[number * repeats : (number + 1) * repeats]
-    return [_row(rule, {rubric: found[place, rubric] for rubric in RUBRICS}) for place, rule in enumerate(rules)]
+            by_place[place, rubric] = marks[number * repeats : (number + 1) * repeats]
+    return [_row(rule, {rubric: by_place[place, rubric] for rubric in RUBRICS}) for place, rule in enumerate(rules)]
 
 
 def _request(item: BlindedText, rubric: Rubric, role: Judge, sample: int) -> Request[Any]:

@@ -39,10 +39,10 @@ class GoalSummary(NamedTuple):
 
 def summaries(goal_ids: Iterable[str], *, revealed: bool = False) -> list[GoalSummary]:
     """Rows for some goals; test and OOD goals need ``revealed``."""
-    found = []
+    lines = []
     for goal in goal_ids:
         worlds = held_out(goal, revealed=revealed)
-        found.append(
+        lines.append(
             GoalSummary(
                 goal,
                 reference(goal, revealed=revealed),
@@ -52,4 +52,4 @@ def summaries(goal_ids: Iterable[str], *, revealed: bool = False) -> list[GoalSu
                 ceiling(goal, revealed=revealed),
             )
         )
-    return found
+    return lines

@@ -123,7 +123,7 @@ def _elsewhere(own: Rows, exact: Rows) -> tuple[int, int, int, int]:
 
 def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Audit F1 of every variant with its interval over goals, few chains beside many."""
-    from gnrs_ppl.experiments.figures import COLOURS, MARKERS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
     names = (BASE, *ABLATIONS)
     figure = blank(7.5, 0.34 * len(names) + 1.2)

@@ -154,7 +154,7 @@ def draw_graph(one: RecordedChain) -> Figure:
     """AND node, OR nodes and candidates; the chosen ones filled."""
     import textwrap
 
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, blank
 
     graph, best, start = one.found.graph, one.found.best, one.found.chains.starts[0]
     lexicon = GoalBench(one.goal).lexicon
@@ -194,7 +194,7 @@ def draw_graph(one: RecordedChain) -> Figure:
 
 def draw_trace(one: RecordedChain) -> Figure:
     """s_search by step, accepted edits by move, and the optimum."""
-    from gnrs_ppl.experiments.figures import COLOURS, MARKERS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
     chains = one.found.chains
     scores = np.concatenate([chains.start_score[:1], chains.score[0]])

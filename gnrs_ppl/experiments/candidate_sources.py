@@ -64,7 +64,7 @@ def _paper(quantity: str) -> dict[str, float | None]:
 
 def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Payloads by source for every method."""
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, blank
 
     chains = max(request.chains)
     found = [(name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)]

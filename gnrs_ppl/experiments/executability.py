@@ -25,7 +25,7 @@ from gnrs_ppl.experiments.packs import (
     task_card,
     write_pack,
 )
-from gnrs_ppl.experiments.published import figures
+from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
@@ -122,7 +122,7 @@ def _percent(hits: Sequence[bool]) -> float:
 
 def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> ResultTable:
     """What people say of each method."""
-    paper = figures(start="executability audit")
+    paper = printed_numbers(start="executability audit")
     better = preferred(people, key)
     entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
@@ -143,7 +143,7 @@ def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]
 
 def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> ResultTable:
     """HARD-OK against people, and people among each other, over both methods' rules."""
-    printed = figures(start="executability audit")
+    printed = printed_numbers(start="executability audit")
     votes = [vote for method in METHODS for vote in verdicts(people, key, method).values()]
     gate = [passed for method in METHODS for passed in _gate(key, rows, method)]
     entries: list[tuple[CellValue, ...]] = []

@@ -11,7 +11,7 @@ from gnrs_ppl.evaluate.hard_ok import RHO_GATE, SUPPORT_WEIGHTS, rho
 from gnrs_ppl.experiments.main import HARD_OK
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.parts import METHOD, RUNS, mean
-from gnrs_ppl.experiments.published import figures
+from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
@@ -42,7 +42,7 @@ def report(run: Run) -> Report:
 
 def supports(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Mean payloads by support and mean ρ."""
-    printed = figures("HARD-OK audit")
+    printed = printed_numbers("HARD-OK audit")
 
     def told(what: str, name: str, digits: int) -> ColumnGroup[Line]:
         return part(name, digits, lambda line: printed.get(f"{what} of {line.method}"), paper=True)
@@ -97,7 +97,7 @@ def gate_and_h(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
 
 def worked_example() -> ResultTable:
     """The paper's example of a rule that fails the gate, by every reading of its seven inferred payloads."""
-    printed = figures("HARD-OK audit")
+    printed = printed_numbers("HARD-OK audit")
     direct, inferred, missing = (int(printed[f"example: {kind}"]) for kind in ("direct", "inferred", "missing"))
     entries: list[tuple[CellValue, ...]] = []
     for derivable in range(inferred + 1):
@@ -112,7 +112,7 @@ def worked_example() -> ResultTable:
 
 def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Mean payloads by support for every method, and how ρ of the base method spreads over goals."""
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, blank
 
     chains = max(request.chains)
     named_rows = [(name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)]

@@ -149,7 +149,7 @@ def crossovers() -> ResultTable:
 
 def draw() -> Figure:
     """The composite against its weight, main benchmark and held-out family."""
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, blank
 
     figure = blank(9.5, 4.2)
     marked = {OURS: COLOURS[1], "No LLM candidates": COLOURS[0], "Direct Prompting": COLOURS[2], "No record grounding": COLOURS[3]}

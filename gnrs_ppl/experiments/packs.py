@@ -115,7 +115,7 @@ def write_pack(folder: Path, items: Sequence[PackItem], questions: Sequence[Ques
     Parameters
     ----------
     folder : Path
-    items : sequence of Item
+    items : sequence of PackItem
         Shuffled here.
     questions : sequence of Question
     instructions : str

@@ -118,7 +118,7 @@ def _iso(axes: Axes, low: float, high: float) -> None:
 
 def draw_paper() -> Figure:
     """The paper's plane with lines of equal composite, and its margins."""
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, blank
 
     figure = blank(12, 4.4)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
@@ -142,7 +142,7 @@ def draw_paper() -> Figure:
 
 def _points(axes: Axes, found: Mapping[str, Point]) -> None:
     """Points, diamonds on the front; names in a column on the right, in the order of the points, with thin lines to them."""
-    from gnrs_ppl.experiments.figures import COLOURS
+    from gnrs_ppl.experiments.plots import COLOURS
 
     best = front(found)
     order = sorted(found, key=lambda name: (found[name].hard_ok, found[name].average))
@@ -163,7 +163,7 @@ def _points(axes: Axes, found: Mapping[str, Point]) -> None:
 
 def draw_transfer() -> Figure:
     """Three methods of the paper on the synthetic goals and on the cards."""
-    from gnrs_ppl.experiments.figures import COLOURS, MARKERS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
     figure = blank(6, 4.4)
     axes = figure.add_subplot()
@@ -182,7 +182,7 @@ def draw_transfer() -> Figure:
 
 def draw_ours(here: Mapping[str, Point]) -> Figure:
     """Our methods on the plane of audit F1 and HARD-OK."""
-    from gnrs_ppl.experiments.figures import blank
+    from gnrs_ppl.experiments.plots import blank
 
     figure = blank(8.5, 4.6)
     axes = figure.add_subplot()

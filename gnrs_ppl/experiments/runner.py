@@ -186,7 +186,7 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Exper
     experiment : Experiment
     others : mapping
         Experiments by name, for its needs.
-    request : Request
+    request : ExperimentRequest
     out : Path
         Folder of folders, one per experiment.
 
@@ -478,7 +478,7 @@ def drawable(report: Report) -> Report:
 
 def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) -> dict[str, Any]:
     """Write tables, figures, page and summary into a run's folder; gives the summary."""
-    from gnrs_ppl.experiments import figures
+    from gnrs_ppl.experiments import plots
 
     has_rows = (folder / ROWS).is_file()
     config = read_data(folder / CONFIG) if has_rows else config
@@ -494,7 +494,7 @@ def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) ->
     } | ({"scripted": True} if report.scripted else {})
     write_all(folder / "tables", [file for table in report.tables for file in tables.files(table)])
     if report.figures:
-        write_all(folder / "figures", [file for name, draw in report.figures.items() for file in figures.files(name, draw())])
+        write_all(folder / "figures", [file for name, draw in report.figures.items() for file in plots.files(name, draw())])
     written = [(SUMMARY, _json(summary)), ("report.md", page(config, report, asks))]
     write_all(folder, [*([] if has_rows else [(CONFIG, _json(config))]), *written])
     return summary

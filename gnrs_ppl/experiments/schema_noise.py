@@ -24,7 +24,7 @@ from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.parts import told
-from gnrs_ppl.experiments.published import figures
+from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Cell, Row, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import best_of
@@ -188,7 +188,7 @@ def report(run: Run) -> Report:
 
 def drops(rows: Sequence[Row]) -> ResultTable:
     """Change from the clean context, paired."""
-    printed = figures(start="schema noise")
+    printed = printed_numbers(start="schema noise")
     clean = of(rows, CLEAN)
     entries: list[tuple[CellValue, ...]] = []
     for kind, strength in itertools.product(KINDS, STRENGTHS):
@@ -220,7 +220,7 @@ def drops(rows: Sequence[Row]) -> ResultTable:
 
 def draw(rows: Sequence[Row]) -> Figure:
     """HARD-OK and audit F1 against strength."""
-    from gnrs_ppl.experiments.figures import COLOURS, MARKERS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
     figure = blank(8, 3.4)
     at = [0.0, *(100 * share for share in STRENGTHS.values())]

@@ -9,7 +9,7 @@ from typing import cast
 from gnrs_ppl.experiments.agreement import Kind, correlation
 from gnrs_ppl.experiments.human_calibration import METHODS, chosen
 from gnrs_ppl.experiments.judging import judge_rows
-from gnrs_ppl.experiments.published import figures, published
+from gnrs_ppl.experiments.published import printed_numbers, published
 from gnrs_ppl.experiments.rows import Row, Rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
@@ -56,7 +56,7 @@ def agreement(rows: Sequence[Row]) -> ResultTable:
     """Correlation of the two judges' Avg over texts that both marked."""
     pairs = [(row["avg"], row["second_avg"]) for row in rows if row["avg"] is not None and row["second_avg"] is not None]
     first, second = ([pair[i] for pair in pairs] for i in (0, 1))
-    printed = figures("second evaluator")
+    printed = printed_numbers("second evaluator")
     entries: list[tuple[CellValue, ...]] = [
         (name, len(pairs), correlation(kind, first, second), cast(float, printed.get(f"{name} of Gemini with GPT")))
         for name, kind in KINDS.items()

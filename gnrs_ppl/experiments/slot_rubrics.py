@@ -65,7 +65,7 @@ def _mean(changes: dict[str, float]) -> float | None:
 
 def draw(rows: Sequence[Row]) -> Figure:
     """Change of Avg by slot and family, as many distractors as candidates; a dash where nothing was marked."""
-    from gnrs_ppl.experiments.figures import blank
+    from gnrs_ppl.experiments.plots import blank
 
     own = of(rows, OWN)
     families = [family for family in FAMILIES if family in set(own.families().values())]

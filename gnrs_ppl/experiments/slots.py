@@ -243,7 +243,7 @@ def coverage(rows: Sequence[Row]) -> ResultTable:
 
 def draw(rows: Sequence[Row]) -> Figure:
     """Change of audit F1 and changed verdicts by slot and family."""
-    from gnrs_ppl.experiments.figures import blank
+    from gnrs_ppl.experiments.plots import blank
 
     own = of(rows, OWN)
     families = [family for family in FAMILIES if family in set(own.families().values())]

@@ -30,11 +30,11 @@ class MeanEstimate(NamedTuple):
     Attributes
     ----------
     mean : float
-    percentile : Interval
+    percentile : ConfidenceInterval
         Goals resampled, quantiles of the means: what the paper does.
-    bca : Interval or None
+    bca : ConfidenceInterval or None
         The same samples, corrected for bias and skewness; None where the correction is not defined (all samples on one side).
-    families : Interval or None
+    families : ConfidenceInterval or None
         Scene families resampled whole, quantiles; goals of a family share a log, so this is the honest one where there are enough. None
         where there is one family, which says nothing of others.
     goals : int

@@ -48,7 +48,7 @@ class Writer(NamedTuple):
     name : str
     says : str
         What is switched off, or what a baseline does.
-    method : Method or None
+    method : SearchMethod or None
         How structures are searched; None for a baseline.
     baseline : Baseline or None
     model : bool

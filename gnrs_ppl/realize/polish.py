@@ -72,7 +72,7 @@ def polish(
 
     Parameters
     ----------
-    rules : sequence of Rule
+    rules : sequence of RenderedRule
     model : Model
     version : {"v1", "v2"}
         Which prompt.

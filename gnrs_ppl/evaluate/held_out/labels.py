@@ -57,11 +57,11 @@ def held_out(goal_id: str, *, revealed: bool = False) -> tuple[HeldOut, ...]:
         A test or OOD goal without ``revealed``.
     """
     family = _guarded(goal_id, revealed)
-    found = []
+    logs = []
     for world in _file(family)["worlds"]:
         truth, entitled = (_spelled(world["cases"], world["labels"][goal_id][kind]) for kind in ("truth", "entitled"))
-        found.append(HeldOut(world["seed"], _log(family, world["seed"]), truth, entitled))
-    return tuple(found)
+        logs.append(HeldOut(world["seed"], _log(family, world["seed"]), truth, entitled))
+    return tuple(logs)
 
 
 def reference(goal_id: str, *, revealed: bool = False) -> HiddenNorm:

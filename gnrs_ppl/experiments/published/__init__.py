@@ -83,7 +83,7 @@ def published(label: str) -> tuple[dict[str, str], ...]:
         return tuple(csv.DictReader(file, strict=True))
 
 
-def figures(section: str = "", start: str = "") -> dict[str, float]:
-    """Figures of the running text by quantity: those of a section, or whose name begins so."""
+def printed_numbers(section: str = "", start: str = "") -> dict[str, float]:
+    """Numbers of the running text by quantity: those of a section, or whose name begins so."""
     rows = published("text")
     return {row["quantity"]: float(row["value"]) for row in rows if section in ("", row["section"]) and row["quantity"].startswith(start)}

@@ -1,4 +1,4 @@
-"""Three pictures of a log: rows over time, delays between acts, and who does what."""
+"""Three plots of a log: rows over time, delays between acts, and who does what."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gnrs_ppl.safe_text import visible
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PICTURES = ("volumes.png", "delays.png", "doers.png")
+PLOTS = ("volumes.png", "delays.png", "doers.png")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 """Okabe and Ito's, told apart by most eyes; the last is for what is left."""
 MOST_STEPS = 20
@@ -32,7 +32,7 @@ _TICKS = (
 
 
 def plots(found: Overview, folder: Path) -> list[Path]:
-    """Write ``PICTURES``.
+    """Write ``PLOTS``.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def plots(found: Overview, folder: Path) -> list[Path]:
         raise InputError("plots need matplotlib, which is not installed", "pip install 'gnrs-ppl[plots]'") from None
     files = []
     heights = (3.6, 1.2 + 0.28 * min(len(found.steps), MOST_STEPS), 2.2 + 0.28 * min(len(found.acts), MOST_ACTS))
-    for name, height, draw in zip(PICTURES, heights, (_volumes, _delays, _doers), strict=True):
+    for name, height, draw in zip(PLOTS, heights, (_volumes, _delays, _doers), strict=True):
         figure, content = Figure(figsize=(10, max(height, 2.6)), layout="constrained"), io.BytesIO()
         draw(found, figure)
         figure.savefig(content, format="png", dpi=120)
