@@ -291,6 +291,32 @@ def _ends(events: Events, derived: Derived) -> None:
         derived.data["records"][field_] = [row[0] for row in found]
         share = covered / cases
         derived.note(("records", field_), "case ends", round(0.9 * share, 2), f"{word} in {covered:,} of {cases:,} cases")
+    if "case_end" not in derived.data["records"]:
+        _quiet(events, derived, cases)
+
+
+QUIET = (("P1D", 1), ("P7D", 7), ("P1M", 31), ("P3M", 92), ("P6M", 184), ("P1Y", 366), ("P2Y", 731), ("P5Y", 1827))
+"""Silences after which a case may be taken as closed, with their longest days."""
+SILENT = 0.99
+"""Share of cases that must know no longer silence while they run."""
+
+
+def _quiet(events: Events, derived: Derived, cases: int) -> None:
+    """A silence after which a case is taken as closed, where no activity closes cases: without one no ban could ever be kept."""
+    longest = [
+        row[0] or 0.0
+        for row in events.staging.rows_of(
+            "SELECT max(gap) FROM (SELECT case_id, instant - lag(instant) OVER (PARTITION BY case_id ORDER BY instant, row) AS gap "
+            "FROM seen) GROUP BY case_id ORDER BY 1 NULLS FIRST"
+        )
+    ]
+    for text, days in QUIET:
+        within = sum(gap <= days * 86400 for gap in longest)
+        if longest and within >= SILENT * len(longest):
+            derived.data["records"]["quiet_after"] = text
+            told = f"no act closes cases; in {within:,} of {cases:,} no silence is longer: a case silent for that long is taken as closed"
+            derived.note(("records", "quiet_after"), "case ends", 0.5, told)
+            return
 
 
 def _described(attribute: Attribute) -> str:

@@ -139,6 +139,8 @@ class _Reader:
             begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
             if patterns.FOUR_EYES.search(self.text.sentence, begin, end):
                 inside = [k for k, m in enumerate(self.marked.mentions) if start <= m.at < stop and m.told[0].score >= WELL_TOLD]
+                told = {k: self.marked.mentions[k].told[0] for k in inside}
+                inside = [k for k in inside if not any(told[k].at in told[j].used for j in inside if j != k)]  # not within another's words
                 first = {self.marked.acts[k]: k for k in reversed(inside)}
                 if len(first) == 2:
                     earlier, later = sorted(first.values())
