@@ -130,12 +130,12 @@ def _share(part: int, whole: int) -> str:
 
 
 def _silences(channel: Coverage) -> str:
+    """The longest silence, and all that chance does not explain."""
     told = []
     for silence in channel.silences:
-        if silence.days >= channel.unusual or not told:
-            told.append(
-                f"{length(silence.days * 86400)} from {_day(silence.start)}" + (" (unusual)" if silence.days >= channel.unusual else "")
-            )
+        unusual = " (unusual)" if silence.days >= channel.unusual else ""
+        if unusual or not told:
+            told.append(f"{length(silence.days * 86400)} from {_day(silence.start)}{unusual}")
     return ", ".join(told) or "–"
 
 
