@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 import gnrs_ppl as gnrs
+from gnrs_ppl.audit.files import audit_files
 from gnrs_ppl.cli import run
 from gnrs_ppl.records.lint import CHECKS, lint
 from gnrs_ppl.records.profile import overview
@@ -55,6 +56,14 @@ records:
   case_start: [FileComplaint]
   case_end: [AnswerComplaint]
 """
+RULE = {
+    "rule": {
+        "trigger": {"act": "FileComplaint", "channel": "desk_log"},
+        "norm": {"bearer": {"role": "clerk"}, "constraints": [{"template": "response", "target": "AnswerComplaint", "deadline": "P3D"}]},
+        "evidence": {"channels": ["desk_log", "post_log"], "operator": "any"},
+        "procedure": {"steps": [{"stage": "review", "name": "look_into_it", "role": "clerk"}]},
+    }
+}
 HEADER = ("event_id", "case_id", "activity", "timestamp", "resource", "role", "object", "channel")
 Rows = list[dict[str, str]]
 Data = dict[str, Any]
@@ -335,19 +344,7 @@ def test_fixes_change_no_verdict(tmp_path: Path) -> None:
     rows = clean_rows()
     rows[2]["role"], rows[7]["activity"] = "visitor", "Close Case"
     path = write(tmp_path, rows, text=CLEAN_TEXT)
-    structure = {
-        "rule": {
-            "trigger": {"act": "FileComplaint", "channel": "desk_log"},
-            "norm": {
-                "bearer": {"role": "clerk"},
-                "constraints": [{"template": "response", "target": "AnswerComplaint", "deadline": "P3D"}],
-            },
-            "evidence": {"channels": ["desk_log", "post_log"], "operator": "any"},
-        }
-    }
-    (tmp_path / "rule.json").write_text(json.dumps(structure))
-    from gnrs_ppl.audit.files import audit_files
-
+    (tmp_path / "rule.json").write_text(json.dumps(RULE))
     before = audit_files(tmp_path / "rule.json", None, path)
     assert lint(path, fix=True).fixed
     assert audit_files(tmp_path / "rule.json", None, path).verdicts == before.verdicts
@@ -358,17 +355,7 @@ def test_an_audit_says_which_findings_touch_its_rule(tmp_path: Path, capsys: pyt
     twins(240)(rows, data)
     rows[2]["role"] = "visitor"  # of this the rule says nothing
     path = write(tmp_path, rows, text=CLEAN_TEXT)
-    rule = {
-        "rule": {
-            "trigger": {"act": "FileComplaint", "channel": "desk_log"},
-            "norm": {
-                "bearer": {"role": "clerk"},
-                "constraints": [{"template": "response", "target": "AnswerComplaint", "deadline": "P3D"}],
-            },
-            "evidence": {"channels": ["desk_log", "post_log"], "operator": "any"},
-        }
-    }
-    (tmp_path / "rule.json").write_text(json.dumps(rule))
+    (tmp_path / "rule.json").write_text(json.dumps(RULE))
     run(["audit", str(path), "--rule", str(tmp_path / "rule.json"), "--json"])
     line = "1 finding of gnrs lint touches this rule: G307 (AnswerComplaint)"
     assert line in json.loads(capsys.readouterr().out)["findings"]
