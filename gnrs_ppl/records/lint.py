@@ -395,7 +395,8 @@ def mixed_offsets(m: Material) -> Iterator[Found]:
            usual AS (SELECT day, arg_max(minutes, n) AS minutes FROM (
                          SELECT day, minutes, sum(n) - minutes / 1e6 AS n FROM counted GROUP BY day, minutes) GROUP BY day),
            differing AS (
-               SELECT c.channel, c.n, c.day, c.minutes, u.minutes AS most FROM counted c JOIN usual u USING (day) WHERE c.minutes <> u.minutes)
+               SELECT c.channel, c.n, c.day, c.minutes, u.minutes AS most FROM counted c JOIN usual u USING (day)
+               WHERE c.minutes <> u.minutes)
            SELECT channel, count(DISTINCT day), sum(n), min(day), min_by(minutes, day), min_by(most, day), max(abs(minutes - most)),
                   (SELECT date_diff('day', min(day), max(day)) FROM counted) FROM differing GROUP BY channel ORDER BY channel"""
     )
@@ -433,7 +434,8 @@ def some_dates_alone(m: Material) -> Iterator[Found]:
     for channel, dates, dated in _dates(m):
         if 0 < dates < dated:
             acts = m.rows(
-                "SELECT activity, count(*) AS n FROM events WHERE channel = $channel AND grain = 'day' GROUP BY ALL ORDER BY n DESC, activity",
+                "SELECT activity, count(*) AS n FROM events WHERE channel = $channel AND grain = 'day' "
+                "GROUP BY ALL ORDER BY n DESC, activity",
                 {"channel": channel},
             )
             yield Found(
@@ -907,7 +909,7 @@ def _content(phrase: str) -> list[str]:
 
 
 def _known(form: str) -> bool:
-    """Whether dictionary or ways to say an act know a word; what looks like an adjective or adverb is none of theirs and counts as known."""
+    """Whether dictionary or ways to say an act know a word; what looks like an adjective or adverb counts as known."""
     return bool(word(form).senses or classes_of(form)) or form.endswith(_QUALITIES)
 
 

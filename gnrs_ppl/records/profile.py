@@ -231,7 +231,8 @@ def _steps(connection: duckdb.DuckDBPyConnection) -> tuple[tuple[Step, ...], int
     found = connection.execute(
         """WITH placed AS (
                SELECT activity, "timestamp" AS instant, lag(activity) OVER w AS earlier, lag("timestamp") OVER w AS since
-               FROM events WHERE activity IS NOT NULL AND "timestamp" IS NOT NULL WINDOW w AS (PARTITION BY case_id ORDER BY "timestamp", rowid))
+               FROM events WHERE activity IS NOT NULL AND "timestamp" IS NOT NULL
+               WINDOW w AS (PARTITION BY case_id ORDER BY "timestamp", rowid))
            SELECT earlier, activity, count(*) AS n, quantile_cont(epoch(instant) - epoch(since), $quantiles), count(*) OVER ()
            FROM placed WHERE earlier IS NOT NULL GROUP BY earlier, activity ORDER BY n DESC, earlier, activity LIMIT $most""",
         {"quantiles": list(QUANTILES), "most": STEPS},
@@ -267,7 +268,8 @@ def coverage_of(log: EventLog, records: RecordLayer) -> tuple[Coverage, ...]:
     """
     found: dict[str, Coverage] = {}
     for channel, n, first, last, silences in log.connection.execute(
-        f"""SELECT channel, count(*), min(instant), max(instant), max({{'length': instant - before, 'start': before, 'end': instant}}, $most)
+        f"""SELECT channel, count(*), min(instant), max(instant),
+                   max({{'length': instant - before, 'start': before, 'end': instant}}, $most)
             FROM (SELECT channel, {_LOCAL} AS instant, lag({_LOCAL}) OVER (PARTITION BY channel ORDER BY "timestamp") AS before
                   FROM events WHERE channel IS NOT NULL) GROUP BY channel ORDER BY channel""",
         {"most": SILENCES},

@@ -130,13 +130,13 @@ def _share(part: int, whole: int) -> str:
 
 
 def _silences(channel: Coverage) -> str:
-    parts: list[str] = []
+    """The longest silence, and all that chance does not explain."""
+    told: list[str] = []
     for silence in channel.silences:
-        if silence.days >= channel.unusual or not parts:
-            parts.append(
-                f"{length(silence.days * 86400)} from {_day(silence.start)}" + (" (unusual)" if silence.days >= channel.unusual else "")
-            )
-    return ", ".join(parts) or "–"
+        unusual = " (unusual)" if silence.days >= channel.unusual else ""
+        if unusual or not told:
+            told.append(f"{length(silence.days * 86400)} from {_day(silence.start)}{unusual}")
+    return ", ".join(told) or "–"
 
 
 def _day(instant: datetime | None) -> str:
