@@ -31,7 +31,7 @@ def audit_files(rule: Path, log: Path | None = None, context: Path | None = None
     """
     unchanged = as_written(rule)
     read = read_rule(rule)
-    given = load_context(context) if context is not None else None
+    given = load_context(context, goalless=True) if context is not None else None
     records = given.records if given else read.records or RecordLayer()
     if log is not None:
         path = log
