@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.context import Context
     from gnrs_ppl.context.types import Schema
     from gnrs_ppl.draft import Draft
+    from gnrs_ppl.goals.write import Written
 
 NOBODY_READS = 141
 """Exit code of a command whose reader has gone, as the shell has it for SIGPIPE."""
@@ -304,7 +305,7 @@ def profile(
     if plots is not None:
         check_folder(plots, PLOTS)
     with _working("counting"):
-        loaded = gnrs.load_context(str(context), log)
+        loaded = gnrs.load_context(str(context), log, goalless=True)
         if loaded.records.prospective:
             raise InputError("names no log: its records are only declared", "pass --log", source=loaded.source, field="records.log")
         found = overview(loaded.log)
@@ -315,6 +316,126 @@ def profile(
     from gnrs_ppl.report.profile import print_overview
 
     print_overview(found, drawn)
+
+
+goal_app = typer.Typer(help="A context's goal: write it from a sentence, change it.", no_args_is_help=True)
+app.add_typer(goal_app, name="goal")
+ContextFile = Annotated[
+    Path, typer.Argument(metavar="CONTEXT", help="Context file (YAML or JSON), with or without a goal.", show_default=False)
+]
+GoalId = Annotated[
+    str | None, typer.Option("--id", metavar="ID", help="A name for the goal; made of the sentence unless given.", show_default=False)
+]
+
+
+def _stated(metavar: str, says: str) -> Any:
+    return typer.Option(metavar=metavar, help=f"{says}; may be repeated.", show_default=False)
+
+
+Required = Annotated[list[str] | None, _stated("ACT", "An act the rule must demand")]
+Forbidden = Annotated[list[str] | None, _stated("ACT", "An act the rule must ban")]
+Permitted = Annotated[list[str] | None, _stated("ACT", "An act no rule may demand or ban")]
+Triggers = Annotated[list[str] | None, _stated("ACT", "An act that sets the rule to work")]
+Timed = Annotated[list[str] | None, _stated("ACT", "A required act that --within is for")]
+Roles = Annotated[list[str] | None, _stated("ROLE", "Who is bound")]
+Locations = Annotated[list[str] | None, _stated("PLACE", "Where")]
+Objects = Annotated[list[str] | None, _stated("OBJECT", "On what")]
+Values = Annotated[list[str] | None, _stated("VALUE", "What the institution cares for")]
+Within = Annotated[str | None, typer.Option(metavar="TIME", help="Time within which: P60D, PT4H, P2M.", show_default=False)]
+ForceOption = Annotated[str | None, typer.Option("--force", metavar="FORCE", help="must, should or may.", show_default=False)]
+
+
+@goal_app.command("new")
+def goal_new(
+    context: ContextFile,
+    sentence: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="What the rule is for: who must or must not do what, when, after what.", show_default=False),
+    ] = None,
+    id_: GoalId = None,
+    required: Required = None,
+    forbidden: Forbidden = None,
+    permitted: Permitted = None,
+    triggers: Triggers = None,
+    timed: Timed = None,
+    roles: Roles = None,
+    locations: Locations = None,
+    objects: Objects = None,
+    values: Values = None,
+    within: Within = None,
+    force: ForceOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: the best reading, and in place of a goal that stands there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write a goal into a context file from a sentence; a terminal is asked what that leaves open; exit 3 where nothing can be held."""
+    from gnrs_ppl.goals.write import new_goal
+
+    ask = None
+    if not yes and not as_json and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
+        from gnrs_ppl.report.goal import Terminal
+
+        ask = Terminal()
+    if sentence is None and ask is not None:
+        sentence = ask.line("The sentence")
+    _check_sentence(sentence)
+    stated = {
+        "id": id_, "required": required, "forbidden": forbidden, "permitted": permitted,
+        "triggers": triggers, "timed": timed, "roles": roles, "locations": locations, "objects": objects,
+        "values": values, "within": within, "force": force,
+    }  # fmt: skip
+    done = new_goal(context, str(sentence), {name: value for name, value in stated.items() if value}, ask=ask, replace_goal=yes)
+    _say_goal(done, as_json)
+
+
+@goal_app.command("edit")
+def goal_edit(
+    context: ContextFile,
+    sentence: Annotated[str | None, typer.Option(metavar="TEXT", help="Another sentence.", show_default=False)] = None,
+    id_: GoalId = None,
+    required: Required = None,
+    forbidden: Forbidden = None,
+    permitted: Permitted = None,
+    triggers: Triggers = None,
+    timed: Timed = None,
+    roles: Roles = None,
+    locations: Locations = None,
+    objects: Objects = None,
+    values: Values = None,
+    within: Within = None,
+    force: ForceOption = None,
+    clear: Annotated[list[str] | None, _stated("FIELD", "A field to leave empty, such as within")] = None,
+    as_json: Json = False,
+) -> None:
+    """Change fields of a context's goal; each option replaces a field, every other line of the file stays."""
+    from gnrs_ppl.goals.write import edit_goal
+
+    if sentence is not None:
+        _check_sentence(sentence)
+    stated = {
+        "id": id_, "intent": sentence, "required": required, "forbidden": forbidden, "permitted": permitted,
+        "triggers": triggers, "timed": timed, "roles": roles, "locations": locations, "objects": objects,
+        "values": values, "within": within, "force": force,
+    }  # fmt: skip
+    chosen = {name: value for name, value in stated.items() if value}
+    if not chosen and not clear:
+        raise InputError("nothing is to be changed", "name a field, such as --within P60D, or --clear within", source="arguments")
+    _say_goal(edit_goal(context, chosen, clear or ()), as_json)
+
+
+def _say_goal(done: Written, as_json: bool) -> None:
+    if as_json:
+        print(to_json(done.as_dict()))
+        return
+    from gnrs_ppl.report.goal import print_goal
+
+    print_goal(done)
+
+
+def _check_sentence(sentence: str | None) -> None:
+    if not (sentence or "").strip() or len(sentence or "") > LONGEST_SENTENCE:
+        raise InputError(
+            f"is empty or longer than {LONGEST_SENTENCE:,} characters", "write a sentence", source="arguments", field="--sentence"
+        )
 
 
 @app.command()
@@ -423,10 +544,7 @@ def _sentence(context: Path | None, sentence: str, schema: Path | None) -> tuple
 
         loaded = gnrs.load_context(str(context))
         return loaded.goal.intent, loaded.schema
-    if not sentence.strip() or len(sentence) > LONGEST_SENTENCE:
-        raise InputError(
-            f"is empty or longer than {LONGEST_SENTENCE:,} characters", "write a sentence", source="arguments", field="--sentence"
-        )
+    _check_sentence(sentence)
     return sentence, read_schema(schema)
 
 
@@ -488,7 +606,7 @@ def draft(
     drafts: list[tuple[int, Draft, list[Path]]] = []
     stopped: list[tuple[int, GnrsError]] = []
     with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
-        loaded = gnrs.load_context(str(context), log)
+        loaded = gnrs.load_context(str(context), log, goalless=sentence is not None)
         if sentence is not None:
             loaded = with_sentence(loaded, sentence)
         if every:

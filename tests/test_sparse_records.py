@@ -87,6 +87,16 @@ def test_who_acted_is_refused_where_one_person_did_everything(tmp_path: Path, ca
     assert "names no individuals" in capsys.readouterr().err
 
 
+def test_a_role_that_is_declared_and_never_recorded_filters_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    context = write(tmp_path, ("resource", "channel"), ROLES, CHANNELS)
+    sentence = "After an order was received, the packer must ship it within three hours."
+    out = tmp_path / "rule"
+    assert run(["draft", str(context), "--sentence", sentence, "--chains", "4", "--out", str(out)]) == 0, capsys.readouterr().err
+    assert json.loads((out / "rule.json").read_text())["rule"].get("scope", {}).get("roles", []) == []
+    assert run(["audit", str(context), "--rule", str(out / "rule.json"), "--json"]) == 1
+    assert '"violated": 6' in capsys.readouterr().out
+
+
 # Time zones
 
 AMSTERDAM = "Europe/Amsterdam"

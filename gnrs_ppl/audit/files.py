@@ -42,7 +42,7 @@ def audit_files(
     """
     unchanged = as_written(rule)
     read = read_rule(rule)
-    given = load_context(context) if context is not None else None
+    given = load_context(context, goalless=True) if context is not None else None
     records = given.records if given else read.records or RecordLayer()
     if log is not None:
         path = log

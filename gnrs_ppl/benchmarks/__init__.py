@@ -12,7 +12,7 @@ from gnrs_ppl.context import load as files
 from gnrs_ppl.context.load import Context
 
 
-def load_context(reference: str | Path, log: Path | None = None) -> Context:
+def load_context(reference: str | Path, log: Path | None = None, *, goalless: bool = False) -> Context:
     """The context of a benchmark goal or policy card, or the one in a YAML or JSON file.
 
     Parameters
@@ -21,6 +21,8 @@ def load_context(reference: str | Path, log: Path | None = None) -> Context:
         ``GNRS-001`` to ``GNRS-116``, a card such as ``RC-PSF-3``, or the path of a file.
     log : Path, optional
         The event log, in place of the one the context names.
+    goalless : bool
+        Whether a file without a goal will do.
 
     Raises
     ------
@@ -32,5 +34,5 @@ def load_context(reference: str | Path, log: Path | None = None) -> Context:
     elif re.fullmatch(r"RC-[A-Z]+-\d+", str(reference)):
         context = adapter.load(str(reference))
     else:
-        return files.load_context(reference, log)
+        return files.load_context(reference, log, goalless=goalless)
     return context if log is None else replace(context, records=files.with_log(context.records, log), scene=None)

@@ -101,7 +101,9 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
                 same.sources = tuple(sorted({*same.sources, source}))
     pools: dict[str, list[dict[str, Any]]] = {}
     for slot in SLOTS:
-        entries = [*kept[slot].values()] or [*_bare(slot, context)]
+        entries = [*kept[slot].values()]
+        if not entries or (slot == "scope" and _asks_for_what_no_row_has(entries, context)):
+            entries += _bare(slot, context)
         if not entries:
             reasons = [d.reason for d in dropped.values() if d.slot == slot]
             raise _left_empty(slot, reasons[0] if reasons else "", material, context)
@@ -112,6 +114,13 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
         stays = (entry for entry in entries if entry in chosen)
         pools[slot] = [entry.named(f"{slot[0].upper()}{number}") for number, entry in enumerate(stays, 1)]
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
+
+
+def _asks_for_what_no_row_has(scopes: Sequence[PoolEntry], context: Context) -> bool:
+    """Whether every scope filters by roles or places in a log that records none at all."""
+    kinds = {kind for kind, _ in context.profile.counts}
+    fields = [kind for kind in ("role", "location", "object") if kind not in kinds]
+    return not context.records.prospective and all(any(getattr(entry.content, f"{kind}s") for kind in fields) for entry in scopes)
 
 
 def _bare(slot: str, context: Context) -> Iterator[PoolEntry]:

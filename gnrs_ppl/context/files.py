@@ -139,10 +139,11 @@ def read_data(path: Path, limit: int = TEXT_BYTES) -> dict[str, Any]:
 def read_any(path: Path, limit: int = TEXT_BYTES) -> Any:
     """What a YAML or JSON file holds, whatever it is; raises InputError as :func:`read_data`."""
     source, text = str(path), read_text(path, limit, "YAML or JSON")
-    return parse_json(text, source) if path.suffix == ".json" else _parse_yaml(text, source)
+    return parse_json(text, source) if path.suffix == ".json" else parse_yaml(text, source)
 
 
-def _parse_yaml(text: str, source: str) -> Any:
+def parse_yaml(text: str, source: str) -> Any:
+    """YAML as plain data; raises InputError as :func:`parse_json`."""
     try:
         data = yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:

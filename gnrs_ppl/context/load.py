@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -26,10 +27,18 @@ class _ContextFile(Frozen):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    goal: Goal
+    goal: Goal | None = None
+    """What the rule is for; gnrs goal new writes it."""
     institution: Schema = Field(alias="schema")
+    """The names that goal and rules may use."""
     records: RecordLayer
+    """Where the log is and what it can show."""
     pools: dict[str, Any] | None = None
+    """Candidates for each slot of the rule, listed by hand; the context's own where left out."""
+
+
+NO_GOAL = Goal(id="no_goal", intent="No goal is stated.")
+"""Stands for the goal of a context that has none, where a verb needs none."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +104,7 @@ class Context:
         return declared_profile(self.schema, self.records) if self.records.prospective else profile(self.log)
 
 
-def load_context(reference: str | Path, log: Path | None = None) -> Context:
+def load_context(reference: str | Path, log: Path | None = None, *, goalless: bool = False) -> Context:
     """The context in a YAML or JSON file.
 
     Parameters
@@ -104,6 +113,8 @@ def load_context(reference: str | Path, log: Path | None = None) -> Context:
         Path of the file.
     log : Path, optional
         The event log, in place of the one the file names.
+    goalless : bool
+        Whether a context without a goal will do; its goal is then ``NO_GOAL``.
 
     Raises
     ------
@@ -113,7 +124,11 @@ def load_context(reference: str | Path, log: Path | None = None) -> Context:
     path = Path(reference)
     data = read_data(path)
     parsed = validated(_ContextFile, data, source=str(path))
-    context = Context(parsed.goal, parsed.institution, with_log(parsed.records, log), parsed.pools, str(path), path.parent)
+    if parsed.goal is None and not goalless:
+        raise InputError(
+            "states no goal", f"gnrs goal new {shlex.quote(str(path))} --sentence TEXT writes one", source=str(path), field="goal"
+        )
+    context = Context(parsed.goal or NO_GOAL, parsed.institution, with_log(parsed.records, log), parsed.pools, str(path), path.parent)
     check_names(context)
     return context
 

@@ -44,6 +44,8 @@ class Imported:
         Kind of guess -> how many there are.
     counts : mapping
         Cases, activities, roles and so on.
+    sentence : str
+        The guessed goal's; empty where a person has put a goal in its place.
     kept : tuple of str
         What a person had changed and was kept.
     said : tuple of str
@@ -206,7 +208,7 @@ def _written(
         {c: (g.value, g.confidence, g.why) for c, g in events.columns.items()} if events else {},
         dict(derived.guesses),
         counts,
-        str(derived.data["goal"]["intent"]),
+        "" if any(edit.startswith("goal") for edit in kept) else str(derived.data["goal"]["intent"]),
         tuple(kept),
         tuple(events.said if events else found.said),
         tuple(paths),

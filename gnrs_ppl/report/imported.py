@@ -28,8 +28,12 @@ def print_import(done: Imported) -> None:
     for path in done.kept:
         out.print(shown(f"kept as changed by hand: {path}"))
     context = shlex.quote(str(done.files[0]))
-    out.print(shown("\nNext, with a sentence of your own in place of this habit of the records:", keep="\n"))
-    out.print(shown(f"  gnrs draft {context} --sentence {shlex.quote(done.sentence)} --out rule"), soft_wrap=True)
+    if done.sentence:
+        out.print(shown("\nNext, with a sentence of your own in place of this habit of the records:", keep="\n"))
+        out.print(shown(f"  gnrs goal new {context} --sentence {shlex.quote(done.sentence)}"), soft_wrap=True)
+    else:
+        out.print(shown("\nNext:", keep="\n"))
+    out.print(shown(f"  gnrs draft {context} --out rule"), soft_wrap=True)
     out.print(shown(f"  gnrs audit {context} --rule rule/rule.json"), soft_wrap=True)
 
 
