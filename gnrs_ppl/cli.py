@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -317,6 +318,28 @@ def profile(
 
 
 @app.command()
+def lint(
+    context: ContextPath,
+    log: Log = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes into CONTEXT; comments stay.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what is wrong with a context and its records, each with what mends it; exit 1 while an error is left."""
+    from gnrs_ppl.records.lint import lint
+
+    with _working("looking"):
+        found = lint(context, log, fix=fix)
+    if as_json:
+        print(to_json(found.as_dict()))
+    else:
+        from gnrs_ppl.report.lint import print_findings
+
+        print_findings(found)
+    if found.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
 def read(
     context: Annotated[
         Path | None,
@@ -446,6 +469,7 @@ def draft(
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.context.load import with_sentence
     from gnrs_ppl.draft import FILES, of_rule, read_too, rules_stated
+    from gnrs_ppl.records.lint import touching
 
     if (context is None) == (split is None):
         raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
@@ -492,6 +516,9 @@ def draft(
                     raise
                 stopped.append((number, error))
                 continue
+            if not loaded.records.prospective:
+                said = touching(drafted.structure, loaded.schema, loaded.records, loaded.log)
+                drafted = replace(drafted, findings=(*drafted.findings, *said))
             folder = out / f"rule-{number}" if out is not None and every else out
             drafts.append((number, drafted, drafted.save(folder) if folder is not None else []))
     if as_json and every:
@@ -572,13 +599,14 @@ def audit(
 ) -> None:
     """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated."""
     from gnrs_ppl.audit.files import audit_files
+    from gnrs_ppl.records.lint import touching
 
     if as_json and as_csv:
         raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
     if rule is None:
         raise InputError("--rule is missing", "name a rule file; gnrs draft CONTEXT --out DIR writes one", source="arguments")
     with _working("auditing"):
-        result = audit_files(rule, log, context, allow_unrecorded)
+        result = audit_files(rule, log, context, allow_unrecorded, remarks=touching)
     if as_json:
         print(result.to_json())
     elif as_csv:

@@ -300,6 +300,7 @@ def test_a_rank_is_the_posteriors_share_below_the_true_weight():
     assert uniformity(np.full((64, 1), 63), 63, bins=4)[0] < 1e-9
 
 
+@pytest.mark.slow
 def test_posterior_follows_the_data():
     truth = np.array([9.0, 0.1])
     rng, data = np.random.default_rng(2), [made(seed, rows=40, features=2) for seed in range(30)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 
 from gnrs_ppl.audit.checkable import CheckPlan, ConstraintPlan, RolePlan
 from gnrs_ppl.audit.evidence import (
@@ -20,7 +20,8 @@ from gnrs_ppl.audit.evidence import (
 )
 from gnrs_ppl.audit.sql import Query, SqlStatement
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import Interval, span
+from gnrs_ppl.context.types import Interval
+from gnrs_ppl.context.zone import span
 from gnrs_ppl.rule.types import NEGATIVE, NEIGHBOURS, POSITIVE
 
 __all__ = ["Query", "compile_procedure", "compile_rule"]
@@ -120,7 +121,7 @@ class _Compiler:
             "Line 4: the end of observation, as declared"
             if declared
             else "Line 4: the end of observation, the last end-of-grain of any row",
-            f"SELECT CAST({st.bind('end_of_observation', span(declared, records.offset)[1])} AS TIMESTAMP) AS ends"
+            f"SELECT CAST({st.bind('end_of_observation', span(declared, records.clock)[1])} AS TIMESTAMP) AS ends"
             if declared
             else f'SELECT max({end}) AS ends FROM events WHERE "timestamp" IS NOT NULL',
         )
@@ -128,7 +129,7 @@ class _Compiler:
             (name, begins, ends)
             for name in self.rel
             if (channel := records.channel(name)) and channel.coverage is not None
-            for begins, ends in _merged(channel.coverage, records.offset)
+            for begins, ends in _merged(channel.coverage, records.clock)
         ]
         by_default = tuple(n for n in self.rel if (c := records.channel(n)) and c.coverage is None)
         parts = []
@@ -623,10 +624,10 @@ def _concatenated(lists: list[str]) -> str:
     return joined
 
 
-def _merged(intervals: tuple[Interval, ...], offset: int | None) -> list[tuple[datetime, datetime]]:
+def _merged(intervals: tuple[Interval, ...], clock: tzinfo) -> list[tuple[datetime, datetime]]:
     """Declared coverage with overlapping or adjacent intervals merged (line 4)."""
     merged: list[tuple[datetime, datetime]] = []
-    for begins, ends in sorted((span(i.start, offset)[0], span(i.end, offset)[1]) for i in intervals):
+    for begins, ends in sorted((span(i.start, clock)[0], span(i.end, clock)[1]) for i in intervals):
         if merged and begins <= merged[-1][1] + _MICROSECOND:
             merged[-1] = (merged[-1][0], max(merged[-1][1], ends))
         else:

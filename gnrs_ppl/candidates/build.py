@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCand
 from gnrs_ppl.candidates.stated import stated
 from gnrs_ppl.candidates.templates import templates
 from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
@@ -28,6 +29,8 @@ SOURCES: dict[str, Callable[[Material], ProposedCandidates]] = {
     "record": observed,
 }
 """Deterministic sources; the first to propose a content gives it its place, the others join its sources."""
+IN_CHARGE = "person_in_charge"
+"""Who looks into breaches where the schema names no role."""
 LLM = "llm"
 """The fourth source: what :mod:`gnrs_ppl.candidates.proposed` keeps of a model's proposals."""
 POOL_LIMIT = 12
@@ -98,11 +101,10 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
                 same.sources = tuple(sorted({*same.sources, source}))
     pools: dict[str, list[dict[str, Any]]] = {}
     for slot in SLOTS:
-        entries = [*kept[slot].values()]
+        entries = [*kept[slot].values()] or [*_bare(slot, context)]
         if not entries:
-            reasons = [d.reason for d in dropped.values() if d.slot == slot] or ["no source proposed one"]
-            remedy = "record it, or state pools by hand"
-            raise InputError(f"no candidate is left ({reasons[0]})", remedy, source=context.source, field=f"pools.{slot}")
+            reasons = [d.reason for d in dropped.values() if d.slot == slot]
+            raise _left_empty(slot, reasons[0] if reasons else "", material, context)
         read = [entry for entry in entries if "reading" in entry.sources]
         others = [entry for entry in entries if "reading" not in entry.sources]
         others.sort(key=lambda entry: -_rank(entry.content, material.goal, context))
@@ -110,6 +112,40 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
         stays = (entry for entry in entries if entry in chosen)
         pools[slot] = [entry.named(f"{slot[0].upper()}{number}") for number, entry in enumerate(stays, 1)]
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
+
+
+def _bare(slot: str, context: Context) -> Iterator[PoolEntry]:
+    """What a slot holds where the context names nothing to fill it with: what is missing is left out of the rule, which still stands."""
+    channels = [c.name for c in context.records.channels if c.durable] or sorted({c for c, _ in context.profile.pairs})
+    bare: dict[str, ProposedCandidate] = {
+        "scope": ProposedCandidate("scope", {}, "whoever acts"),
+        "trigger": ProposedCandidate("trigger", {}, "the start of the case"),
+        "evidence": ProposedCandidate("evidence", {"channels": channels[:16], "operator": "any"}, "every log"),
+        "procedure": ProposedCandidate(
+            "procedure",
+            {"steps": [{"stage": stage, "name": stage, "role": IN_CHARGE} for stage in ("review", "decision", "remedy")]},
+            "the schema names no role that could look into it",
+            {"response_time": [Duration.parse("P7D")]},
+        ),
+    }
+    if slot in bare and (slot != "evidence" or channels):
+        entry, _ = filtered(bare[slot], "template", context)
+        if isinstance(entry, PoolEntry):
+            yield entry
+
+
+def _left_empty(slot: str, reason: str, material: Material, context: Context) -> InputError:
+    """The error of a slot that nothing fills, with the field that would cure it."""
+    if slot == "norm":
+        field = next((f"goal.{name}" for name in ("required", "forbidden", "permitted") if getattr(context.goal, name)), "goal.intent")
+        acts = ", ".join(material.regulated[:3])
+        remedy = f"name acts that are recorded, or correct schema.actions where the log spells {acts} otherwise"
+        return InputError(
+            f"no duty or ban on {acts} can be checked ({reason or 'no source proposed one'})", remedy, source=context.source, field=field
+        )
+    remedy = "declare a channel, or list pools by hand" if slot == "evidence" else "list pools by hand"
+    field = "records.channels" if slot == "evidence" else f"pools.{slot}"
+    return InputError(f"no candidate is left ({reason or 'no source proposed one'})", remedy, source=context.source, field=field)
 
 
 @dataclass(eq=False)

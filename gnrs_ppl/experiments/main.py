@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES
+from gnrs_ppl.evaluate.audit_f1 import F1
 from gnrs_ppl.evaluate.summary import summaries
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.drafting import promising
@@ -64,7 +65,8 @@ def _yardsticks(drafter: Drafter) -> dict[str, dict[str, Any]]:
     summary = summaries([bench.goal.id], revealed=bench.revealed)[0]
     best = [bench.execute(rule).score.record for rule in promising(*drafter.space(METHODS[BASE].space), BEST_OF)]
     found = {name: score.record for name, score in summary.floors.items()}
-    found |= {BEST: max(best, key=lambda score: score.macro), CEILING: summary.ceiling}
+    nothing = F1(0.0, None, 0)  # where no pair of the pools is feasible
+    found |= {BEST: max(best, key=lambda score: score.macro, default=nothing), CEILING: summary.ceiling}
     rows: dict[str, dict[str, Any]] = {name: {"audit_f1": s.macro, "audit_violated": s.violation} for name, s in found.items()}
     rows[CEILING]["expressible"] = summary.reference.expressible
     return rows

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.context.log import EventLog
-from gnrs_ppl.context.types import COLUMNS, RecordLayer, span
+from gnrs_ppl.context.types import COLUMNS, RecordLayer
+from gnrs_ppl.context.zone import span
 
 if TYPE_CHECKING:
     import duckdb
@@ -275,11 +276,11 @@ def coverage_of(log: EventLog, records: RecordLayer) -> tuple[Coverage, ...]:
         unusual = max(4.0, 3 * math.log(max(n, 2)) * days / n)
         longest = tuple(Silence(s["start"], s["end"]) for s in silences or () if s["start"] is not None)
         found[channel] = Coverage(channel, n, first, last, None, longest, unusual)
+    clock = records.clock
     for declared in records.channels:
         known = found.get(declared.name, Coverage(declared.name, 0, None, None, None, (), 4.0))
         if declared.coverage is not None:
-            ahead = timedelta(minutes=records.offset or 0)
-            told = tuple((span(i.start, records.offset)[0] + ahead, span(i.end, records.offset)[1] + ahead) for i in declared.coverage)
+            told = tuple((_local(span(i.start, clock)[0], clock), _local(span(i.end, clock)[1], clock)) for i in declared.coverage)
             known = known._replace(declared=told)
         found[declared.name] = known
     return tuple(found[name] for name in sorted(found))
@@ -328,3 +329,7 @@ def doubled_rows(log: EventLog) -> tuple[int, str | None, dict[str, int]]:
             GROUP BY activity ORDER BY ALL"""
     ).fetchall()
     return sum(n for _, n, _ in found), min((again for *_, again in found), default=None), {str(a): n for a, n, _ in found}
+
+
+def _local(utc: datetime, clock: tzinfo) -> datetime:
+    return utc.replace(tzinfo=UTC).astimezone(clock).replace(tzinfo=None)

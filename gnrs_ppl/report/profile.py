@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,61 +21,60 @@ WIDEST = 60
 ACTS, VARIANTS, STEPS = 10, 4, 7
 
 
-def print_overview(overview: Overview, written: list[Path]) -> None:
+def print_overview(found: Overview, written: list[Path]) -> None:
     """Volumes, acts, variants, delays, columns, coverage and twins."""
     out = console()
-    reach = f", {_day(overview.first)} to {_day(overview.last)}" if overview.first else ""
-    out.print(shown(f"{overview.events:,} events in {overview.cases:,} cases{reach}", "bold"))
-    starts = sorted({v.start for v in overview.volumes})
-    by_start = dict.fromkeys(starts, 0)
-    for volume in overview.volumes:
+    reach = f", {_day(found.first)} to {_day(found.last)}" if found.first else ""
+    out.print(shown(f"{found.events:,} events in {found.cases:,} cases{reach}", "bold"))
+    by_start = dict.fromkeys(_starts(found), 0)
+    for volume in found.volumes:
         by_start[volume.start] += volume.rows
     line, each = _bars(list(by_start.values()))
     if line:
-        unit = f"a {overview.unit}" if each == 1 else f"in {each} {overview.unit}s"
-        out.print(shown(f"{line}  events {unit}, at most {max(by_start.values()):,} a {overview.unit}"))
+        unit = f"a {found.unit}" if each == 1 else f"in {each} {found.unit}s"
+        out.print(shown(f"{line}  events {unit}, at most {max(by_start.values()):,} a {found.unit}"))
 
-    acts = table("Acts", "activity", "rows", "cases", "people", f"by {overview.by}", right=("rows", "cases", "people"))
-    for act in overview.acts[:ACTS]:
+    acts = table("Acts", "activity", "rows", "cases", "people", f"by {found.by}", right=("rows", "cases", "people"))
+    for act in found.acts[:ACTS]:
         row(acts, one_line(act.name, 40), f"{act.rows:,}", f"{act.cases:,}", f"{act.people:,}", _shares(act.by, act.rows))
     out.print(acts)
-    _left_out(out, len(overview.acts) - ACTS, "acts")
+    _left_out(out, len(found.acts) - ACTS, "acts")
 
     variants = table("Variants", "cases", "share", "acts in order", right=("cases", "share"))
-    for variant in overview.variants[:VARIANTS]:
+    for variant in found.variants[:VARIANTS]:
         sequence = " → ".join(variant.acts)
-        row(variants, f"{variant.cases:,}", f"{variant.cases / max(overview.cases, 1):.0%}", one_line(sequence, 160))
+        row(variants, f"{variant.cases:,}", f"{variant.cases / max(found.cases, 1):.0%}", one_line(sequence, 160))
     out.print(variants)
-    _left_out(out, overview.all_variants - VARIANTS, "variants")
+    _left_out(out, found.all_variants - VARIANTS, "variants")
 
     steps = table("Delays", "from", "to", "rows", "5%", "25%", "half", "75%", "95%", right=("rows", "5%", "25%", "half", "75%", "95%"))
-    for step in overview.steps[:STEPS]:
+    for step in found.steps[:STEPS]:
         row(steps, one_line(step.before, 36), one_line(step.after, 36), f"{step.rows:,}", *map(length, step.seconds))
     out.print(steps)
-    _left_out(out, overview.all_steps - STEPS, "pairs of acts")
+    _left_out(out, found.all_steps - STEPS, "pairs of acts")
 
-    cells = [f"{c.column} {_share(c.empty, overview.events)} empty, {c.distinct:,} different" for c in overview.columns if c.distinct]
+    cells = [f"{c.column} {_share(c.empty, found.events)} empty, {c.distinct:,} different" for c in found.columns if c.distinct]
     out.print(shown("Columns: " + "; ".join(cells)))
-    if empty := [c.column for c in overview.columns if not c.distinct]:
+    if empty := [c.column for c in found.columns if not c.distinct]:
         out.print(shown(f"Columns without a value: {', '.join(empty)}"))
 
     covered = table("Channels", "channel", "rows", "first", "last", "coverage", "longest silences", right=("rows",))
-    for channel in overview.coverage:
-        declared = "not declared" if channel.declared is None else ", ".join(f"{_day(a)} to {_day(b)}" for a, b in channel.declared)
-        row(covered, channel.channel, f"{channel.rows:,}", _day(channel.first), _day(channel.last), declared, _silences(channel))
+    for channel in found.coverage:
+        told = "not declared" if channel.declared is None else ", ".join(f"{_day(a)} to {_day(b)}" for a, b in channel.declared)
+        row(covered, channel.channel, f"{channel.rows:,}", _day(channel.first), _day(channel.last), told, _silences(channel))
     out.print(covered)
-    for twin in overview.twins[:5]:
+    for twin in found.twins[:5]:
         out.print(
             shown(
                 f"Twins: {twin.activity} stands in {twin.channels[0]} and {twin.channels[1]}, {twin.pairs:,} of {twin.of:,} rows; "
                 f"half within {length(twin.median)}, 90% within {length(twin.nine_in_ten)}"
             )
         )
-    _left_out(out, len(overview.twins) - 5, "acts with twins")
-    if overview.doubled:
-        out.print(shown(f"Doubled: {overview.doubled:,} rows are equal to another in all but their id"))
-    for note in overview.said:
-        out.print(shown(f"note: {note}", style="dim"))
+    _left_out(out, len(found.twins) - 5, "acts with twins")
+    if found.doubled:
+        out.print(shown(f"Doubled: {found.doubled:,} rows are equal to another in all but their id"))
+    for said in found.said:
+        out.print(shown(f"note: {said}", style="dim"))
     for path in written:
         out.print(shown(f"wrote {path}", style="dim"))
 
@@ -83,6 +82,20 @@ def print_overview(overview: Overview, written: list[Path]) -> None:
 def _left_out(out: Console, count: int, what: str) -> None:
     if count > 0:
         out.print(shown(f"… and {count:,} more {what}; --json has them", style="dim"))
+
+
+def _starts(found: Overview) -> list[datetime]:
+    """The start of every day, week, month or year from the first row to the last, of those without rows too."""
+    start, last = min((v.start for v in found.volumes), default=None), max((v.start for v in found.volumes), default=None)
+    starts: list[datetime] = []
+    while start is not None and last is not None and start <= last:
+        starts.append(start)
+        if found.unit in ("day", "week"):
+            start += timedelta(days=7 if found.unit == "week" else 1)
+        else:
+            months = start.year * 12 + start.month + (0 if found.unit == "month" else 11)
+            start = datetime(months // 12, months % 12 + 1, 1)
+    return starts
 
 
 def length(seconds: float) -> str:
@@ -105,8 +118,8 @@ def _bars(counts: Sequence[int]) -> tuple[str, int]:
 
 def _shares(by: Mapping[str, int], rows: int) -> str:
     names = list(by.items())
-    parts = [f"{one_line(name, 30)} {_share(n, rows)}" for name, n in names[:3]]
-    return ", ".join(parts) + (f", {len(names) - 3} more" if len(names) > 3 else "") or "–"
+    told = [f"{one_line(name, 30)} {_share(n, rows)}" for name, n in names[:3]]
+    return ", ".join(told) + (f", {len(names) - 3} more" if len(names) > 3 else "") or "–"
 
 
 def _share(part: int, whole: int) -> str:
@@ -117,13 +130,13 @@ def _share(part: int, whole: int) -> str:
 
 
 def _silences(channel: Coverage) -> str:
-    parts: list[str] = []
+    told = []
     for silence in channel.silences:
-        if silence.days >= channel.unusual or not parts:
-            parts.append(
+        if silence.days >= channel.unusual or not told:
+            told.append(
                 f"{length(silence.days * 86400)} from {_day(silence.start)}" + (" (unusual)" if silence.days >= channel.unusual else "")
             )
-    return ", ".join(parts) or "–"
+    return ", ".join(told) or "–"
 
 
 def _day(instant: datetime | None) -> str:
