@@ -33,10 +33,9 @@ from gnrs_ppl.evaluate.rubrics import (
     mean_marks,
     overall,
     percent,
-    result_table,
+    refuse_no_result,
     rubric_percents,
     score,
-    summaries,
 )
 from gnrs_ppl.experiments.baselines import METHODS, Task, write_rules
 from gnrs_ppl.llm import Answer, Cache, CallError, Settings
@@ -117,24 +116,21 @@ def test_by_hand() -> None:
     assert overall(71.0, 50.0) == pytest.approx(66.8)
 
 
-def test_a_summary_by_hand() -> None:
+def test_a_row_by_hand() -> None:
     rows = [
-        row("A", [(1, 2, 3, 4, 5), (3, 2, 3, 4, 4)], [(2, 2, 2, 2, 2), None], hard_ok=True),
-        row("A", [None, (4, 4, 4, 4, 4)], [(4, 4, 4, 4, 4), (2, 2, 2, 2, 2)]),
-        row("A", [None, None], [None, None]),
-        row("A", [LOWEST, LOWEST], [LOWEST, LOWEST], judged=()),
-        row("B", [None], [None]),
+        row("A", [(1, 2, 3, 4, 5), (3, 2, 3, 4, 4)], [(2, 2, 2, 2, 2), None], hard_ok=True).row(),
+        row("A", [None, (4, 4, 4, 4, 4)], [(4, 4, 4, 4, 4), (2, 2, 2, 2, 2)]).row(),
+        row("A", [None, None], [None, None]).row(),
+        row("A", [LOWEST, LOWEST], [LOWEST, LOWEST], judged=()).row(),
     ]
-    a, b = summaries(rows)
-    # v1 by rule: (2, 2, 3, 4, 4.5), (4, 4, 4, 4, 4), none, (1, 1, 1, 1, 1)
-    assert a.dimensions is not None
-    assert tuple(a.dimensions) == DIMENSIONS
-    assert tuple(a.dimensions.values()) == pytest.approx([140 / 3, 140 / 3, 160 / 3, 60.0, 190 / 3])
-    assert a.avg == pytest.approx(54.0)
-    assert a.v2_avg == pytest.approx(20 * (2 + 3 + 1) / 3)
-    assert (a.rules, a.hard_ok, a.unparsed, a.unmarked, a.blank, a.scripted) == (4, 25.0, 6, 1, 1, False)
-    assert a.overall == pytest.approx(0.8 * 54 + 0.2 * 25)
-    assert (b.method, b.dimensions, b.avg, b.v2_avg, b.overall, b.unparsed, b.unmarked) == ("B", None, None, None, None, 2, 1)
+    assert [[one[name] for name in DIMENSIONS] for one in rows] == [[40, 40, 60, 80, 90], [80] * 5, [None] * 5, [20] * 5]
+    assert [one["avg"] for one in rows] == [62, 80, None, 20]
+    assert [one["v2_avg"] for one in rows] == [40, 60, None, 20]
+    assert [one["overall"] for one in rows] == pytest.approx([0.8 * 62 + 20, 64, None, 16])
+    assert [one["unparsed"] for one in rows] == [1, 1, 4, 0]
+    assert [(one["method"], one["blank"], one["scripted"]) for one in rows] == [
+        ("A", blank, False) for blank in (False, False, False, True)
+    ]
 
 
 # Blinding
@@ -171,7 +167,7 @@ def test_no_request_shows_method_or_structure(contexts: list[Context]) -> None:
     assert [r.method for r in rows] == [name for name, _ in tasks]
     assert all(r.scripted for r in rows)
     with pytest.raises(InputError, match="made by the scripted server"):
-        result_table(rows)
+        refuse_no_result(rows)
 
 
 def test_a_judge_is_given_nothing_else() -> None:
@@ -292,8 +288,7 @@ def test_blank_texts_are_marked_by_rule_and_not_sent(text: str, contexts: list[C
         assert sum(server.asked.values()) == 4
     assert blank.marks == dict.fromkeys(RUBRICS, ((1, 1, 1, 1, 1),) * 2)
     assert (blank.judged, blank.scripted, len(other.judged)) == ((), False, 4)
-    (summary,) = summaries([blank, other])
-    assert (summary.blank, summary.unparsed) == (1, 0)
+    assert [(one.row()["blank"], one.row()["unparsed"]) for one in (blank, other)] == [(True, 0), (False, 0)]
 
 
 def test_answers_without_marks_are_kept_and_counted(contexts: list[Context]) -> None:
@@ -313,10 +308,9 @@ def test_answers_without_marks_are_kept_and_counted(contexts: list[Context]) -> 
     for r in rows[:4]:
         assert r.marks == dict.fromkeys(RUBRICS, (None, None))
         assert [answer.error and answer.error.kind for answer in r.judged] == ["invalid"] * 4
-    (summary,) = summaries(rows)
-    assert (summary.rules, summary.unparsed, summary.unmarked, summary.hard_ok) == (6, 16, 4, 100.0)
-    (marked,) = summaries(rows[4:])
-    assert (summary.avg, summary.v2_avg) == (marked.avg, marked.v2_avg)
+    assert [(r.row()["unparsed"], r.row()["avg"] is None, r.row()["overall"] is None) for r in rows] == [(4, True, True)] * 4 + [
+        (0, False, False)
+    ] * 2
     line = json.loads(json.dumps(rows[0].as_dict()))
     assert line["marks"] == {"v1": [None, None], "v2": [None, None]}
     assert line["scripted"] is True
@@ -359,17 +353,18 @@ def test_a_second_judge_has_to_be_named(contexts: list[Context]) -> None:
 
 def test_a_table_takes_no_scripted_row_and_none_that_was_not_answered() -> None:
     good = row("A", [(3, 3, 3, 3, 3)], hard_ok=True)
-    assert result_table([good])[0].overall == pytest.approx(68.0)
+    refuse_no_result([good])
+    assert good.row()["overall"] == pytest.approx(68.0)
     scripted = good._replace(answers=(replace(REAL, scripted=True),))
     assert scripted.scripted
-    assert summaries([good, scripted])[0].scripted
+    assert scripted.row()["scripted"]
     with pytest.raises(InputError, match="1 of 3 answers were made by the scripted server"):
-        result_table([good, scripted])
+        refuse_no_result([good, scripted])
     stopped = good._replace(judged=(replace(REAL, error=CallError("max_cost", "m")), replace(REAL, error=CallError("timeout", "t"))))
     with pytest.raises(InputError, match=r"2 answers never came \(max_cost 1, timeout 1\); run it again"):
-        result_table([good, stopped])
+        refuse_no_result([good, stopped])
     model_said = good._replace(answers=(replace(REAL, error=CallError("invalid", "i")), replace(REAL, refusal="no")))
-    assert result_table([model_said])[0].rules == 1
+    refuse_no_result([model_said])
 
 
 def test_concurrency_changes_nothing_and_a_second_run_asks_nothing(contexts: list[Context], tmp_path: Path) -> None:

@@ -103,38 +103,18 @@ class MarkedRule(NamedTuple):
         """Whether the scripted server had a part in it: then it is no result."""
         return any(answer.scripted for answer in (*self.judged, *self.answers))
 
+    def row(self) -> dict[str, Any]:
+        """A row of experiments: its cell, :func:`percents`, and how many answers held no marks; ``blank`` was marked by rule."""
+        unparsed = sum(scores is None for repeats in self.marks.values() for scores in repeats)
+        counts = {"unparsed": unparsed, "blank": not self.judged, "scripted": self.scripted}
+        cell = {"method": self.method, "chains": None, "goal": self.goal, "seed": self.seed}
+        return cell | percents(self.marks["v1"], self.marks["v2"], self.hard_ok) | counts
+
     def as_dict(self) -> dict[str, Any]:
         """JSON of one line of a scores file."""
         named = {rubric: [scores and dict(zip(DIMENSIONS, scores, strict=True)) for scores in self.marks[rubric]] for rubric in RUBRICS}
         fields = {name: getattr(self, name) for name in ("method", "goal", "seed", "hard_ok", "scripted")}
         return fields | {"marks": named, "judged": [answer.record() for answer in self.judged]}
-
-
-class Summary(NamedTuple):
-    """One method's line, in percent; None where no answer held marks.
-
-    Attributes
-    ----------
-    rules : int
-    dimensions : mapping of dimension to float
-        Means of rubric v1.
-    avg, v2_avg, hard_ok, overall : float
-    unparsed, unmarked, blank : int
-        Answers without marks, rules no answer of which (for v1 or for v2) held any, and texts marked by rule.
-    scripted : bool
-    """
-
-    method: str
-    rules: int
-    dimensions: dict[str, float] | None
-    avg: float | None
-    v2_avg: float | None
-    hard_ok: float
-    overall: float | None
-    unparsed: int
-    unmarked: int
-    blank: int
-    scripted: bool
 
 
 # Arithmetic
@@ -167,6 +147,18 @@ def overall(avg: float, hard_ok: float) -> float:
     return (1 - HARD_OK_SHARE) * avg + HARD_OK_SHARE * hard_ok
 
 
+def percents(v1: Sequence[Scores | None], v2: Sequence[Scores | None], hard_ok: bool) -> dict[str, float | None]:
+    """What one rule's repeats come to: the dimensions and Avg of v1, Avg of v2, OVERALL; None where no repeat held marks."""
+    dimensions, strict = rubric_percents([v1]), rubric_percents([v2])
+    avg = average(dimensions) if dimensions else None
+    return {
+        **dict(zip(DIMENSIONS, dimensions or [None] * len(DIMENSIONS), strict=True)),
+        "avg": avg,
+        "v2_avg": average(strict) if strict else None,
+        "overall": None if avg is None else overall(avg, 100.0 * hard_ok),
+    }
+
+
 # Judging
 
 
@@ -175,7 +167,7 @@ def blinded(texts: Sequence[tuple[Context, str]], seed: int) -> tuple[list[Blind
 
     Returns
     -------
-    list of Item
+    list of BlindedText
     list of int
         For each item, the place of its text among those given: the key, which stays here.
     """
@@ -264,16 +256,11 @@ def _row(rule: JudgedRule, marks: dict[Rubric, list[Marks]]) -> MarkedRule:
     return MarkedRule(rule.method, rule.context.goal.id, rule.seed, rule.hard_ok, kept, judged, rule.answers)
 
 
-# Tables
+# Results
 
 
-def summaries(rows: Sequence[MarkedRule]) -> list[Summary]:
-    """One line for each method, in the order in which methods first occur."""
-    return [_summary(method, [row for row in rows if row.method == method]) for method in dict.fromkeys(row.method for row in rows)]
-
-
-def result_table(rows: Sequence[MarkedRule]) -> list[Summary]:
-    """:func:`summaries` of rows that may be reported.
+def refuse_no_result(rows: Iterable[MarkedRule]) -> None:
+    """Keep what is no result out of tables.
 
     Raises
     ------
@@ -283,7 +270,6 @@ def result_table(rows: Sequence[MarkedRule]) -> list[Summary]:
     answers = [answer for row in rows for answer in (*row.judged, *row.answers)]
     refuse_scripted(answers)
     refuse_unanswered(answers)
-    return summaries(rows)
 
 
 def refuse_unanswered(answers: Iterable[Answer[Any]]) -> None:
@@ -298,22 +284,3 @@ def refuse_unanswered(answers: Iterable[Answer[Any]]) -> None:
     if failed:
         kinds = ", ".join(f"{kind} {n:,}" for kind, n in sorted(failed.items()))
         raise InputError(f"{failed.total():,} answers never came ({kinds})", "run it again; what was answered is in the cache")
-
-
-def _summary(method: str, rows: Sequence[MarkedRule]) -> Summary:
-    v1, v2 = (rubric_percents([row.marks[rubric] for row in rows]) for rubric in RUBRICS)
-    hard_ok = 100.0 * sum(row.hard_ok for row in rows) / len(rows)
-    repeats = [repeats for row in rows for repeats in row.marks.values()]
-    return Summary(
-        method=method,
-        rules=len(rows),
-        dimensions=dict(zip(DIMENSIONS, v1, strict=True)) if v1 else None,
-        avg=average(v1) if v1 else None,
-        v2_avg=average(v2) if v2 else None,
-        hard_ok=hard_ok,
-        overall=overall(average(v1), hard_ok) if v1 else None,
-        unparsed=sum(scores is None for marks in repeats for scores in marks),
-        unmarked=sum(any(mean_marks(marks) is None for marks in row.marks.values()) for row in rows),
-        blank=sum(not row.judged for row in rows),
-        scripted=any(row.scripted for row in rows),
-    )

@@ -27,12 +27,10 @@ from gnrs_ppl.evaluate.rubrics import (
     Marks,
     Rubric,
     Scores,
-    average,
     blinded,
     judge,
-    overall,
+    percents,
     refuse_unanswered,
-    rubric_percents,
 )
 from gnrs_ppl.experiments.rows import Row, append, drop_half_line, progress
 from gnrs_ppl.llm.client import Answer
@@ -174,20 +172,15 @@ def joined(rows: Iterable[Row], marks: Iterable[Mark]) -> list[Row]:
 
 
 def _scored(row: Row, lines: Sequence[Mark]) -> Row:
-    def percents(role: Judge, rubric: Rubric) -> tuple[float, ...] | None:
-        held: list[Scores | None] = [line["scores"] for line in lines if (line["role"], line["rubric"]) == (role, rubric)]
-        return rubric_percents([held])
+    def held(role: Judge, rubric: Rubric) -> list[Scores | None]:
+        return [line["scores"] for line in lines if (line["role"], line["rubric"]) == (role, rubric)]
 
-    v1, v2, second = percents("judge", "v1"), percents("judge", "v2"), percents("second_judge", "v1")
-    avg, v2_avg, second_avg = (average(some) if some else None for some in (v1, v2, second))
-    hard_ok = 100.0 * bool(row.get("hard_ok"))
+    hard_ok = bool(row.get("hard_ok"))
+    second = percents(held("second_judge", "v1"), (), hard_ok)
     return {
-        **dict(zip(DIMENSIONS, v1 or [None] * len(DIMENSIONS), strict=True)),
-        "avg": avg,
-        "v2_avg": v2_avg,
-        "overall": None if avg is None else overall(avg, hard_ok),
-        "second_avg": second_avg,
-        "second_overall": None if second_avg is None else overall(second_avg, hard_ok),
+        **percents(held("judge", "v1"), held("judge", "v2"), hard_ok),
+        "second_avg": second["avg"],
+        "second_overall": second["overall"],
         "unmarked": sum(line["scores"] is None for line in lines),
         "blank": not row["text"].strip(),
         "scripted": bool(row.get("scripted")) or any(line["scripted"] for line in lines),

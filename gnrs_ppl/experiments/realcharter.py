@@ -41,7 +41,8 @@ PAPER = {
     "GNRS-Search": "GNRS-Search",
 }
 """Methods of the paper's RealCharter table by the names that its other tables give them -> as that table shortens them."""
-RUBRIC_COLUMNS = ("Faith", "Avg, %", "v2 Avg, %", "OVERALL, %")
+RUBRIC_COLUMNS = {"Faith": "faithfulness", "Avg, %": "avg", "v2 Avg, %": "v2_avg", "OVERALL, %": "overall"}
+"""Heading -> measure; the first is shown as a mark from 1 to 5."""
 
 PREAMBLE = """\
 What is comparable. The cards are ours, so no figure is one of the paper's measured again. HARD-OK of *No LLM candidates* and *No search*
@@ -91,11 +92,12 @@ def results(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] 
     means = {method: {head: _estimate(head, own, name) for name, (head, _) in MEASURES.items()} for method, own in by_method.items()}
     counts = {method: [str(sum(row[name] for row in own.rows)) for name in COUNTS] for method, own in by_method.items()}
     paper = {ours: next(row for row in published("realcharter") if row["method"] == theirs) for ours, theirs in PAPER.items()}
-    own = {line.method: _marked(line) for line in rubrics.result_table(marks)}
+    rubrics.refuse_no_result(marks)
+    marked = {method: _marked(own) for method, own in _by_method(mark.row() for mark in marks).items()}
     beside = {
         method: [
             means.get(method, {}).get("HARD-OK, %", "needs a model"),
-            *(own.get(method, ["–"] * len(RUBRIC_COLUMNS)) if own else ()),
+            *(marked.get(method, ["–"] * len(RUBRIC_COLUMNS)) if marked else ()),
             *_printed(paper.get(method, {})),
         ]
         for method in dict.fromkeys([*means, *PAPER])
@@ -114,7 +116,7 @@ def results(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] 
     rest = [head for head, _ in MEASURES.values()][1:]
     return "\n\n".join(
         [
-            _markdown(["HARD-OK, %", *(RUBRIC_COLUMNS if own else ()), "paper: HARD-OK", "paper: Faith", "paper: OVERALL"], beside),
+            _markdown(["HARD-OK, %", *(RUBRIC_COLUMNS if marked else ()), "paper: HARD-OK", "paper: Faith", "paper: OVERALL"], beside),
             gate,
             _markdown([f"HARD-OK, %: {method}" for method in means], shares, "cards"),
             _markdown(rest, {method: [found[name] for name in rest] for method, found in means.items()}),
@@ -140,17 +142,22 @@ def _printed(row: dict[str, str]) -> list[str]:
     return [row.get(column, "–") for column in ("HARD-OK", "faithfulness", "OVERALL")]
 
 
-def _marked(line: rubrics.Summary) -> list[str]:
-    faith = line.dimensions["faithfulness"] / rubrics.percent(1) if line.dimensions else None
-    return ["–" if mean is None else f"{mean:.2f}" for mean in (faith, line.avg, line.v2_avg, line.overall)]
+def _marked(own: Rows) -> list[str]:
+    means = [own.mean(measure) for measure in RUBRIC_COLUMNS.values()]
+    means[0] = None if means[0] is None else means[0] / rubrics.percent(1)
+    return ["–" if mean is None else f"{mean:.2f}" for mean in means]
 
 
 def by(rows: Iterable[RowWithAnswers]) -> dict[str, Rows]:
     """Rows by method, as the runner reads them back: the draws of an interval depend on the order."""
-    found: dict[str, list[Row]] = {}
-    for row, _ in rows:
-        found.setdefault(row["method"], []).append(row)
-    return {method: Rows(sorted(own, key=lambda row: str(row["goal"]))) for method, own in found.items()}
+    return _by_method(row for row, _ in rows)
+
+
+def _by_method(rows: Iterable[Row]) -> dict[str, Rows]:
+    of_method: dict[str, list[Row]] = {}
+    for row in rows:
+        of_method.setdefault(row["method"], []).append(row)
+    return {method: Rows(sorted(own, key=lambda row: str(row["goal"]))) for method, own in of_method.items()}
 
 
 def _estimate(heading: str, own: Rows, measure: str) -> str:
@@ -314,7 +321,8 @@ def _report(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule],
         typer.echo(results(rows, marks))
         return
     found = {"rows": [row | {"calls": [answer.record() for answer in answers]} for row, answers in rows]}
-    found |= {"marks": [row.as_dict() for row in marks], "rubrics": [line._asdict() for line in rubrics.result_table(marks)]}
+    rubrics.refuse_no_result(marks)
+    found["marks"] = [row.as_dict() | row.row() for row in marks]
     typer.echo(to_json(found))
 
 
