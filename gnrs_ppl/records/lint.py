@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.context.files import _parse_yaml, parse_json, read_data, read_text, validated
-from gnrs_ppl.context.load import Context, _ContextFile, check_names, nearest, to_json, with_log
+from gnrs_ppl.context.files import parse_json, parse_yaml, read_data, read_text, validated
+from gnrs_ppl.context.load import NO_GOAL, Context, _ContextFile, check_names, nearest, to_json, with_log
 from gnrs_ppl.context.log import _ISO, EventLog, resolved
 from gnrs_ppl.context.output import check_file, write_all
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, coarsest
@@ -862,7 +862,7 @@ def _material(reference: str | Path, log: Path | None) -> Material:
     data = read_data(path)
     parsed = _parsed(data, path)
     records = with_log(parsed.records, log)
-    context = Context(parsed.goal, parsed.institution, records, None, str(path), path.parent)
+    context = Context(parsed.goal or NO_GOAL, parsed.institution, records, None, str(path), path.parent)
     cells, events = None, None
     try:
         check_names(context)
@@ -885,7 +885,7 @@ def _no_worse(before: str, after: str, path: Path) -> bool:
 
 def _speakable(text: str, path: Path) -> int:
     try:
-        parsed = _parsed(parse_json(text, str(path)) if path.suffix == ".json" else _parse_yaml(text, str(path)), path)
+        parsed = _parsed(parse_json(text, str(path)) if path.suffix == ".json" else parse_yaml(text, str(path)), path)
     except InputError:
         return 0
     try:
