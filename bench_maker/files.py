@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from bench_maker.record import Row, stamp
+from bench_maker.record import EventRow, stamp
 
 
-def write_log(path: Path, rows: Sequence[Row], start: datetime) -> None:
+def write_log(path: Path, rows: Sequence[EventRow], start: datetime) -> None:
     """Write rows as Parquet with XES column names; times are local, to the second, at the record layer's offset."""
     import duckdb
 

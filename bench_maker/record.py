@@ -27,7 +27,7 @@ GLIMPSED = {
 """The observables in which an act shows while it happens."""
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """One row of a durable channel; ``at`` is the written instant, ``act`` the number of the act behind it (never shipped)."""
 
     act: int
@@ -42,7 +42,7 @@ class Row(NamedTuple):
     value: str | None
 
 
-def record(world: World, start: datetime) -> list[Row]:
+def record(world: World, start: datetime) -> list[EventRow]:
     """Rows of every durable channel, in the order in which they were written.
 
     Parameters
@@ -70,7 +70,7 @@ def record(world: World, start: datetime) -> list[Row]:
             for chance, (field, share) in zip(lost, spec.get("loses", {}).items(), strict=False):
                 if chance < share:
                     fields[field] = None
-            rows.append(Row(act.number, name, at, act.case, act.action, value=act.item, **fields))
+            rows.append(EventRow(act.number, name, at, act.case, act.action, value=act.item, **fields))
     return sorted(rows, key=lambda row: (row.at, row.act, row.channel))
 
 

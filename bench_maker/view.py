@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from bench_maker.record import GRAIN_SECONDS, Row
+from bench_maker.record import GRAIN_SECONDS, EventRow
 from bench_maker.sheets import coverage, extraction, families, seconds
 from bench_maker.stage import World
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
@@ -79,7 +79,7 @@ def truth(world: World) -> Sight:
     return Sight(acts, lambda action, start, end: True, float("inf"), world.facts, world.starts, 0.0)
 
 
-def on_record(world: World, rows: Iterable[Row], start: datetime) -> Sight:
+def on_record(world: World, rows: Iterable[EventRow], start: datetime) -> Sight:
     """What the rows of the durable channels show of it; one act seen by several channels is one act at its first writing."""
     sheet, stop = families()[world.family], extraction(start, world.days)
     seen: dict[int, Seen] = {}

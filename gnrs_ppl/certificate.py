@@ -74,18 +74,18 @@ def certify(search: Search, lost: int) -> Certificate:
     gap = None if search.bound is None else search.bound - search.s_search
     gap = 0.0 if gap is not None and abs(gap) < TIE else gap
     method = "not certified" if gap is None else "exact enumeration" if search.optimum is not None else "CP-SAT"
-    found, goal = measured(), search.graph.facts.context.goal.id
-    if found is None or search.weights.temperature is None:  # measured for the fitted weights only
+    calibration, goal = measured(), search.graph.facts.context.goal.id
+    if calibration is None or search.weights.temperature is None:  # measured for the fitted weights only
         return Certificate(method, search.optimum, search.bound, gap, float(lost))
-    mapped = None if search.bound is None else float(found.map(search.bound) - found.map(search.s_search))
+    mapped = None if search.bound is None else float(calibration.map(search.bound) - calibration.map(search.s_search))
     return Certificate(
         method,
         search.optimum,
         search.bound,
         gap,
         float(lost),
-        calibration_error=found.error,
-        regret=found.regrets.get(goal, found.mean_regret),
-        dev=goal in found.regrets,
-        loss=None if mapped is None else mapped + 2 * found.error + lost,
+        calibration_error=calibration.error,
+        regret=calibration.regrets.get(goal, calibration.mean_regret),
+        dev=goal in calibration.regrets,
+        loss=None if mapped is None else mapped + 2 * calibration.error + lost,
     )

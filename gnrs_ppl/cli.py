@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -288,6 +289,57 @@ def import_(
 
 
 @app.command()
+def profile(
+    context: ContextPath,
+    log: Log = None,
+    plots: Annotated[Path | None, _written("Folder for plots (needs matplotlib).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what is in the records: volumes, variants, delays, who does what, empty cells, silences, twins."""
+    import gnrs_ppl as gnrs
+    from gnrs_ppl.records.plots import PLOTS
+    from gnrs_ppl.records.plots import plots as plot
+    from gnrs_ppl.records.profile import overview
+
+    if plots is not None:
+        check_folder(plots, PLOTS)
+    with _working("counting"):
+        loaded = gnrs.load_context(str(context), log)
+        if loaded.records.prospective:
+            raise InputError("names no log: its records are only declared", "pass --log", source=loaded.source, field="records.log")
+        found = overview(loaded.log)
+        drawn = plot(found, plots) if plots is not None else []
+    if as_json:
+        print(to_json(found.as_dict() | {"plots": [str(path) for path in drawn]}))
+        return
+    from gnrs_ppl.report.profile import print_overview
+
+    print_overview(found, drawn)
+
+
+@app.command()
+def lint(
+    context: ContextPath,
+    log: Log = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes into CONTEXT; comments stay.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what is wrong with a context and its records, each with what mends it; exit 1 while an error is left."""
+    from gnrs_ppl.records.lint import lint
+
+    with _working("looking"):
+        found = lint(context, log, fix=fix)
+    if as_json:
+        print(to_json(found.as_dict()))
+    else:
+        from gnrs_ppl.report.lint import print_findings
+
+        print_findings(found)
+    if found.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
 def read(
     context: Annotated[
         Path | None,
@@ -417,6 +469,7 @@ def draft(
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.context.load import with_sentence
     from gnrs_ppl.draft import FILES, of_rule, read_too, rules_stated
+    from gnrs_ppl.records.lint import touching
 
     if (context is None) == (split is None):
         raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
@@ -463,6 +516,9 @@ def draft(
                     raise
                 stopped.append((number, error))
                 continue
+            if not loaded.records.prospective:
+                said = touching(drafted.structure, loaded.schema, loaded.records, loaded.log)
+                drafted = replace(drafted, findings=(*drafted.findings, *said))
             folder = out / f"rule-{number}" if out is not None and every else out
             drafts.append((number, drafted, drafted.save(folder) if folder is not None else []))
     if as_json and every:
@@ -543,13 +599,14 @@ def audit(
 ) -> None:
     """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated."""
     from gnrs_ppl.audit.files import audit_files
+    from gnrs_ppl.records.lint import touching
 
     if as_json and as_csv:
         raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
     if rule is None:
         raise InputError("--rule is missing", "name a rule file; gnrs draft CONTEXT --out DIR writes one", source="arguments")
     with _working("auditing"):
-        result = audit_files(rule, log, context, allow_unrecorded)
+        result = audit_files(rule, log, context, allow_unrecorded, remarks=touching)
     if as_json:
         print(result.to_json())
     elif as_csv:
@@ -609,8 +666,8 @@ def fit(
 ) -> None:
     """Fit the weights of s_search on the annotated dev goals, and say whether that helped."""
     from gnrs_ppl.calibration.fit import fit
-    from gnrs_ppl.calibration.pictures import PICTURES
-    from gnrs_ppl.calibration.pictures import plots as plot
+    from gnrs_ppl.calibration.plots import PLOTS
+    from gnrs_ppl.calibration.plots import plots as plot
     from gnrs_ppl.calibration.weights import POSTERIOR
 
     if out is not None:
@@ -619,7 +676,7 @@ def fit(
         if out.name == POSTERIOR.name:
             raise InputError("is the name of the draws that go beside the weights", "choose another", source=str(out))
     if plots is not None:
-        check_folder(plots, PICTURES)
+        check_folder(plots, PLOTS)
 
     with _working("fitting") as report:
         found = fit(goal or None, optimiser=optimiser.value, seed=seed, report=report)
@@ -644,12 +701,12 @@ def diagnose(
 ) -> None:
     """Say whether the chains mixed, and why; exit 1 when they did not."""
     from gnrs_ppl.inference.diagnostics import diagnose
-    from gnrs_ppl.inference.plots import PICTURES
+    from gnrs_ppl.inference.plots import PLOTS
     from gnrs_ppl.inference.plots import plots as plot
     from gnrs_ppl.inference.trace import exact_marginals, load
 
     if plots is not None:
-        check_folder(plots, PICTURES)
+        check_folder(plots, PLOTS)
     with _working("diagnosing"):
         tree = load(file)
         exact = exact_marginals(tree)
@@ -691,7 +748,7 @@ def experiment(
     """Run a table or figure of the paper again; a run that was stopped goes on where it was."""
     from gnrs_ppl.experiments import command
     from gnrs_ppl.experiments.registry import experiment as named
-    from gnrs_ppl.experiments.runner import Request
+    from gnrs_ppl.experiments.runner import ExperimentRequest
 
     if runs and name != "compare":
         raise InputError("only compare takes folders", "leave them out", source="arguments")
@@ -713,7 +770,7 @@ def experiment(
         raise InputError("goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator")
     folder = out or command.default_folder(split.value, llm)
     check_folder(folder)
-    request = Request(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
+    request = ExperimentRequest(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
     if name != "all":
         named(name, llm)  # a name that is none enters no ledger
     if reveal and command.needs_reveal(name, request):

@@ -168,8 +168,8 @@ def of_rule(context: Context, number: int) -> Context:
     """
     rules = rules_stated(context)
     if not 1 <= number <= rules:
-        told = "the goal's sentence states one rule" if rules == 1 else f"the goal's sentence states {rules} rules"
-        raise InputError(told, f"name one of 1 to {rules}; gnrs read shows them", source="arguments", field="--statement")
+        problem = "the goal's sentence states one rule" if rules == 1 else f"the goal's sentence states {rules} rules"
+        raise InputError(problem, f"name one of 1 to {rules}; gnrs read shows them", source="arguments", field="--statement")
     goal = Goal(id=context.goal.id, intent=context.goal.intent, values=context.goal.values)
     return replace(context, goal=goal, pools=None, rule=number - 1, scene=context.scene or context)
 
@@ -195,9 +195,9 @@ def _refuse(context: Context) -> None:
     from gnrs_ppl.candidates.refusals import refusal
     from gnrs_ppl.reading.goal import readings_of
 
-    found = refusal(context, readings_of(context))
-    if found is not None:
-        raise found
+    refused = refusal(context, readings_of(context))
+    if refused is not None:
+        raise refused
 
 
 def _proposed(contexts: Sequence[Context], model: Model | None, seed: int) -> Sequence[Proposed | None]:
@@ -249,14 +249,14 @@ def _realized(context: Context, built: Built, search: Search, proposed: Proposed
 
 def _polished(drafts: Sequence[Draft], model: Model, version: Version, seed: int) -> list[Draft]:
     from gnrs_ppl.realize.lexicon import Lexicon
-    from gnrs_ppl.realize.polish import Rule, polish
+    from gnrs_ppl.realize.polish import RenderedRule, polish
 
     words = [Lexicon.of_context(d.context).including(d.structure) for d in drafts]
-    rules = [Rule(d.structure, d.text, known, d.records.dates_only) for d, known in zip(drafts, words, strict=True)]
-    found = polish(rules, model, version, seed=seed)
+    rules = [RenderedRule(d.structure, d.text, known, d.records.dates_only) for d, known in zip(drafts, words, strict=True)]
+    polished = polish(rules, model, version, seed=seed)
     return [
         replace(draft, text=one.text, polished=one, certificate=draft.certificate._replace(polished=one.text != draft.text))
-        for draft, one in zip(drafts, found, strict=True)
+        for draft, one in zip(drafts, polished, strict=True)
     ]
 
 
@@ -308,7 +308,7 @@ class Draft:
     @cached_property
     def said(self) -> tuple[bool, ...]:
         """Of each statement that was read, whether the rule says it."""
-        from gnrs_ppl.evaluate.statements import statements_said
+        from gnrs_ppl.models.statements import statements_said
 
         return statements_said(self.structure, self.readings)
 
@@ -322,17 +322,17 @@ class Draft:
     @property
     def model_said(self) -> list[ReadAlong | Proposed]:
         """What a model read and what it proposed, where one was asked."""
-        return [found for found in (self.context.read_along, self.proposed) if found is not None]
+        return [part for part in (self.context.read_along, self.proposed) if part is not None]
 
     @property
     def dropped(self) -> list[Dropped]:
         """Candidates that the filter refused, a model's readings and proposals among them."""
-        return [*self.built.dropped, *(item for said in self.model_said for item in said.dropped)]
+        return [*self.built.dropped, *(item for part in self.model_said for item in part.dropped)]
 
     @property
     def answers(self) -> tuple[Answer[Any], ...]:
         """What language models said on the way to this draft, in the order of asking."""
-        return (*(said.answer for said in self.model_said), *(self.polished.answers if self.polished else ()))
+        return (*(part.answer for part in self.model_said), *(self.polished.answers if self.polished else ()))
 
     @property
     def scripted(self) -> bool:

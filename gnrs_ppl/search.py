@@ -99,9 +99,9 @@ def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **ru
     names = [graph.facts.context.goal.id for graph in graphs]
     runs = run_many(spaces, temperature=SEARCH_TEMPERATURE, names=names, **run)
     searches = [Search(*parts) for parts in zip(graphs, spaces, [weights] * len(runs), runs, posteriors, strict=True)]
-    for found in searches:
-        if not found.visited.feasible:
-            blocked = _blocked(found.graph, found.tables)
+    for result in searches:
+        if not result.visited.feasible:
+            blocked = _blocked(result.graph, result.tables)
             raise NoFeasibleStructure(f"no chain reached a structure that passes every hard condition; {blocked}")
     return searches
 

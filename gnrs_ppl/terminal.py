@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
+from typing import IO, Any
 
 from rich import box
 from rich.console import Console
@@ -11,10 +14,32 @@ from rich.text import Text
 
 from gnrs_ppl.safe_text import visible
 
+WIDTH = 110
+"""Columns of text that goes into a pipe or a file, where ``COLUMNS`` does not say otherwise."""
 
-def console(width: int = 110) -> Console:
-    """Standard output, ``width`` columns wide where it is no terminal."""
-    return Console(width=None if sys.stdout.isatty() else width, highlight=False, markup=False, emoji=False)
+
+class _Unpadded:
+    """A stream to a pipe or a file: lines end with their last sign, not with the spaces that fill a column."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text without white space before its line breaks."""
+        return self.stream.write(re.sub(r"[ \t]+(?=\n)", "", text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def console(width: int = WIDTH) -> Console:
+    """Standard output: as wide as the terminal or as ``COLUMNS`` says, ``width`` columns where neither is there; a pipe gets no padding."""
+    if sys.stdout.isatty():
+        return Console(highlight=False, markup=False, emoji=False)
+    told = os.environ.get("COLUMNS", "")
+    width = int(told) if told.isdecimal() and int(told) > 0 else width
+    unpadded: Any = _Unpadded(sys.stdout)
+    return Console(file=unpadded, width=width, highlight=False, markup=False, emoji=False)
 
 
 def shown(text: object, style: str = "", keep: str = "") -> Text:

@@ -23,7 +23,7 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.model_parser import Parsed, parse_texts
 from gnrs_ppl.experiments.baselines import CASES, METHODS, ROUNDS, ROWS, SAMPLES, SHOWN, BaselineResult, Task, excerpts, write_rules
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.llm import Cache, OpenAIModel
 from gnrs_ppl.llm.answers import StructuredRule
 from gnrs_ppl.llm.material import material
@@ -103,7 +103,7 @@ def test_a_method_writes_rules_for_two_goals(name: str, contexts: list[Context])
         assert len(result.calls) in CALLS[name]
         assert all(call.scripted and call.error is None for call in result.calls)
         assert (result.structure is None) is (name in ("Direct Prompting", "Norm Synthesis"))
-        row = Bench(context.goal.id).read_back(result.text, found)
+        row = GoalBench(context.goal.id).read_back(result.text, found)
         assert 0 < row["rho"] <= 1
         assert (row["s_search"] is None) is (found.structure is None)
     generated = received.of("generator")
@@ -165,7 +165,9 @@ def test_the_best_of_eight_is_the_greatest_s_search(contexts: list[Context]) -> 
     for context in contexts:
         result, received = write("Best-of-N", context)
         rules = [call.parsed for call in result.calls]
-        scores = [Bench(context.goal.id).worth(rule.structure.structure()).s_search for rule in rules if isinstance(rule, StructuredRule)]
+        scores = [
+            GoalBench(context.goal.id).worth(rule.structure.structure()).s_search for rule in rules if isinstance(rule, StructuredRule)
+        ]
         assert len(scores) == len({call.text for call in result.calls}) == SAMPLES
         assert len(set(scores)) > 1
         chosen = rules[scores.index(max(scores))]
@@ -316,14 +318,14 @@ def test_rules_no_audit_can_run_recall_nothing(contexts: list[Context]) -> None:
         (Parsed(None, {}, {}, (), "model"), "no whole structure was read"),
     ]
     for parsed, reason in cases:
-        row = Bench(context.goal.id).read_back("", parsed)
+        row = GoalBench(context.goal.id).read_back("", parsed)
         assert reason in row["refused"]
         assert row["audit_f1"] == 0.0
 
 
 def test_a_test_goal_is_not_looked_at_unasked() -> None:
     with pytest.raises(InputError, match="reveal"):
-        Bench("GNRS-001").read_back("", Parsed(None, {}, {}, (), "model"))
+        GoalBench("GNRS-001").read_back("", Parsed(None, {}, {}, (), "model"))
 
 
 # Runs

@@ -40,7 +40,7 @@ from gnrs_ppl.calibration.sbc import ranks, uniformity
 from gnrs_ppl.calibration.validation import Held, leave_one_out, rank_of_best
 from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS, FROZEN, read_weights, weights_named
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.evaluate.calibration_error import Scored, bound, fit_map, measure
+from gnrs_ppl.evaluate.calibration_error import ScoredRules, bound, fit_map, measure
 from gnrs_ppl.inference.exact import enumerate_space, exact_posterior
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.features import FEATURES
@@ -529,8 +529,8 @@ def test_proposition_1(seed: int):
 
 
 def test_regret_and_calibration_error_by_hand():
-    one = Scored("a", np.array([0.2, 0.4, 0.6]), np.array([0.1, 0.5, 0.3]))
-    other = Scored("b", np.array([0.2, 0.6]), np.array([0.0, 1.0]))
+    one = ScoredRules("a", np.array([0.2, 0.4, 0.6]), np.array([0.1, 0.5, 0.3]))
+    other = ScoredRules("b", np.array([0.2, 0.6]), np.array([0.0, 1.0]))
     assert fit_map([other])(np.array([0.0, 0.2, 0.4, 0.9])).tolist() == [0.0, 0.0, 0.5, 1.0]
     # isotonic regression pools 0.5 and 0.3
     assert fit_map([one])(np.array([0.2, 0.4, 0.6])).tolist() == pytest.approx([0.1, 0.4, 0.4])

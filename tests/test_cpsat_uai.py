@@ -1,4 +1,4 @@
-"""CP-SAT against enumeration and dynamic programming, UAI networks against brute force, and what charters promise.
+"""CP-SAT against enumeration and dynamic programming, UAI networks against brute force, and what coupled rules promise.
 
 Frequencies: TEST_FAILURE_RATE is the chance that right code would have failed any of the chi-square tests here, split evenly over
 STATISTICAL_TESTS. Seeds are fixed, so it was spent once, when they were chosen.
@@ -26,9 +26,9 @@ from gnrs_ppl.inference import cpsat
 from gnrs_ppl.inference.chains import run_chains
 from gnrs_ppl.inference.exact import enumerate_space, exact_posterior, pair_marginal, slot_marginals
 from gnrs_ppl.inference.result import move_counts
-from gnrs_ppl.models.charters import NORM, TRIGGER, WORTH, charter
 from gnrs_ppl.models.energy import Tables, contract, evaluate, hard_penalty, padded
 from gnrs_ppl.models.space import PADDING, build_space
+from gnrs_ppl.models.synthetic import NORM, TRIGGER, WORTH, coupled_rules
 from gnrs_ppl.models.uai import ZERO_MASS, from_factors, log_states, read_uai
 from gnrs_ppl.rule.types import SLOTS
 
@@ -78,10 +78,10 @@ def test_cpsat_finds_the_optimum_of_small_spaces(limit: int, monkeypatch: pytest
     assert 0 < broken < 15, "some optima break a condition, most do not"
 
 
-def test_cpsat_on_charters_that_can_be_enumerated():
+def test_cpsat_on_coupled_rules_that_can_be_enumerated():
     """Equal rows share Booleans and twins are dropped there, which random tables do not ask for."""
     for seed in range(3):
-        tables = charter(2, 4, seed)
+        tables = coupled_rules(2, 4, seed)
         greatest = enumerate_space(tables).score.max()
         solved = cpsat.solve(tables)
         assert solved.status == "optimal"
@@ -122,7 +122,7 @@ def test_every_structure_infeasible():
 
 @pytest.mark.parametrize("seconds", [1e-6, 0.15, 0.4])
 def test_a_time_limit_leaves_a_bound(seconds: float):
-    tables = charter(8, 24, seed=1, grading=0.5)
+    tables = coupled_rules(8, 24, seed=1, grading=0.5)
     solved = cpsat.solve(tables, seconds=seconds)
     assert solved.bound >= solved.score
     assert solved.bound >= best_of_ascents(tables) - EXACT, "no structure is above the bound"
@@ -144,7 +144,7 @@ def score_of(tables: Tables, position: Any) -> float:
 
 
 @cache
-def charter_neighbours(variables: int, pairs: bytes) -> list[list[tuple[int, int, bool]]]:
+def neighbours_of(variables: int, pairs: bytes) -> list[list[tuple[int, int, bool]]]:
     found: list[list[tuple[int, int, bool]]] = [[] for _ in range(variables)]
     for p, (left, right) in enumerate(np.frombuffer(pairs, np.int32).reshape(-1, 2).tolist()):
         found[left].append((p, right, True))
@@ -155,7 +155,7 @@ def charter_neighbours(variables: int, pairs: bytes) -> list[list[tuple[int, int
 def best_of_ascents(tables: Tables, starts: int = 20) -> float:
     """Greatest feasible score that coordinate ascent reaches: a lower bound on the optimum that owes nothing to CP-SAT."""
     rng, variables, best = np.random.default_rng(0), len(tables.sizes), -math.inf
-    neighbours = charter_neighbours(variables, np.asarray(tables.pairs).tobytes())
+    neighbours = neighbours_of(variables, np.asarray(tables.pairs).tobytes())
     for _ in range(starts):
         position = rng.integers(0, tables.sizes)
         for v in np.tile(np.arange(variables), 10):
@@ -169,8 +169,8 @@ def best_of_ascents(tables: Tables, starts: int = 20) -> float:
     return best
 
 
-def test_a_large_charter_is_proved():
-    tables = charter(8, 24, seed=0)
+def test_a_large_set_of_coupled_rules_is_proved():
+    tables = coupled_rules(8, 24, seed=0)
     solved = cpsat.solve(tables, seconds=60)
     assert solved.status == "optimal"
     assert solved.bound - solved.score <= 2 * scaling_error(tables)
@@ -383,7 +383,7 @@ def test_broken_factors_are_refused(arguments: tuple[Any, ...], problem: str):
         from_factors(*arguments)
 
 
-# ---- charters
+# ---- coupled rules
 
 
 def couplings(tables: Tables) -> list[int]:
@@ -391,8 +391,8 @@ def couplings(tables: Tables) -> list[int]:
     return [p for p, (left, right) in enumerate(tables.pairs) if left // len(SLOTS) != right // len(SLOTS)]
 
 
-def test_one_seed_gives_one_charter():
-    one, same, other = charter(4, 12, 3), charter(4, 12, 3), charter(4, 12, 4)
+def test_one_seed_gives_one_set():
+    one, same, other = coupled_rules(4, 12, 3), coupled_rules(4, 12, 3), coupled_rules(4, 12, 4)
     for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(same), strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)
@@ -403,7 +403,7 @@ def test_one_seed_gives_one_charter():
 @pytest.mark.parametrize("seed", range(6))
 def test_no_structure_satisfies_every_coupling(seed: int, grading: float):
     """Norms and triggers of three rules, all of them; other slots have no couplings."""
-    tables = charter(3, 10, seed, grading=grading)
+    tables = coupled_rules(3, 10, seed, grading=grading)
     for slot in (NORM, TRIGGER):
         among = [p for p in couplings(tables) if tables.pairs[p, 0] % len(SLOTS) == slot]
         assert [tables.pairs[p].tolist() for p in among] == [[slot + 5 * i, slot + 5 * j] for i, j in ((0, 1), (0, 2), (1, 2))]
@@ -420,9 +420,9 @@ def test_no_structure_satisfies_every_coupling(seed: int, grading: float):
         assert flipped.all(1).any(), "with another sign there would be no frustration"
 
 
-def test_a_whole_small_charter_is_frustrated():
+def test_a_whole_small_set_is_frustrated():
     """Three rules of at most two options a slot: every structure, every coupling."""
-    tables = charter(3, 2, seed=5)
+    tables = coupled_rules(3, 2, seed=5)
     grid = np.indices(tables.sizes).reshape(15, -1)
     satisfied = np.ones(grid.shape[1], bool)
     for p in couplings(tables):
@@ -438,7 +438,7 @@ def test_a_whole_small_charter_is_frustrated():
 
 @pytest.mark.parametrize("rules, options", [(1, 2), (2, 5), (8, 24), (32, 64)])
 def test_the_tables_are_what_they_should_be(rules: int, options: int):
-    tables = charter(rules, options, seed=1)
+    tables = coupled_rules(rules, options, seed=1)
     assert tables.unary.shape == tables.log_prior.shape == (5 * rules, options)
     assert tables.pairwise.shape == tables.pair_flags.shape == (len(tables.pairs), options, options)
     assert (tables.unary.dtype, tables.pairwise.dtype, tables.sizes.dtype, tables.pair_flags.dtype) == (float, float, np.int32, bool)
@@ -465,8 +465,8 @@ def test_the_tables_are_what_they_should_be(rules: int, options: int):
         assert np.ptp(tables.sizes) > options // 4, "pools differ in size"
 
 
-def test_all_four_moves_act_on_a_charter():
-    tables = charter(4, 12, seed=2)
+def test_all_four_moves_act_on_coupled_rules():
+    tables = coupled_rules(4, 12, seed=2)
     run = run_chains(tables, chains=64, steps=200, temperature=0.08, seed=3)
     assert (run.positions >= 0).all()
     assert (run.positions < tables.sizes).all()
@@ -481,12 +481,12 @@ def test_all_four_moves_act_on_a_charter():
 
 
 def test_strict_evidence_makes_flags_and_density_makes_couplings():
-    tame, strict = charter(8, 24, 0, strict=0.0), charter(8, 24, 0, strict=1.0)
+    tame, strict = coupled_rules(8, 24, 0, strict=0.0), coupled_rules(8, 24, 0, strict=1.0)
     assert not tame.pair_flags.any()
     assert strict.pair_flags.sum() / 8 > 0.1 * (strict.sizes[1] * strict.sizes[3])
-    assert len(couplings(charter(8, 4, 0, density=0.0))) == 16, "two rings"
-    assert len(couplings(charter(8, 4, 0, density=1.0))) == 2 * 28
-    assert len(couplings(charter(1, 4, 0, density=1.0))) == 0
+    assert len(couplings(coupled_rules(8, 4, 0, density=0.0))) == 16, "two rings"
+    assert len(couplings(coupled_rules(8, 4, 0, density=1.0))) == 2 * 28
+    assert len(couplings(coupled_rules(1, 4, 0, density=1.0))) == 0
 
 
 @pytest.mark.parametrize(
@@ -501,6 +501,6 @@ def test_strict_evidence_makes_flags_and_density_makes_couplings():
         ({"rules": 32, "options": 4096}, "options", "bytes"),
     ],
 )
-def test_charters_that_cannot_be(arguments: dict[str, Any], named: str, problem: str):
+def test_coupled_rules_that_cannot_be(arguments: dict[str, Any], named: str, problem: str):
     with pytest.raises(InputError, match=f"arguments: {named}: .*{problem}"):
-        charter(**{"rules": 2, "options": 4, "seed": 0} | arguments)
+        coupled_rules(**{"rules": 2, "options": 4, "seed": 0} | arguments)

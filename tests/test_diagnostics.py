@@ -477,7 +477,7 @@ def test_trees_that_hold_no_run_are_refused():
             diagnose(tree, Marginals(truth().slots, wrong))
 
 
-# ---- pictures
+# ---- plots
 
 
 def test_pictures(tmp_path: Path):

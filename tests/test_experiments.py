@@ -35,7 +35,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.audit_f1 import execute
 from gnrs_ppl.evaluate.hard_ok import hard_ok
 from gnrs_ppl.experiments import ablations, cards, main, methods, runner, schema_noise, slots
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.command import listing
 from gnrs_ppl.experiments.compare import compare
 from gnrs_ppl.experiments.hard_ok_audit import worked_example
@@ -45,9 +45,9 @@ from gnrs_ppl.experiments.plane import front
 from gnrs_ppl.experiments.published import index, published
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, experiment, experiments, labels_of
 from gnrs_ppl.experiments.rows import Cell, Row, drop_half_line, means, of, read_rows
-from gnrs_ppl.experiments.runner import Experiment, Outcome, Report, Request, Run, generate, run
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Outcome, Report, Run, generate, run
 from gnrs_ppl.experiments.statistics import DRAWS, LEVEL, bca, estimate, paired, percentile
-from gnrs_ppl.experiments.tables import LATEX, Column, Table, between, files, shown
+from gnrs_ppl.experiments.tables import LATEX, Column, ResultTable, between, files, shown
 from gnrs_ppl.models.features import FEATURES, feature_vector
 from gnrs_ppl.models.flags import raised
 from gnrs_ppl.models.graph import compile_graph
@@ -63,14 +63,14 @@ GOAL = "GNRS-005"
 
 FEW = (BASE, "No search", "Random candidates")
 STALL, PIDS = "TEST_EXPERIMENTS_STALL", "TEST_EXPERIMENTS_PIDS"
-SMALL_REQUEST = Request(goals=("GNRS-005", "GNRS-022", "GNRS-037", "GNRS-051"), chains=(1,), seeds=(0, 1), workers=1)
+SMALL_REQUEST = ExperimentRequest(goals=("GNRS-005", "GNRS-022", "GNRS-037", "GNRS-051"), chains=(1,), seeds=(0, 1), workers=1)
 
 
-def few_cells(request: Request) -> list[Cell]:
+def few_cells(request: ExperimentRequest) -> list[Cell]:
     return methods.cells(FEW, request)
 
 
-def few_rows(goal: str, asked: Sequence[Cell], request: Request) -> Iterator[Row]:
+def few_rows(goal: str, asked: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
     """Rows of one goal; a child that is to be killed never comes back from the goal it stalls on."""
     if PIDS in os.environ:
         (Path(os.environ[PIDS]) / str(os.getpid())).touch()
@@ -314,7 +314,7 @@ def test_rows_come_by_cell_whatever_their_order(undisturbed: Path, tmp_path: Pat
     assert read_rows(tmp_path) == read_rows(undisturbed)
 
 
-def forgetful_rows(goal: str, asked: Sequence[Cell], request: Request) -> Iterator[Row]:
+def forgetful_rows(goal: str, asked: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
     yield from (cell._asdict() for cell in asked[1:])
 
 
@@ -326,7 +326,7 @@ def test_a_measure_that_forgets_a_cell_is_found_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["main", "ood"])
 def test_held_out_goals_need_a_word(tmp_path: Path, name: str) -> None:
-    request = Request(split="dev" if name == "ood" else "test")
+    request = ExperimentRequest(split="dev" if name == "ood" else "test")
     with pytest.raises(InputError, match="goals are held out; add --reveal"):
         run(experiment(name), experiments(), request, tmp_path)
     assert not any(tmp_path.iterdir())
@@ -369,7 +369,7 @@ def test_an_unknown_experiment_is_one_line(name: str, said: str) -> None:
         experiment(name)
 
 
-REDUCED = Request(goals=(GOAL,), chains=(1,), seeds=(0,), workers=1)
+REDUCED = ExperimentRequest(goals=(GOAL,), chains=(1,), seeds=(0,), workers=1)
 CHARTERS = ("No search",)
 """What is written for the 53 cards here; search on cards has tests of its own."""
 LATER = ("Gibbs", "Informed", "Tempering", "SMC")
@@ -480,7 +480,7 @@ def test_a_table_keeps_what_would_break_its_forms(tmp_path: Path) -> None:
         ('two\nlines, "said"', None, 1234.5, False),
         ("ρ ≥ λ − 1 → τ", -3.25, 7, None),
     ]
-    table = Table("hard", "Hard", "Says.", columns, rows)
+    table = ResultTable("hard", "Hard", "Says.", columns, rows)
     for file, content in files(table):
         (tmp_path / file).write_bytes(content)
     agree(tmp_path, "hard")
@@ -690,7 +690,7 @@ def test_the_worked_example_is_the_papers_at_one_split() -> None:
 
 @pytest.fixture(scope="module")
 def drafter() -> Drafter:
-    return Drafter(Bench(GOAL))
+    return Drafter(GoalBench(GOAL))
 
 
 def built(drafter: Drafter, name: str) -> Built:
@@ -788,13 +788,13 @@ def test_no_search_takes_the_first_checkable(drafter: Drafter) -> None:
         if expected is None:
             expected = next(p for p in order if p != first and not drafter.bench.refusal(graph.structure(p)))
         assert tuple(chosen.position) == expected
-    assert methods.cells(["No search"], Request(goals=(GOAL,))) == [Cell("No search", None, GOAL, 0)]
+    assert methods.cells(["No search"], ExperimentRequest(goals=(GOAL,))) == [Cell("No search", None, GOAL, 0)]
 
 
-class _Choosy(Bench):
+class _Choosy(GoalBench):
     """A bench that refuses some structures more."""
 
-    def __init__(self, bench: Bench, refused: set[Structure]) -> None:
+    def __init__(self, bench: GoalBench, refused: set[Structure]) -> None:
         super().__init__(bench.goal.id)
         self.refused = {dumps(structure) for structure in refused}
 
@@ -840,7 +840,7 @@ def test_optimisers_share_one_objective(drafter: Drafter) -> None:
             row("g", 0, method=BASE, signature="s", s_search=1.0, audit_f1=0.5, rho=0.9),
             row("g", 1, method=BASE, signature="u", s_search=0.9, audit_f1=0.5, rho=0.9),
         ],
-        Request(goals=("g",), chains=(1,)),
+        ExperimentRequest(goals=("g",), chains=(1,)),
     )
     assert [entry[:1] + entry[2:] for entry in counted.rows] == [(BASE, 2, 1, 1, 1, 0), ("CP-SAT control", 1, 1, 1, 0, 1)]
     assert len(notes) == 2
@@ -961,7 +961,7 @@ def test_distractors_are_of_other_goals_and_never_the_goals_own(slot: str) -> No
 
 
 def test_an_intervention_replaces_its_slot_and_nothing_else_of_the_pools() -> None:
-    bench = Bench(GOAL)
+    bench = GoalBench(GOAL)
     pools = pools_of(bench.context).pools
     graph = compile_graph(bench.context, pools)
     own = slots.best_of(graph)
@@ -984,7 +984,7 @@ def test_an_intervention_replaces_its_slot_and_nothing_else_of_the_pools() -> No
 def test_rows_of_an_intervention_tell_what_it_changed() -> None:
     wanted = [cell for cell in slots.wanted(REDUCED._replace(goals=(GOAL,))) if cell.method.startswith(("own", "norm"))]
     own, *others = list(slots.measure(GOAL, wanted, REDUCED))
-    bench = Bench(GOAL)
+    bench = GoalBench(GOAL)
     before = bench.execute(Structure.model_validate(own["structure"]))
     for measured in others:
         rule = Structure.model_validate(measured["structure"])

@@ -38,13 +38,13 @@ from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
 from gnrs_ppl.experiments.judging import joined, judge_rows, read_marks, text_id
 from gnrs_ppl.experiments.methods import cells
-from gnrs_ppl.experiments.packs import Item, Question, read_filled, read_key, write_pack
+from gnrs_ppl.experiments.packs import PackItem, Question, read_filled, read_key, write_pack
 from gnrs_ppl.experiments.published import index
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments
 from gnrs_ppl.experiments.rows import Row, cell_of, read_rows
 from gnrs_ppl.experiments.rubric_margins import points
-from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, Outcome, Request, Run, run
-from gnrs_ppl.experiments.tables import Table
+from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, ExperimentRequest, Outcome, Run, run
+from gnrs_ppl.experiments.tables import ResultTable
 from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, generate, making, write_rows
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings
 from gnrs_ppl.llm.roles import ROLES
@@ -54,7 +54,7 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 KEY = "sk-MARKED-0123456789abcdefghijklmnopqrstuvwxyz"
 GOALS = ("GNRS-005", "GNRS-022")
-REQUEST = Request(goals=GOALS, chains=(1,), seeds=(0,))
+REQUEST = ExperimentRequest(goals=GOALS, chains=(1,), seeds=(0,))
 ONE_GOAL = REQUEST._replace(goals=GOALS[:1])
 GENERATORS = ("model-a", "vendor/model-b")
 
@@ -98,7 +98,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]:
 
 def table(outcome: Outcome, name: str) -> list[dict[str, Any]]:
     """Rows of a table by heading."""
-    found: Table = next(one for one in outcome.report.tables if one.name in (name, f"{name}_scripted"))
+    found: ResultTable = next(one for one in outcome.report.tables if one.name in (name, f"{name}_scripted"))
     return [dict(zip([column.heading for column in found.columns], row, strict=True)) for row in found.rows]
 
 
@@ -473,7 +473,7 @@ def test_an_incomplete_generator_is_left_out_and_said_so(tmp_path: Path) -> None
         def in_turn(*names: Any) -> Any:
             make = done(*names)
 
-            def one(given: Request, folder: Path) -> Any:
+            def one(given: ExperimentRequest, folder: Path) -> Any:
                 server.scripts["generator"] = makers[given.model.settings.model("generator")]
                 return make(given, folder)
 
@@ -617,7 +617,7 @@ QUESTIONS = (Question("clear", ("1", "2", "3")), Question("sound", ("yes", "no")
 
 @pytest.fixture
 def pack(tmp_path: Path) -> Path:
-    items = [Item({"rule": text}, {"text": str(n)}) for n, text in enumerate(("=1+1", "plain", '-2 "q", ü'))]
+    items = [PackItem({"rule": text}, {"text": str(n)}) for n, text in enumerate(("=1+1", "plain", '-2 "q", ü'))]
     write_pack(tmp_path, items, QUESTIONS, "# Do this\n", False)
     return tmp_path
 

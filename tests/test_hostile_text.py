@@ -167,7 +167,7 @@ def test_error_lines(line: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_table_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
     from gnrs_ppl.terminal import console
 
-    table = tables.Table("t", EVIL, EVIL, (tables.Column(EVIL), tables.Column("value", 2)), [(EVIL, -9.5), ("+5.74", None)])
+    table = tables.ResultTable("t", EVIL, EVIL, (tables.Column(EVIL), tables.Column("value", 2)), [(EVIL, -9.5), ("+5.74", None)])
     tables.show(table, console(200))
     told = capsys.readouterr().out
     assert "[bold]b[/bold] :smile:" in told
@@ -183,15 +183,15 @@ def test_a_table_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_figure_takes_no_name_for_mathematics() -> None:
     pytest.importorskip("matplotlib")
-    from gnrs_ppl.experiments import figures
+    from gnrs_ppl.experiments import plots
 
-    figure = figures.blank(2, 2)
+    figure = plots.blank(2, 2)
     axes = figure.subplots()
     axes.set(title=f"$\\frac$ {NAME}")
     axes.set_yticks([0, 1], ["$\\frac$", "$x"])
     axes.plot([0, 1], label="$\\frac$")
     axes.legend()
-    assert [name for name, _ in figures.files("f", figure)] == ["f.png", "f.svg"]
+    assert [name for name, _ in plots.files("f", figure)] == ["f.png", "f.svg"]
 
 
 # ---- the way out itself

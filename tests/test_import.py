@@ -300,8 +300,22 @@ def test_xes_against_a_plain_pass_over_the_elements(name: str, tmp_path: Path) -
     assert {key: events - nulls[key] for key in filled} == dict(filled)
 
 
-def test_a_converted_log_has_the_verdicts_of_the_one_made_by_hand(tmp_path: Path) -> None:
-    """Receipt as tools/convert_logs.py writes it, and as it is imported: one rule, the same verdict for every instance."""
+@pytest.mark.parametrize("name", ["textbook/running-example.csv", "textbook/patients.csv.gz", "real/traffic_fines.csv.gz"])
+def test_csv_against_a_count_with_the_csv_module(name: str, tmp_path: Path) -> None:
+    path = shared(name)
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+    done = import_source(path, tmp_path / "out")
+    assert (done.read, done.rows) == (len(rows), len(rows))
+    assert done.counts["cases"] == len({row[done.columns["case_id"][0]] for row in rows})
+    count, nulls = columns_of(tmp_path / "out")
+    assert count == len(rows)
+    for column in rows[0]:
+        assert nulls[column or "column 1"] == sum(not row[column] for row in rows), column
+
+
+def test_an_imported_log_is_the_one_made_by_hand(tmp_path: Path) -> None:
+    """Receipt as tools/convert_logs.py writes it, and as it is imported: the same event table, so the same verdict of any rule."""
     path = shared("real/receipt.xes.gz")
     import_source(path, tmp_path / "receipt")
     rows = []
@@ -314,15 +328,6 @@ def test_a_converted_log_has_the_verdicts_of_the_one_made_by_hand(tmp_path: Path
                     group = cells.get("org:group", "")
                     rows.append({"case_id": case or "", "activity": cells["concept:name"], "timestamp": cells["time:timestamp"], "resource": cells.get("org:resource", ""), "role": "" if group == "EMPTY" else group})  # fmt: skip
     write_csv(tmp_path / "by-hand.csv", rows)
-    rule = {
-        "rule": {
-            "trigger": {"act": "Confirmation of receipt", "channel": "receipt"},
-            "norm": {"constraints": [{"template": "response", "target": "T02 Check confirmation of receipt", "deadline": "P1D"}]},
-            "evidence": {"channels": ["receipt"]},
-            "procedure": {"steps": [{"stage": "review", "name": "review", "role": "staff"}]},
-        }
-    }
-    (tmp_path / "rule.json").write_text(json.dumps(rule))
     context = str(tmp_path / "receipt" / "context.yaml")
     made = gnrs.load_context(context)
     by_hand = gnrs.context.RecordLayer(constants={"channel": "receipt"}, channels=made.records.channels)
@@ -351,6 +356,15 @@ def test_what_xes_leaves_out_is_told(tmp_path: Path) -> None:
     assert any("traces without events" in line for line in done.said)
 
 
+MODEL = """<?xml version="1.0"?><definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">
+<collaboration id="c"><participant id="p" name="Shop" processRef="main"/></collaboration>
+<process id="main"><laneSet id="l"><lane id="l1" name="Clerk"><flowNodeRef>t1</flowNodeRef>
+<childLaneSet id="l2"><lane id="l3" name="Chief"><flowNodeRef>t2</flowNodeRef></lane></childLaneSet></lane></laneSet>
+<startEvent id="s"/><task id="t1" name="register&#10;order"/><userTask id="t2" name="check order"/><sendTask id="t3" name="send parcel"/><task id="t4"/>
+<exclusiveGateway id="g"/><sequenceFlow id="f0" sourceRef="s" targetRef="t1"/><sequenceFlow id="f1" sourceRef="t1" targetRef="g"/>
+<sequenceFlow id="f2" sourceRef="g" targetRef="t2"/><sequenceFlow id="f3" sourceRef="g" targetRef="g"/><sequenceFlow id="f4" sourceRef="t2" targetRef="t3"/>
+<sequenceFlow id="f5" sourceRef="t3" targetRef="nowhere"/></process></definitions>"""
+
 BAD = {
     "empty.csv": b"",
     "header.csv": b"case_id,activity,timestamp\n",
@@ -372,6 +386,14 @@ BAD = {
     "bytes.xes": XES.format("", EVENT).encode().replace(b"pay", b"p\xe4y"),
     "deep.xes": (b"<log>" + b"<trace>" * 300 + b"</trace>" * 300 + b"</log>"),
     "other.xml": b"<html><body/></html>",
+    "zeros.xes.gz": gzip.compress(b"<log>" + b"\0" * 10_000_000),
+    "spaces.xes.gz": gzip.compress(b"<log><trace>" + b" " * 80_000_000),
+    "zip.zip": b"PK\x03\x04" + bytes(40),
+    "deep.json": b'{"events": [' + b"[" * 100_000,
+    "ocel1.json": b'{"ocel:events": {"1": {}}, "ocel:objects": {}}',
+    "no_events.json": b'{"objectTypes": [], "eventTypes": [],\n "objects": [], "events": []}',
+    "torn.sqlite": b"SQLite format 3\0" + bytes(80),
+    "no_tasks.bpmn": MODEL.replace("ask", "usk").encode(),
     "no_rows.jsonl": b'{"a": \n[1]\n{{{\n',
 }
 
@@ -556,16 +578,6 @@ def test_chinook(tmp_path: Path) -> None:
     assert (done.read, done.rows, done.counts["channels"], done.counts["cases"]) == (412, 412, 1, 59)
 
 
-MODEL = """<?xml version="1.0"?><definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">
-<collaboration id="c"><participant id="p" name="Shop" processRef="main"/></collaboration>
-<process id="main"><laneSet id="l"><lane id="l1" name="Clerk"><flowNodeRef>t1</flowNodeRef>
-<childLaneSet id="l2"><lane id="l3" name="Chief"><flowNodeRef>t2</flowNodeRef></lane></childLaneSet></lane></laneSet>
-<startEvent id="s"/><task id="t1" name="register&#10;order"/><userTask id="t2" name="check order"/><sendTask id="t3" name="send parcel"/><task id="t4"/>
-<exclusiveGateway id="g"/><sequenceFlow id="f0" sourceRef="s" targetRef="t1"/><sequenceFlow id="f1" sourceRef="t1" targetRef="g"/>
-<sequenceFlow id="f2" sourceRef="g" targetRef="t2"/><sequenceFlow id="f3" sourceRef="g" targetRef="g"/><sequenceFlow id="f4" sourceRef="t2" targetRef="t3"/>
-<sequenceFlow id="f5" sourceRef="t3" targetRef="nowhere"/></process></definitions>"""
-
-
 def test_a_model_is_a_schema_without_a_log(tmp_path: Path) -> None:
     (tmp_path / "shop.bpmn").write_text(MODEL)
     done = import_source(tmp_path / "shop.bpmn", tmp_path / "out")
@@ -584,3 +596,33 @@ def test_a_model_is_a_schema_without_a_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name, tasks", [("bpmn/running-example.bpmn", 8), ("bpmn/nested_lanes.bpmn.xml", 4)])
 def test_models_found_elsewhere(name: str, tasks: int, tmp_path: Path) -> None:
     assert import_source(shared(name), tmp_path / "out").counts["actions"] == tasks
+
+
+def test_places_that_are_no_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place, said in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "pipe", "is no regular file"),
+        (tmp_path / "none", "no such file"),
+        (Path("/dev/zero"), "is no regular file"),
+    ):
+        assert run(["import", str(place), "--out", str(tmp_path / "out")]) == 2
+        assert said in capsys.readouterr().err
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_others_is_not_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_csv(tmp_path / "desk.csv", ROWS)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "context.yaml").write_text("mine")
+    for arguments in ([], ["--update"]):
+        assert run(["import", str(tmp_path / "desk.csv"), "--out", str(tmp_path / "out"), *arguments]) == 2
+        assert (tmp_path / "out" / "context.yaml").read_text() == "mine"
+    assert "was not written" in capsys.readouterr().err
+
+
+def test_columns_called_like_those_of_the_event_table(tmp_path: Path) -> None:
+    rows = [row | {"Activity": "x", "Object": "", "object": "7", "Time Stamp": "never", "rôle": "y"} for row in ROWS]
+    done = import_source(write_csv(tmp_path / "desk.csv", rows), tmp_path / "out", columns={"object": "", "value": ""})
+    assert done.rows == len(events_of(tmp_path / "out")) == 48
+    assert {event[6] for event in events_of(tmp_path / "out")} == {None}

@@ -20,7 +20,7 @@ from test_hostile_outputs import trials
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.rows import Cell, Row
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run, run
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run, run
 
 SLACK = 5.0
 """Seconds; the promise is 2, a machine that tests may be busy."""
@@ -154,13 +154,13 @@ def test_a_stop_does_not_wait_for_a_writer_that_is_stuck(tmp_path: Path) -> None
 # ---- experiments
 
 
-def measure(unit: str, cells: Sequence[Cell], request: Request) -> list[Row]:
+def measure(unit: str, cells: Sequence[Cell], request: ExperimentRequest) -> list[Row]:
     Path(os.environ["PIDS"], str(os.getpid())).touch()
     time.sleep(600)
     return []
 
 
-def cells(request: Request) -> list[Cell]:
+def cells(request: ExperimentRequest) -> list[Cell]:
     return [Cell("none", None, goal, 0) for goal in ("a", "b")]
 
 
@@ -193,7 +193,7 @@ def test_an_experiment_stops_with_its_workers(busy: bool, tmp_path: Path) -> Non
         )
         if busy:
             with pytest.raises(InputError) as refused:
-                run(STALLED, {"stalled": STALLED}, Request(goals=("a", "b")), tmp_path / "runs")
+                run(STALLED, {"stalled": STALLED}, ExperimentRequest(goals=("a", "b")), tmp_path / "runs")
             says = "another run is writing there; wait until it has ended, or name another folder with --out"
             assert str(refused.value) == f"{tmp_path}/runs/stalled: {says}"
             assert refused.value.exit_code == 2

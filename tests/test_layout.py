@@ -27,6 +27,7 @@ BELOW: dict[str, set[str]] = {
     "audit": {"errors", "safe_text", "context", "benchmarks", "rule", "versions"},
     "realize": {"errors", "context", "rule", "words", "reading", "audit", "llm"},
     "importing": {"errors", "safe_text", "context", "rule", "words", "reading", "realize"},
+    "records": {"errors", "safe_text", "context", "benchmarks", "rule", "words", "reading", "realize", "importing"},
     "candidates": {"errors", "context", "rule", "reading", "llm"},
     "models": {"errors", "lazy", "context", "rule", "reading", "candidates"},
     "inference": {"errors", "safe_text", "lazy", "versions", "context", "models"},

@@ -17,7 +17,7 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.log import resolved
 from gnrs_ppl.evaluate.hard_ok import hard_ok, hard_ok_partial, support_of, with_gaps
 from gnrs_ppl.evaluate.model_parser import NOT_STATED, Parsed, parse_texts
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.llm.answers import LONGEST, ParsedStructure
 from gnrs_ppl.llm.material import material
 from gnrs_ppl.llm.prompts import load
@@ -280,7 +280,7 @@ def test_a_slot_the_text_says_nothing_of_is_empty(context: Context, slot: str) -
     assert parsed.empty == {slot: NOT_STATED}
     assert (parsed.structure is None) is (slot != "scope")
     assert any("slot is empty" in failure for failure in hard_ok_partial(parsed.slots, context).failures)
-    row = Bench(context.goal.id).read_back("", parsed)
+    row = GoalBench(context.goal.id).read_back("", parsed)
     assert not row["hard_ok"]
     assert (row["s_search"] is None) is (slot != "scope")
     assert row["refused"] == ("" if slot == "scope" else "no whole structure was read")
@@ -326,7 +326,7 @@ def test_hostile_names_are_names_that_nobody_has(context: Context, name: str) ->
     parsed = read(context, said)
     assert parsed.structure is not None
     assert {payload.name for payload in parsed.missing} == {name}
-    assert not Bench(context.goal.id).read_back("", parsed)["hard_ok"]
+    assert not GoalBench(context.goal.id).read_back("", parsed)["hard_ok"]
     assert context.log.connection.execute("SELECT count(*) FROM events").fetchone() == (context.profile.events,)
 
 

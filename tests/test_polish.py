@@ -37,9 +37,9 @@ from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Settings
 from gnrs_ppl.llm.client import CONCURRENCY
 from gnrs_ppl.realize.english import UNITS, number
 from gnrs_ppl.realize.guard import LONGEST, not_kept
+from gnrs_ppl.realize.guard.mentions import Unreadable, mark
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.mentions import Unreadable, mark
-from gnrs_ppl.realize.polish import Polished, Rule, polish, to_keep
+from gnrs_ppl.realize.polish import Polished, RenderedRule, polish, to_keep
 from gnrs_ppl.realize.text import render
 from gnrs_ppl.rule.canonical import canonical, payloads
 from gnrs_ppl.rule.files import read_rule
@@ -448,8 +448,8 @@ def test_how_dates_are_compared_stays_in_the_text() -> None:
 # Polish
 
 
-def rules(goals_: tuple[str, ...] = ("GNRS-005", "GNRS-023", "GNRS-081")) -> list[Rule]:
-    return [Rule(written()[goal], render(written()[goal], lexicon_of(goal)), lexicon_of(goal)) for goal in goals_]
+def rules(goals_: tuple[str, ...] = ("GNRS-005", "GNRS-023", "GNRS-081")) -> list[RenderedRule]:
+    return [RenderedRule(written()[goal], render(written()[goal], lexicon_of(goal)), lexicon_of(goal)) for goal in goals_]
 
 
 def clause_of(message: str) -> str:

@@ -20,7 +20,7 @@ import pytest
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import published as package
-from gnrs_ppl.experiments.published import Entry, index, published
+from gnrs_ppl.experiments.published import PaperEntry, index, published
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPER = Path(os.environ.get("GNRS_PAPER", ROOT.parent / "shared" / "paper" / "gnrs_paper.tex"))
@@ -185,7 +185,7 @@ def test_index_and_files_agree() -> None:
 
 
 @pytest.mark.parametrize("entry", [entry for entry in index() if entry.csv], ids=lambda entry: entry.label)
-def test_rows_are_whole(entry: Entry) -> None:
+def test_rows_are_whole(entry: PaperEntry) -> None:
     assert entry.csv
     rows = published(entry.csv.removesuffix(".csv"))
     assert rows

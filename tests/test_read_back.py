@@ -6,7 +6,7 @@ from statistics import median
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.experiments.random_rules import OF_A_CASE, OF_TWO_ACTS, random_rules, stated_by
-from gnrs_ppl.experiments.reading import Sentence, stating_scores
+from gnrs_ppl.experiments.reading import LabelledSentence, stating_scores
 from gnrs_ppl.reading import read
 
 GOALS = ("GNRS-005", "GNRS-022", "GNRS-037", "GNRS-051", "GNRS-065", "GNRS-079")
@@ -18,7 +18,9 @@ MOST_MISREAD = 6
 def test_rule_texts_are_read_back() -> None:
     found = list(random_rules([load_context(goal).schema for goal in GOALS], RULES, 23))
     assert {structure.norm.constraints[0].template for structure, _, _ in found} == {*OF_A_CASE, *OF_TWO_ACTS}
-    scores = stating_scores("rendered", (Sentence("rendered", text, schema, stated_by(structure)) for structure, text, schema in found))
+    scores = stating_scores(
+        "rendered", (LabelledSentence("rendered", text, schema, stated_by(structure)) for structure, text, schema in found)
+    )
     assert scores.statements == RULES
     assert scores.right >= RULES - MOST_MISREAD
     assert scores.beside <= MOST_MISREAD

@@ -17,7 +17,7 @@ from test_hostile_text import EVIL, RAW
 
 from gnrs_ppl.cli import run
 from gnrs_ppl.context.types import Schema
-from gnrs_ppl.evaluate.statements import says
+from gnrs_ppl.models.statements import says
 from gnrs_ppl.reading import read
 from gnrs_ppl.reading.batch import Row, read_rows
 from gnrs_ppl.reading.plain import declare_name
@@ -249,7 +249,8 @@ DUTY: dict[str, Any] = {"template": "response", "target": "PayFine", "deadline":
 )  # fmt: skip
 def test_a_rule_says_a_statement_with_all_that_the_statement_says(edit: dict[str, Any], expected: bool) -> None:
     best = read(SENTENCE, Schema.model_validate({"actions": SCHEMA})).statements[0].best
-    assert says(rule(**(DUTY | edit)), best) is expected
+    found = rule(**(DUTY | edit))
+    assert says(found.trigger, found.norm, best) is expected
 
 
 def test_a_rule_that_another_act_opens_does_not_say_it() -> None:
@@ -257,7 +258,7 @@ def test_a_rule_that_another_act_opens_does_not_say_it() -> None:
     other = rule(**DUTY).model_copy(
         update={"trigger": rule(**DUTY).trigger.model_copy(update={"act": rule(**DUTY).norm.constraints[0].unless})}
     )
-    assert not says(other, best)
+    assert not says(other.trigger, other.norm, best)
 
 
 @pytest.fixture

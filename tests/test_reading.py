@@ -236,3 +236,31 @@ WORDS = sorted(
 @given(st.lists(st.sampled_from(WORDS), max_size=30), st.sampled_from(sorted(SCHEMAS)))
 def test_any_words_are_read(words: list[str], domain: str) -> None:
     keeps(read(" ".join(words), SCHEMAS[domain]))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Nobody may pay an invoice that they have approved themselves.",
+        "Paying and approving an invoice must be done by two different people.",
+        "The person who pays an invoice must not be the one who approves it.",
+        "Paying and approving must never be done by the same accountant.",
+        "The same officer may not pay and approve an invoice.",
+    ],
+)
+def test_two_acts_kept_apart_are_never_both_one_persons(sentence: str) -> None:
+    (statement,) = read(sentence, SCHEMAS["invoices"]).statements
+    assert statement.best.template == "not_coexistence"
+    assert set(statement.best.activities) == {"Pay", "Approve"}
+    assert statement.best.who == "same_person"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "After an invoice has been received, somebody other than its accountant must approve it.",
+        "The director must approve the invoice personally within two days after it was received.",
+    ],
+)
+def test_who_does_one_act_keeps_no_two_apart(sentence: str) -> None:
+    assert [s.best.template for s in read(sentence, SCHEMAS["invoices"]).statements] == ["response"]

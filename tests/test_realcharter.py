@@ -34,8 +34,8 @@ from gnrs_ppl.evaluate.realcharter import score as scoring
 from gnrs_ppl.evaluate.realcharter.score import Numbers, SlotScore, score
 from gnrs_ppl.experiments import cards as experiment
 from gnrs_ppl.experiments import realcharter as pages
-from gnrs_ppl.experiments.rows import Cell, Written
-from gnrs_ppl.experiments.runner import Request, Run
+from gnrs_ppl.experiments.rows import Cell, RowWithAnswers
+from gnrs_ppl.experiments.runner import ExperimentRequest, Run
 from gnrs_ppl.llm.adapter import OpenAIModel
 from gnrs_ppl.llm.answers import ProposedFragments
 from gnrs_ppl.llm.client import Answer
@@ -417,9 +417,11 @@ def test_whoever_says_all_that_is_expected_scores_one() -> None:
 
 
 @cache
-def exact_rows() -> tuple[Written, ...]:
+def exact_rows() -> tuple[RowWithAnswers, ...]:
     found = drafts().items()
-    return tuple(Written(experiment.row_of(Cell("Exact", None, name, 0), d.text, score(d.structure, name), 0.0)) for name, d in found)
+    return tuple(
+        RowWithAnswers(experiment.row_of(Cell("Exact", None, name, 0), d.text, score(d.structure, name), 0.0)) for name, d in found
+    )
 
 
 def test_a_line_of_the_table() -> None:
@@ -444,7 +446,7 @@ def test_one_cell_is_published_with_one_interval(tmp_path: Path) -> None:
     folder = tmp_path / "realcharter"
     folder.mkdir()
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row, _ in exact_rows()))
-    (table,) = experiment.report(Run(Request(), tmp_path, frozenset({"realcharter"}))).tables
+    (table,) = experiment.report(Run(ExperimentRequest(), tmp_path, frozenset({"realcharter"}))).tables
     line = next(entry for entry in table.rows if entry[0] == "Exact")
     told = pages._estimate("HARD-OK, %", pages.by(exact_rows())["Exact"], "hard_ok")
     spans = [str(said).replace(" to ", ", ") for said in line[3:5]]

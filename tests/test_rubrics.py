@@ -23,10 +23,10 @@ from gnrs_ppl.evaluate.rubrics import (
     DIMENSIONS,
     LOWEST,
     RUBRICS,
-    Item,
-    Row,
+    BlindedText,
+    JudgedRule,
+    MarkedRule,
     Scores,
-    Written,
     average,
     blinded,
     judge,
@@ -77,20 +77,22 @@ def contexts() -> list[Context]:
     return [load_context(goal) for goal in GOALS]
 
 
-def rules(contexts: list[Context], texts: Sequence[str] = ("Waiters must check in.", "Nobody may trade.")) -> list[Written]:
+def rules(contexts: list[Context], texts: Sequence[str] = ("Waiters must check in.", "Nobody may trade.")) -> list[JudgedRule]:
     return [
-        Written(name, context, 0, f"{text} ({i})", False)
+        JudgedRule(name, context, 0, f"{text} ({i})", False)
         for name in ("Method A", "Method B")
         for context in contexts
         for i, text in enumerate(texts)
     ]
 
 
-def row(method: str, v1: Sequence[Scores | None], v2: Sequence[Scores | None] = (LOWEST,), hard_ok: bool = False, **changes: Any) -> Row:
-    return Row(method, "G", 0, hard_ok, {"v1": tuple(v1), "v2": tuple(v2)}, (REAL,), ())._replace(**changes)
+def row(
+    method: str, v1: Sequence[Scores | None], v2: Sequence[Scores | None] = (LOWEST,), hard_ok: bool = False, **changes: Any
+) -> MarkedRule:
+    return MarkedRule(method, "G", 0, hard_ok, {"v1": tuple(v1), "v2": tuple(v2)}, (REAL,), ())._replace(**changes)
 
 
-def marks(rows: list[Row]) -> list[Any]:
+def marks(rows: list[MarkedRule]) -> list[Any]:
     return [(r.method, r.goal, r.marks, [answer.text for answer in r.judged]) for r in rows]
 
 
@@ -146,7 +148,7 @@ def test_no_request_shows_method_or_structure(contexts: list[Context]) -> None:
         results = write_rules([Task(METHODS[name], context, 0) for name, context in tasks], loopback.model(server))
         parsed = parse_texts([(result.text, context) for result, (_, context) in zip(results, tasks, strict=True)], loopback.model(server))
         written = [
-            Written(name, context, 0, result.text, hard_ok_partial(read.slots, context).passed, result.calls)
+            JudgedRule(name, context, 0, result.text, hard_ok_partial(read.slots, context).passed, result.calls)
             for (name, context), result, read in zip(tasks, results, parsed, strict=True)
         ]
         rows = score(written, loopback.model(server), seed=3)
@@ -173,7 +175,7 @@ def test_no_request_shows_method_or_structure(contexts: list[Context]) -> None:
 
 
 def test_a_judge_is_given_nothing_else() -> None:
-    assert Item._fields == ("id", "context", "text")
+    assert BlindedText._fields == ("id", "context", "text")
     for rubric, response in (("v1", RubricScores), ("v2", StrictRubricScores)):
         prompt = load(f"independent_rubric.FROZEN.{rubric}.txt")
         assert prompt.placeholders == ("goal", "schema", "records", "clause")
@@ -226,8 +228,8 @@ HOSTILE = (
 def test_hostile_texts_stay_data(text: str, contexts: list[Context]) -> None:
     received = loopback.Received()
     with received.server() as server:
-        (hostile,) = score([Written("A", contexts[0], 0, text, False)], loopback.model(server), seed=0)
-        (plain,) = score([Written("A", contexts[0], 0, "Waiters must check in.", False)], loopback.model(server), seed=0)
+        (hostile,) = score([JudgedRule("A", contexts[0], 0, text, False)], loopback.model(server), seed=0)
+        (plain,) = score([JudgedRule("A", contexts[0], 0, "Waiters must check in.", False)], loopback.model(server), seed=0)
     requests = received.of("judge")
     assert len(requests) == 4
     sent = text.encode("utf-8", "replace").decode()
@@ -269,7 +271,7 @@ def test_marks_go_to_the_rule_they_were_given_for(contexts: list[Context]) -> No
         marks = dict.fromkeys(DIMENSIONS, level) | {"specificity": 5}
         return json.dumps(({"generic_evidence": []} if "generic_evidence" in schema["properties"] else {}) | {"reason": "r"} | marks)
 
-    written = [Written(f"M{i % 3}", contexts[i % 2], i, f"rule {1 + i % 5}", False) for i in range(20)]
+    written = [JudgedRule(f"M{i % 3}", contexts[i % 2], i, f"rule {1 + i % 5}", False) for i in range(20)]
     with ScriptedServer(scripts={"judge": by_text}) as server:
         rows = score(written, loopback.model(server), seed=9, repeats=2)
     for rule, r in zip(written, rows, strict=True):
@@ -282,7 +284,10 @@ def test_marks_go_to_the_rule_they_were_given_for(contexts: list[Context]) -> No
 def test_blank_texts_are_marked_by_rule_and_not_sent(text: str, contexts: list[Context]) -> None:
     with ScriptedServer() as server:
         blank, other = score(
-            [Written("A", contexts[0], 0, text, False), Written("A", contexts[0], 1, "x", False)], loopback.model(server), seed=0, repeats=2
+            [JudgedRule("A", contexts[0], 0, text, False), JudgedRule("A", contexts[0], 1, "x", False)],
+            loopback.model(server),
+            seed=0,
+            repeats=2,
         )
         assert sum(server.asked.values()) == 4
     assert blank.marks == dict.fromkeys(RUBRICS, ((1, 1, 1, 1, 1),) * 2)
@@ -302,7 +307,7 @@ def test_answers_without_marks_are_kept_and_counted(contexts: list[Context]) -> 
     def some(messages: Any, schema: Any, rng: Any) -> str:
         return said.get(loopback.values(messages[0]["content"])[-1]) or SCRIPTS["judge"](messages, schema, rng)
 
-    written = [Written("A", contexts[0], 0, text, True) for text in (*said, "a rule", "another rule")]
+    written = [JudgedRule("A", contexts[0], 0, text, True) for text in (*said, "a rule", "another rule")]
     with ScriptedServer(scripts={"judge": some}) as server:
         rows = score(written, loopback.model(server), seed=0, repeats=2)
     for r in rows[:4]:
@@ -322,7 +327,7 @@ def test_answers_without_marks_are_kept_and_counted(contexts: list[Context]) -> 
 
 def test_a_judge_that_declines_gives_no_marks(contexts: list[Context]) -> None:
     with ScriptedServer({"refusal": 1.0}) as server:
-        (r,) = score([Written("A", contexts[0], 0, "a rule", False)], loopback.model(server), seed=0)
+        (r,) = score([JudgedRule("A", contexts[0], 0, "a rule", False)], loopback.model(server), seed=0)
     assert r.marks == {"v1": (None,), "v2": (None,)}
     assert {answer.refusal for answer in r.judged} == {"Declined by script."}
 
@@ -346,7 +351,7 @@ def test_a_second_judge_has_to_be_named(contexts: list[Context]) -> None:
         unset = loopback.model(server, models=dict(DEFAULT_MODELS))
         assert unset.settings.models == Settings().models
         with pytest.raises(InputError, match="set GNRS_MODEL_SECOND_JUDGE"):
-            judge([Item("text 00001", contexts[0], "a rule")], unset, "v1", role="second_judge")
+            judge([BlindedText("text 00001", contexts[0], "a rule")], unset, "v1", role="second_judge")
 
 
 # Tables and runs

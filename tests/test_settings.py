@@ -23,9 +23,9 @@ from gnrs_ppl.inference.kernels import KERNELS, read_settings
 from gnrs_ppl.inference.result import Chains
 from gnrs_ppl.inference.tempering import draw_starts
 from gnrs_ppl.inference.trace import load
-from gnrs_ppl.models.charters import charter
 from gnrs_ppl.models.energy import Tables, contract
 from gnrs_ppl.models.space import build_space
+from gnrs_ppl.models.synthetic import coupled_rules
 
 FAILURE_RATE = 1e-5
 RUN: dict[str, Any] = {"chains": 64, "steps": 20, "temperature": 0.08, "seed": 4}
@@ -106,7 +106,7 @@ def test_the_balancing_function_is_the_one_asked_for():
 
 
 def test_the_solver_stops_when_its_seconds_are_over():
-    large = charter(3, 8, seed=1)
+    large = coupled_rules(3, 8, seed=1)
     request: dict[str, Any] = {"chains": 1, "steps": 1, "temperature": 0.08, "seed": 0, "kernel": "cpsat", "workers": 1}
     short, longer = (run_chains(large, **request, seconds=seconds) for seconds in (1e-6, 60.0))
     assert short.bound is not None

@@ -26,7 +26,15 @@ from scipy.sparse import csr_matrix
 
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.experiments.random_rules import random_rules, stated_by
-from gnrs_ppl.experiments.reading import Sentence, all_right, by_constructions, constraints, kept_from_fit, sentences_of, stating_scores
+from gnrs_ppl.experiments.reading import (
+    LabelledSentence,
+    all_right,
+    by_constructions,
+    constraints,
+    kept_from_fit,
+    sentences_of,
+    stating_scores,
+)
 from gnrs_ppl.reading import read
 from gnrs_ppl.reading.constructions import Constructions
 from gnrs_ppl.reading.reader import vocabulary
@@ -75,7 +83,7 @@ class Example(NamedTuple):
     right: list[set[Choice]]
 
 
-def sentences(text2declare: Path | None) -> Iterator[tuple[str, Sentence]]:
+def sentences(text2declare: Path | None) -> Iterator[tuple[str, LabelledSentence]]:
     """Every sentence there is to learn from, with its source.
 
     A duty under a circumstance that no act shows is read as a duty with a condition; what the records cannot hold is said later.
@@ -85,14 +93,14 @@ def sentences(text2declare: Path | None) -> Iterator[tuple[str, Sentence]]:
     every = dict.fromkeys(s.schema for path in sorted(SENTENCES.glob("*.yaml")) for s in sentences_of(path))
     schemas = [s for s in every if s.roles and sum(bool(a.phrase) for a in s.actions) > 5]
     for n, (structure, text, schema) in enumerate(random_rules(schemas, RENDERED, 7), 1):
-        yield "rendered", Sentence(f"rendered {(RENDERED - n) % 50}", text, schema, stated_by(structure))
+        yield "rendered", LabelledSentence(f"rendered {(RENDERED - n) % 50}", text, schema, stated_by(structure))
     for row in json.loads(text2declare.read_text(encoding="utf-8")) if text2declare else []:
         if not kept_from_fit(row["activities"]):
             schema = Schema.model_validate({"actions": row["schema"]})
-            yield "Text2Declare", Sentence(row["activities"][0], row["text"], schema, [row])
+            yield "Text2Declare", LabelledSentence(row["activities"][0], row["text"], schema, [row])
 
 
-def example(sentence: Sentence, features: Features) -> Example:
+def example(sentence: LabelledSentence, features: Features) -> Example:
     """A sentence as features and right options; where an act told several times is concerned, any of its mentions is right."""
     marked = Marked(Constructions(sentence.text, vocabulary(sentence.schema)))
     right = _right(marked, sentence.statements)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 
 from gnrs_ppl.audit.checkable import CheckPlan, ConstraintPlan, RolePlan
 from gnrs_ppl.audit.evidence import (
+    ActSearch,
     Nearest,
-    Rows,
-    Search,
+    SortedRows,
     act_rows,
     closing_rows,
     count,
@@ -18,9 +18,10 @@ from gnrs_ppl.audit.evidence import (
     matches,
     other_rows,
 )
-from gnrs_ppl.audit.sql import Query, Statement
+from gnrs_ppl.audit.sql import Query, SqlStatement
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.context.types import Interval, span
+from gnrs_ppl.context.types import Interval
+from gnrs_ppl.context.zone import span
 from gnrs_ppl.rule.types import NEGATIVE, NEIGHBOURS, POSITIVE
 
 __all__ = ["Query", "compile_procedure", "compile_rule"]
@@ -81,9 +82,9 @@ class _Compiler:
         grains = set(plan.grains) | {role.grain for role in roles if role.k > 1}
         if self.records.quiet_after is not None or not grains:
             grains.add("microsecond")
-        self.st = Statement(grains, plan.offsets)
+        self.st = SqlStatement(grains, plan.offsets)
         self.rel = tuple(sorted({channel for role in roles for channel in role.rel}))
-        self.closing: Rows | None = None
+        self.closing: SortedRows | None = None
         self.mutual = any(c.opener for c in plan.constraints)
 
     def norm(self, *, with_breach: bool) -> None:
@@ -120,7 +121,7 @@ class _Compiler:
             "Line 4: the end of observation, as declared"
             if declared
             else "Line 4: the end of observation, the last end-of-grain of any row",
-            f"SELECT CAST({st.bind('end_of_observation', span(declared, records.offset)[1])} AS TIMESTAMP) AS ends"
+            f"SELECT CAST({st.bind('end_of_observation', span(declared, records.clock)[1])} AS TIMESTAMP) AS ends"
             if declared
             else f'SELECT max({end}) AS ends FROM events WHERE "timestamp" IS NOT NULL',
         )
@@ -128,7 +129,7 @@ class _Compiler:
             (name, begins, ends)
             for name in self.rel
             if (channel := records.channel(name)) and channel.coverage is not None
-            for begins, ends in _merged(channel.coverage, records.offset)
+            for begins, ends in _merged(channel.coverage, records.clock)
         ]
         by_default = tuple(n for n in self.rel if (c := records.channel(n)) and c.coverage is None)
         parts = []
@@ -238,7 +239,7 @@ class _Compiler:
         nearest: Nearest = "last" if c.look_back or c.template == "end" else "closest" if c.both_ways else "first"
         common = c.target.grain if c.target.k > 1 else None
         rows = act_rows(st, f"{p}_target", c.target.act, c.target.rel, c.key, common=common, back=nearest != "first")
-        target = Search(
+        target = ActSearch(
             f"{p}_target",
             rows,
             c.target.rel,
@@ -301,8 +302,8 @@ class _Compiler:
         )
         rows = act_rows(st, f"{p}_after", c.after.act, c.after.rel, c.key)
         trigger = self.plan.structure.trigger.act
-        own = trigger is not None and any(activity in c.after.act.activities for activity in trigger.activities)
-        count(st, Search(f"{p}_after", rows, c.after.rel, f"{p}_episode", own=own))
+        own_row = trigger is not None and any(activity in c.after.act.activities for activity in trigger.activities)
+        count(st, ActSearch(f"{p}_after", rows, c.after.rel, f"{p}_episode", skips_own_row=own_row))
         unknown = ("e.key IS NULL OR " if c.key else "") + "f.most_possible > 0"
         st.add(
             f"{p}_activation",
@@ -422,8 +423,8 @@ class _Compiler:
             f"""SELECT e.inst, e.case_id, {"e.key," if c.key else ""} e.at_id AS event_id, {bounds}
                 FROM {p}_target_evidence AS e WHERE e.proven""",
         )
-        rows = Rows(f"{p}_other", c.key is not None)
-        count(st, Search(f"{p}_other", rows, c.beside, f"{p}_between", own=c.template.startswith("chain")))
+        rows = SortedRows(f"{p}_other", c.key is not None)
+        count(st, ActSearch(f"{p}_other", rows, c.beside, f"{p}_between", skips_own_row=c.template.startswith("chain")))
 
     def _horizon(self, p: str, role: RolePlan) -> str:
         st = self.st
@@ -560,7 +561,7 @@ class _Compiler:
         )
         evidence(
             st,
-            Search(f"{p}_unless", rows, unless.rel, f"{p}_unless_interval", upper="unknown", from_start=True),
+            ActSearch(f"{p}_unless", rows, unless.rel, f"{p}_unless_interval", upper="unknown", from_start=True),
             unless,
             match_within=self.records.match_within,
         )
@@ -623,10 +624,10 @@ def _concatenated(lists: list[str]) -> str:
     return joined
 
 
-def _merged(intervals: tuple[Interval, ...], offset: int | None) -> list[tuple[datetime, datetime]]:
+def _merged(intervals: tuple[Interval, ...], clock: tzinfo) -> list[tuple[datetime, datetime]]:
     """Declared coverage with overlapping or adjacent intervals merged (line 4)."""
     merged: list[tuple[datetime, datetime]] = []
-    for begins, ends in sorted((span(i.start, offset)[0], span(i.end, offset)[1]) for i in intervals):
+    for begins, ends in sorted((span(i.start, clock)[0], span(i.end, clock)[1]) for i in intervals):
         if merged and begins <= merged[-1][1] + _MICROSECOND:
             merged[-1] = (merged[-1][0], max(merged[-1][1], ends))
         else:

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Literal
 
 from gnrs_ppl.audit.checkable import RolePlan
-from gnrs_ppl.audit.sql import Statement
+from gnrs_ppl.audit.sql import SqlStatement
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, Grain
 
 Axis = Literal["instant", "day"]
@@ -23,7 +23,7 @@ Axis = Literal["instant", "day"]
 _ALWAYS = "CAST('infinity' AS TIMESTAMP)"
 
 
-def corroborate(st: Statement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None) -> None:
+def corroborate(st: SqlStatement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None) -> None:
     """Add ``<name>_proof`` (inst, nr): the last row of the act that k channels complete first in the interval of a probe.
 
     Parameters
@@ -46,7 +46,7 @@ def corroborate(st: Statement, name: str, rows: str, keyed: bool, role: RolePlan
 
 
 class _Corroboration:
-    def __init__(self, st: Statement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None) -> None:
+    def __init__(self, st: SqlStatement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None) -> None:
         self.st, self.name, self.rows, self.role = st, name, rows, role
         self.thread = "b.case_id, b.key" if keyed else "b.case_id"
         self.dated = role.grain == "day"
@@ -102,15 +102,15 @@ class _Corroboration:
         )
 
     def _completions(self, axis: Axis, one_day: bool) -> str:
-        own = "ts" if axis == "instant" else "day"
+        instant = "ts" if axis == "instant" else "day"
         values = []
         for i, channel in self.channels.items():
             latest = [self._latest(f"{i}{j}", offset, axis, one_day) for j, offset in self.offsets.items()]
-            values.append(f"CASE WHEN channel = {channel} THEN {own} ELSE greatest({', '.join(latest)}) END")
+            values.append(f"CASE WHEN channel = {channel} THEN {instant} ELSE greatest({', '.join(latest)}) END")
         kth = f"list_sort([{', '.join(values)}], 'DESC', 'NULLS LAST')[{self.st.bind(f'{self.name}_k', self.role.k)}]"
-        close = "TRUE" if axis == "day" and not self.dated else f"reach >= {own} - {self.within}"
+        close = "TRUE" if axis == "day" and not self.dated else f"reach >= {instant} - {self.within}"
         marks = {"axis": f"'{axis}'", "only_day": "day" if one_day else _ALWAYS}
-        return f"""SELECT series, nr, ts, least(reach, {own}) AS reach{"".join(f", {marks[m]} AS {m}" for m in self.marks)}
+        return f"""SELECT series, nr, ts, least(reach, {instant}) AS reach{"".join(f", {marks[m]} AS {m}" for m in self.marks)}
                    FROM (SELECT *, {kth} AS reach FROM {self.name}_latest) AS l
                    WHERE reach IS NOT NULL AND {close}"""
 

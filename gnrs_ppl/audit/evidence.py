@@ -13,7 +13,7 @@ from typing import Literal
 
 from gnrs_ppl.audit.checkable import Key, RolePlan, Tie
 from gnrs_ppl.audit.corroboration import corroborate
-from gnrs_ppl.audit.sql import Statement, struct
+from gnrs_ppl.audit.sql import SqlStatement, struct
 from gnrs_ppl.context.time import Duration, Grain
 from gnrs_ppl.rule.types import Act
 
@@ -23,7 +23,7 @@ _BEGIN, _END = "CAST('-infinity' AS TIMESTAMP)", "CAST('infinity' AS TIMESTAMP)"
 
 
 @dataclass(frozen=True)
-class Rows:
+class SortedRows:
     """Rows sorted for searching.
 
     Attributes
@@ -47,45 +47,45 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Search:
+class ActSearch:
     """An act looked for in the intervals of some probes.
 
     Attributes
     ----------
     name : str
         Prefix of its common table expressions.
-    rows : Rows
+    rows : SortedRows
         Where to look.
     channels : tuple of str
         The channels that count.
     probes : str
         Rows (inst, case_id, key?, lower_*, upper_*); a null bound is open. With ``nearest`` closest also at_end, the
-        end-of-grain of the activation; with ``from_start`` also empty; with ``own`` also event_id.
+        end-of-grain of the activation; with ``from_start`` also empty; with ``skips_own_row`` also event_id.
     lower, upper : Tie
         What a tie at the bound is (I3, T1).
     nearest : str
         Which row of a channel is its witness (V7).
     from_start : bool
         Whether the lower bound may be the start of the case, which the upper bound may precede (E7).
-    own : bool
+    skips_own_row : bool
         Whether the probe's own row must be left out (M4).
     """
 
     name: str
-    rows: Rows
+    rows: SortedRows
     channels: tuple[str, ...]
     probes: str
     lower: Tie = "in"
     upper: Tie = "in"
     nearest: Nearest = "first"
     from_start: bool = False
-    own: bool = False
+    skips_own_row: bool = False
 
 
 # Rows
 
 
-def matches(st: Statement, name: str, act: Act) -> str:
+def matches(st: SqlStatement, name: str, act: Act) -> str:
     """Whether a row matches an act, three-valued: any of its patterns, each field of which is equal where stated (line 1, A1)."""
     patterns = []
     for i, one in enumerate(act.patterns, 1):
@@ -96,7 +96,7 @@ def matches(st: Statement, name: str, act: Act) -> str:
 
 
 def act_rows(
-    st: Statement,
+    st: SqlStatement,
     name: str,
     act: Act,
     channels: tuple[str, ...],
@@ -104,7 +104,7 @@ def act_rows(
     *,
     common: Grain | None = None,
     back: bool = False,
-) -> Rows:
+) -> SortedRows:
     """Sort the rows that match an act or may match it, with ``common`` all at that grain; ``back`` also from the end."""
     about = (
         f"Lines 1 and 13: rows that match the act, or may match it where a field is null{f'; all to the {common} (E4)' if common else ''}"
@@ -113,26 +113,34 @@ def act_rows(
 
 
 def other_rows(
-    st: Statement, name: str, act: Act, channels: tuple[str, ...], key: Key | None, unlike: Sequence[str] = (), *, back: bool = False
-) -> Rows:
+    st: SqlStatement, name: str, act: Act, channels: tuple[str, ...], key: Key | None, unlike: Sequence[str] = (), *, back: bool = False
+) -> SortedRows:
     """Sort the rows that are, or may be, another event than an act; ``unlike`` are further conditions of it (N1)."""
     about = "N1: rows that are another event than the act, or may be one where a field is null"
     return _rows(st, name, about, [f"NOT ({matches(st, name, act)})", *unlike], channels, key, common=None, back=back)
 
 
 def _rows(
-    st: Statement, name: str, about: str, terms: list[str], channels: tuple[str, ...], key: Key | None, *, common: Grain | None, back: bool
-) -> Rows:
+    st: SqlStatement,
+    name: str,
+    about: str,
+    terms: list[str],
+    channels: tuple[str, ...],
+    key: Key | None,
+    *,
+    common: Grain | None,
+    back: bool,
+) -> SortedRows:
     terms.append(f"channel IN ({', '.join(_channels(st, name, channels))})")
     terms += [f'("{column}" IS NOT NULL OR NULL)' for column in ("timestamp", key) if column]
-    ts, grain, own = "row_ts", "row_grain", ""
+    ts, grain, row_columns = "row_ts", "row_grain", ""
     if common is not None:
         ts = "date_trunc('day', row_ts + to_minutes(off)) - to_minutes(off)" if common == "day" else f"date_trunc('{common}', row_ts)"
-        grain, own = f"CASE WHEN row_ts IS NOT NULL THEN '{common}' END", "row_ts, row_grain,"
+        grain, row_columns = f"CASE WHEN row_ts IS NOT NULL THEN '{common}' END", "row_ts, row_grain,"
     st.add(
         f"{name}_rows",
         about,
-        f"""SELECT case_id, {"key," if key else ""} channel, event_id, coalesce({ts}, {_BEGIN}) AS ts, off, {grain} AS grain, {own}
+        f"""SELECT case_id, {"key," if key else ""} channel, event_id, coalesce({ts}, {_BEGIN}) AS ts, off, {grain} AS grain, {row_columns}
                    coalesce(matched, FALSE) AS definite
             FROM (
                 SELECT case_id, {f'"{key}" AS key,' if key else ""} channel, event_id, "timestamp" AS row_ts,
@@ -142,10 +150,10 @@ def _rows(
             ) AS e
             WHERE matched IS NOT FALSE""",
     )
-    return _sorted(st, Rows(name, key is not None, common), back)
+    return _sorted(st, SortedRows(name, key is not None, common), back)
 
 
-def closing_rows(st: Statement, name: str, activities: tuple[str, ...]) -> Rows:
+def closing_rows(st: SqlStatement, name: str, activities: tuple[str, ...]) -> SortedRows:
     """Sort the rows that close a case (I1)."""
     st.add(
         f"{name}_rows",
@@ -155,14 +163,14 @@ def closing_rows(st: Statement, name: str, activities: tuple[str, ...]) -> Rows:
             FROM events
             WHERE activity IN ({st.bind_all(f"{name}_activity", activities)}) AND "timestamp" IS NOT NULL""",
     )
-    return _sorted(st, Rows(name), False)
+    return _sorted(st, SortedRows(name), False)
 
 
-def _channels(st: Statement, name: str, channels: tuple[str, ...]) -> list[str]:
+def _channels(st: SqlStatement, name: str, channels: tuple[str, ...]) -> list[str]:
     return [st.bind(f"{name}_channel_{i}", channel) for i, channel in enumerate(channels, 1)]
 
 
-def _sorted(st: Statement, rows: Rows, back: bool) -> Rows:
+def _sorted(st: SqlStatement, rows: SortedRows, back: bool) -> SortedRows:
     name = rows.name
     parts = ["case_id", *(["key"] if rows.keyed else []), "channel", "grain", *(["off"] if st.dates else []), "definite"]
     end = st.end_of("r.ts", "r.grain")
@@ -196,7 +204,7 @@ def _sorted(st: Statement, rows: Rows, back: bool) -> Rows:
     return rows
 
 
-def _reachable(rows: Rows, probes: str, condition: str) -> str:
+def _reachable(rows: SortedRows, probes: str, condition: str) -> str:
     """Probes with every series that may hold rows for them: those of their key, and those without a key (M3)."""
     if not rows.keyed:
         return f"FROM {probes} AS p JOIN {rows.name}_series AS s ON s.case_id = p.case_id WHERE {condition}"
@@ -207,17 +215,17 @@ def _reachable(rows: Rows, probes: str, condition: str) -> str:
                JOIN {rows.name}_series AS s ON s.case_id = p.case_id AND s.key IS NOT DISTINCT FROM p.wanted WHERE {condition}"""
 
 
-def _as_of(rows: Rows, edge: str) -> str:
+def _as_of(rows: SortedRows, edge: str) -> str:
     """The number of rows just before an edge of an interval."""
     return f"ASOF LEFT JOIN {rows.name}_steps AS at_{edge} ON at_{edge}.series = e.series AND at_{edge}.ts < e.{edge}"
 
 
-def _row(rows: Rows, prefix: str = "") -> str:
+def _row(rows: SortedRows, prefix: str = "") -> str:
     """The columns of row t."""
     return ", ".join(f"t.{c} AS {prefix}{c}" for c in rows.columns)
 
 
-def earliest(st: Statement, name: str, rows: Rows, probes: str, bound: str, about: str, *, tie_in: bool) -> None:
+def earliest(st: SqlStatement, name: str, rows: SortedRows, probes: str, bound: str, about: str, *, tie_in: bool) -> None:
     """Add ``name`` (inst and the columns of a row): the first definite row from a bound on, or not ``tie_in`` after it."""
     st.add(
         f"{name}_edges",
@@ -239,7 +247,7 @@ def earliest(st: Statement, name: str, rows: Rows, probes: str, bound: str, abou
     )
 
 
-def latest(st: Statement, name: str, rows: Rows, probes: str, bound: str, about: str) -> None:
+def latest(st: SqlStatement, name: str, rows: SortedRows, probes: str, bound: str, about: str) -> None:
     """Add ``name`` (inst and the columns of a row): the last definite row before a bound, of rows sorted from the end too."""
     st.add(
         f"{name}_edges",
@@ -264,7 +272,7 @@ def latest(st: Statement, name: str, rows: Rows, probes: str, bound: str, about:
 # Counts
 
 
-def count(st: Statement, search: Search) -> None:
+def count(st: SqlStatement, search: ActSearch) -> None:
     """Add ``_counted``: per probe that any series serves, definite and possible rows, the first row and the witnesses."""
     name, rows = search.name, search.rows
     _hits(st, search)
@@ -300,7 +308,7 @@ def count(st: Statement, search: Search) -> None:
     )
 
 
-def _witness(st: Statement, nearest: Nearest, where: str) -> str:
+def _witness(st: SqlStatement, nearest: Nearest, where: str) -> str:
     """The event id of the row that bears witness for a channel (V7)."""
     if nearest == "first":
         return f"arg_min(a.event_id, a.nr) {where}"
@@ -316,7 +324,7 @@ def _witness(st: Statement, nearest: Nearest, where: str) -> str:
     return f"struct_extract(least({before}, {after}), 'id')"
 
 
-def _hits(st: Statement, search: Search) -> None:
+def _hits(st: SqlStatement, search: ActSearch) -> None:
     """Add ``_hits``: per probe and series, how many rows the interval holds and where they stand."""
     name, rows = search.name, search.rows
 
@@ -347,15 +355,15 @@ def _hits(st: Statement, search: Search) -> None:
     }
     low, high = (bound if bound in edges else edge for bound, edge in (("may_open", "opens"), ("may_close", "closes")))
     counts["possible"] = f"greatest(coalesce(at_{high}.places, 0) - coalesce(at_{low}.places, 0), 0)"
-    held, first, own = "CASE WHEN g.definite THEN g.until - g.before ELSE 0 END", "g.before + 1", ""
+    held, first, own_join = "CASE WHEN g.definite THEN g.until - g.before ELSE 0 END", "g.before + 1", ""
     possible = "g.possible"
-    if search.own:
+    if search.skips_own_row:
         st.add(
             f"{name}_own",
             "Line 10: the trigger's own row, which is not looked for",
             f"SELECT p.inst, r.series, r.place FROM {search.probes} AS p JOIN {rows.name}_ranked AS r ON r.event_id = p.event_id",
         )
-        own = f"LEFT JOIN {name}_own AS o ON o.inst = e.inst AND o.series = e.series"
+        own_join = f"LEFT JOIN {name}_own AS o ON o.inst = e.inst AND o.series = e.series"
         counts["own"] = "o.place"
         mine = "CAST(g.own IS NOT NULL AS INTEGER)"
         held, possible = f"CASE WHEN g.definite THEN g.until - g.before - {mine} ELSE 0 END", f"g.possible - {mine}"
@@ -376,7 +384,7 @@ def _hits(st: Statement, search: Search) -> None:
         f"{name}_hits",
         "Line 22: the rows of each series inside the interval, and the places of those that are wanted",
         f"""SELECT g.inst, g.series, g.channel, g.before, {", ".join(f"{v} AS {c}" for c, v in places.items())}
-            FROM (SELECT {inner} FROM {name}_edges AS e {" ".join(_as_of(rows, edge) for edge in edges)} {own}) AS g""",
+            FROM (SELECT {inner} FROM {name}_edges AS e {" ".join(_as_of(rows, edge) for edge in edges)} {own_join}) AS g""",
     )
 
 
@@ -384,8 +392,8 @@ def _hits(st: Statement, search: Search) -> None:
 
 
 def evidence(
-    st: Statement,
-    search: Search,
+    st: SqlStatement,
+    search: ActSearch,
     role: RolePlan,
     *,
     number: int = 1,
@@ -454,7 +462,7 @@ def evidence(
     )
 
 
-def _silence(st: Statement, search: Search, role: RolePlan, bound: dict[str, str]) -> None:
+def _silence(st: SqlStatement, search: ActSearch, role: RolePlan, bound: dict[str, str]) -> None:
     """Add ``_silence``: per probe, how many closed-world channels cover its interval and hold too few rows."""
     name, rows = search.name, search.rows
     names = _channels(st, rows.name, search.channels)
@@ -478,7 +486,7 @@ def _silence(st: Statement, search: Search, role: RolePlan, bound: dict[str, str
     st.add(f"{name}_silence", "Line 5: how many of them hold too few", f"SELECT inst, {silent} FROM {name}_covered GROUP BY inst")
 
 
-def _nth(st: Statement, search: Search, number: int, name: str, bound: str) -> None:
+def _nth(st: SqlStatement, search: ActSearch, number: int, name: str, bound: str) -> None:
     rows = search.rows
     st.add(
         name,

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from gnrs_ppl.audit import audit
 from gnrs_ppl.audit.result import AuditResult
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.context.log import read_log
+from gnrs_ppl.context.log import EventLog, read_log
 from gnrs_ppl.context.output import as_written
-from gnrs_ppl.context.types import RecordLayer
+from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.files import read_rule
+from gnrs_ppl.rule.types import Structure
+
+Remarks = Callable[[Structure, Schema, RecordLayer, EventLog], tuple[str, ...]]
 
 
-def audit_files(rule: Path, log: Path | None = None, context: Path | None = None, allow_unrecorded: bool = False) -> AuditResult:
+def audit_files(
+    rule: Path,
+    log: Path | None = None,
+    context: Path | None = None,
+    allow_unrecorded: bool = False,
+    *,
+    remarks: Remarks | None = None,
+) -> AuditResult:
     """Audit a rule file on a log.
 
     Record layer and words are those of the context where one is named, else the rule file's own, as the rule was drafted with them, else
     the log's standard columns. ``log`` goes before the context's log, and that before the rule file's. A rule that was edited since it was
-    drafted is a finding.
+    drafted is a finding, and so is what ``remarks`` says of the rule on these records.
 
     Raises
     ------
@@ -42,7 +53,10 @@ def audit_files(rule: Path, log: Path | None = None, context: Path | None = None
     else:
         raise InputError("no log to audit", "pass --log, or a context that names one", source="arguments")
     schema = given.schema if given else read.institution
-    result = audit(read.rule, read_log(path, records), records=records, schema=schema, allow_unrecorded=allow_unrecorded)
+    events = read_log(path, records)
+    result = audit(read.rule, events, records=records, schema=schema, allow_unrecorded=allow_unrecorded)
+    if remarks is not None:
+        result = replace(result, findings=(*result.findings, *remarks(read.rule, schema or Schema(), records, events)))
     if unchanged is False:
         result = replace(result, findings=(f"{rule.name} was changed after it was drafted", *result.findings))
     return result

@@ -58,7 +58,7 @@ def unrecorded(structure: Structure, records: RecordLayer, schema: Schema, log: 
     Refused
         For the first name that is neither declared nor in any row, with the nearest that is; unless allowed.
     """
-    found: dict[str, None] = {}
+    findings: dict[str, None] = {}
     declared = _declared(records, schema)
     for stated in _stated(structure, records):
         here = _rows(log, stated)
@@ -68,16 +68,16 @@ def unrecorded(structure: Structure, records: RecordLayer, schema: Schema, log: 
             continue
         anywhere = _rows(log, Stated(stated.place, stated.column, tuple(missing)))
         for name in missing:
-            said = name in declared[stated.column]
-            count, why = f"0 of {log.events} rows", "it is declared" if said else "nothing declares it"
+            is_declared = name in declared[stated.column]
+            count, why = f"0 of {log.events} rows", "it is declared" if is_declared else "nothing declares it"
             if name in anywhere:
                 count, why = f"0 of {total} {stated.whose}", f"{anywhere[name]} of all {log.events} rows do"
             problem = f"{stated.place}: {count} carry {stated.column} {name!r}"
-            if not (said or name in anywhere or allow):
+            if not (is_declared or name in anywhere or allow):
                 near = _nearest(log, stated.column, name, declared[stated.column])
                 raise Refused(problem, f"{near}; --allow-unrecorded insists")
-            found[f"{problem}; {why}"] = None
-    return tuple(found)
+            findings[f"{problem}; {why}"] = None
+    return tuple(findings)
 
 
 def _stated(structure: Structure, records: RecordLayer) -> Iterator[Stated]:
@@ -164,7 +164,7 @@ def _bound(stated: Stated) -> dict[str, object]:
 
 def _nearest(log: EventLog, column: Column, name: str, declared: set[str]) -> str:
     """The recorded or declared name with the fewest edits to this one, and its rows."""
-    found = log.connection.execute(
+    nearest = log.connection.execute(
         f"""WITH "known" AS (
                 SELECT "{column}" AS "name", 1 AS "n" FROM "events" UNION ALL SELECT unnest($declared::VARCHAR[]), 0),
             "counted" AS (
@@ -173,4 +173,4 @@ def _nearest(log: EventLog, column: Column, name: str, declared: set[str]) -> st
             ORDER BY damerau_levenshtein("name", $name), "n" DESC, "name" LIMIT 1""",
         {"declared": sorted(declared), "name": name},
     ).fetchone()
-    return f"no {column} is recorded or declared" if found is None else f"nearest: {found[0]!r} ({found[1]} rows)"
+    return f"no {column} is recorded or declared" if nearest is None else f"nearest: {nearest[0]!r} ({nearest[1]} rows)"

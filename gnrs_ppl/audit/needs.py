@@ -36,13 +36,13 @@ def rows_needed(plan: CheckPlan) -> tuple[Needed, ...]:
             for activity in plan.records.case_end
             if activity in (channel.activities or ()) and any(channel.name == name for name, _, _ in asked)
         ]
-    found = []
+    needs = []
     for channel in plan.records.channels:
         rows = [(activity, fields) for name, activity, fields in asked if name == channel.name]
         if rows:
             activities = tuple(dict.fromkeys(activity for activity, _ in rows))
-            found.append(Needed(channel.name, activities, tuple(sorted({field for _, fields in rows for field in fields}))))
-    return tuple(found)
+            needs.append(Needed(channel.name, activities, tuple(sorted({field for _, fields in rows for field in fields}))))
+    return tuple(needs)
 
 
 def _trigger(plan: CheckPlan) -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -128,8 +128,8 @@ class AuditResult:
         }
 
     def _case(self, case: CaseVerdict) -> dict[str, Any]:
-        found = case.instance
-        if found is None:
+        verdict = case.instance
+        if verdict is None:
             return dict.fromkeys(CASE_FIELDS) | {
                 "case_id": case.case_id, "verdict": case.verdict, "reason": "no_trigger", "witnesses": [],
                 "sentence": "Nothing in this case calls the rule up.",
@@ -137,14 +137,14 @@ class AuditResult:
         return {
             "case_id": case.case_id,
             "verdict": case.verdict,
-            "reason": found.reason,
-            "witnesses": list(found.witnesses),
-            "bearer": found.bearer,
-            "due": due_text(found.due),
-            "slack_seconds": found.slack_seconds,
-            "sentence": self.sentence(found),
-            "instance": found.instance,
-            "constraint": found.constraint,
+            "reason": verdict.reason,
+            "witnesses": list(verdict.witnesses),
+            "bearer": verdict.bearer,
+            "due": due_text(verdict.due),
+            "slack_seconds": verdict.slack_seconds,
+            "sentence": self.sentence(verdict),
+            "instance": verdict.instance,
+            "constraint": verdict.constraint,
         }
 
     def to_json(self) -> str:

@@ -49,7 +49,7 @@ class Query:
             raise ValueError(f"a compiled check binds every parameter it names, and no other: {', '.join(sorted(unbound))}")
 
 
-class Statement:
+class SqlStatement:
     """A SELECT under construction.
 
     Parameters

@@ -34,7 +34,7 @@ WEAK = 0.3
 """A weight whose variance shrank by less than this share is known from the prior only."""
 
 
-class Observed(NamedTuple):
+class ObservedCells(NamedTuple):
     """Rows of equal features of G goals in B blocks, and how much of each lies in the observed cell.
 
     Attributes
@@ -79,7 +79,7 @@ class PosteriorFit(NamedTuple):
     contraction: Float[Floats, " F"]
 
 
-def observed(data: Sequence[GoalData], cells: Sequence[int] | None = None) -> Observed:
+def observed(data: Sequence[GoalData], cells: Sequence[int] | None = None) -> ObservedCells:
     """The observed cells of the goals, 0 (all slots acceptable) unless given; cells that are not observed are merged."""
     rows = []
     for d, cell in zip(data, cells or [0] * len(data), strict=True):
@@ -87,10 +87,10 @@ def observed(data: Sequence[GoalData], cells: Sequence[int] | None = None) -> Ob
         mass = np.bincount(where.ravel(), np.exp(d.log_mass))
         rows.append((features, np.log(mass), np.bincount(where.ravel(), np.where(d.cell == cell, np.exp(d.log_mass), 0.0)) / mass))
     cell_mass = [float((np.exp(log_mass) * inside).sum()) for _, log_mass, inside in rows]
-    return Observed(*in_blocks(rows), np.array(cell_mass))
+    return ObservedCells(*in_blocks(rows), np.array(cell_mass))
 
 
-def log_likelihood(beta: jax.Array, epsilon: jax.Array, goals: Observed) -> Float[jax.Array, " G"]:
+def log_likelihood(beta: jax.Array, epsilon: jax.Array, goals: ObservedCells) -> Float[jax.Array, " G"]:
     """Log p(cell | beta, epsilon) of every goal."""
     number = goals.cell_mass.shape[0]
     logdensity = goals.features @ beta + goals.log_mass
@@ -100,7 +100,7 @@ def log_likelihood(beta: jax.Array, epsilon: jax.Array, goals: Observed) -> Floa
     return jnp.log((1 - epsilon) * inside / every + epsilon * goals.cell_mass)
 
 
-def model(goals: Observed, kappa: float) -> None:
+def model(goals: ObservedCells, kappa: float) -> None:
     """NumPyro program of the formulas above; beta = |theta|, since NUTS on its log scale hardly leaves a weight that is near zero."""
     features = goals.features.shape[-1]
     centre = prior_centre(features)
@@ -113,7 +113,7 @@ def model(goals: Observed, kappa: float) -> None:
 
 
 def sample_posterior(
-    goals: Observed,
+    goals: ObservedCells,
     kappa: float,
     features: Sequence[str],
     *,
@@ -184,7 +184,7 @@ class Predictive(NamedTuple):
     tail: float
 
 
-def predictive_check(fit: PosteriorFit, goals: Observed, seed: int = 0) -> Predictive:
+def predictive_check(fit: PosteriorFit, goals: ObservedCells, seed: int = 0) -> Predictive:
     """Draw every goal's cell anew for each posterior draw and count those that fall into the observed cell."""
     epsilon = np.asarray(fit.tree["posterior"]["epsilon"]).reshape(-1)
     likelihood = jax.jit(jax.vmap(partial(log_likelihood, goals=jax.tree.map(jnp.asarray, goals))))

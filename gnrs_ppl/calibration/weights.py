@@ -18,6 +18,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 import gnrs_ppl.models.features as features_module
 import gnrs_ppl.models.flags as flags_module
+import gnrs_ppl.models.statements as statements_module
 from gnrs_ppl.context.files import parse_json, read_text, validated
 from gnrs_ppl.context.limits import TEMPERATURE
 from gnrs_ppl.context.output import as_written
@@ -158,6 +159,6 @@ def read_weights(path: Path) -> Weights:
 def feature_hash() -> str:
     """SHA-256 of the files that define features and hard conditions: what a fit is valid for."""
     digest = hashlib.sha256()
-    for module in (features_module, flags_module):
+    for module in (features_module, flags_module, statements_module):
         digest.update(Path(str(module.__file__)).read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
@@ -11,18 +11,26 @@ from typing import Any, NamedTuple
 from gnrs_ppl.candidates.grounding import Dropped, absent, beyond, ground, names_of, read_pools, unrecorded
 from gnrs_ppl.candidates.observed import observed
 from gnrs_ppl.candidates.primitives import primitives
-from gnrs_ppl.candidates.source import Material, Proposal, Proposals
+from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates
 from gnrs_ppl.candidates.stated import stated
 from gnrs_ppl.candidates.templates import templates
 from gnrs_ppl.context.load import Context
+from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.errors import InputError, Refused
 from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
 from gnrs_ppl.rule.pools import FORWARD_DUTIES, Levelled, Pools
 from gnrs_ppl.rule.types import SLOTS, Constraint, EvidencePolicy, Norm, Procedure, Scope, Trigger
 
-SOURCES: dict[str, Callable[[Material], Proposals]] = {"reading": stated, "template": templates, "schema": primitives, "record": observed}
+SOURCES: dict[str, Callable[[Material], ProposedCandidates]] = {
+    "reading": stated,
+    "template": templates,
+    "schema": primitives,
+    "record": observed,
+}
 """Deterministic sources; the first to propose a content gives it its place, the others join its sources."""
+IN_CHARGE = "person_in_charge"
+"""Who looks into breaches where the schema names no role."""
 LLM = "llm"
 """The fourth source: what :mod:`gnrs_ppl.candidates.proposed` keeps of a model's proposals."""
 POOL_LIMIT = 12
@@ -38,13 +46,13 @@ class Built(NamedTuple):
     dropped: tuple[Dropped, ...]
 
 
-def pools_of(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
+def pools_of(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Built:
     """The pools a context lists by hand, else its own; without what rests on a zero or goes beyond the goal.
 
     Parameters
     ----------
     context : Context
-    proposals : sequence of Proposal
+    proposals : sequence of ProposedCandidate
         Of the fourth source; the pools are what they are without it where there are none.
 
     Raises
@@ -60,7 +68,7 @@ def pools_of(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
     return _with_proposals(built, proposals, context) if proposals else built
 
 
-def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
+def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Built:
     """Pools of a context's own: what the sources propose, without what rests on a zero or goes beyond the goal.
 
     Equal contents with equal levels are one candidate. Those read from the sentence stay; of the others the
@@ -79,7 +87,7 @@ def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
         raise InputError("requires and forbids nothing, so no rule can be proposed", remedy, source=context.source, field="goal")
     if unseen := next((name for name in material.goal.triggers if name not in material.traces.homes), None):
         raise Refused(f"goal.triggers: {absent('action', unseen, context)}", "name a recorded act", reason="no_such_act")
-    kept: dict[str, dict[str, Entry]] = {slot: {} for slot in SLOTS}
+    kept: dict[str, dict[str, PoolEntry]] = {slot: {} for slot in SLOTS}
     proposed: Counter[tuple[str, str]] = Counter()
     dropped: dict[tuple[str, str], Dropped] = {}
     for source, found in [*((source, propose(material)) for source, propose in SOURCES.items()), (LLM, iter(proposals))]:
@@ -93,11 +101,10 @@ def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
                 same.sources = tuple(sorted({*same.sources, source}))
     pools: dict[str, list[dict[str, Any]]] = {}
     for slot in SLOTS:
-        entries = [*kept[slot].values()]
+        entries = [*kept[slot].values()] or [*_bare(slot, context)]
         if not entries:
-            reasons = [d.reason for d in dropped.values() if d.slot == slot] or ["no source proposed one"]
-            remedy = "record it, or state pools by hand"
-            raise InputError(f"no candidate is left ({reasons[0]})", remedy, source=context.source, field=f"pools.{slot}")
+            reasons = [d.reason for d in dropped.values() if d.slot == slot]
+            raise _left_empty(slot, reasons[0] if reasons else "", material, context)
         read = [entry for entry in entries if "reading" in entry.sources]
         others = [entry for entry in entries if "reading" not in entry.sources]
         others.sort(key=lambda entry: -_rank(entry.content, material.goal, context))
@@ -107,8 +114,42 @@ def build_pools(context: Context, proposals: Sequence[Proposal] = ()) -> Built:
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
 
 
+def _bare(slot: str, context: Context) -> Iterator[PoolEntry]:
+    """What a slot holds where the context names nothing to fill it with: what is missing is left out of the rule, which still stands."""
+    channels = [c.name for c in context.records.channels if c.durable] or sorted({c for c, _ in context.profile.pairs})
+    bare: dict[str, ProposedCandidate] = {
+        "scope": ProposedCandidate("scope", {}, "whoever acts"),
+        "trigger": ProposedCandidate("trigger", {}, "the start of the case"),
+        "evidence": ProposedCandidate("evidence", {"channels": channels[:16], "operator": "any"}, "every log"),
+        "procedure": ProposedCandidate(
+            "procedure",
+            {"steps": [{"stage": stage, "name": stage, "role": IN_CHARGE} for stage in ("review", "decision", "remedy")]},
+            "the schema names no role that could look into it",
+            {"response_time": [Duration.parse("P7D")]},
+        ),
+    }
+    if slot in bare and (slot != "evidence" or channels):
+        entry, _ = filtered(bare[slot], "template", context)
+        if isinstance(entry, PoolEntry):
+            yield entry
+
+
+def _left_empty(slot: str, reason: str, material: Material, context: Context) -> InputError:
+    """The error of a slot that nothing fills, with the field that would cure it."""
+    if slot == "norm":
+        field = next((f"goal.{name}" for name in ("required", "forbidden", "permitted") if getattr(context.goal, name)), "goal.intent")
+        acts = ", ".join(material.regulated[:3])
+        remedy = f"name acts that are recorded, or correct schema.actions where the log spells {acts} otherwise"
+        return InputError(
+            f"no duty or ban on {acts} can be checked ({reason or 'no source proposed one'})", remedy, source=context.source, field=field
+        )
+    remedy = "declare a channel, or list pools by hand" if slot == "evidence" else "list pools by hand"
+    field = "records.channels" if slot == "evidence" else f"pools.{slot}"
+    return InputError(f"no candidate is left ({reason or 'no source proposed one'})", remedy, source=context.source, field=field)
+
+
 @dataclass(eq=False)
-class Entry:
+class PoolEntry:
     """A candidate while its pool fills: it has no name yet, and further sources may propose the same."""
 
     content: SlotContent
@@ -121,7 +162,7 @@ class Entry:
         return {"id": name, **vars(self)}
 
 
-def filtered(proposal: Proposal, source: str, context: Context) -> tuple[Entry | Dropped, str]:
+def filtered(proposal: ProposedCandidate, source: str, context: Context) -> tuple[PoolEntry | Dropped, str]:
     """A proposal in canonical form, or why the grounding filter drops it; and what it says, as JSON."""
     stated = as_the_goal_says(proposal, context)
     content = canonical_slot(TYPES[proposal.slot].model_validate(stated.content))
@@ -129,10 +170,10 @@ def filtered(proposal: Proposal, source: str, context: Context) -> tuple[Entry |
     says = dumps(content)
     if reason := unrecorded(content, context) or beyond(content, context):
         return Dropped(proposal.slot, f"{proposal.because}: {says}", reason), says
-    return Entry(content, vary, (source,), f"{source}: {proposal.because}"), says
+    return PoolEntry(content, vary, (source,), f"{source}: {proposal.because}"), says
 
 
-def _with_proposals(built: Built, proposals: Sequence[Proposal], context: Context) -> Built:
+def _with_proposals(built: Built, proposals: Sequence[ProposedCandidate], context: Context) -> Built:
     """Pools listed by hand with proposals behind them; what they hold already is not added again."""
     proposed, dropped = built.proposed.copy(), list(built.dropped)
     pools: dict[str, list[dict[str, Any]]] = {slot: [dict(candidate) for candidate in getattr(built.pools, slot)] for slot in SLOTS}
@@ -148,7 +189,7 @@ def _with_proposals(built: Built, proposals: Sequence[Proposal], context: Contex
     return Built(Pools.model_validate(pools), proposed, tuple(dropped))
 
 
-def as_the_goal_says(proposal: Proposal, context: Context) -> Proposal:
+def as_the_goal_says(proposal: ProposedCandidate, context: Context) -> ProposedCandidate:
     """A norm in the force the goal states and with its deadline on the acts the goal wants in time; any other proposal as it is.
 
     Where no log tells who acts, and no office bears the norm, each act is asked of the one role that may perform it.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnrs_ppl.candidates.source import Material, Proposal, Proposals, shown_by
+from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 from gnrs_ppl.candidates.templates import step_names
 from gnrs_ppl.candidates.units import snapped, spoken
 
 
-def observed(material: Material) -> Proposals:
+def observed(material: Material) -> ProposedCandidates:
     """Proposals mined from the log; an observed quantile is evidence of custom, not a norm. None where there is no log."""
     if material.context.records.prospective:
         return
@@ -17,32 +17,32 @@ def observed(material: Material) -> Proposals:
     yield from _scopes(material)
     for opener in material.openers[1:]:
         seen = traces.cases(opener)
-        yield Proposal(
+        yield ProposedCandidate(
             "trigger",
             material.trigger(opener),
             f"{opener} opens {seen} of {material.context.profile.cases} cases in {traces.homes[opener]}",
         )
     for opener in material.openers[:1]:
         if (place := material.place(opener)) is not None:
-            yield Proposal("trigger", material.trigger(opener, location=place), f"{opener} recorded at {place}")
+            yield ProposedCandidate("trigger", material.trigger(opener, location=place), f"{opener} recorded at {place}")
     yield from _norms(material)
     yield from _evidence(material)
     yield from _procedures(material)
 
 
-def _scopes(material: Material) -> Proposals:
+def _scopes(material: Material) -> ProposedCandidates:
     for act in material.regulated[:1]:
         performers = material.traces.performers(act)
         if performers:
             told = ", ".join(f"{role} {n}" for role, n in performers.items())
-            yield Proposal("scope", {"roles": list(performers)}, f"who is recorded with {act}: {told}")
+            yield ProposedCandidate("scope", {"roles": list(performers)}, f"who is recorded with {act}: {told}")
     for opener in material.openers[:1]:
         performers = material.traces.performers(opener)
         if performers:
-            yield Proposal("scope", {"roles": list(performers)}, f"who is recorded with {opener}")
+            yield ProposedCandidate("scope", {"roles": list(performers)}, f"who is recorded with {opener}")
 
 
-def _norms(material: Material) -> Proposals:
+def _norms(material: Material) -> ProposedCandidates:
     """Deadlines of their own for every act, as seen after the two likeliest openers; the chain of required acts."""
     bans = [{"template": "absence", "target": a} for a in material.goal.forbidden]
     for opener in material.openers[:2]:
@@ -55,7 +55,7 @@ def _norms(material: Material) -> Proposals:
             duties.append({"template": "response", "target": act, "deadline": snapped(p90), "correlate": material.correlate(opener, act)})
             told.append(f"{act} {spoken(p90)}, snapped to {snapped(p90)}")
         if duties and len(duties) == len(material.required):
-            yield Proposal("norm", {"constraints": duties + bans}, f"p90 of observed delays after {opener}: {'; '.join(told)}")
+            yield ProposedCandidate("norm", {"constraints": duties + bans}, f"p90 of observed delays after {opener}: {'; '.join(told)}")
     homes = material.traces.homes
     if len(material.required) > 1 and all(act in homes for act in material.required):
         first, *rest = material.required
@@ -63,12 +63,12 @@ def _norms(material: Material) -> Proposals:
         for before, act in zip(material.required, rest, strict=False):
             chain.append({"template": "response", "target": act, "after": {"act": before, "channel": homes[before]}})
         levels, told_levels = material.levels(material.openers[0] if material.openers else None, first)
-        yield Proposal(
+        yield ProposedCandidate(
             "norm", {"constraints": chain + bans}, f"in the order in which they mostly come; {told_levels}", {"deadline": levels}
         )
 
 
-def _evidence(material: Material) -> Proposals:
+def _evidence(material: Material) -> ProposedCandidates:
     homes, profile = material.traces.homes, material.context.profile
     for opener in (*material.openers[1:], *material.goal.forbidden):
         acts = [a for a in (opener, *material.regulated) if a in homes]
@@ -81,7 +81,7 @@ def _evidence(material: Material) -> Proposals:
     yield from shown_by(closed, "any", "the logs among them whose silence means absence")
 
 
-def _procedures(material: Material) -> Proposals:
+def _procedures(material: Material) -> ProposedCandidates:
     """Steps the records can show: what an overseer is recorded to do."""
     steps, traces = step_names(material), material.traces
     counts = {
@@ -96,7 +96,7 @@ def _procedures(material: Material) -> Proposals:
         if done:
             n, activity = done[0]
             review = {"stage": "review", "name": steps["hearing"], "role": role, "activity": activity} | ({"inspects": log} if log else {})
-            yield Proposal(
+            yield ProposedCandidate(
                 "procedure", {"steps": [review]}, f"{role} is recorded with {activity} {n} times", {"response_time": ["P1D", "P3D"]}
             )
     if len(material.regulated) > 1 and material.overseers:
@@ -108,4 +108,6 @@ def _procedures(material: Material) -> Proposals:
             {"stage": "remedy", "name": steps["remedy"], "role": first},
             {"stage": "appeal", "name": steps["appeal"], "role": second},
         ]
-        yield Proposal("procedure", {"steps": checks + rest}, f"{first} compares {', '.join(logs[:2])}", {"response_time": ["P3D"]})
+        yield ProposedCandidate(
+            "procedure", {"steps": checks + rest}, f"{first} compares {', '.join(logs[:2])}", {"response_time": ["P3D"]}
+        )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from gnrs_ppl.candidates.build import LLM, filtered, pools_of
 from gnrs_ppl.candidates.grounding import Dropped, known_names, names_of
-from gnrs_ppl.candidates.source import Proposal
+from gnrs_ppl.candidates.source import ProposedCandidate
 from gnrs_ppl.candidates.templates import DEFAULT_STEPS
 from gnrs_ppl.context.load import Context, nearest
 from gnrs_ppl.context.time import Duration
@@ -43,7 +43,7 @@ class Proposed(NamedTuple):
 
     Attributes
     ----------
-    proposals : tuple of Proposal
+    proposals : tuple of ProposedCandidate
         What stays.
     dropped : tuple of Dropped
         What does not, and why; the model's words are in it, cut and without markup.
@@ -51,7 +51,7 @@ class Proposed(NamedTuple):
         As it came.
     """
 
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[ProposedCandidate, ...]
     dropped: tuple[Dropped, ...]
     answer: Answer[ProposedFragments]
     prompt: str = PROMPT
@@ -100,7 +100,7 @@ def kept(answer: Answer[ProposedFragments], context: Context) -> Proposed:
     if len(answer.text) > LONGEST_ANSWER:
         reason = f"the answer is longer than {LONGEST_ANSWER:,} characters"
         return Proposed((), tuple(Dropped(slot, "all proposals", reason) for slot in SLOTS), answer)
-    proposals: list[Proposal] = []
+    proposals: list[ProposedCandidate] = []
     dropped: list[Dropped] = []
     for slot in SLOTS:
         fragments = getattr(answer.parsed, slot)
@@ -134,12 +134,12 @@ def _listed(pools: Pools) -> str:
     return "{\n" + ",\n".join(slots) + "\n}"
 
 
-def _proposal(slot: str, fragment: Fragment[Any], context: Context) -> Proposal:
+def _proposal(slot: str, fragment: Fragment[Any], context: Context) -> ProposedCandidate:
     """A fragment as a proposal; raises InputError with the reason where it cannot be one."""
     if len(fragment.content.model_dump_json()) > LONGEST_FRAGMENT:
         raise InputError(f"is longer than {LONGEST_FRAGMENT:,} characters", "shorten it")
     content = fragment.content.content()
-    proposal = Proposal(slot, content.model_dump(), plain(fragment.because))
+    proposal = ProposedCandidate(slot, content.model_dump(), plain(fragment.because))
     reason = _unknown(content, context) or _without_a_log(content, context)
     if not reason and isinstance(entry := filtered(proposal, LLM, context)[0], Dropped):
         reason = entry.reason

@@ -20,7 +20,7 @@ from gnrs_ppl.reading.words import SYNONYM
 from gnrs_ppl.rule.types import Act, Correlation
 
 
-class Proposal(NamedTuple):
+class ProposedCandidate(NamedTuple):
     """A candidate before it is filtered, merged and ranked: slot, content and levels as a context file writes them, and why."""
 
     slot: str
@@ -29,13 +29,13 @@ class Proposal(NamedTuple):
     vary: dict[str, Sequence[Any]] = {}  # noqa: RUF012  (never mutated)
 
 
-Proposals = Iterator[Proposal]
+ProposedCandidates = Iterator[ProposedCandidate]
 
 
-def shown_by(channels: Sequence[str], operator: str, because: str) -> Proposals:
+def shown_by(channels: Sequence[str], operator: str, because: str) -> ProposedCandidates:
     """An evidence policy, where there is a log that it could name."""
     if channels:
-        yield Proposal("evidence", {"channels": list(channels), "operator": operator}, because)
+        yield ProposedCandidate("evidence", {"channels": list(channels), "operator": operator}, because)
 
 
 OFFICES = (

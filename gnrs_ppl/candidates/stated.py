@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from gnrs_ppl.candidates.source import Material, Proposal, Proposals, shown_by
+from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 from gnrs_ppl.reading import ActRead, Reading, Span
 from gnrs_ppl.reading.goal import ways
 from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Norm
@@ -46,7 +46,7 @@ class Opener(NamedTuple):
     own: bool = False
 
 
-def stated(material: Material) -> Proposals:
+def stated(material: Material) -> ProposedCandidates:
     """Proposals of every way to read the rule, most probable first; where a model read along, those of the reader alone come before."""
     context, by = material.context, "read from the sentence"
     if context.read_along is not None:
@@ -56,7 +56,7 @@ def stated(material: Material) -> Proposals:
     yield from _stated(material, by)
 
 
-def _stated(material: Material, by: str) -> Proposals:
+def _stated(material: Material, by: str) -> ProposedCandidates:
     for share, said in ways(material.readings, material.rule, material.context.goal):
         told = f"{by} ({share:.0%})"
         if not all_recorded(material, said):
@@ -133,19 +133,19 @@ def presupposed(reading: Reading) -> bool:
     return reading.template == "existence" and reading.joint == "all" and reading.count == 1 and reading.time is None
 
 
-def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> Proposals:
+def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> ProposedCandidates:
     if opener.activity is None:
-        yield Proposal("trigger", {}, f"{told}: {opener.because}")
+        yield ProposedCandidate("trigger", {}, f"{told}: {opener.because}")
         return
     exact = _fields(material, opener.act, opener.activity) if opener.act else {}
     onces = ("each",) if opener.said else ("first", "each")
     shapes = [exact] if not exact else [exact, {}]
     for fields in shapes:
         for once in onces if fields is exact or not opener.said else onces[:1]:
-            yield Proposal("trigger", material.trigger(opener.activity, **fields) | {"once": once}, f"{told}: {opener.because}")
+            yield ProposedCandidate("trigger", material.trigger(opener.activity, **fields) | {"once": once}, f"{told}: {opener.because}")
 
 
-def _evidence(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> Proposals:
+def _evidence(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> ProposedCandidates:
     """The logs that show the acts read and their opener, and with them every log that is declared to record one of the targets."""
     homes = material.traces.homes
     acts = dict.fromkeys(([opener.activity] if opener.activity else []) + [a.activity for a in _acts(said)])
@@ -156,24 +156,24 @@ def _evidence(material: Material, said: Sequence[Reading], opener: Opener, told:
     yield from shown_by(list(dict.fromkeys([*logs, *more])), "any", f"{told}: every log that can record them")
 
 
-def _scope(material: Material, said: Sequence[Reading], told: str) -> Proposals:
+def _scope(material: Material, said: Sequence[Reading], told: str) -> ProposedCandidates:
     roles = list(dict.fromkeys(n.name for r in said for n in r.bearers)) or list(material.goal.roles)
     lead = _lead(said)
     named = [a for a in (lead.activation, *lead.targets) if a is not None]
     places = list(dict.fromkeys(a.location.name for a in named[:1] if a.location))
     actor = [lead.activation.role.name] if lead.activation and lead.activation.role else []
     if roles:
-        yield Proposal("scope", {"roles": roles}, told)
+        yield ProposedCandidate("scope", {"roles": roles}, told)
     if roles and places:
-        yield Proposal("scope", {"roles": roles, "locations": places}, told)
+        yield ProposedCandidate("scope", {"roles": roles, "locations": places}, told)
     if actor and not set(actor) <= set(roles):
-        yield Proposal("scope", {"roles": [*roles, *actor]}, told)
+        yield ProposedCandidate("scope", {"roles": [*roles, *actor]}, told)
         if places:
-            yield Proposal("scope", {"roles": [*roles, *actor], "locations": places}, told)
+            yield ProposedCandidate("scope", {"roles": [*roles, *actor], "locations": places}, told)
     if not roles and places:
-        yield Proposal("scope", {"locations": places}, told)
+        yield ProposedCandidate("scope", {"locations": places}, told)
     if not roles:
-        yield Proposal("scope", {}, told)
+        yield ProposedCandidate("scope", {}, told)
 
 
 def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tuple[str | None, ...]:
@@ -191,7 +191,7 @@ def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tupl
     return (None,) if theirs > 0.95 else (None, bearers[0]) if theirs >= MOSTLY else (bearers[0], None)
 
 
-def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> Proposals:
+def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> ProposedCandidates:
     for office in offices(material, said, opener):
         for key in (None, "same_case") if office is None and opener.activity is not None else ("same_case",):
             constraints = [c for r in said for c in _constraints(material, r, opener, key)]
@@ -202,7 +202,7 @@ def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str
                 Norm.model_validate(content)
             except ValidationError:  # no rule holds all of it at once: nothing, too many constraints, a second opener of a mutual one
                 continue
-            yield Proposal("norm", content, f"{told}: {opener.because}")
+            yield ProposedCandidate("norm", content, f"{told}: {opener.because}")
 
 
 def _constraints(material: Material, reading: Reading, opener: Opener, key: str | None) -> Iterator[dict[str, Any]]:

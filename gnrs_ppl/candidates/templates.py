@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gnrs_ppl.candidates.source import Material, Proposal, Proposals, shown_by
+from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 
 CONVENTIONAL_SYSTEMS = {
     "CheckIn": "attendance_system",
@@ -33,7 +33,7 @@ DEFAULT_STEPS = {
 RESPONSE_TIMES = ("P1D", "P3D", "P7D")
 
 
-def templates(material: Material) -> Proposals:
+def templates(material: Material) -> ProposedCandidates:
     """Proposals of the grammar, for every slot."""
     yield from _scopes(material)
     yield from _triggers(material)
@@ -42,71 +42,75 @@ def templates(material: Material) -> Proposals:
     yield from _procedures(material)
 
 
-def _scopes(material: Material) -> Proposals:
+def _scopes(material: Material) -> ProposedCandidates:
     goal = material.goal
     roles, places, things = list(goal.roles), list(goal.locations), list(goal.objects)
     if roles:
-        yield Proposal("scope", {"roles": roles}, "the roles the goal names")
+        yield ProposedCandidate("scope", {"roles": roles}, "the roles the goal names")
     if roles and places:
-        yield Proposal("scope", {"roles": roles, "locations": places}, "the roles and places the goal names")
+        yield ProposedCandidate("scope", {"roles": roles, "locations": places}, "the roles and places the goal names")
     if things:
-        yield Proposal("scope", {"roles": roles, "concerns": things}, "the roles the goal names, in matters of its objects")
+        yield ProposedCandidate("scope", {"roles": roles, "concerns": things}, "the roles the goal names, in matters of its objects")
     if places:
-        yield Proposal("scope", {"locations": places}, "whoever acts at the places the goal names")
+        yield ProposedCandidate("scope", {"locations": places}, "whoever acts at the places the goal names")
 
 
-def _triggers(material: Material) -> Proposals:
+def _triggers(material: Material) -> ProposedCandidates:
     """T1 within a bounded episode, T2 unbounded; a forbidden act that asks what came before it; the start of the case.
 
     Where the goal names what sets the rule to work, that and nothing else.
     """
     for opener in material.goal.triggers:
-        yield Proposal("trigger", material.trigger(opener), f"the goal names {opener}")
+        yield ProposedCandidate("trigger", material.trigger(opener), f"the goal names {opener}")
     if material.goal.triggers:
         return
     for opener in material.openers[:1]:
         target = material.regulated[0]
         levels, told = material.levels(opener, target)
         trigger = material.trigger(opener) | {"once": "first"}
-        yield Proposal("trigger", trigger, f"the first {opener} of a person opens a bounded episode; {told}", {"window": levels})
-        yield Proposal("trigger", trigger, f"the first {opener} of a person opens an instance, without bound")
+        yield ProposedCandidate("trigger", trigger, f"the first {opener} of a person opens a bounded episode; {told}", {"window": levels})
+        yield ProposedCandidate("trigger", trigger, f"the first {opener} of a person opens an instance, without bound")
     for act in material.goal.forbidden:
         if act in material.traces.homes:
-            yield Proposal("trigger", material.trigger(act), f"every {act}, to ask what came before it")
-    yield Proposal("trigger", {}, "the start of the case")
+            yield ProposedCandidate("trigger", material.trigger(act), f"every {act}, to ask what came before it")
+    yield ProposedCandidate("trigger", {}, "the start of the case")
 
 
-def _norms(material: Material) -> Proposals:
+def _norms(material: Material) -> ProposedCandidates:
     goal, required = material.goal, material.required
     opener = material.openers[0] if material.openers else None
     bans = [_ban(act) for act in goal.forbidden]
     if not required and not bans:
         levels, told = material.levels(opener, goal.permitted[0])
         free: dict[str, Any] = {"force": "may", "constraints": [_duty(act) for act in goal.permitted]}
-        yield Proposal("norm", free, f"what the goal permits; {told}", {"deadline": levels})
+        yield ProposedCandidate("norm", free, f"what the goal permits; {told}", {"deadline": levels})
         late = {"constraints": [_duty(act, "existence") for act in goal.permitted]}
-        yield Proposal("norm", free | late, "what the goal permits, until the case closes")
+        yield ProposedCandidate("norm", free | late, "what the goal permits, until the case closes")
         office = _office(material, goal.permitted)
         if office:
-            yield Proposal("norm", free | {"bearer": {"role": office}}, f"left to the office {office}; {told}", {"deadline": levels})
+            yield ProposedCandidate(
+                "norm", free | {"bearer": {"role": office}}, f"left to the office {office}; {told}", {"deadline": levels}
+            )
         return
     if not required:
-        yield Proposal("norm", {"constraints": bans}, "the forbidden acts never happen in the case")
-        yield Proposal("norm", {"constraints": [_ban(a, correlate="same_case") for a in goal.forbidden]}, "nobody in the case does them")
+        yield ProposedCandidate("norm", {"constraints": bans}, "the forbidden acts never happen in the case")
+        yield ProposedCandidate(
+            "norm", {"constraints": [_ban(a, correlate="same_case") for a in goal.forbidden]}, "nobody in the case does them"
+        )
         if opener:
             levels, told = material.levels(opener, goal.forbidden[0])
-            yield Proposal(
+            yield ProposedCandidate(
                 "norm",
                 {"constraints": [_ban(a, "not_response") for a in goal.forbidden]},
                 f"not for some time; {told}",
                 {"deadline": levels},
             )
-        yield Proposal("norm", {"force": "should", "constraints": bans}, "as advice")
+        yield ProposedCandidate("norm", {"force": "should", "constraints": bans}, "as advice")
         return
     levels, told = material.levels(opener, required[0])
     timely = [_duty(act) for act in required]
-    yield Proposal("norm", {"constraints": timely + bans}, f"every required act in time; {told}", {"deadline": levels})
-    yield Proposal(
+    yield ProposedCandidate("norm", {"constraints": timely + bans}, f"every required act in time; {told}", {"deadline": levels})
+    yield ProposedCandidate(
         "norm",
         {"constraints": [_duty(act, correlate="same_resource") for act in required] + bans},
         f"every required act in time, by the same person; {told}",
@@ -116,19 +120,19 @@ def _norms(material: Material) -> Proposals:
     who = [material.correlate(opener, act) for act in required]
     rest = list(zip(required[1:], who[1:], strict=True))
     if len(required) > 1:
-        yield Proposal(
+        yield ProposedCandidate(
             "norm",
             {"constraints": [_duty(required[0], correlate=who[0]), *[_duty(a, "existence", correlate=w) for a, w in rest], *bans]},
             f"{required[0]} in time, the rest before the case closes; {told}",
             {"deadline": levels},
         )
-    yield Proposal("norm", {"constraints": ended + bans}, "every required act before the case closes")
-    yield Proposal("norm", {"force": "should", "constraints": timely + bans}, f"as advice; {told}", {"deadline": levels[-1:]})
+    yield ProposedCandidate("norm", {"constraints": ended + bans}, "every required act before the case closes")
+    yield ProposedCandidate("norm", {"force": "should", "constraints": timely + bans}, f"as advice; {told}", {"deadline": levels[-1:]})
     if goal.forbidden:
         before = [_duty(act, "precedence") for act in required]
-        yield Proposal("norm", {"constraints": before}, f"{', '.join(required)} before any {goal.forbidden[0]}")
+        yield ProposedCandidate("norm", {"constraints": before}, f"{', '.join(required)} before any {goal.forbidden[0]}")
         excused = [_ban(act) | {"unless": material.act(required[0])} for act in goal.forbidden]
-        yield Proposal(
+        yield ProposedCandidate(
             "norm",
             {"constraints": timely + excused},
             f"no {', '.join(goal.forbidden)} unless {required[0]} came first; {told}",
@@ -141,7 +145,7 @@ def _norms(material: Material) -> Proposals:
             "bearer": {"role": office},
             "constraints": [_duty(a) for a in required] + [_ban(a, correlate="same_case") for a in goal.forbidden],
         }
-        yield Proposal("norm", duty, f"a duty of the office {office}; {told}", {"deadline": levels})
+        yield ProposedCandidate("norm", duty, f"a duty of the office {office}; {told}", {"deadline": levels})
 
 
 def _office(material: Material, acts: Sequence[str]) -> str | None:
@@ -157,7 +161,7 @@ def _ban(activity: str, template: str = "absence", **stated: Any) -> dict[str, A
     return {"template": template, "target": activity} | stated
 
 
-def _evidence(material: Material) -> Proposals:
+def _evidence(material: Material) -> ProposedCandidates:
     homes = material.traces.homes
     acts = [a for a in (*material.openers[:1], *material.regulated) if a in homes]
     logs = list(dict.fromkeys(homes[a] for a in acts))
@@ -165,10 +169,10 @@ def _evidence(material: Material) -> Proposals:
     yield from shown_by(logs, "all", f"the log that shows each of {', '.join(acts)} best, all that can")
     systems = list(dict.fromkeys(CONVENTIONAL_SYSTEMS[a] for a in material.regulated if a in CONVENTIONAL_SYSTEMS))
     for system in systems:
-        yield Proposal("evidence", {"channels": [system]}, "the system rule writers take for granted")
+        yield ProposedCandidate("evidence", {"channels": [system]}, "the system rule writers take for granted")
 
 
-def _procedures(material: Material) -> Proposals:
+def _procedures(material: Material) -> ProposedCandidates:
     """P1 review with a correction path, P2 no appeal, P3 informal reminder; then a hearing, and another reviewer.
 
     None of these where the institution prescribes its procedure.
@@ -189,7 +193,7 @@ def _procedures(material: Material) -> Proposals:
         review = step("review", "review", who, **({"inspects": log} if log else {}))
         decided, remedied = step("decision", "decision", who), step("remedy", "remedy", who)
         heard = step("appeal", "appeal", appeal)
-        yield Proposal(
+        yield ProposedCandidate(
             "procedure",
             {"steps": [review, decided, remedied, heard]},
             f"{who} reviews, decides and corrects; {appeal} hears the appeal",
@@ -197,17 +201,17 @@ def _procedures(material: Material) -> Proposals:
         )
         if who != first:
             break
-        yield Proposal(
+        yield ProposedCandidate(
             "procedure",
             {"steps": [review, decided, remedied]},
             f"{who} reviews, decides and corrects; no appeal",
             {"response_time": RESPONSE_TIMES},
         )
-        yield Proposal(
+        yield ProposedCandidate(
             "procedure", {"steps": [step("remedy", "reminder", who)]}, "an informal reminder", {"response_time": RESPONSE_TIMES[:1]}
         )
         hearing = step("review", "hearing", who)
-        yield Proposal(
+        yield ProposedCandidate(
             "procedure",
             {"steps": [review, hearing, decided, heard]},
             f"{who} hears the person before deciding",

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.context.table import Table, cell_text, opened
 from gnrs_ppl.context.time import GRAINS, Grain
-from gnrs_ppl.context.types import COLUMNS, Channel, Column, RecordLayer, span
+from gnrs_ppl.context.types import COLUMNS, Channel, Column, RecordLayer
+from gnrs_ppl.context.zone import offsets, span
 from gnrs_ppl.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -180,6 +181,8 @@ _MINUTES = (
 # Below this many dated rows a clock that only ever shows whole minutes (or midnights) may be chance.
 ENOUGH_TO_INFER_A_GRAIN = 30
 REQUIRED = ("case_id", "activity", "timestamp", "channel")
+ONE_LOG = "log"
+"""The channel of all rows where neither the file nor the record layer names any."""
 # Columns whose cells name something that rules speak of.
 NAMING: tuple[Column, ...] = ("activity", "resource", "role", "object", "location", "channel")
 WHITE_SPACE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
@@ -274,8 +277,8 @@ class _Import:
             self._refuse_near_names(column, header)
             if column in header:
                 return header.index(column)
-            if column == "channel" and len(self.records.channels) == 1:
-                constant = self.records.channels[0].name
+            if column == "channel" and len(self.records.channels) <= 1:
+                constant = self.records.channels[0].name if self.records.channels else ONE_LOG
                 self.findings.append(f"the log names no channel; all rows are taken as recorded in {constant!r}")
         if constant is not None:
             self.constants[column] = constant
@@ -358,6 +361,8 @@ class _Import:
             {"iso": _ISO, "declared": self.records.offset},
         )
         self.connection.execute("DROP TABLE staged")
+        if self.records.zone is not None:
+            self._set_offsets(self.records.zone)
         bad = self._one(
             "SELECT row, timestamp FROM parsed WHERE timestamp IS NOT NULL "
             "AND (local IS NULL OR year(local) NOT BETWEEN 1000 AND 9000) ORDER BY row LIMIT 1"
@@ -385,8 +390,38 @@ class _Import:
         naked = self._one("SELECT count(*), min(row) FROM parsed WHERE local IS NOT NULL AND NOT date_only AND minutes IS NULL")
         if naked[0]:
             raise self._error(
-                f"{naked[0]} rows carry a time without offset (first: row {naked[1]})", "state records.offset, such as +01:00", "timestamp"
+                f"{naked[0]} rows carry a time without offset (first: row {naked[1]})",
+                "state records.zone, such as Europe/Amsterdam, or records.offset, such as +01:00",
+                "timestamp",
             )
+
+    def _set_offsets(self, zone: str) -> None:
+        """The offset of each time that carries none, as the clocks of a zone stand; what they show twice or never is counted."""
+        days = self.connection.execute(
+            "SELECT DISTINCT local::DATE FROM parsed WHERE minutes IS NULL AND year(local) BETWEEN 1000 AND 9000 ORDER BY 1"
+        ).fetchall()
+        if not days:
+            return
+        since, ahead, other = map(list, zip(*offsets(zone, (day for (day,) in days)), strict=True))
+        self.connection.execute(
+            "CREATE TABLE zone AS SELECT unnest(?::TIMESTAMP[]) AS since, unnest(?::INTEGER[]) AS ahead, unnest(?::INTEGER[]) AS other",
+            [since, ahead, other],
+        )
+        self.connection.execute(
+            "CREATE TABLE zoned AS SELECT parsed.* REPLACE (coalesce(minutes, ahead) AS minutes), "
+            "CASE WHEN minutes IS NULL AND NOT date_only THEN other - ahead ELSE 0 END AS shift "
+            "FROM parsed ASOF LEFT JOIN zone ON parsed.local >= zone.since"
+        )
+        self.connection.execute("DROP TABLE parsed; DROP TABLE zone")
+        twice, never = self._one("SELECT count(*) FILTER (shift < 0), count(*) FILTER (shift > 0) FROM zoned")
+        if twice:
+            self.findings.append(f"{twice} times without offset come twice in {zone}, where clocks are put back; the earlier is taken")
+        if never:
+            self.findings.append(
+                f"{never} times without offset do not exist in {zone}, where clocks are put forward; they are taken an hour on"
+            )
+        self.connection.execute("ALTER TABLE zoned DROP COLUMN shift")
+        self.connection.execute("ALTER TABLE zoned RENAME TO parsed")
 
     def _set_grains(self) -> None:
         """Each row's grain: its own column, a bare date, the channel's declared clock, or what the channel's times show."""
@@ -474,7 +509,7 @@ class _Import:
         declared = self.records.end_of_observation
         if declared is None:
             return
-        end = span(declared, self.records.offset)[1]
+        end = span(declared, self.records.clock)[1]
         first, after = self._one(
             'SELECT min("timestamp"), count(*) FILTER ("timestamp" > $end) FROM events WHERE "timestamp" IS NOT NULL', {"end": end}
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, tzinfo
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from gnrs_ppl.context.limits import GOAL_NAMES, NAMES, YEARS
 from gnrs_ppl.context.time import Duration, Grain
+from gnrs_ppl.context.zone import clock_of, span, zone_of
 
 Kind = Literal["role", "location", "object", "action", "observable", "channel", "step"]
 """Kinds of payload (DESIGN §2)."""
@@ -34,9 +35,14 @@ ValueTag = Literal["accountability", "fairness", "leniency", "privacy", "safety"
 
 
 class Frozen(BaseModel):
-    """Immutable, hashable, closed to unknown fields and to silent type coercion."""
+    """Immutable, hashable, closed to unknown fields and to silent type coercion.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
+    The text below a field is what ``gnrs schema``, docs/context-fields.md and editors say of it.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True, use_attribute_docstrings=True
+    )
 
 
 def _name(text: str) -> str:
@@ -89,14 +95,7 @@ Moment = Annotated[datetime | date, BeforeValidator(_instant), AfterValidator(_w
 """An instant (with offset, or local at the log's declared offset) or a whole local day, of a year in ``YEARS``."""
 
 
-def span(moment: datetime | date, offset: int | None) -> tuple[datetime, datetime]:
-    """First and last microsecond of a declared instant or local day, in naive UTC (G6, E7)."""
-    ahead = timedelta(minutes=offset or 0)
-    if isinstance(moment, datetime):
-        utc = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment - ahead
-        return utc, utc
-    start = datetime(moment.year, moment.month, moment.day) - ahead
-    return start, start + timedelta(days=1) - timedelta(microseconds=1)
+OffsetText = Annotated[str, Field(pattern=r"^(Z|[+-][0-9]{2}:[0-9]{2})$")]
 
 
 def _offset_minutes(value: Any) -> Any:
@@ -105,46 +104,54 @@ def _offset_minutes(value: Any) -> Any:
         if value == "Z":
             return 0
         if not match or int(match[2]) > 14 or int(match[3]) > 59:
-            raise ValueError(f"{value!r} is not an offset such as +01:00 or Z")
+            raise ValueError(f"{value!r} is not an offset such as +01:00 or Z; a named zone goes under records.zone")
         return (1 if match[1] == "+" else -1) * (60 * int(match[2]) + int(match[3]))
     return value
 
 
-Offset = Annotated[int, BeforeValidator(_offset_minutes), Field(ge=-14 * 60, le=14 * 60)]
+Offset = Annotated[int, BeforeValidator(_offset_minutes, json_schema_input_type=OffsetText | int), Field(ge=-14 * 60, le=14 * 60)]
 """Minutes east of UTC; written ``+01:00``."""
 
 
-class Goal(Frozen):
-    """Normative goal g: what the rule is for, and the conduct it requires or forbids.
+def _zone(name: str) -> str:
+    zone_of(name)
+    return name
 
-    Attributes
-    ----------
-    within : Duration or None
-        The time the goal itself asks for, where it names one.
-    force : "must", "should", "may" or None
-        How strongly the rule may speak; None leaves that to the search. A goal of force ``may`` only permits.
-    permitted : names
-        Actions the goal leaves free: no rule for it may demand them.
-    triggers : names
-        Actions that set the rule to work, where the goal names them.
-    timed : names
-        The required actions that ``within`` is for; it is for all of them where none is named.
-    """
+
+Zone = Annotated[str, AfterValidator(_zone)]
+"""A time zone by its IANA name, such as ``Europe/Amsterdam``."""
+
+
+class Goal(Frozen):
+    """Normative goal g: what the rule is for, and the conduct it requires or forbids."""
 
     id: Name
+    """A name for the goal; files and reports go by it."""
     intent: Annotated[str, Field(min_length=1, max_length=2000)]
+    """The sentence: who must or must not do what, when, after what. It is read; the fields below only add to it or correct it."""
     required: GoalNames = ()
+    """Actions of the schema that the rule must demand; read from the sentence where left out."""
     forbidden: GoalNames = ()
+    """Actions of the schema that the rule must ban; read from the sentence where left out."""
     roles: GoalNames = ()
+    """Roles of the schema that the rule binds; read from the sentence where left out."""
     locations: GoalNames = ()
+    """Locations of the schema that the rule is about."""
     objects: GoalNames = ()
+    """Objects of the schema that the rule is about."""
     values: Annotated[tuple[ValueTag, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
+    """What the institution cares for; it weighs in the choice between rules."""
     within: Duration | None = None
+    """The time the goal itself asks for, where it names one."""
     # left out of dumps where unset, so that the record of what weights were fitted on holds for goals that have none of them
     force: Annotated[Literal["must", "should", "may"] | None, Field(exclude_if=_unset)] = None
+    """How strongly the rule may speak; left to the search where left out. A goal of force may only permits."""
     permitted: Annotated[GoalNames, Field(exclude_if=_unset)] = ()
+    """Actions the goal leaves free: no rule for it may demand them."""
     triggers: Annotated[GoalNames, Field(exclude_if=_unset)] = ()
+    """Actions that set the rule to work, where the goal names them."""
     timed: Annotated[GoalNames, Field(exclude_if=_unset)] = ()
+    """The required actions that within is for; it is for all of them where none is named."""
 
     @model_validator(mode="after")
     def _no_contradiction(self) -> Goal:
@@ -162,64 +169,73 @@ class Goal(Frozen):
 
 
 class Term(Frozen):
-    """A name of the schema with the words people use for it.
-
-    ``phrase`` is a singular noun phrase without article ("duty manager", "returns desk"); ``plural`` only
-    where adding s is wrong; ``aliases`` are further words people use. A plain string in a file is a term without a phrase of its own.
-    """
+    """A name of the schema with the words people use for it; a plain string in a file is a term without a phrase of its own."""
 
     name: Name
+    """The name as the log has it."""
     phrase: Name | None = None
+    """A singular noun phrase without article, such as duty manager; made from the name where left out."""
     plural: Name | None = None
+    """Its plural, only where adding s is wrong."""
     aliases: Annotated[Names, Field(exclude_if=_unset)] = ()
+    """Further words people use for it."""
 
 
 class Action(Frozen):
-    """An activity of the institution.
-
-    ``phrase`` is a bare infinitive ("check in", "pay the fine"); ``noun`` names one occurrence without
-    article ("check-in", "payment of the fine"); ``aliases`` are further words for it, verbs or nouns. ``roles``, ``locations``
-    and ``objects`` say who may perform it, where and on what; empty means anyone, anywhere, anything.
-    """
+    """An activity of the institution, with the words people use for it; a plain string in a file is its name."""
 
     name: Name
+    """The name as the log's activity column has it."""
     phrase: Name | None = None
+    """A bare infinitive, such as check in or pay the fine; made from the name where left out."""
     noun: Name | None = None
+    """One occurrence of it without article, such as check-in or payment of the fine."""
     aliases: Annotated[Names, Field(exclude_if=_unset)] = ()
+    """Further words for it, verbs or nouns."""
     roles: Names = ()
+    """Who may perform it; anyone where left out."""
     locations: Names = ()
+    """Where; anywhere where left out."""
     objects: Names = ()
+    """On what; anything where left out."""
 
 
 def _terms(value: Any) -> Any:
     return tuple({"name": v} if isinstance(v, str) else v for v in value) if isinstance(value, list) else value
 
 
-Terms = Annotated[tuple[Term, ...], BeforeValidator(_terms), AfterValidator(_distinct)]
-Actions = Annotated[tuple[Action, ...], BeforeValidator(_terms), AfterValidator(_distinct)]
+Terms = Annotated[tuple[Term, ...], BeforeValidator(_terms, json_schema_input_type=list[str | Term]), AfterValidator(_distinct)]
+Actions = Annotated[tuple[Action, ...], BeforeValidator(_terms, json_schema_input_type=list[str | Action]), AfterValidator(_distinct)]
 
 
 class PrescribedStep(Frozen):
-    """One step of a procedure the institution prescribes; ``inspects`` is the channel looked into."""
+    """One step of a procedure the institution prescribes."""
 
     stage: Stage
+    """What the step is for."""
     name: Name
+    """A step of the schema."""
     role: Name
+    """The role of the schema that takes it."""
     inspects: Name | None = None
+    """The channel looked into."""
 
 
 class Schema(Frozen):
-    """Institutional schema C: roles, locations, objects, actions, and the steps a procedure may name.
-
-    ``procedure`` holds the steps in order where the institution prescribes one.
-    """
+    """Institutional schema C: the names that goal and rules may use."""
 
     roles: Terms = ()
+    """Who acts. Where none is named, rules bind whoever acts, and the person in charge looks into breaches."""
     locations: Terms = ()
+    """Where people act."""
     objects: Terms = ()
+    """On what they act."""
     actions: Actions = ()
+    """What they do: the activities of the log, and those no log shows yet."""
     steps: Terms = ()
+    """Steps that a procedure after a breach may name."""
     procedure: Annotated[tuple[PrescribedStep, ...], BeforeValidator(_listed)] = ()
+    """The steps in order, where the institution prescribes its procedure."""
 
     @model_validator(mode="after")
     def _known_names(self) -> Schema:
@@ -241,85 +257,85 @@ class Interval(Frozen):
     """Closed interval in which a channel is complete; a date means the whole local day (SEMANTICS line 4)."""
 
     start: Moment
+    """First instant or day."""
     end: Moment
+    """Last instant or day, included."""
 
 
 class Channel(Frozen):
-    """A log of the institution.
-
-    Attributes
-    ----------
-    durable : bool
-        False for an observable that nothing keeps: its rows are not evidence.
-    activities : names or None
-        What it can record; None means the pairs seen in the grounding log (line 2).
-    coverage : intervals or None
-        When it is complete; None means first to last event, printed as an assumption (line 4).
-    closed_world : bool
-        Whether its silence means absence (line 4).
-    grain : Grain or None
-        Resolution of its clock; None means as read from the rows.
-    """
+    """A log of the institution."""
 
     name: Name
+    """The name as the log's channel column has it."""
     phrase: Name | None = None
+    """A singular noun phrase without article, such as attendance log; made from the name where left out."""
     durable: bool = True
+    """False for an observable that nothing keeps: its rows are not evidence."""
     activities: Names | None = None
+    """What it can record; those seen in the log where left out (line 2)."""
     coverage: Annotated[tuple[Interval, ...], BeforeValidator(_listed)] | None = None
+    """When it is complete; first to last event where left out, printed as an assumption (line 4)."""
     closed_world: bool = False
+    """Whether its silence means absence (line 4)."""
     grain: Grain | None = None
+    """Resolution of its clock; as read from the rows where left out."""
 
 
-Channels = Annotated[tuple[Channel, ...], BeforeValidator(_terms), AfterValidator(_distinct)]
+Channels = Annotated[tuple[Channel, ...], BeforeValidator(_terms, json_schema_input_type=list[str | Channel]), AfterValidator(_distinct)]
 
 
 class DeclaredSupport(Frozen):
     """Support the institution declares for a payload the log does not show by itself, with the reason."""
 
     kind: Kind
+    """What it is."""
     name: Name
+    """Its name in the schema."""
     support: Literal["inferred", "derivable"]
+    """How the records back it though no row names it."""
     because: Annotated[str, Field(min_length=1, max_length=400)]
+    """Why, in a sentence."""
 
 
 class RecordLayer(Frozen):
-    """Record layer D: where the event table is, what its columns mean, and what each log can show.
-
-    Attributes
-    ----------
-    log : str or None
-        Path of a CSV (plain or gzipped) or Parquet file, relative to the file that names it.
-    prospective : bool
-        There is no log yet: what the channels could record is declared, and nothing can be counted.
-    columns : mapping
-        Event-table column -> column of the file; columns left out keep their own name where the file has it.
-    constants : mapping
-        Event-table column -> one value for every row.
-    offset : int or None
-        Minutes east of UTC for timestamps that carry none.
-    case_start, case_end : names
-        Activities that open and close a case (lines 9 and 16).
-    quiet_after : Duration or None
-        A case without a closing row is closed when nothing happened for that long (line 9).
-    match_within : Duration or None
-        How far apart rows of different channels may be and still be one act; None: the coarsest grain (line 5).
-    end_of_observation : instant or None
-        When the log was extracted; None: the last instant of any channel (line 4).
-    """
+    """Record layer D: where the event table is, what its columns mean, and what each log can show."""
 
     log: str | None = None
+    """Path of a CSV (plain or gzipped) or Parquet file, relative to the file that names it."""
     prospective: bool = False
+    """There is no log yet: what the channels could record is declared, and nothing can be counted."""
     columns: dict[Column, Name] = {}
+    """Event-table column to column of the file; columns left out keep their own name where the file has it."""
     constants: dict[Column, Name] = {}
+    """Event-table column to one value for every row."""
     offset: Offset | None = None
+    """How far local time is ahead of UTC, for times in the log that carry no offset and for days named here; a zone with summer time goes
+    under zone instead."""
+    # left out of dumps where unset, so that the records of rules drafted before there were zones are written as before
+    zone: Annotated[Zone | None, Field(exclude_if=_unset)] = None
+    """The time zone (IANA name, such as Europe/Amsterdam) in place of a fixed offset, with its summer time."""
     channels: Channels = ()
+    """The logs; those seen in the log's channel column where left out, or one for all rows where it has no such column."""
     observables: Terms = ()
+    """What people see and nothing keeps."""
     case_start: Names = ()
+    """Activities that open a case (lines 9 and 16)."""
     case_end: Names = ()
+    """Activities that close a case (lines 9 and 16)."""
     quiet_after: Duration | None = None
+    """A case without a closing row is closed when nothing happened for that long (line 9)."""
     match_within: Duration | None = None
+    """How far apart rows of different channels may be and still be one act; the coarsest grain where left out (line 5)."""
     end_of_observation: Moment | None = None
+    """When the log was extracted; the last instant of any channel where left out (line 4)."""
     support: Annotated[tuple[DeclaredSupport, ...], BeforeValidator(_listed)] = ()
+    """What the log backs though no row names it."""
+
+    @model_validator(mode="after")
+    def _one_clock(self) -> RecordLayer:
+        if self.offset is not None and self.zone is not None:
+            raise ValueError("offset and zone contradict one another; keep one of the two")
+        return self
 
     @model_validator(mode="after")
     def _declared_where_there_is_no_log(self) -> RecordLayer:
@@ -331,9 +347,14 @@ class RecordLayer(Frozen):
     def _coverage_runs_forward(self) -> RecordLayer:
         for channel in self.channels:
             for interval in channel.coverage or ():
-                if span(interval.end, self.offset)[1] < span(interval.start, self.offset)[0]:
+                if span(interval.end, self.clock)[1] < span(interval.start, self.clock)[0]:
                     raise ValueError(f"channel {channel.name!r}: coverage ends, {interval.end}, before it starts, {interval.start}")
         return self
+
+    @property
+    def clock(self) -> tzinfo:
+        """The clock of times and days that carry no offset: the zone, else the offset, else UTC."""
+        return clock_of(self.offset, self.zone)
 
     @property
     def dates_only(self) -> bool:

@@ -104,16 +104,16 @@ def execute(structure: Structure | None, goal_id: str, *, revealed: bool = False
     predictions: list[dict[str, Verdict]] = []
     refused = "" if structure is not None else "no whole structure was read"
     for world in worlds:
-        found: dict[str, Verdict] = {}
+        predicted: dict[str, Verdict] = {}
         if structure is not None:
             try:
-                found = verdicts(structure, world.log)
+                predicted = verdicts(structure, world.log)
             except GnrsError as error:
                 refused = str(error)
-        predictions.append(found)
+        predictions.append(predicted)
     scored = [
-        {case: found.get(case, "not_activated") for case, label in world.entitled.items() if label is not None}
-        for world, found in zip(worlds, predictions, strict=True)
+        {case: predicted.get(case, "not_activated") for case, label in world.entitled.items() if label is not None}
+        for world, predicted in zip(worlds, predictions, strict=True)
     ]
     return Executed(tuple(scored), _scores(worlds, predictions, refused))
 
@@ -174,8 +174,8 @@ def random_structures(goal_id: str, n: int, seed: int = 0) -> list[Structure]:
     def one_of(items: list[Any]) -> Any:
         return items[int(rng.integers(len(items)))]
 
-    found: list[Structure] = []
-    while len(found) < n:
+    rules: list[Structure] = []
+    while len(rules) < n:
         channel, activity = one_of(pairs)
         template = one_of(list(DRAFTED))
         constraint = Constraint.model_validate(
@@ -192,8 +192,8 @@ def random_structures(goal_id: str, n: int, seed: int = 0) -> list[Structure]:
             check(structure, context.records, context.log)
         except GnrsError:
             continue
-        found.append(structure)
-    return found
+        rules.append(structure)
+    return rules
 
 
 def _acts_exist(goal: Goal, log: EventLog) -> Predicted:

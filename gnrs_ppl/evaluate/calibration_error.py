@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 FILE = Path(__file__).with_suffix(".json")
 
 
-class Scored(NamedTuple):
+class ScoredRules(NamedTuple):
     """Rules of one goal: s_search and G of each, the one the search chose first."""
 
     goal: str
@@ -74,7 +74,7 @@ class CalibrationError(NamedTuple):
         return float(np.mean([*self.regrets.values()]))
 
 
-def fit_map(scored: Sequence[Scored]) -> Map:
+def fit_map(scored: Sequence[ScoredRules]) -> Map:
     """The isotonic least-squares map of the rules of some goals, each goal weighing the same."""
     score = np.concatenate([s.score for s in scored])
     order = np.argsort(score, kind="stable")
@@ -84,7 +84,7 @@ def fit_map(scored: Sequence[Scored]) -> Map:
     return Map(tuple(steps.tolist()), tuple(np.maximum.reduceat(fitted, first).tolist()))
 
 
-def measure(scored: Sequence[Scored]) -> CalibrationError:
+def measure(scored: Sequence[ScoredRules]) -> CalibrationError:
     """Regret of every goal, and epsilon_C with the map of the other goals."""
     errors = []
     for left_out, goal in enumerate(scored):
@@ -108,7 +108,7 @@ def measured() -> CalibrationError | None:
     return CalibrationError(data["regrets"], data["error"], data["rules"], Map(*(tuple(data["map"][k]) for k in ("score", "worth"))))
 
 
-def as_json(found: CalibrationError, provenance: dict[str, object]) -> str:
+def as_json(calibration: CalibrationError, provenance: dict[str, object]) -> str:
     """Text of the data file."""
-    data = {**found._asdict(), "map": found.map._asdict(), "mean_regret": found.mean_regret, "provenance": provenance}
+    data = {**calibration._asdict(), "map": calibration.map._asdict(), "mean_regret": calibration.mean_regret, "provenance": provenance}
     return json.dumps(data, indent=2) + "\n"

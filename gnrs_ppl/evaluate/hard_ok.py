@@ -109,9 +109,9 @@ def hard_ok_partial(slots: Mapping[str, SlotContent], context: Context) -> HardO
     slots : mapping of slot name to content
         The filled slots; with all five this is :func:`hard_ok`.
     """
-    found = hard_ok(with_gaps(slots), context)
+    gate = hard_ok(with_gaps(slots), context)
     empty = tuple(f"the {slot} slot is empty" for slot in SLOTS if slot not in slots and slot != "scope")
-    return found._replace(passed=found.passed and not empty, failures=found.failures + empty)
+    return gate._replace(passed=gate.passed and not empty, failures=gate.failures + empty)
 
 
 def with_gaps(slots: Mapping[str, SlotContent]) -> Structure:

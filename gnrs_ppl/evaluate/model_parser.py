@@ -86,12 +86,12 @@ def parse_texts(texts: Sequence[tuple[str, Context]], model: Model, concurrency:
         Bad configuration of the model, or a context whose names cannot be put into words.
     """
     readers = [_Reader(context) for _, context in texts]
-    found = [reader.without_a_model(text) for reader, (text, _) in zip(readers, texts, strict=True)]
-    open_ones = [number for number, parsed in enumerate(found) if parsed is None]
+    parsed = [reader.without_a_model(text) for reader, (text, _) in zip(readers, texts, strict=True)]
+    open_ones = [number for number, one in enumerate(parsed) if one is None]
     requests = [request(PROMPT, "parser", texts[number][1], ParsedStructure, {"clause": texts[number][0]}) for number in open_ones]
     for number, answer in zip(open_ones, ask(model, requests, concurrency), strict=True):
-        found[number] = readers[number].from_answer(answer)
-    return [parsed for parsed in found if parsed is not None]
+        parsed[number] = readers[number].from_answer(answer)
+    return [one for one in parsed if one is not None]
 
 
 class _Reader:
@@ -205,22 +205,22 @@ class _Reader:
     def _listed(self, kind: Kind, names: Sequence[str]) -> list[str | None]:
         return list(dict.fromkeys(self._name(kind, name) for name in names))
 
-    def _name(self, kind: Kind, said: str | None) -> str | None:
+    def _name(self, kind: Kind, name: str | None) -> str | None:
         """The listed name that was said, or what was said where it is none; nothing said is None."""
-        if not said or (kind, said) in self.lexicon.words:
-            return said or None
-        return self.names.get((kind, _letters(said)), said)
+        if not name or (kind, name) in self.lexicon.words:
+            return name or None
+        return self.names.get((kind, _letters(name)), name)
 
 
 def _names_by_words(lexicon: Lexicon) -> dict[tuple[Kind, str], str]:
     """(kind, letters of a name or of its words) -> name; what two names share leads to neither."""
-    found: dict[tuple[Kind, str], set[str]] = {}
+    names_by_word: dict[tuple[Kind, str], set[str]] = {}
     for (kind, name), words in lexicon.words.items():
-        for said in (name, *words):
-            if _letters(said):
-                found.setdefault((kind, _letters(said)), set()).add(name)
-    return {key: next(iter(names)) for key, names in found.items() if len(names) == 1}
+        for word in (name, *words):
+            if _letters(word):
+                names_by_word.setdefault((kind, _letters(word)), set()).add(name)
+    return {key: next(iter(names)) for key, names in names_by_word.items() if len(names) == 1}
 
 
-def _letters(said: str) -> str:
-    return re.sub(r"[\W_]+", "", said).casefold()
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()

@@ -35,7 +35,7 @@ SAID_BY_THE_MODEL: tuple[Failure, ...] = ("invalid", "truncated", "filtered")
 """Failures that are what the model made of the request; with any other, no answer came."""
 
 
-class Written(NamedTuple):
+class JudgedRule(NamedTuple):
     """A rule to be scored.
 
     Attributes
@@ -60,7 +60,7 @@ class Written(NamedTuple):
     answers: tuple[Answer[Any], ...] = ()
 
 
-class Item(NamedTuple):
+class BlindedText(NamedTuple):
     """What a judge may know: a text and its context, under a number that says nothing."""
 
     id: str
@@ -77,7 +77,7 @@ class Marks(NamedTuple):
     answer: Answer[Any] | None
 
 
-class Row(NamedTuple):
+class MarkedRule(NamedTuple):
     """One rule with everything a table is made from.
 
     Attributes
@@ -170,7 +170,7 @@ def overall(avg: float, hard_ok: float) -> float:
 # Judging
 
 
-def blinded(texts: Sequence[tuple[Context, str]], seed: int) -> tuple[list[Item], list[int]]:
+def blinded(texts: Sequence[tuple[Context, str]], seed: int) -> tuple[list[BlindedText], list[int]]:
     """Texts in an order that depends on their number and the seed alone, numbered in that order.
 
     Returns
@@ -181,11 +181,11 @@ def blinded(texts: Sequence[tuple[Context, str]], seed: int) -> tuple[list[Item]
     """
     key = list(range(len(texts)))
     random.Random(seed).shuffle(key)
-    return [Item(f"text {number:05d}", *texts[place]) for number, place in enumerate(key, 1)], key
+    return [BlindedText(f"text {number:05d}", *texts[place]) for number, place in enumerate(key, 1)], key
 
 
 def judge(
-    items: Sequence[Item],
+    items: Sequence[BlindedText],
     model: Model,
     rubric: Rubric,
     *,
@@ -197,7 +197,7 @@ def judge(
 
     Parameters
     ----------
-    items : sequence of Item
+    items : sequence of BlindedText
     model : Model
     rubric : {"v1", "v2"}
         Its frozen prompt is used.
@@ -214,65 +214,65 @@ def judge(
     """
     asked = [(item, sample) for sample in range(repeats) for item in items if item.text.strip()]
     answers = ask(model, [_request(item, rubric, role, sample) for item, sample in asked], concurrency)
-    said = {(item.id, sample): answer for (item, sample), answer in zip(asked, answers, strict=True)}
-    return [_marks(item, sample, said.get((item.id, sample))) for item in items for sample in range(repeats)]
+    by_item = {(item.id, sample): answer for (item, sample), answer in zip(asked, answers, strict=True)}
+    return [_marks(item, sample, by_item.get((item.id, sample))) for item in items for sample in range(repeats)]
 
 
 def score(
-    rules: Sequence[Written],
+    rules: Sequence[JudgedRule],
     model: Model,
     *,
     seed: int,
     role: Judge = "judge",
     repeats: int = 1,
     concurrency: int = CONCURRENCY,
-) -> list[Row]:
+) -> list[MarkedRule]:
     """Judge rules of many methods and goals, shuffled together, by both rubrics; rows come in the order of the rules.
 
     Parameters
     ----------
-    rules : sequence of Written
+    rules : sequence of JudgedRule
     seed : int
         Of the order in which they are judged.
     model, role, repeats, concurrency
         As for :func:`judge`.
     """
     items, key = blinded([(rule.context, rule.text) for rule in rules], seed)
-    found: dict[tuple[int, Rubric], list[Marks]] = {}
+    by_place: dict[tuple[int, Rubric], list[Marks]] = {}
     for rubric in RUBRICS:
         marks = judge(items, model, rubric, role=role, repeats=repeats, concurrency=concurrency)
         for number, place in enumerate(key):
-            found[place, rubric] = marks[number * repeats : (number + 1) * repeats]
-    return [_row(rule, {rubric: found[place, rubric] for rubric in RUBRICS}) for place, rule in enumerate(rules)]
+            by_place[place, rubric] = marks[number * repeats : (number + 1) * repeats]
+    return [_row(rule, {rubric: by_place[place, rubric] for rubric in RUBRICS}) for place, rule in enumerate(rules)]
 
 
-def _request(item: Item, rubric: Rubric, role: Judge, sample: int) -> Request[Any]:
+def _request(item: BlindedText, rubric: Rubric, role: Judge, sample: int) -> Request[Any]:
     response: type[Any] = {"v1": RubricScores, "v2": StrictRubricScores}[rubric]
     return request(f"independent_rubric.FROZEN.{rubric}.txt", role, item.context, response, {"clause": item.text}, sample=sample)
 
 
-def _marks(item: Item, sample: int, answer: Answer[Any] | None) -> Marks:
+def _marks(item: BlindedText, sample: int, answer: Answer[Any] | None) -> Marks:
     if answer is None:
         return Marks(item.id, sample, LOWEST, None)
     held = answer.parsed
     return Marks(item.id, sample, held and tuple(getattr(held, dimension) for dimension in DIMENSIONS), answer)
 
 
-def _row(rule: Written, marks: dict[Rubric, list[Marks]]) -> Row:
+def _row(rule: JudgedRule, marks: dict[Rubric, list[Marks]]) -> MarkedRule:
     kept = {rubric: tuple(m.scores for m in marks[rubric]) for rubric in RUBRICS}
     judged = tuple(m.answer for rubric in RUBRICS for m in marks[rubric] if m.answer is not None)
-    return Row(rule.method, rule.context.goal.id, rule.seed, rule.hard_ok, kept, judged, rule.answers)
+    return MarkedRule(rule.method, rule.context.goal.id, rule.seed, rule.hard_ok, kept, judged, rule.answers)
 
 
 # Tables
 
 
-def summaries(rows: Sequence[Row]) -> list[Summary]:
+def summaries(rows: Sequence[MarkedRule]) -> list[Summary]:
     """One line for each method, in the order in which methods first occur."""
     return [_summary(method, [row for row in rows if row.method == method]) for method in dict.fromkeys(row.method for row in rows)]
 
 
-def result_table(rows: Sequence[Row]) -> list[Summary]:
+def result_table(rows: Sequence[MarkedRule]) -> list[Summary]:
     """:func:`summaries` of rows that may be reported.
 
     Raises
@@ -300,7 +300,7 @@ def refuse_unanswered(answers: Iterable[Answer[Any]]) -> None:
         raise InputError(f"{failed.total():,} answers never came ({kinds})", "run it again; what was answered is in the cache")
 
 
-def _summary(method: str, rows: Sequence[Row]) -> Summary:
+def _summary(method: str, rows: Sequence[MarkedRule]) -> Summary:
     v1, v2 = (rubric_percents([row.marks[rubric] for row in rows]) for rubric in RUBRICS)
     hard_ok = 100.0 * sum(row.hard_ok for row in rows) / len(rows)
     repeats = [repeats for row in rows for repeats in row.marks.values()]

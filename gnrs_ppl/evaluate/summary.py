@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from gnrs_ppl.audit.types import Verdict
 from gnrs_ppl.evaluate.audit_f1 import F1, AuditScore, ceiling, floors
-from gnrs_ppl.evaluate.held_out.labels import Reference, held_out, reference
+from gnrs_ppl.evaluate.held_out.labels import HiddenNorm, held_out, reference
 
 
 class GoalSummary(NamedTuple):
     """Labels of one goal (None: grey band), scores of what needs no rule, and that of the hidden norm."""
 
     goal: str
-    reference: Reference
+    reference: HiddenNorm
     truth: Counter[Verdict | None]
     entitled: Counter[Verdict | None]
     floors: dict[str, AuditScore]
@@ -39,10 +39,10 @@ class GoalSummary(NamedTuple):
 
 def summaries(goal_ids: Iterable[str], *, revealed: bool = False) -> list[GoalSummary]:
     """Rows for some goals; test and OOD goals need ``revealed``."""
-    found = []
+    lines = []
     for goal in goal_ids:
         worlds = held_out(goal, revealed=revealed)
-        found.append(
+        lines.append(
             GoalSummary(
                 goal,
                 reference(goal, revealed=revealed),
@@ -52,4 +52,4 @@ def summaries(goal_ids: Iterable[str], *, revealed: bool = False) -> list[GoalSu
                 ceiling(goal, revealed=revealed),
             )
         )
-    return found
+    return lines

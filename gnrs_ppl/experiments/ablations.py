@@ -10,8 +10,8 @@ from gnrs_ppl.experiments.methods import ABLATIONS, BASE, KERNELS, METHODS, cell
 from gnrs_ppl.experiments.parts import METHOD, cited, mean, told
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, lines, of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, part, specified
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ FULL = "GNRS-Search full"
 """The row of the paper's ablation table that stands where our base does: the full method, with LLM candidates."""
 
 
-def wanted(request: Request) -> list[Cell]:
+def wanted(request: ExperimentRequest) -> list[Cell]:
     """All variants; the base method's rows are those of the main table."""
     return cells(ABLATIONS, request)
 
@@ -35,15 +35,15 @@ def report(run: Run) -> Report:
     return Report(tables, {"ablations": lambda: draw(rows, request)}, notes)
 
 
-def off() -> Table:
+def off() -> ResultTable:
     """What each method switches off."""
     says = "Every method lacks the LLM source and polish, since there is no model; what else it switches off:"
-    return Table(
+    return ResultTable(
         "methods", "Methods", says, (Column("method"), Column("switched off or replaced")), [(m.name, m.off) for m in METHODS.values()]
     )
 
 
-def variants(rows: Sequence[Row], request: Request) -> Table:
+def variants(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """All variants beside the paper's."""
     paper = {BASE if row["ablation"] == FULL else row["ablation"]: row for row in published("ablation")}
     says = (
@@ -56,22 +56,22 @@ def variants(rows: Sequence[Row], request: Request) -> Table:
     return specified("ablations", "Ablations without a model", says, lines(rows, (BASE, *ABLATIONS), request.chains), parts)
 
 
-def differences(rows: Sequence[Row], request: Request) -> Table:
+def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Every variant less the base, goal by goal."""
     paper = {row["ablation"]: float(row["HARD-OK"]) for row in published("ablation")}
 
     def base(line: Line) -> Rows:
         return of(rows, BASE, line.chains or max(request.chains))
 
-    def change(measure: str, name: str, heading: str, scale: float, digits: int) -> Part[Line]:
+    def change(measure: str, name: str, heading: str, scale: float, digits: int) -> ColumnGroup[Line]:
         columns = (Column(heading, digits), Column(f"{name}, 95 % over goals"), Column(f"{name}, 95 % over families"))
-        return Part(columns, lambda line: told(base(line).change(line.own, measure, scale), digits))
+        return ColumnGroup(columns, lambda line: told(base(line).change(line.own, measure, scale), digits))
 
     says = (
         f"Variant less {BASE} at as many chains (at {max(request.chains)} where the variant runs none), paired by goal. "
         "The paper's differences are from its full method, with LLM candidates."
     )
-    parts: list[Part[Line]] = [
+    parts: list[ColumnGroup[Line]] = [
         METHOD._replace(columns=(Column("variant"), Column("chains", 0))),
         change("hard_ok", "HARD-OK", "HARD-OK, points", 100.0, 1),
         change("audit_f1", "audit F1", "audit F1", 1.0, 3),
@@ -83,11 +83,11 @@ def differences(rows: Sequence[Row], request: Request) -> Table:
     return specified("ablation_differences", "Differences from the base", says, found, parts)
 
 
-def same_objective(rows: Sequence[Row], request: Request) -> tuple[Table, list[str]]:
+def same_objective(rows: Sequence[Row], request: ExperimentRequest) -> tuple[ResultTable, list[str]]:
     """On how many goals optimisers of one objective end elsewhere, and where that is more than a tie."""
     exact = of(rows, "Exact")
     compared = [(BASE, c) for c in request.chains] + [(k, c) for k, c, *_ in lines(rows, KERNELS, request.chains) if k != "Exact"]
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     notes = []
     for name, chains in compared:
         own = of(rows, name, chains)
@@ -111,7 +111,7 @@ def same_objective(rows: Sequence[Row], request: Request) -> tuple[Table, list[s
         Column("optimiser"), Column("chains", 0), Column("runs", 0), Column("another structure than Exact", 0), Column("on goals", 0),
         Column("lower score", 0), Column("another audit F1", 0),
     )  # fmt: skip
-    return Table("same_objective", "One objective, several optimisers", says, columns, entries), notes
+    return ResultTable("same_objective", "One objective, several optimisers", says, columns, entries), notes
 
 
 def _elsewhere(own: Rows, exact: Rows) -> tuple[int, int, int, int]:
@@ -121,9 +121,9 @@ def _elsewhere(own: Rows, exact: Rows) -> tuple[int, int, int, int]:
     return len(other), len({row["goal"] for row in other}), lower, sum(row["audit_f1"] != best[row["goal"]]["audit_f1"] for row in other)
 
 
-def draw(rows: Sequence[Row], request: Request) -> Figure:
+def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Audit F1 of every variant with its interval over goals, few chains beside many."""
-    from gnrs_ppl.experiments.figures import COLOURS, MARKERS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
     names = (BASE, *ABLATIONS)
     figure = blank(7.5, 0.34 * len(names) + 1.2)

@@ -10,11 +10,11 @@ import numpy as np
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import goals
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.methods import STEPS
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 from gnrs_ppl.inference.exact import number_of_states
 from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.realize.text import phrase
@@ -39,7 +39,7 @@ class Edit(NamedTuple):
     feasible: bool
 
 
-class Case(NamedTuple):
+class RecordedChain(NamedTuple):
     """A goal, the chain of one seed on it, and the edits it accepted."""
 
     goal: str
@@ -47,7 +47,7 @@ class Case(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-def chosen_goal(request: Request) -> str:
+def chosen_goal(request: ExperimentRequest) -> str:
     """The first attendance goal of the service family among those asked for, as in the paper; else the first goal."""
     asked = set(request.goal_ids)
     same = [g.id for g in goals() if g.id in asked and g.family == "service_coordination" and g.category == "attendance"]
@@ -55,7 +55,7 @@ def chosen_goal(request: Request) -> str:
 
 
 @cache
-def case(goal: str, seed: int) -> Case:
+def case(goal: str, seed: int) -> RecordedChain:
     """One chain of the paper's length on a goal."""
     found = search(load_context(goal), chains=1, steps=STEPS, seed=seed)
     chains, labels = found.chains, found.graph.labels()
@@ -75,7 +75,7 @@ def case(goal: str, seed: int) -> Case:
                     bool(chains.feasible[0, step - 1]),
                 )
             )  # fmt: skip
-    return Case(goal, found, tuple(edits))
+    return RecordedChain(goal, found, tuple(edits))
 
 
 def report(run: Run) -> Report:
@@ -85,10 +85,10 @@ def report(run: Run) -> Report:
     return Report([candidates(one), edits(one), stages(one)], figures)
 
 
-def candidates(one: Case) -> Table:
+def candidates(one: RecordedChain) -> ResultTable:
     """Every candidate of every slot in words, with the chosen and the first one marked."""
-    graph, entries = one.found.graph, list[tuple[Entry, ...]]()
-    lexicon = Bench(one.goal).lexicon
+    graph, entries = one.found.graph, list[tuple[CellValue, ...]]()
+    lexicon = GoalBench(one.goal).lexicon
     start, best = one.found.chains.starts[0], one.found.best
     for v, slot in enumerate(SLOTS):
         for name in dict.fromkeys(option.candidate for option in graph.options[v]):
@@ -101,10 +101,10 @@ def candidates(one: Case) -> Table:
         "another goal and says that its heights are drawn."
     )
     columns = (Column("slot"), Column("candidate"), Column("in words"), Column("options", 0), Column("sources"), Column("state"))
-    return Table("candidates", f"Candidates of {one.goal}", says, columns, entries)
+    return ResultTable("candidates", f"Candidates of {one.goal}", says, columns, entries)
 
 
-def edits(one: Case) -> Table:
+def edits(one: RecordedChain) -> ResultTable:
     """Accepted edits up to the best structure."""
     best = float(one.found.visited.score)
     kept = []
@@ -121,13 +121,13 @@ def edits(one: Case) -> Table:
         Column("step", 0), Column("move"), Column("change"), Column("s_search before", 4), Column("s_search after", 4),
         Column("passes h"),
     )  # fmt: skip
-    return Table("edits", "Accepted edits", says, columns, [tuple(edit) for edit in kept])
+    return ResultTable("edits", "Accepted edits", says, columns, [tuple(edit) for edit in kept])
 
 
-def stages(one: Case) -> Table:
+def stages(one: RecordedChain) -> ResultTable:
     """The paper's five stages, told of our goal."""
     graph, goal = one.found.graph, one.found.graph.facts.context.goal
-    bench = Bench(one.goal)
+    bench = GoalBench(one.goal)
     sizes = ", ".join(f"{slot} {len({o.candidate for o in options})}" for slot, options in zip(SLOTS, graph.options, strict=True))
     refusal = bench.refusal(graph.structure(one.found.chains.starts[0]))
     checkable = f"It cannot be checked ({refusal})." if refusal else "It can be checked."
@@ -143,21 +143,21 @@ def stages(one: Case) -> Table:
     paper = {row["stage"]: row["what is shown (our words)"] for row in published("qual-aog-trace")}
     rows = [(stage, told[stage], paper[stage]) for stage in paper]
     says = "Stages of our own draft, without LLM candidates; the paper's, of its shift goal, in our words. Its edits cannot be compared."
-    return Table("stages", "From goal to rule", says, (Column("stage"), Column("here"), Column("what is shown", paper=True)), rows)
+    return ResultTable("stages", "From goal to rule", says, (Column("stage"), Column("here"), Column("what is shown", paper=True)), rows)
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) or "none"
 
 
-def draw_graph(one: Case) -> Figure:
+def draw_graph(one: RecordedChain) -> Figure:
     """AND node, OR nodes and candidates; the chosen ones filled."""
     import textwrap
 
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, blank
 
     graph, best, start = one.found.graph, one.found.best, one.found.chains.starts[0]
-    lexicon = Bench(one.goal).lexicon
+    lexicon = GoalBench(one.goal).lexicon
     figure = blank(13, 7.6)
     axes = figure.add_subplot()
     box: dict[str, Any] = {"boxstyle": "round,pad=0.35", "edgecolor": "black", "linewidth": 0.8}
@@ -192,9 +192,9 @@ def draw_graph(one: Case) -> Figure:
     return figure
 
 
-def draw_trace(one: Case) -> Figure:
+def draw_trace(one: RecordedChain) -> Figure:
     """s_search by step, accepted edits by move, and the optimum."""
-    from gnrs_ppl.experiments.figures import COLOURS, MARKERS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
     chains = one.found.chains
     scores = np.concatenate([chains.start_score[:1], chains.score[0]])

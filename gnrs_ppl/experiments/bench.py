@@ -22,7 +22,7 @@ from gnrs_ppl.rule.canonical import canonical, dumps, signature
 from gnrs_ppl.rule.types import Structure
 
 
-class Bench:
+class GoalBench:
     """A goal with its held-out logs.
 
     Parameters

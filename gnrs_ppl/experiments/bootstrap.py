@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.rows import Row, lines, of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.statistics import DRAWS
-from gnrs_ppl.experiments.tables import Column, Entry, Table, between
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, between
 
 MEASURES = {"hard_ok": ("HARD-OK, points", 100.0, 1), "rho": ("ρ", 1.0, 3), "audit_f1": ("audit F1", 1.0, 3)}
 """Measure -> its name, scale and decimals."""
@@ -23,13 +23,13 @@ def report(run: Run) -> Report:
 
 def margins(
     rows: Sequence[Row],
-    request: Request,
+    request: ExperimentRequest,
     first: str = BASE,
     methods: Sequence[str] = tuple(METHODS),
     measures: Mapping[str, tuple[str, float, int]] = MEASURES,
-) -> Table:
+) -> ResultTable:
     """First method less every other, per measure and number of chains."""
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for measure, (name, scale, digits) in measures.items():
         for chains in request.chains:
             base = of(rows, first, chains)
@@ -48,10 +48,10 @@ def margins(
         f"{first} less the other method. Seeds are averaged within a goal, goals are resampled {DRAWS:,} times; families are resampled "
         "whole beside it, since goals of a family share stem and log. BCa is left out where it is not defined."
     )
-    return Table("margins", "Margins with 95 % intervals", says, columns, entries)
+    return ResultTable("margins", "Margins with 95 % intervals", says, columns, entries)
 
 
-def paper() -> Table:
+def paper() -> ResultTable:
     """The paper's table as printed."""
     says = (
         "As printed, for GNRS-Search, which needs a model. Comparable in kind are the HARD-OK rows, as a bootstrap over goals of "

@@ -21,7 +21,7 @@ from gnrs_ppl.calibration.weights import feature_hash
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.evaluate.audit_f1 import audit_score
-from gnrs_ppl.evaluate.calibration_error import FILE, CalibrationError, Scored, as_json, measure
+from gnrs_ppl.evaluate.calibration_error import FILE, CalibrationError, ScoredRules, as_json, measure
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
@@ -46,7 +46,7 @@ def run(workers: int = 2) -> CalibrationError:
         return measure([*pool.map(scored, dev_goals(), weights)])
 
 
-def scored(goal: str, weights: NDArray[np.float64]) -> Scored:
+def scored(goal: str, weights: NDArray[np.float64]) -> ScoredRules:
     """s_search and audit F1 of a sample of a goal's structures."""
     context = load_context(goal)
     graph = compile_graph(context, pools_of(context).pools)
@@ -62,7 +62,7 @@ def scored(goal: str, weights: NDArray[np.float64]) -> Scored:
     for p in generator.choice(possible, min(PROMISING, len(possible)), replace=False):
         chosen.append(int(index[p, generator.choice(np.flatnonzero(np.isfinite(pairs[p])))]))
     worth = [audit_score(graph.structure(found.position(i)), goal).record.macro for i in chosen]
-    return Scored(goal, found.score[chosen], np.array(worth))
+    return ScoredRules(goal, found.score[chosen], np.array(worth))
 
 
 def main() -> None:

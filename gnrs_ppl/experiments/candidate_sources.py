@@ -9,8 +9,8 @@ from gnrs_ppl.experiments.methods import BASE, METHODS, SOURCES
 from gnrs_ppl.experiments.parts import METHOD, mean
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, part, specified
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,27 +25,27 @@ def report(run: Run) -> Report:
     return Report([proposed(pools), selected(rows, run.request)], {"payload_sources": lambda: draw(rows, run.request)})
 
 
-def proposed(pools: Sequence[Row]) -> Table:
+def proposed(pools: Sequence[Row]) -> ResultTable:
     """Candidates per goal by source."""
     paper = _paper(PROPOSED)
     mean = {source: sum(row[f"proposed_{source}"] for row in pools) / len(pools) for source in SOURCES}
-    entries: list[tuple[Entry, ...]] = [(source, mean[source], paper[source]) for source in SOURCES]
+    entries: list[tuple[CellValue, ...]] = [(source, mean[source], paper[source]) for source in SOURCES]
     entries.append(("LLM (needs a model)", None, paper["LLM"]))
     entries.append(("dropped by the grounding filter", sum(row["dropped"] for row in pools) / len(pools), None))
     says = (
         "Means per goal before candidates are merged by content. The three sources without a model can be compared; the paper counts "
         "over its 88 test goals. Its 1.3 dropped are of the LLM source; ours are of all three, each content once."
     )
-    return Table(
+    return ResultTable(
         "proposed", "Candidates proposed", says, (Column("source"), Column("per goal", 1), Column("per goal", 1, paper=True)), entries
     )
 
 
-def selected(rows: Sequence[Row], request: Request) -> Table:
+def selected(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Payloads of the drafted rules by source."""
     paper = {BASE: _paper(NO_LLM), OURS: _paper(FULL)}
 
-    def printed(source: str) -> Part[Line]:
+    def printed(source: str) -> ColumnGroup[Line]:
         return part(source, 1, lambda line: paper[line.method][source] if line.method in paper else None, paper=True)
 
     says = (
@@ -62,9 +62,9 @@ def _paper(quantity: str) -> dict[str, float | None]:
     return {name: None if row[name] == "–" else float(row[name]) for name in (*SOURCES, "LLM")}
 
 
-def draw(rows: Sequence[Row], request: Request) -> Figure:
+def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Payloads by source for every method."""
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, blank
 
     chains = max(request.chains)
     found = [(name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)]

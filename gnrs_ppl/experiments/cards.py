@@ -23,9 +23,8 @@ from gnrs_ppl.evaluate.model_parser import parse_texts
 from gnrs_ppl.evaluate.realcharter.score import CardScore, score
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, Written, lines
-from gnrs_ppl.experiments.runner import Experiment, Report, Run
-from gnrs_ppl.experiments.runner import Request as Asked
+from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lines
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import specified
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
@@ -85,7 +84,7 @@ def row_of(cell: Cell, text: str, worth: CardScore, epsilon: float | None = None
     }
 
 
-def run(model: Model | None = None, *, chains: int = 64, steps: int = 200, seed: int = 0) -> list[Written]:
+def run(model: Model | None = None, *, chains: int = 64, steps: int = 200, seed: int = 0) -> list[RowWithAnswers]:
     """Every method on every card; those that need a model only where there is one.
 
     Parameters
@@ -101,23 +100,23 @@ def run(model: Model | None = None, *, chains: int = 64, steps: int = 200, seed:
     return found + (full_method(model, cards(), **budget) + prompted(model, cards()) if model else [])
 
 
-def exact() -> list[Written]:
+def exact() -> list[RowWithAnswers]:
     """The structures of greatest s_search, by enumeration; of equals the first."""
     return searched("Exact", kernel="exact", chains=1, steps=1)
 
 
-def full_method(model: Model, ones: Sequence[Card], **budget: Any) -> list[Written]:
+def full_method(model: Model, ones: Sequence[Card], **budget: Any) -> list[RowWithAnswers]:
     """The search with a model's candidates in its pools and its polish on the text."""
     return searched("GNRS-Search", ones, model=model, polish="v1", **budget)
 
 
-def searched(method: str, ones: Sequence[Card] = (), **request: Any) -> list[Written]:
+def searched(method: str, ones: Sequence[Card] = (), **request: Any) -> list[RowWithAnswers]:
     """The search as :func:`~gnrs_ppl.draft.draft_many` runs it with some request, on some cards or all."""
     drafts = draft_many([load_context(one.id) for one in ones or cards()], **request, alternatives=0)
     chains = None if request.get("kernel") in ("exact", "cpsat") else request["chains"]
     cells = [Cell(method, chains, d.goal.id, request.get("seed", 0)) for d in drafts]
     return [
-        Written(row_of(cell, d.text, score(d.structure, d.goal.id), d.certificate.epsilon_search), d.answers)
+        RowWithAnswers(row_of(cell, d.text, score(d.structure, d.goal.id), d.certificate.epsilon_search), d.answers)
         for cell, d in zip(cells, drafts, strict=True)
     ]
 
@@ -143,9 +142,9 @@ def reach() -> list[Reach]:
     return found
 
 
-def unsearched() -> list[Written]:
+def unsearched() -> list[RowWithAnswers]:
     """The first candidate of every pool, at its first levels: inventory and renderer, without score, hard conditions or search."""
-    return [Written(row_of(Cell("No search", None, one.id, 0), *_first(one))) for one in cards()]
+    return [RowWithAnswers(row_of(Cell("No search", None, one.id, 0), *_first(one))) for one in cards()]
 
 
 def _first(one: Card) -> tuple[str, CardScore]:
@@ -155,12 +154,12 @@ def _first(one: Card) -> tuple[str, CardScore]:
     return clause_of(structure, Lexicon.of_context(context)), score(structure, one.id)
 
 
-def prompted(model: Model, ones: Sequence[Card]) -> list[Written]:
+def prompted(model: Model, ones: Sequence[Card]) -> list[RowWithAnswers]:
     """The paper's two prompting methods on some cards; a clause that is missing fills no slot."""
     return _read("Direct Prompting", ones, _direct(ones, model), model) + _read("Self-Refine", ones, _self_refine(ones, model), model)
 
 
-def _read(method: str, ones: Sequence[Card], clauses: Sequence[Clause], model: Model) -> list[Written]:
+def _read(method: str, ones: Sequence[Card], clauses: Sequence[Clause], model: Model) -> list[RowWithAnswers]:
     there = [number for number, (text, _) in enumerate(clauses) if text.strip()]
     read = parse_texts([(clauses[number][0], load_context(ones[number].id)) for number in there], model)
     parsed = dict(zip(there, read, strict=True))
@@ -169,7 +168,7 @@ def _read(method: str, ones: Sequence[Card], clauses: Sequence[Clause], model: M
         slots = parsed[number].slots if number in parsed else {}
         answer = parsed[number].answer if number in parsed else None
         row = row_of(Cell(method, None, one.id, 0), text, score(slots, one.id))
-        found.append(Written(row, (*calls, *([answer] if answer else []))))
+        found.append(RowWithAnswers(row, (*calls, *([answer] if answer else []))))
     return found
 
 
@@ -199,20 +198,20 @@ def _request(name: str, response: type[T] | None, **values: str) -> Request[T]:
     return Request("generator", (Message("user", render(prompt, **values)),), response, max_tokens=MAX_TOKENS, prompt=prompt.hash)
 
 
-def independent(rows: Sequence[Written]) -> list[Written]:
+def independent(rows: Sequence[RowWithAnswers]) -> list[RowWithAnswers]:
     """Rows without the later card of each pair of near duplicates."""
     order = {one.id: number for number, one in enumerate(cards())}
     return [one for one in rows if all(order[one.row["goal"]] < order[other] for other in card(one.row["goal"]).near_duplicate_of)]
 
 
-def verified(rows: Sequence[Written]) -> list[Written]:
+def verified(rows: Sequence[RowWithAnswers]) -> list[RowWithAnswers]:
     """Rows of cards whose every fact was read in a stored text."""
     return [one for one in rows if card(one.row["goal"]).verified]
 
 
 # On the runner
 
-Write = Callable[[int, int], list[Written]]
+Write = Callable[[int, int], list[RowWithAnswers]]
 METHODS: dict[str, Write] = {
     "No LLM candidates": lambda chains, seed: searched("No LLM candidates", chains=chains, seed=seed),
     "No search": lambda chains, seed: unsearched(),
@@ -225,7 +224,7 @@ CHAINED = ("No LLM candidates", "Uniform weights")
 PRINTED = ("specificity", "executability", "fluency", "readability", "faithfulness", "HARD-OK", "OVERALL")
 
 
-def wanted(request: Asked) -> list[Cell]:
+def wanted(request: ExperimentRequest) -> list[Cell]:
     """Every method on every card; cards are no split of the goals, and have no labels to reveal."""
     found = []
     for method in METHODS:
@@ -235,7 +234,7 @@ def wanted(request: Asked) -> list[Cell]:
     return found
 
 
-def measure(method: str, cells: Sequence[Cell], request: Asked) -> Iterator[Row]:
+def measure(method: str, cells: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
     """Rows of one method, all cards of a seed in one program."""
     for chains, seed in dict.fromkeys((cell.chains, cell.seed) for cell in cells):
         asked = {cell.goal for cell in cells if (cell.chains, cell.seed) == (chains, seed)}

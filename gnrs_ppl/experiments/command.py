@@ -12,8 +12,8 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.compare import compare
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments, labels_of
 from gnrs_ppl.experiments.rows import read_rows
-from gnrs_ppl.experiments.runner import Outcome, Report, Request, marked, page, run
-from gnrs_ppl.experiments.tables import Column, Table, show
+from gnrs_ppl.experiments.runner import ExperimentRequest, Outcome, Report, marked, page, run
+from gnrs_ppl.experiments.tables import Column, ResultTable, show
 
 OUT = Path("out")
 
@@ -23,7 +23,7 @@ def default_folder(split: str, llm: bool = False) -> Path:
     return OUT / (f"{split}-llm" if llm else split)
 
 
-def run_named(name: str, request: Request, out: Path) -> list[Outcome]:
+def run_named(name: str, request: ExperimentRequest, out: Path) -> list[Outcome]:
     """One experiment, or all that run without a model; the held-out family only where it was revealed.
 
     Raises
@@ -40,7 +40,7 @@ def run_named(name: str, request: Request, out: Path) -> list[Outcome]:
     return outcomes
 
 
-def needs_reveal(name: str, request: Request) -> bool:
+def needs_reveal(name: str, request: ExperimentRequest) -> bool:
     """Whether held-out labels will be read."""
     return request.split != "dev" or name in ("ood", "all")
 
@@ -57,17 +57,17 @@ def _report(outcomes: Sequence[Outcome]) -> bytes:
     return (head + "\n".join(parts)).encode()
 
 
-def listing() -> Table:
+def listing() -> ResultTable:
     """Every experiment with the labels it covers."""
     told = {name: "with and without" if name in WITH_MODEL else "without" for name in MODULES} | dict.fromkeys(NEEDS_MODEL, "needs --llm")
     asks = {name: experiment(name).asks for name in MODULES} | {name: experiment(name, True).asks for name in NEEDS_MODEL}
     rows = [(name, asks[name], model, ", ".join(labels_of(name))) for name, model in told.items()]
     says = "gnrs experiment NAME; with a language model: NAME --llm; all --no-llm runs those that need none."
     columns = (Column("name"), Column("asks"), Column("model"), Column("covers in the paper"))
-    return Table("experiments", "Experiments", says, columns, rows)
+    return ResultTable("experiments", "Experiments", says, columns, rows)
 
 
-def show_tables(tables: Sequence[Table]) -> None:
+def show_tables(tables: Sequence[ResultTable]) -> None:
     """Tables on standard output."""
     from gnrs_ppl.terminal import console
 
@@ -100,7 +100,7 @@ def as_json(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     ]
 
 
-def tables_json(tables: Sequence[Table]) -> dict[str, Any]:
+def tables_json(tables: Sequence[ResultTable]) -> dict[str, Any]:
     """Tables by name."""
     return {
         table.name: {
@@ -113,7 +113,7 @@ def tables_json(tables: Sequence[Table]) -> dict[str, Any]:
     }
 
 
-def compared(folders: Sequence[Path]) -> list[Table]:
+def compared(folders: Sequence[Path]) -> list[ResultTable]:
     """Two runs compared; marked where the scripted server had a part in one.
 
     Raises

@@ -10,10 +10,10 @@ from gnrs_ppl.experiments.bootstrap import MEASURES
 from gnrs_ppl.experiments.rows import ROWS, Row, of, read_rows
 from gnrs_ppl.experiments.runner import CONFIG
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, ends
 
 
-def compare(first: Path, second: Path) -> list[Table]:
+def compare(first: Path, second: Path) -> list[ResultTable]:
     """What the second run has and the first has not, method by method.
 
     Parameters
@@ -54,8 +54,8 @@ def _difference(first: Path, second: Path) -> str:
     return f"they differ in {', '.join(names)}" if names else "their configurations are the same"
 
 
-def _means(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], says: str) -> Table:
-    entries: list[tuple[Entry, ...]] = []
+def _means(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], says: str) -> ResultTable:
+    entries: list[tuple[CellValue, ...]] = []
     for method, chains in common:
         for measure, (name, scale, digits) in MEASURES.items():
             before, after = of(a, method, chains), of(b, method, chains)
@@ -67,10 +67,10 @@ def _means(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], say
         Column("method"), Column("chains", 0), Column("measure"), Column("goals", 0), Column("of them changed", 0),
         Column("difference", 3), Column("95 % over goals"), Column("95 % over families"),
     )  # fmt: skip
-    return Table("differences", "Differences of two runs", says, columns, entries)
+    return ResultTable("differences", "Differences of two runs", says, columns, entries)
 
 
-def _goals(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], says: str) -> Table:
+def _goals(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], says: str) -> ResultTable:
     """Goals whose HARD-OK changed first, then by the change of audit F1; goals where nothing changed are left out."""
     found = []
     for method, chains in common:
@@ -85,6 +85,6 @@ def _goals(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], say
         Column("goal"), Column("method"), Column("chains", 0), Column("HARD-OK, first", 2), Column("HARD-OK, second", 2),
         Column("audit F1, first", 3), Column("audit F1, second", 3),
     )  # fmt: skip
-    return Table(
+    return ResultTable(
         "goals", "Goals that changed, flips of HARD-OK first", says, columns, [entry for *_, entry in sorted(found, key=lambda f: f[:5])]
     )

@@ -10,7 +10,7 @@ from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Rows, of
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
-from gnrs_ppl.experiments.tables import Column, Entry, Table, ends
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, ends
 
 
 class Contrast(NamedTuple):
@@ -45,11 +45,11 @@ def report(run: Run) -> Report:
     return Report([ours(run), paper()])
 
 
-def ours(run: Run) -> Table:
+def ours(run: Run) -> ResultTable:
     """First less second condition, paired by goal."""
     printed = {(row["contrast"], row["metric"]): row for row in published("result-contrasts-app")}
     chains = max(run.request.chains)
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for contrast in CONTRASTS:
         # the base method's rows stand in the main table's run
         first = _rows(run, "main" if contrast.first == BASE and contrast.run == "ablations" else contrast.run, contrast.first, chains)
@@ -57,7 +57,7 @@ def ours(run: Run) -> Table:
         cited = printed[contrast.paper] if contrast.paper else None
         told = (contrast.paper[1], float(cited["gap"])) if contrast.paper and cited else (None, None)
         for measure, name, scale, digits in (("hard_ok", "HARD-OK, points", 100.0, 1), ("audit_f1", "audit F1", 1.0, 3)):
-            values: tuple[Entry, ...] = ("not run", *[None] * 5)
+            values: tuple[CellValue, ...] = ("not run", *[None] * 5)
             if found := second.change(first, measure, scale):
                 levels = tuple(scale * (rows.mean(measure) or 0.0) for rows in (first, second))
                 values = (found.goals, *levels, found.mean, *ends(found, digits))
@@ -71,7 +71,7 @@ def ours(run: Run) -> Table:
         f"First less second, paired by goal, with {chains} chains. The paper's contrasts stand where ours asks the same with {BASE} in "
         "the place of its full method; only the one in HARD-OK is of the same kind, and only in direction."
     )
-    return Table("contrasts", "Contrasts", says, columns, entries)
+    return ResultTable("contrasts", "Contrasts", says, columns, entries)
 
 
 def _rows(run: Run, name: str, condition: str, chains: int) -> Rows:
@@ -79,7 +79,7 @@ def _rows(run: Run, name: str, condition: str, chains: int) -> Rows:
     return of(run.rows(name), condition, chains if chained else None)
 
 
-def paper() -> Table:
+def paper() -> ResultTable:
     """The paper's table as printed."""
     says = "As printed. All but the slot interventions are of GNRS-Search, which needs a model."
     heads = ("question", "contrast", "metric", "primary", "comparator", "gap")

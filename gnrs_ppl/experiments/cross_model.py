@@ -19,8 +19,8 @@ from gnrs_ppl.evaluate.rubrics import overall
 from gnrs_ppl.experiments.methods import cells
 from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.rows import Row, lines
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 from gnrs_ppl.experiments.writers import OURS, ROLES, WRITERS, making, model_of
 from gnrs_ppl.llm import OpenAIModel
 
@@ -30,7 +30,7 @@ GENERATORS = "generators.json"
 """Folder of each generator -> its name."""
 
 
-def make(request: Request, folder: Path) -> Sequence[str]:
+def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     """Rows and marks of every generator; a generator that fails is noted.
 
     Raises
@@ -85,13 +85,13 @@ def report(run: Run) -> Report:
     return Report([grid(whole, run.request), parts(whole, run.request), paper], notes=notes)
 
 
-def _lacking(rows: Sequence[Row], request: Request) -> int:
+def _lacking(rows: Sequence[Row], request: ExperimentRequest) -> int:
     wanted = cells(METHODS, request, WRITERS)
     there = {(row["method"], row["chains"], row["goal"], row["seed"]) for row in rows if row["avg"] is not None or row["unmarked"]}
     return sum(cell not in there for cell in wanted)
 
 
-def _overall(rows: Sequence[Row], request: Request) -> dict[str, tuple[float, float]]:
+def _overall(rows: Sequence[Row], request: ExperimentRequest) -> dict[str, tuple[float, float]]:
     """Avg and HARD-OK of each method at the fewest chains."""
     found = {}
     for name, chains, own, _ in lines(rows, METHODS, request.chains):
@@ -101,9 +101,9 @@ def _overall(rows: Sequence[Row], request: Request) -> dict[str, tuple[float, fl
     return found
 
 
-def grid(found: dict[str, list[Row]], request: Request) -> Table:
+def grid(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable:
     """OVERALL, and the method less the best other."""
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for generator, rows in found.items():
         values = {name: overall(*pair) for name, pair in _overall(rows, request).items()}
         others = {name: value for name, value in values.items() if name != OURS}
@@ -115,14 +115,14 @@ def grid(found: dict[str, list[Row]], request: Request) -> Table:
         "the judge says of the same texts. Incomplete generators are left out."
     )
     columns = (Column("generator"), *(Column(name, 1) for name in METHODS), Column(f"{OURS} less the best other", 1), Column("best other"))
-    return Table("cross_model", "Cross-model grid", says, columns, entries)
+    return ResultTable("cross_model", "Cross-model grid", says, columns, entries)
 
 
-def parts(found: dict[str, list[Row]], request: Request) -> Table:
+def parts(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable:
     """Avg and HARD-OK behind the grid."""
     entries = [(generator, name, *pair) for generator, rows in found.items() for name, pair in _overall(rows, request).items()]
     columns = (Column("generator"), Column("method"), Column("Avg", 1), Column("HARD-OK, %", 1))
-    return Table("cross_model_parts", "Avg and HARD-OK by generator", "What the grid's OVERALL is made of.", columns, entries)
+    return ResultTable("cross_model_parts", "Avg and HARD-OK by generator", "What the grid's OVERALL is made of.", columns, entries)
 
 
 WITH_MODEL = {NAME: Experiment(NAME, "Does the order of methods hold with other generators?", report, make=make, roles=ROLES)}

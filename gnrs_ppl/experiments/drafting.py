@@ -12,10 +12,10 @@ import numpy as np
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.draft import Draft, draft_many
 from gnrs_ppl.evaluate.audit_f1 import floors
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.methods import BASE, SOURCES
 from gnrs_ppl.experiments.rows import Cell, Row, Rows
-from gnrs_ppl.experiments.tables import Column, Table, ends, part, specified
+from gnrs_ppl.experiments.tables import Column, ResultTable, ends, part, specified
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import Tables
 from gnrs_ppl.models.graph import AndOrGraph
@@ -43,7 +43,7 @@ def draft_goals(goal_ids: Sequence[str], *, revealed: bool = False, **request: A
 
 
 def _measured(draft: Draft, revealed: bool) -> Row:
-    bench = Bench(draft.goal.id, revealed=revealed)
+    bench = GoalBench(draft.goal.id, revealed=revealed)
     chosen = {slot: draft.search.graph.options[v][o] for v, (slot, o) in enumerate(zip(SLOTS, draft.search.best, strict=True))}
     sources = Counter(source for payload in payloads(draft.structure) for source in chosen[payload.slot].sources)
     best = max(bench.execute(rule).score.record.macro for rule in promising(draft.search.graph, draft.search.tables, BEST_OF))
@@ -74,7 +74,7 @@ def promising(graph: AndOrGraph, tables: Tables, count: int) -> list[Structure]:
     return structures
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[Row]) -> list[ResultTable]:
     """Goal by goal, and means over goals with their intervals; goals of a family share stem and log, so that over families is honest."""
 
     def counts(names: Sequence[str], prefix: str = "") -> Any:
@@ -96,7 +96,7 @@ def _measure(heading: str, name: str, digits: int) -> Any:
     return part(heading, digits, lambda row: row[name])
 
 
-def means(rows: Sequence[Row]) -> Table:
+def means(rows: Sequence[Row]) -> ResultTable:
     """Means of what is measured, with intervals over goals and over families."""
     named = {"hard_ok": ("HARD-OK, %", 100.0), "rho": ("ρ", 1.0), "epsilon": ("ε_S", 1.0)}
     named |= {name: (f"{name} payloads", 1.0) for name in SUPPORTS} | {f"from_{name}": (f"payloads from {name}", 1.0) for name in SOURCES}
@@ -106,6 +106,6 @@ def means(rows: Sequence[Row]) -> Table:
     found = {heading: Rows(list(rows)).estimate(measure, scale) for measure, (heading, scale) in named.items()}
     columns = (Column("measure"), Column("mean", 3), Column("95 % over goals"), Column("95 % over families"))
     entries = [(heading, one.mean, *ends(one)) for heading, one in found.items() if one]
-    return Table(
+    return ResultTable(
         "means", f"Means over {len(rows)} goals", "A goal on which something was not measured does not count for it.", columns, entries
     )

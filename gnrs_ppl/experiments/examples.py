@@ -10,7 +10,7 @@ from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 from gnrs_ppl.rule.types import SLOTS
 
 SHOWN = (*MAIN, "Random candidates", "No hard penalty")
@@ -25,10 +25,10 @@ def report(run: Run) -> Report:
     return Report([methods(goal, rows, max(run.request.chains)), slots(goal, degraded)])
 
 
-def methods(goal: str, rows: list[Row], chains: int) -> Table:
+def methods(goal: str, rows: list[Row], chains: int) -> ResultTable:
     """What methods write for one goal."""
     paper = {row["method"]: row for row in published("qual-main-app")}
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for name in [n for n in paper if n not in (*MAIN, *ABLATIONS)] + list(SHOWN):
         row = next((r for r in rows if r["method"] == name and r["chains"] in (None, chains)), None)
         cited = (
@@ -43,10 +43,10 @@ def methods(goal: str, rows: list[Row], chains: int) -> Table:
         f"{goal}, one seed; chosen because it is the first attendance goal of the service family, as in the paper. Comparable: HARD-OK "
         f"and ρ of No LLM candidates, in kind. {BASE} with {chains} chains."
     )
-    return Table("examples", "Methods on one goal", says, columns, entries)
+    return ResultTable("examples", "Methods on one goal", says, columns, entries)
 
 
-def _told(row: Row) -> tuple[Entry, ...]:
+def _told(row: Row) -> tuple[CellValue, ...]:
     return row["text"] or "no clause", issue(row), row["rho"], row["hard_ok"], row["audit_f1"]
 
 
@@ -61,11 +61,11 @@ def issue(row: Row) -> str:
     return "; ".join(found) or "none that structure shows"
 
 
-def slots(goal: str, rows: list[Row]) -> Table:
+def slots(goal: str, rows: list[Row]) -> ResultTable:
     """A rule before and after a slot's pool was replaced."""
     paper = {row["degraded slot"]: row for row in published("qual-slot-app")}
     by_name = {row["method"]: row for row in rows}
-    own, entries = by_name[OWN], list[tuple[Entry, ...]]()
+    own, entries = by_name[OWN], list[tuple[CellValue, ...]]()
     for slot in SLOTS:
         row, printed = by_name[method(SAME, slot)], paper.get(PAPER_SLOTS.get(slot, ""))
         cited = (printed["error (our words)"], float(printed["Avg before"]), float(printed["Avg after"])) if printed else (None,) * 3
@@ -83,7 +83,7 @@ def slots(goal: str, rows: list[Row]) -> Table:
     says = (
         f"{goal}: the optimum, and the rule after as many candidates of other goals stood in one slot. The paper scores its own by rubric."
     )
-    return Table("slot_examples", "One slot replaced", says, columns, entries)
+    return ResultTable("slot_examples", "One slot replaced", says, columns, entries)
 
 
 def said(content: Any) -> str:

@@ -14,7 +14,7 @@ from gnrs_ppl.experiments.packs import (
     DRAWN,
     FILLED,
     Answers,
-    Item,
+    PackItem,
     Question,
     clause,
     contexts_of,
@@ -25,10 +25,10 @@ from gnrs_ppl.experiments.packs import (
     task_card,
     write_pack,
 )
-from gnrs_ppl.experiments.published import figures
+from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 from gnrs_ppl.experiments.writers import OURS
 
 NAME = "executability"
@@ -62,7 +62,7 @@ Only answers and remarks are kept, under the name you give the file.
 """
 
 
-def make(request: Request, folder: Path) -> Sequence[str]:
+def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     """Write the pack, unless there is one; which rule is A is drawn task by task."""
     rows = Run(request, folder.parent).judged("main")
     some = sample(rows, METHODS, TASKS, request)
@@ -73,7 +73,7 @@ def make(request: Request, folder: Path) -> Sequence[str]:
     for by_method, context in zip(some, contexts_of(some), strict=True):
         pair = dict(zip(SIDES, drawn.sample([*by_method.values()], 2), strict=True))
         shown = {"task card": task_card(context)} | {f"rule {side}": clause(row) for side, row in pair.items()}
-        items.append(Item(shown, {side: mark_of(row) for side, row in pair.items()}))
+        items.append(PackItem(shown, {side: mark_of(row) for side, row in pair.items()}))
     write_pack(folder, items, QUESTIONS, INSTRUCTIONS, any(row["scripted"] for row in rows))
     return ()
 
@@ -120,11 +120,11 @@ def _percent(hits: Sequence[bool]) -> float:
     return 100 * sum(hits) / len(hits)
 
 
-def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> Table:
+def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> ResultTable:
     """What people say of each method."""
-    paper = figures(start="executability audit")
+    paper = printed_numbers(start="executability audit")
     better = preferred(people, key)
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
         votes = [*verdicts(people, key, method).values()]
         own = (_percent([all(v) for v in votes]), _percent([most(v) for v in votes]), _percent([m == method for m in better]))
@@ -138,15 +138,15 @@ def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]
         Column("method"), Column("tasks", 0), Column("strict", 1), Column("by most", 1), Column("preferred", 1), Column("HARD-OK", 1),
         Column("strict", 1, paper=True), Column("preferred", 1, paper=True),
     )  # fmt: skip
-    return Table(NAME, "Executability, people's view", says, columns, entries)
+    return ResultTable(NAME, "Executability, people's view", says, columns, entries)
 
 
-def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> Table:
+def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> ResultTable:
     """HARD-OK against people, and people among each other, over both methods' rules."""
-    printed = figures(start="executability audit")
+    printed = printed_numbers(start="executability audit")
     votes = [vote for method in METHODS for vote in verdicts(people, key, method).values()]
     gate = [passed for method in METHODS for passed in _gate(key, rows, method)]
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for name, said in (("everyone", [all(v) for v in votes]), ("most people", [most(v) for v in votes])):
         same = sum(a == b for a, b in zip(gate, said, strict=True)) / len(gate)
         cited = printed.get("executability audit: agreement of HARD-OK per task") if name == "most people" else None
@@ -159,7 +159,7 @@ def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, 
     columns = (
         Column("between"), Column("rules", 0), Column("share", 2), Column("κ", 2), Column("agreement", 2, paper=True),
     )  # fmt: skip
-    return Table("executability_agreement", "Agreement on executability", says, columns, entries)
+    return ResultTable("executability_agreement", "Agreement on executability", says, columns, entries)
 
 
 WITH_MODEL = {NAME: Experiment(NAME, "Which rules could an auditor run, in people's eyes?", report, needs=("main",), make=make)}

@@ -10,9 +10,9 @@ from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.parts import METHOD, RUNS
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
-from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, part, specified
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
 
 Test = Callable[[Row, Mapping[str, float]], bool]
 FAILURES: dict[str, Test] = {
@@ -37,10 +37,10 @@ def report(run: Run) -> Report:
     return Report([counts(rows, floor, request), worst(main, floor, request), kinds(rows, run.rows("slots"), request)])
 
 
-def counts(rows: Sequence[Row], floor: Mapping[str, float], request: Request) -> Table:
+def counts(rows: Sequence[Row], floor: Mapping[str, float], request: ExperimentRequest) -> ResultTable:
     """Runs of each method that show each failure."""
 
-    def shown(name: str, test: Test) -> Part[Line]:
+    def shown(name: str, test: Test) -> ColumnGroup[Line]:
         return part(name, 0, lambda line: sum(test(row, floor) for row in line.own.rows))
 
     says = "Runs. The best floor is the greatest audit F1 of what needs no rule, on the same goal. The paper counts no failures."
@@ -48,13 +48,13 @@ def counts(rows: Sequence[Row], floor: Mapping[str, float], request: Request) ->
     return specified("failures", "What failed", says, lines(rows, METHODS, request.chains), parts)
 
 
-def worst(main: Sequence[Row], floor: Mapping[str, float], request: Request) -> Table:
+def worst(main: Sequence[Row], floor: Mapping[str, float], request: ExperimentRequest) -> ResultTable:
     """The base method's goals, furthest below the best of its pools first."""
     chains = max(request.chains)
     own, best = of(main, BASE, chains), of(main, BEST).by_goal("audit_f1")
     f1s, expressible = own.by_goal("audit_f1"), of(main, CEILING).by_goal("expressible")
     first = {row["goal"]: row for row in reversed(own.rows)}
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for goal in sorted(f1s, key=lambda g: f1s[g] - best[g]):
         row = first[goal]
         if row["failed"] or not row["checkable"]:
@@ -75,10 +75,10 @@ def worst(main: Sequence[Row], floor: Mapping[str, float], request: Request) -> 
         Column("HARD-OK"), Column("what structure and execution show"),
     )  # fmt: skip
     says = f"{BASE} with {chains} chains, means over seeds; furthest below the best of the pools first. The paper has no such table."
-    return Table("worst_goals", "Where the base does worst", says, columns, entries)
+    return ResultTable("worst_goals", "Where the base does worst", says, columns, entries)
 
 
-def kinds(rows: Sequence[Row], degraded: Sequence[Row], request: Request) -> Table:
+def kinds(rows: Sequence[Row], degraded: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """The paper's five kinds, and what a run without a model shows of each."""
     chains = max(request.chains)
     base, free, first = (of(rows, name, chains if METHODS[name].runs_chains else None) for name in (BASE, "No hard penalty", "No search"))
@@ -106,7 +106,7 @@ def kinds(rows: Sequence[Row], degraded: Sequence[Row], request: Request) -> Tab
     entries = [(row["failure mode"], told[row["failure mode"]], *(row[head] for head in heads)) for row in published("failure-modes-app")]
     says = "The paper's kinds with what a run without a model can show of them; fluency cannot be seen without one."
     columns = (Column("failure mode"), Column("seen here"), *(Column(head, paper=True) for head in heads))
-    return Table("kinds", "The paper's kinds of failure", says, columns, entries)
+    return ResultTable("kinds", "The paper's kinds of failure", says, columns, entries)
 
 
 EXPERIMENT = Experiment("failure_modes", "What failed, how often, and why?", report, needs=("main", "ablations", "slots"))

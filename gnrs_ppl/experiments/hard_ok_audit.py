@@ -11,10 +11,10 @@ from gnrs_ppl.evaluate.hard_ok import RHO_GATE, SUPPORT_WEIGHTS, rho
 from gnrs_ppl.experiments.main import HARD_OK
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.parts import METHOD, RUNS, mean
-from gnrs_ppl.experiments.published import figures
+from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, part, specified
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,11 +40,11 @@ def report(run: Run) -> Report:
     return Report(tables, {"supports": lambda: draw(rows, run.request)})
 
 
-def supports(rows: Sequence[Row], request: Request) -> Table:
+def supports(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Mean payloads by support and mean ρ."""
-    printed = figures("HARD-OK audit")
+    printed = printed_numbers("HARD-OK audit")
 
-    def told(what: str, name: str, digits: int) -> Part[Line]:
+    def told(what: str, name: str, digits: int) -> ColumnGroup[Line]:
         return part(name, digits, lambda line: printed.get(f"{what} of {line.method}"), paper=True)
 
     parts = [
@@ -59,16 +59,16 @@ def supports(rows: Sequence[Row], request: Request) -> Table:
     return specified("supports", "Supports", says, lines(rows, METHODS, request.chains), parts)
 
 
-def reasons(rows: Sequence[Row], request: Request) -> Table:
+def reasons(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Runs that fail the gate, by reason."""
 
     def counted(line: Line) -> list[int]:
         found = Counter(reason for row in line.own.rows for reason in {named(failure) for failure in row["failures"]})
         return [found[reason] for reason in REASONS.values()]
 
-    parts: list[Part[Line]] = [
+    parts: list[ColumnGroup[Line]] = [
         METHOD, RUNS, part("fail", 0, lambda line: sum(not row["hard_ok"] for row in line.own.rows)),
-        Part(tuple(Column(reason, 0) for reason in REASONS.values()), counted),
+        ColumnGroup(tuple(Column(reason, 0) for reason in REASONS.values()), counted),
     ]  # fmt: skip
     says = "A run may fail for several reasons. The paper prints none of these counts."
     return specified("gate_failures", "Why HARD-OK fails", says, lines(rows, METHODS, request.chains), parts)
@@ -79,10 +79,10 @@ def named(failure: str) -> str:
     return next(name for start, name in REASONS.items() if failure.startswith(start))
 
 
-def gate_and_h(rows: Sequence[Row], request: Request) -> Table:
+def gate_and_h(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Runs by the search's h and the evaluator's gate."""
 
-    def both(name: str, h: bool, gate: bool) -> Part[Line]:
+    def both(name: str, h: bool, gate: bool) -> ColumnGroup[Line]:
         return part(name, 0, lambda line: sum((row["feasible"], row["hard_ok"]) == (h, gate) for row in line.own.rows))
 
     says = (
@@ -95,11 +95,11 @@ def gate_and_h(rows: Sequence[Row], request: Request) -> Table:
     return specified("gate_and_h", "HARD-OK against h", says, lines(rows, METHODS, request.chains), parts)
 
 
-def worked_example() -> Table:
+def worked_example() -> ResultTable:
     """The paper's example of a rule that fails the gate, by every reading of its seven inferred payloads."""
-    printed = figures("HARD-OK audit")
+    printed = printed_numbers("HARD-OK audit")
     direct, inferred, missing = (int(printed[f"example: {kind}"]) for kind in ("direct", "inferred", "missing"))
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for derivable in range(inferred + 1):
         counted = (direct, inferred - derivable, derivable, missing)
         value = rho([s for s, n in zip(SUPPORTS, counted, strict=True) for _ in range(n)])
@@ -107,12 +107,12 @@ def worked_example() -> Table:
     weights = ", ".join(f"{support} {weight:g}" for support, weight in SUPPORT_WEIGHTS.items())
     says = f"Arithmetic on the paper's figures alone ({weights}; the gate is {RHO_GATE:.2f}): which split of its seven gives its ρ."
     columns = (*(Column(support, 0) for support in SUPPORTS), Column("ρ", 3), Column("passes"), Column("ρ", 3, paper=True))
-    return Table("worked_example", "The paper's worked example", says, columns, entries)
+    return ResultTable("worked_example", "The paper's worked example", says, columns, entries)
 
 
-def draw(rows: Sequence[Row], request: Request) -> Figure:
+def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Mean payloads by support for every method, and how ρ of the base method spreads over goals."""
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, blank
 
     chains = max(request.chains)
     named_rows = [(name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)]

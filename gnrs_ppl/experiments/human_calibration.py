@@ -10,7 +10,7 @@ from gnrs_ppl.experiments.agreement import correlation, pairwise_spearman, withi
 from gnrs_ppl.experiments.packs import (
     FILLED,
     Answers,
-    Item,
+    PackItem,
     Question,
     clause,
     contexts_of,
@@ -23,8 +23,8 @@ from gnrs_ppl.experiments.packs import (
 )
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, cell_of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 from gnrs_ppl.experiments.writers import OURS
 
 NAME = "human_calibration"
@@ -60,7 +60,7 @@ Taking part is voluntary, and you may stop at any time. Only marks and remarks a
 """
 
 
-def chosen(rows: Sequence[Row], request: Request) -> list[dict[str, Row]]:
+def chosen(rows: Sequence[Row], request: ExperimentRequest) -> list[dict[str, Row]]:
     """The sample: five methods on each of twenty goals.
 
     Raises
@@ -74,12 +74,12 @@ def chosen(rows: Sequence[Row], request: Request) -> list[dict[str, Row]]:
     return found
 
 
-def make(request: Request, folder: Path) -> Sequence[str]:
+def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     """Write the pack, unless there is one."""
     rows = Run(request, folder.parent).judged("main")
     some = chosen(rows, request)
     items = [
-        Item({"task card": task_card(context), "rule": clause(row)}, mark_of(row))
+        PackItem({"task card": task_card(context), "rule": clause(row)}, mark_of(row))
         for by_method, context in zip(some, contexts_of(some), strict=True)
         for row in by_method.values()
     ]
@@ -106,10 +106,10 @@ def _mean(answers: dict[str, str]) -> float:
     return sum(int(answers[dimension]) for dimension in DIMENSIONS) / len(DIMENSIONS)
 
 
-def means(people: dict[str, Answers], methods: dict[str, str]) -> Table:
+def means(people: dict[str, Answers], methods: dict[str, str]) -> ResultTable:
     """Marks by method, means over people and items."""
     paper = {row["method"]: row for row in published("human-calibration-app")}
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
         some = [answers[name] for answers in people.values() for name, own in methods.items() if own == method]
         each = [sum(int(answers[dimension]) for answers in some) / len(some) for dimension in DIMENSIONS]
@@ -118,10 +118,10 @@ def means(people: dict[str, Answers], methods: dict[str, str]) -> Table:
     heads = (*DIMENSIONS, "mean")
     columns = (Column("method"), Column("items", 0), *(Column(h, 2) for h in heads), *(Column(h, 2, paper=True) for h in heads))
     says = f"Marks from 1 to 5, means over {len(people)} people. Other people, goals and texts than the paper's."
-    return Table(NAME, "People's marks", says, columns, entries)
+    return ResultTable(NAME, "People's marks", says, columns, entries)
 
 
-def agreement(people: dict[str, Answers], methods: dict[str, str], judge: dict[str, float | None]) -> Table:
+def agreement(people: dict[str, Answers], methods: dict[str, str], judge: dict[str, float | None]) -> ResultTable:
     """Agreement with the judge and among people; items the judge gave no marks are left out of the former.
 
     Parameters
@@ -146,13 +146,13 @@ def agreement(people: dict[str, Answers], methods: dict[str, str], judge: dict[s
         ("labels within one point, %", "labels, all pairs", len(labels[0]), within_one(labels)),
     )
     printed = [float(row["value"]) for row in published("human-agreement-app")]
-    entries: list[tuple[Entry, ...]] = [(*own, cited) for own, cited in zip(values, printed, strict=True)]
+    entries: list[tuple[CellValue, ...]] = [(*own, cited) for own, cited in zip(values, printed, strict=True)]
     columns = (Column("quantity"), Column("over"), Column("n", 0), Column("value", 2), Column("value", 2, paper=True))
     says = (
         "A person's mark of an item is the mean of the four dimensions, the judge's is Avg of rubric v1. The paper's Pearson rests on five "
         "means of methods, as ours does."
     )
-    return Table("human_agreement", "Agreement", says, columns, entries)
+    return ResultTable("human_agreement", "Agreement", says, columns, entries)
 
 
 WITH_MODEL = {NAME: Experiment(NAME, "Do people and the judge agree?", report, needs=("main",), make=make)}

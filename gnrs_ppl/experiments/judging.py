@@ -22,7 +22,7 @@ from gnrs_ppl.evaluate.rubrics import (
     DIMENSIONS,
     RUBRICS,
     SAID_BY_THE_MODEL,
-    Item,
+    BlindedText,
     Judge,
     Marks,
     Rubric,
@@ -114,7 +114,7 @@ def judge_rows(
 
 
 def _marks(
-    items: Sequence[Item],
+    items: Sequence[BlindedText],
     rubric: Rubric,
     names: Mapping[str, str],
     done: set[tuple[str, str, int]],

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES
+from gnrs_ppl.evaluate.audit_f1 import F1
 from gnrs_ppl.evaluate.summary import summaries
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.drafting import promising
 from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, cells
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, lines, of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Part, Table, part, specified
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, part, specified
 
 BEST_OF = 16
 FLOORS = ("all violated", "none violated", "required acts exist", "random rule")
@@ -41,14 +42,14 @@ COMPARABLE = (
 )
 
 
-def wanted(request: Request) -> list[Cell]:
+def wanted(request: ExperimentRequest) -> list[Cell]:
     """Methods, then what their F1 is held against."""
     return cells(MAIN, request) + [Cell(name, None, goal, request.seeds[0]) for goal in request.goal_ids for name in YARDSTICKS]
 
 
-def measure(goal: str, asked: Sequence[Cell], request: Request) -> Iterator[Row]:
+def measure(goal: str, asked: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
     """Rows of one goal."""
-    drafter = Drafter(Bench(goal, revealed=request.revealed))
+    drafter = Drafter(GoalBench(goal, revealed=request.revealed))
     known: dict[str, dict[str, Any]] = {}
     for cell in asked:
         if cell.method in METHODS:
@@ -64,7 +65,8 @@ def _yardsticks(drafter: Drafter) -> dict[str, dict[str, Any]]:
     summary = summaries([bench.goal.id], revealed=bench.revealed)[0]
     best = [bench.execute(rule).score.record for rule in promising(*drafter.space(METHODS[BASE].space), BEST_OF)]
     found = {name: score.record for name, score in summary.floors.items()}
-    found |= {BEST: max(best, key=lambda score: score.macro), CEILING: summary.ceiling}
+    nothing = F1(0.0, None, 0)  # where no pair of the pools is feasible
+    found |= {BEST: max(best, key=lambda score: score.macro, default=nothing), CEILING: summary.ceiling}
     rows: dict[str, dict[str, Any]] = {name: {"audit_f1": s.macro, "audit_violated": s.violation} for name, s in found.items()}
     rows[CEILING]["expressible"] = summary.reference.expressible
     return rows
@@ -77,7 +79,7 @@ def report(run: Run) -> Report:
     return Report([table, yardsticks(rows), by_family(rows, run.request)])
 
 
-def main_table(name: str, title: str, rows: Sequence[Row], request: Request) -> Table:
+def main_table(name: str, title: str, rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Methods beside the paper's table of the same split."""
     label = "ood" if request.split == "ood" else "main"
     paper = {LONG.get(row["method"], row["method"]): row for row in published(label)}
@@ -88,19 +90,19 @@ def main_table(name: str, title: str, rows: Sequence[Row], request: Request) -> 
     return specified(name, title, COMPARABLE, found, [*MEASURED, *cited(paper, printed)])
 
 
-def yardsticks(rows: Sequence[Row]) -> Table:
+def yardsticks(rows: Sequence[Row]) -> ResultTable:
     """What needs no rule, the best rule of a few of the pools', and the norm behind the labels."""
     says = (
         f"Audit F1 that needs no rule (floors); the best of the rules of the {BEST_OF} best-scoring (trigger, norm) pairs, chosen by its "
         "own held-out F1 and so out of reach of a method; and the norm that made the labels, reading records only, against the truth. "
         "The paper has none of these."
     )
-    name: Part[Line] = part("yardstick", None, lambda line: line.method)
+    name: ColumnGroup[Line] = part("yardstick", None, lambda line: line.method)
     found = [Line(one, None, of(rows, one)) for one in YARDSTICKS]
     return specified("yardsticks", "What audit F1 is held against", says, found, [name, AUDIT_F1, VIOLATED])
 
 
-def by_family(rows: Sequence[Row], request: Request) -> Table:
+def by_family(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """The base method by scene family."""
     chains = max(request.chains)
     own, best = of(rows, BASE, chains), of(rows, BEST)
@@ -109,7 +111,7 @@ def by_family(rows: Sequence[Row], request: Request) -> Table:
     def within(some: Rows, family: str) -> Rows:
         return Rows([row for row in some.rows if row["family"] == family])
 
-    parts: list[Part[Line]] = [
+    parts: list[ColumnGroup[Line]] = [
         part("family", None, lambda line: line.method),
         part("goals", 0, lambda line: len(line.own.by_goal("rho"))),
         HARD_OK,

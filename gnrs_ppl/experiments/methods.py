@@ -18,12 +18,12 @@ import numpy as np
 
 from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS, frozen_weights
 from gnrs_ppl.candidates.build import Built, pools_of
-from gnrs_ppl.candidates.source import Proposal
+from gnrs_ppl.candidates.source import ProposedCandidate
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import GnrsError
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.rows import Cell, Row
-from gnrs_ppl.experiments.runner import Request
+from gnrs_ppl.experiments.runner import ExperimentRequest
 from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space
@@ -47,7 +47,7 @@ SOURCES = ("template", "schema", "record")
 
 
 class Space(NamedTuple):
-    """What a space depends on; fields as in :class:`Method`."""
+    """What a space depends on; fields as in :class:`SearchMethod`."""
 
     log: bool
     operator: str | None
@@ -55,7 +55,7 @@ class Space(NamedTuple):
     penalty: float | None
 
 
-class Method(NamedTuple):
+class SearchMethod(NamedTuple):
     """A method; what differs from *No LLM candidates* is what it switches off or replaces.
 
     Attributes
@@ -108,23 +108,23 @@ class Method(NamedTuple):
 
 
 BASE = "No LLM candidates"
-METHODS: dict[str, Method] = {
+METHODS: dict[str, SearchMethod] = {
     m.name: m
     for m in (
-        Method(BASE, "LLM source and polish; nothing else"),
-        Method("No record grounding", "rows of the log: no record source, no counts in filter, ranking and features", log=False),
-        Method("No search", "score and search: the first candidate of each pool that renders and is checkable", pick="first"),
-        Method("Uniform weights", "fitted weights: all six features weigh the same", uniform=True),
-        Method("Random candidates", "ranking by score: candidates drawn from p0 until they are checkable", pick="random"),
-        Method("No hard penalty", "λ = 0: the score does not know h", penalty=0.0),
-        Method("100 search steps", "half of the steps", steps=SHORT),
-        Method("AND-only evidence", "evidence operators any and at least k: every log must agree", operator="all"),
-        Method("CP-SAT control", "sampling: OR-Tools maximises the same objective", kernel="cpsat"),
-        Method("Exact", "sampling: the greatest score by enumeration", kernel="exact"),
-        Method("Gibbs", "the paper's moves: block Gibbs", kernel="gibbs"),
-        Method("Informed", "the paper's moves: locally informed proposals", kernel="informed"),
-        Method("Tempering", "one temperature: replica exchange", kernel="tempering"),
-        Method("SMC", "one temperature: tempered particles, as many as chains", kernel="smc", least=2),
+        SearchMethod(BASE, "LLM source and polish; nothing else"),
+        SearchMethod("No record grounding", "rows of the log: no record source, no counts in filter, ranking and features", log=False),
+        SearchMethod("No search", "score and search: the first candidate of each pool that renders and is checkable", pick="first"),
+        SearchMethod("Uniform weights", "fitted weights: all six features weigh the same", uniform=True),
+        SearchMethod("Random candidates", "ranking by score: candidates drawn from p0 until they are checkable", pick="random"),
+        SearchMethod("No hard penalty", "λ = 0: the score does not know h", penalty=0.0),
+        SearchMethod("100 search steps", "half of the steps", steps=SHORT),
+        SearchMethod("AND-only evidence", "evidence operators any and at least k: every log must agree", operator="all"),
+        SearchMethod("CP-SAT control", "sampling: OR-Tools maximises the same objective", kernel="cpsat"),
+        SearchMethod("Exact", "sampling: the greatest score by enumeration", kernel="exact"),
+        SearchMethod("Gibbs", "the paper's moves: block Gibbs", kernel="gibbs"),
+        SearchMethod("Informed", "the paper's moves: locally informed proposals", kernel="informed"),
+        SearchMethod("Tempering", "one temperature: replica exchange", kernel="tempering"),
+        SearchMethod("SMC", "one temperature: tempered particles, as many as chains", kernel="smc", least=2),
     )
 }
 """By name. All lack LLM candidates and polish, since there is no model."""
@@ -134,7 +134,7 @@ KERNELS = ("CP-SAT control", "Exact", "Gibbs", "Informed", "Tempering", "SMC")
 """Methods whose objective is that of the base."""
 
 
-def cells(names: Sequence[str], request: Request, methods: Mapping[str, Any] = METHODS) -> list[Cell]:
+def cells(names: Sequence[str], request: ExperimentRequest, methods: Mapping[str, Any] = METHODS) -> list[Cell]:
     """Cells of some methods (or writers): chains where they mean something, seeds where they change something."""
     found = []
     for goal, name in itertools.product(request.goal_ids, names):
@@ -145,9 +145,9 @@ def cells(names: Sequence[str], request: Request, methods: Mapping[str, Any] = M
     return found
 
 
-def measure(goal: str, wanted: Sequence[Cell], request: Request) -> Iterator[Row]:
+def measure(goal: str, wanted: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
     """Rows of some methods on one goal."""
-    drafter = Drafter(Bench(goal, revealed=request.revealed))
+    drafter = Drafter(GoalBench(goal, revealed=request.revealed))
     for cell in wanted:
         yield cell._asdict() | drafter.row(METHODS[cell.method], cell.chains, cell.seed)
 
@@ -184,13 +184,13 @@ class Chosen(NamedTuple):
 class Drafter:
     """Methods on one goal, with a model's candidates in the pools where there are some; graphs and enumerations are made once."""
 
-    def __init__(self, bench: Bench, proposals: Sequence[Proposal] = ()) -> None:
+    def __init__(self, bench: GoalBench, proposals: Sequence[ProposedCandidate] = ()) -> None:
         self.bench, self.proposals = bench, proposals
         self.built = cache(self._built)
         self.space = cache(self._space)
         self.enumerated = cache(self._enumerated)
 
-    def row(self, method: Method, chains: int | None, seed: int) -> Row:
+    def row(self, method: SearchMethod, chains: int | None, seed: int) -> Row:
         """Everything measured of what a method drafts."""
         began = time.perf_counter()
         try:
@@ -207,7 +207,7 @@ class Drafter:
             "seconds": seconds,
         }
 
-    def choose(self, method: Method, chains: int | None, seed: int) -> Chosen | None:
+    def choose(self, method: SearchMethod, chains: int | None, seed: int) -> Chosen | None:
         """The structure a method chooses; None where it looked at enough and none is checkable.
 
         Raises

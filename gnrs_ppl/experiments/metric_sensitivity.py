@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gnrs_ppl.experiments.main import LONG
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,10 +88,10 @@ def report(run: Run) -> Report:
     return Report([sensitivity(), crossovers()], {"metric_sensitivity": draw})
 
 
-def sensitivity() -> Table:
+def sensitivity() -> ResultTable:
     """Winners and margins at every weight."""
     paper = {(row["context"], float(row["HARD-OK weight"])): row for row in published("metric-sensitivity-app")}
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for context, label in CONTEXTS.items():
         methods = points(label)
         for alpha in ALPHAS:
@@ -111,10 +111,10 @@ def sensitivity() -> Table:
         Column("score of GNRS-Search", 2), Column("margin", 2), Column("winner with ablations"), Column("winner", paper=True),
         Column("rank", 0, paper=True), Column("score", 2, paper=True), Column("margin", 2, paper=True),
     )  # fmt: skip
-    return Table("metric_sensitivity", "Metric sensitivity of the paper's values", says, columns, entries)
+    return ResultTable("metric_sensitivity", "Metric sensitivity of the paper's values", says, columns, entries)
 
 
-def _printed(row: Mapping[str, str]) -> tuple[Entry, ...]:
+def _printed(row: Mapping[str, str]) -> tuple[CellValue, ...]:
     return row["winner"], int(row["rank of GNRS-Search"]), float(row["score of GNRS-Search"]), float(row["margin"])
 
 
@@ -130,10 +130,10 @@ def with_ablations(methods: Mapping[str, Point]) -> dict[str, Point]:
     return dict(methods) | {name: point for name, point in variants.items() if not name.startswith(OURS)}
 
 
-def crossovers() -> Table:
+def crossovers() -> ResultTable:
     """The weight from which each other method leads GNRS-Search on the main benchmark."""
     methods = with_ablations(points("main"))
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for name, point in methods.items():
         if name != OURS:
             at = crossover(methods[OURS], point)
@@ -144,12 +144,12 @@ def crossovers() -> Table:
     columns = (
         Column("Avg, recovered", 2), Column("HARD-OK, recovered", 2), Column("crossover weight", 3), Column("leads GNRS-Search"),
     )  # fmt: skip
-    return Table("crossovers", "Where another method overtakes", says, (Column("method"), *columns), entries)
+    return ResultTable("crossovers", "Where another method overtakes", says, (Column("method"), *columns), entries)
 
 
 def draw() -> Figure:
     """The composite against its weight, main benchmark and held-out family."""
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, blank
 
     figure = blank(9.5, 4.2)
     marked = {OURS: COLOURS[1], "No LLM candidates": COLOURS[0], "Direct Prompting": COLOURS[2], "No record grounding": COLOURS[3]}

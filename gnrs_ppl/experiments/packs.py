@@ -24,7 +24,7 @@ from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.judging import text_id
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of, of
-from gnrs_ppl.experiments.runner import Request
+from gnrs_ppl.experiments.runner import ExperimentRequest
 from gnrs_ppl.experiments.writers import WRITERS
 from gnrs_ppl.llm.material import material
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -44,7 +44,7 @@ class Question(NamedTuple):
     answers: tuple[str, ...]
 
 
-class Item(NamedTuple):
+class PackItem(NamedTuple):
     """What a person sees of an item, and what stays in the key."""
 
     shown: dict[str, str]
@@ -55,7 +55,7 @@ Answers = dict[str, dict[str, str]]
 """Item -> column -> answer, of one person."""
 
 
-def sample(rows: Sequence[Row], methods: Sequence[str], goals: int, request: Request) -> list[dict[str, Row]]:
+def sample(rows: Sequence[Row], methods: Sequence[str], goals: int, request: ExperimentRequest) -> list[dict[str, Row]]:
     """One row of every method for each of some goals: the first seed, the fewest chains, goals drawn from those that have all methods.
 
     Returns
@@ -109,13 +109,13 @@ def task_card(context: Context) -> str:
     )
 
 
-def write_pack(folder: Path, items: Sequence[Item], questions: Sequence[Question], instructions: str, scripted: bool) -> None:
+def write_pack(folder: Path, items: Sequence[PackItem], questions: Sequence[Question], instructions: str, scripted: bool) -> None:
     """Write rows, instructions and key, unless there is a key: a pack that was given out is not changed.
 
     Parameters
     ----------
     folder : Path
-    items : sequence of Item
+    items : sequence of PackItem
         Shuffled here.
     questions : sequence of Question
     instructions : str

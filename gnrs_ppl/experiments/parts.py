@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line
-from gnrs_ppl.experiments.statistics import Estimate
-from gnrs_ppl.experiments.tables import Column, Part, Table, ends, part
+from gnrs_ppl.experiments.statistics import MeanEstimate
+from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, ends, part
 
-METHOD: Part[Line] = Part((Column("method"), Column("chains", 0)), lambda line: (line.method, line.why or line.chains))
-RUNS: Part[Line] = part("runs", 0, lambda line: len(line.own.rows))
+METHOD: ColumnGroup[Line] = ColumnGroup((Column("method"), Column("chains", 0)), lambda line: (line.method, line.why or line.chains))
+RUNS: ColumnGroup[Line] = part("runs", 0, lambda line: len(line.own.rows))
 
 
-def mean(measure: str, name: str, digits: int, scale: float | None = None) -> Part[Line]:
+def mean(measure: str, name: str, digits: int, scale: float | None = None) -> ColumnGroup[Line]:
     """Mean over goals of a measure."""
 
     def cell(line: Line) -> float | None:
@@ -23,31 +23,33 @@ def mean(measure: str, name: str, digits: int, scale: float | None = None) -> Pa
     return part(name, digits, cell)
 
 
-def estimated(measure: str, name: str, digits: int) -> Part[Line]:
+def estimated(measure: str, name: str, digits: int) -> ColumnGroup[Line]:
     """Mean over goals of a measure with its intervals."""
 
-    return Part(
+    return ColumnGroup(
         (Column(name, digits), Column("95 % over goals"), Column("95 % over families")),
         lambda line: told(line.own.estimate(measure), digits),
     )
 
 
-def cited(paper: Mapping[str, Mapping[str, str]], columns: Iterable[tuple[str, str, int]]) -> list[Part[Line]]:
+def cited(paper: Mapping[str, Mapping[str, str]], columns: Iterable[tuple[str, str, int]]) -> list[ColumnGroup[Line]]:
     """The paper's figures of a method, where it has any: column of its table, heading, decimals."""
 
-    def printed(column: str, heading: str, digits: int) -> Part[Line]:
+    def printed(column: str, heading: str, digits: int) -> ColumnGroup[Line]:
         return part(heading, digits, lambda line: float(paper[line.method][column]) if line.method in paper else None, paper=True)
 
     return [printed(*one) for one in columns]
 
 
-def as_printed(name: str, title: str, says: str, label: str, heads: Iterable[str] = ()) -> Table:
+def as_printed(name: str, title: str, says: str, label: str, heads: Iterable[str] = ()) -> ResultTable:
     """A table of the paper, or some columns of it."""
     rows = published(label)
     kept = [*heads] or [*rows[0]]
-    return Table(name, title, says, tuple(Column(head, paper=True) for head in kept), [tuple(row[head] for head in kept) for row in rows])
+    return ResultTable(
+        name, title, says, tuple(Column(head, paper=True) for head in kept), [tuple(row[head] for head in kept) for row in rows]
+    )
 
 
-def told(found: Estimate | None, digits: int = 3) -> tuple[float | None, str | None, str | None]:
+def told(found: MeanEstimate | None, digits: int = 3) -> tuple[float | None, str | None, str | None]:
     """A mean and its intervals over goals and over families."""
     return (found.mean if found else None, *ends(found, digits))

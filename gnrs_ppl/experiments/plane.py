@@ -9,8 +9,8 @@ from gnrs_ppl.experiments.methods import METHODS
 from gnrs_ppl.experiments.metric_sensitivity import OURS, Point, points, standing
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, lines
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def front(found: Mapping[str, Point]) -> set[str]:
     }
 
 
-def ours(rows: Sequence[Row], request: Request) -> dict[str, Point]:
+def ours(rows: Sequence[Row], request: ExperimentRequest) -> dict[str, Point]:
     """Audit F1 and HARD-OK in percent of every method at the most chains."""
     found = {}
     for name, chains, own, _ in lines(rows, METHODS, request.chains):
@@ -56,9 +56,9 @@ def report(run: Run) -> Report:
     return Report([plane(here), margins()], figures)
 
 
-def plane(here: Mapping[str, Point]) -> Table:
+def plane(here: Mapping[str, Point]) -> ResultTable:
     """Ours beside the paper's points."""
-    printed, entries = points("main"), list[tuple[Entry, ...]]()
+    printed, entries = points("main"), list[tuple[CellValue, ...]]()
     theirs = front(printed)
     mine = front(here)
     for name in [*printed, *(n for n in here if n not in printed)]:
@@ -77,12 +77,12 @@ def plane(here: Mapping[str, Point]) -> Table:
         Column("method"), Column("audit F1, %", 1), Column("HARD-OK, %", 1), Column("on the front"), Column("Avg", 2, paper=True),
         Column("HARD-OK", 2, paper=True), Column("on the front", paper=True),
     )  # fmt: skip
-    return Table("plane", "Quality and feasibility", says, columns, entries)
+    return ResultTable("plane", "Quality and feasibility", says, columns, entries)
 
 
-def margins() -> Table:
+def margins() -> ResultTable:
     """The paper's margins: composite over the best other method, and Avg over Direct Prompting."""
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for context, found in (("Main benchmark", points("main")), ("Held-out OOD", points("ood")), ("RealCharter", charters())):
         entries.append((context, standing(found, ALPHA).margin, found[OURS].average - found["Direct Prompting"].average))
     unweighted = {r["context"]: r for r in published("metric-sensitivity-app") if float(r["HARD-OK weight"]) == 0}
@@ -98,7 +98,7 @@ def margins() -> Table:
     columns = (
         Column("context"), Column("composite over the best other", 2, paper=True), Column("Avg over Direct Prompting", 2, paper=True),
     )  # fmt: skip
-    return Table("margins_paper", "The paper's margins", says, columns, entries)
+    return ResultTable("margins_paper", "The paper's margins", says, columns, entries)
 
 
 def _axes(axes: Axes, quality: str) -> None:
@@ -118,7 +118,7 @@ def _iso(axes: Axes, low: float, high: float) -> None:
 
 def draw_paper() -> Figure:
     """The paper's plane with lines of equal composite, and its margins."""
-    from gnrs_ppl.experiments.figures import COLOURS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, blank
 
     figure = blank(12, 4.4)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
@@ -142,7 +142,7 @@ def draw_paper() -> Figure:
 
 def _points(axes: Axes, found: Mapping[str, Point]) -> None:
     """Points, diamonds on the front; names in a column on the right, in the order of the points, with thin lines to them."""
-    from gnrs_ppl.experiments.figures import COLOURS
+    from gnrs_ppl.experiments.plots import COLOURS
 
     best = front(found)
     order = sorted(found, key=lambda name: (found[name].hard_ok, found[name].average))
@@ -163,7 +163,7 @@ def _points(axes: Axes, found: Mapping[str, Point]) -> None:
 
 def draw_transfer() -> Figure:
     """Three methods of the paper on the synthetic goals and on the cards."""
-    from gnrs_ppl.experiments.figures import COLOURS, MARKERS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
     figure = blank(6, 4.4)
     axes = figure.add_subplot()
@@ -182,7 +182,7 @@ def draw_transfer() -> Figure:
 
 def draw_ours(here: Mapping[str, Point]) -> Figure:
     """Our methods on the plane of audit F1 and HARD-OK."""
-    from gnrs_ppl.experiments.figures import blank
+    from gnrs_ppl.experiments.plots import blank
 
     figure = blank(8.5, 4.6)
     axes = figure.add_subplot()

@@ -22,9 +22,9 @@ from gnrs_ppl.candidates.proposed import PROMPT, propose
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Row
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import distractors
-from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, part, specified
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm import Model, model_from_environment
 from gnrs_ppl.llm.prompts import load
@@ -63,12 +63,12 @@ def counts(goal: str) -> Row:
     }
 
 
-def wanted(request: Request) -> list[Cell]:
+def wanted(request: ExperimentRequest) -> list[Cell]:
     """One row per goal."""
     return [Cell(METHOD, None, goal, 0) for goal in request.goal_ids]
 
 
-def measure(goal: str, cells: Sequence[Cell], request: Request) -> Iterator[Row]:
+def measure(goal: str, cells: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
     """The counts, and candidates of other goals that each slot could be replaced with."""
     yield counts(goal) | {f"distractors_{slot}": len(distractors(goal, slot)) for slot in SLOTS}
 
@@ -77,13 +77,13 @@ def report(run: Run) -> Report:
     """The paper's table beside ours."""
     rows = run.rows("pools")
 
-    def mean(what: str, digits: int) -> Part[str]:
+    def mean(what: str, digits: int) -> ColumnGroup[str]:
         return part(what, digits, lambda slot: sum(row[f"{what}_{slot}"] for row in rows) / len(rows))
 
-    def cited(column: str, digits: int, heading: str = "") -> Part[str]:
+    def cited(column: str, digits: int, heading: str = "") -> ColumnGroup[str]:
         return part(heading or column, digits, lambda slot: float(_PRINTED[PAPER_SLOTS[slot]][column]), paper=True)
 
-    parts: list[Part[str]] = [
+    parts: list[ColumnGroup[str]] = [
         part("slot", None, str), mean("candidates", 2), mean("options", 2), mean("distractors", 1),
         part("distinct contents", 0, lambda slot: distinct(rows, slot)),
         part("coverage, %", 1, lambda slot: 100 * sum(row[f"distractors_{slot}"] > 0 for row in rows) / len(rows)),
@@ -104,32 +104,32 @@ def distinct(rows: Sequence[Row], slot: str) -> int:
     return len({said for row in rows for said in row["signatures"][slot]})
 
 
-def audit(rows: Sequence[Row]) -> list[Table]:
+def audit(rows: Sequence[Row]) -> list[ResultTable]:
     """Goal by goal, then means beside the paper's: ``gnrs goals --pools``."""
     paper_slots = {slot: _PRINTED[name] for slot, name in PAPER_SLOTS.items()}
     proposed = {f"proposed_{source}": source for source in PAPER_SOURCES}
     kept = {f"candidates_{slot}": slot for slot in SLOTS}
     heads = tuple(Column(name, 1) for name in (*proposed.values(), "dropped", *kept.values()))
 
-    def held(slot: str) -> Part[Row]:
+    def held(slot: str) -> ColumnGroup[Row]:
         return part(slot, 0, lambda row: f"{row[f'candidates_{slot}']} ({row[f'options_{slot}']})")
 
-    def count(name: str, heading: str) -> Part[Row]:
+    def count(name: str, heading: str) -> ColumnGroup[Row]:
         return part(heading, 0, lambda row: int(row[name]))
 
-    parts: list[Part[Row]] = [part("goal", None, lambda row: str(row["goal"])), *(count(*one) for one in proposed.items())]
+    parts: list[ColumnGroup[Row]] = [part("goal", None, lambda row: str(row["goal"])), *(count(*one) for one in proposed.items())]
     parts += [count("dropped", "dropped"), *map(held, SLOTS), count("structures", "structures")]
     goals = specified("pools", "Proposed per source, and kept per slot (options in brackets)", SAYS, rows, parts)
     means = [sum(row[name] for row in rows) / len(rows) for name in (*proposed, "dropped", *kept)]
     contents = [distinct(rows, slot) for slot in SLOTS]
-    blank: list[Entry] = [None] * (len(proposed) + 1)
-    summary: list[tuple[Entry, ...]] = [
+    blank: list[CellValue] = [None] * (len(proposed) + 1)
+    summary: list[tuple[CellValue, ...]] = [
         ("mean", *means),
         ("paper, mean", *PAPER_SOURCES.values(), None, *(float(row["candidates"]) for row in paper_slots.values())),
         ("distinct", *blank, *contents),
         ("paper, distinct (116 goals)", *blank, *(int(row["distinct signatures"]) for row in paper_slots.values())),
     ]
-    return [goals, Table("pool_means", f"Over {len(rows)} goals", SAYS, (Column(""), *heads), summary)]
+    return [goals, ResultTable("pool_means", f"Over {len(rows)} goals", SAYS, (Column(""), *heads), summary)]
 
 
 EXPERIMENT = Experiment(
@@ -259,9 +259,9 @@ def feature_audit(goal_ids: Sequence[str]) -> tuple[list[FeatureAudit], list[Fla
     return features, sorted(flags, key=lambda flag: -flag.excluded)
 
 
-def described(features: Sequence[FeatureAudit], flags: Sequence[FlagAudit]) -> list[Table]:
+def described(features: Sequence[FeatureAudit], flags: Sequence[FlagAudit]) -> list[ResultTable]:
     """What each feature reads and how it varies; how often each hard condition bites: ``gnrs goals --features``."""
-    read: list[Part[FeatureAudit]] = [
+    read: list[ColumnGroup[FeatureAudit]] = [
         part("feature", None, lambda f: f.name),
         part("asks", None, lambda f: f.says),
         part("reads", None, lambda f: ", ".join(f.terms)),
@@ -270,7 +270,7 @@ def described(features: Sequence[FeatureAudit], flags: Sequence[FlagAudit]) -> l
         part("deviation within a goal", 4, lambda f: f.deviation),
         part("varies in goals, %", 0, lambda f: 100 * f.varies),
     ]
-    bites: list[Part[FlagAudit]] = [
+    bites: list[ColumnGroup[FlagAudit]] = [
         part("condition", None, lambda f: f.name),
         part("structures it excludes alone, %", 1, lambda f: 100 * f.excluded),
         part("goals, %", 0, lambda f: 100 * f.goals),

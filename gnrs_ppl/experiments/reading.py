@@ -53,7 +53,7 @@ RULE_TEXTS = 200
 SYMMETRIC = ("CoExistence", "NotCoExistence")
 
 
-class Scored(NamedTuple):
+class TemplateScore(NamedTuple):
     """Sentences of one part and template: how many, with the template right, with template and acts right, with nothing read."""
 
     part: str
@@ -74,7 +74,7 @@ def by_constructions(sentence: str, schema: Schema) -> Readings:
     return Readings(sentence, tuple(Constructions(sentence, vocabulary(schema)).said.statements))
 
 
-def sentence_scores(path: Path) -> list[Scored]:
+def sentence_scores(path: Path) -> list[TemplateScore]:
     """Per part (dev, held out) and template, and their sums."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for row in json.loads(path.read_text(encoding="utf-8")):
@@ -90,7 +90,7 @@ def sentence_scores(path: Path) -> list[Scored]:
         for template in (row["template"], "all"):
             counts.setdefault((part, template), Counter()).update({k: int(v) for k, v in found.items()})
     ordered = sorted(counts, key=lambda key: (key[0], key[1] == "all", key[1]))
-    return [Scored(*key, *(counts[key][f] for f in Scored._fields[2:])) for key in ordered]
+    return [TemplateScore(*key, *(counts[key][f] for f in TemplateScore._fields[2:])) for key in ordered]
 
 
 class Stating(NamedTuple):
@@ -106,7 +106,7 @@ class Stating(NamedTuple):
     unread: int
 
 
-class Sentence(NamedTuple):
+class LabelledSentence(NamedTuple):
     """A text of a line of work, the constraints it states, and why it states none where it does not."""
 
     domain: str
@@ -116,7 +116,7 @@ class Sentence(NamedTuple):
     refuse: str = ""
 
 
-def stating_scores(source: str, sentences: Iterable[Sentence], reader: Callable[[str, Schema], Readings] = read) -> Stating:
+def stating_scores(source: str, sentences: Iterable[LabelledSentence], reader: Callable[[str, Schema], Readings] = read) -> Stating:
     """What is read of sentences with gold constraints."""
     total: Counter[str] = Counter()
     for sentence in sentences:
@@ -128,21 +128,21 @@ def stating_scores(source: str, sentences: Iterable[Sentence], reader: Callable[
     return Stating(source, *(total[f] for f in Stating._fields[1:]))
 
 
-def all_right(readings: Readings, sentence: Sentence) -> bool:
+def all_right(readings: Readings, sentence: LabelledSentence) -> bool:
     """Whether exactly the constraints were read that a sentence states."""
     return constraints(readings) == _stated(sentence)
 
 
-def _stated(sentence: Sentence) -> set[tuple[str, tuple[str, ...]]]:
+def _stated(sentence: LabelledSentence) -> set[tuple[str, tuple[str, ...]]]:
     return {(_named(s), _acts(s["template"], s["activities"], bool(s.get("alternatives")))) for s in sentence.statements}
 
 
-def sentences_of(path: Path) -> Iterator[Sentence]:
+def sentences_of(path: Path) -> Iterator[LabelledSentence]:
     """The sentences of a file, which lists them by line of work with a schema each."""
     for domain in yaml.safe_load(path.read_text(encoding="utf-8")):
         for entry in domain["sentences"]:
             stated = [] if "refuse" in entry else entry.get("statements") or [entry]
-            yield Sentence(domain["domain"], " ".join(entry["text"].split()), _schema(domain), stated, entry.get("refuse", ""))
+            yield LabelledSentence(domain["domain"], " ".join(entry["text"].split()), _schema(domain), stated, entry.get("refuse", ""))
 
 
 def _schema(domain: dict[str, Any]) -> Schema:
@@ -174,11 +174,11 @@ def _acts(template: str, activities: Sequence[str], either: bool) -> tuple[str, 
     return tuple(sorted(activities)) if either or template in (*SYMMETRIC, "Choice", "ExclusiveChoice") else tuple(activities)
 
 
-def _rule_texts() -> Iterator[Sentence]:
+def _rule_texts() -> Iterator[LabelledSentence]:
     """Texts of random rules over the schemas of the dev goals, which the reader was not fitted on."""
     schemas = [load_context(goal).schema for goal in dev_goals()]
     for structure, text, schema in random_rules(schemas, RULE_TEXTS, 11):
-        yield Sentence("rendered", text, schema, stated_by(structure))
+        yield LabelledSentence("rendered", text, schema, stated_by(structure))
 
 
 def milliseconds(path: Path) -> float:
@@ -329,7 +329,7 @@ def main(
         )
         return
     screen = console()
-    screen.print(_table("Sentences of Text2Declare", Scored._fields, one) if one else f"no file {sentences}")
+    screen.print(_table("Sentences of Text2Declare", TemplateScore._fields, one) if one else f"no file {sentences}")
     for part in ("dev", "held out") if one else ():
         whole = next(s for s in one if s.part == part and s.template == "all")
         n = whole.sentences

@@ -23,7 +23,7 @@ from gnrs_ppl.evaluate import rubrics
 from gnrs_ppl.evaluate.realcharter.score import CardScore, forces, score
 from gnrs_ppl.experiments.cards import COUNTS, MEASURES, independent, reach, run, verified
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rows import Row, Rows, Written
+from gnrs_ppl.experiments.rows import Row, Rows, RowWithAnswers
 from gnrs_ppl.llm.adapter import model_from_environment
 from gnrs_ppl.llm.client import Model, refuse_scripted
 from gnrs_ppl.llm.roles import require_key
@@ -77,7 +77,7 @@ The page is made by `python -m gnrs_ppl.experiments.realcharter --pages docs`, l
 test holds it against a fresh draft. What a card becomes where there is no log: [architecture](architecture.md#cards-without-a-log)."""
 
 
-def results(rows: Sequence[Written], marks: Sequence[rubrics.Row] = ()) -> str:
+def results(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] = ()) -> str:
     """Results as Markdown; columns of our own rubric marks where there are some.
 
     Raises
@@ -145,7 +145,7 @@ def _marked(line: rubrics.Summary) -> list[str]:
     return ["–" if mean is None else f"{mean:.2f}" for mean in (faith, line.avg, line.v2_avg, line.overall)]
 
 
-def by(rows: Iterable[Written]) -> dict[str, Rows]:
+def by(rows: Iterable[RowWithAnswers]) -> dict[str, Rows]:
     """Rows by method, as the runner reads them back: the draws of an interval depend on the order."""
     found: dict[str, list[Row]] = {}
     for row, _ in rows:
@@ -237,14 +237,14 @@ def _asked(one: Card, drafted: Draft) -> list[str]:
     ]
 
 
-def _preamble(marks: Sequence[rubrics.Row]) -> str:
+def _preamble(marks: Sequence[rubrics.MarkedRule]) -> str:
     answers = [answer for row in marks for answer in row.judged]
     models, unparsed = ", ".join(sorted({answer.model for answer in answers})), sum(answer.parsed is None for answer in answers)
     rubric = RUBRIC.format(models=models, unparsed=unparsed, answers=len(answers)) if marks else NO_RUBRIC
     return PREAMBLE.format(weights=frozen_weights().origin, rubric=rubric)
 
 
-def write_pages(folder: Path, rows: Sequence[Written], marks: Sequence[rubrics.Row] = ()) -> list[Path]:
+def write_pages(folder: Path, rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] = ()) -> list[Path]:
     """Write the results into the data card of a folder, and the page of worked cards beside it; both or neither.
 
     Raises
@@ -263,10 +263,11 @@ def write_pages(folder: Path, rows: Sequence[Written], marks: Sequence[rubrics.R
     return write_all(folder, [(name, text.encode()) for name, text in files])
 
 
-def judged(rows: Sequence[Written], model: Model, seed: int = 0) -> list[rubrics.Row]:
+def judged(rows: Sequence[RowWithAnswers], model: Model, seed: int = 0) -> list[rubrics.MarkedRule]:
     """Rubric marks of every clause, shuffled together, by role *judge*, which sees context and text and neither method nor structure."""
     rules = [
-        rubrics.Written(row["method"], load_context(row["goal"]), seed, row["text"], row["hard_ok"] > 0, answers) for row, answers in rows
+        rubrics.JudgedRule(row["method"], load_context(row["goal"]), seed, row["text"], row["hard_ok"] > 0, answers)
+        for row, answers in rows
     ]
     return rubrics.score(rules, model, seed=seed)
 
@@ -305,7 +306,7 @@ def _model(max_cost: float | None = None, prices: Sequence[str] = ()) -> Iterato
         yield model
 
 
-def _report(rows: Sequence[Written], marks: Sequence[rubrics.Row], pages: Path | None, as_json: bool) -> None:
+def _report(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule], pages: Path | None, as_json: bool) -> None:
     if pages is not None:
         for path in write_pages(pages, rows, marks):
             typer.echo(f"wrote {path}", err=True)

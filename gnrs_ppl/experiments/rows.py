@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from gnrs_ppl.context.files import parse_json, read_bytes
 from gnrs_ppl.context.limits import ROWS_BYTES
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.experiments.statistics import Estimate, estimate, paired
+from gnrs_ppl.experiments.statistics import MeanEstimate, estimate, paired
 from gnrs_ppl.safe_text import to_json
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Cell(NamedTuple):
     seed: int
 
 
-class Written(NamedTuple):
+class RowWithAnswers(NamedTuple):
     """A row and the answers of models behind it."""
 
     row: Row
@@ -176,15 +176,15 @@ class Rows(NamedTuple):
         """Family of each goal."""
         return {row["goal"]: row["family"] for row in self.rows}
 
-    def estimate(self, measure: str, scale: float = 1.0) -> Estimate | None:
+    def estimate(self, measure: str, scale: float = 1.0) -> MeanEstimate | None:
         """The mean with its intervals; None where nothing was measured."""
         return self._estimate(self.by_goal(measure), scale)
 
-    def change(self, other: Rows, measure: str, scale: float = 1.0) -> Estimate | None:
+    def change(self, other: Rows, measure: str, scale: float = 1.0) -> MeanEstimate | None:
         """Another method's rows less these, paired by goal, with intervals; None where no goal has both."""
         return self._estimate(paired(self.by_goal(measure), other.by_goal(measure)), scale)
 
-    def _estimate(self, each: dict[str, float], scale: float) -> Estimate | None:
+    def _estimate(self, each: dict[str, float], scale: float) -> MeanEstimate | None:
         families = self.families()
         return estimate([scale * value for value in each.values()], [families[goal] for goal in each]) if each else None
 

@@ -11,8 +11,8 @@ from gnrs_ppl.experiments.cross_model import generators
 from gnrs_ppl.experiments.metric_sensitivity import ALPHAS, Point, crossover, standing
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, lines
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 from gnrs_ppl.experiments.writers import OURS, WRITERS
 
 MEASURES = {
@@ -67,7 +67,7 @@ def sensitivity(run: Run) -> Report:
     return Report([weights(found), crossovers(found)])
 
 
-def points(rows: Sequence[Row], request: Request) -> dict[str, Point]:
+def points(rows: Sequence[Row], request: ExperimentRequest) -> dict[str, Point]:
     """Avg and HARD-OK of every method, at the fewest chains."""
     found = {}
     for name, chains, own, _ in lines(rows, WRITERS, request.chains):
@@ -77,10 +77,10 @@ def points(rows: Sequence[Row], request: Request) -> dict[str, Point]:
     return found
 
 
-def weights(found: Mapping[str, Mapping[str, Point]]) -> Table:
+def weights(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
     """Who leads at every weight, beside the paper."""
     paper = {(row["context"], float(row["HARD-OK weight"])): row for row in published("metric-sensitivity-app")}
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for context, methods in found.items():
         for alpha in ALPHAS:
             cited = paper.get((context, alpha))
@@ -93,19 +93,19 @@ def weights(found: Mapping[str, Mapping[str, Point]]) -> Table:
         Column("context"), Column("HARD-OK weight", 1), Column("winner"), Column(f"rank of {OURS}", 0), Column(f"score of {OURS}", 2),
         Column("margin", 2), Column("winner", paper=True), Column("score", 2, paper=True), Column("margin", 2, paper=True),
     )  # fmt: skip
-    return Table("metric_sensitivity", "Metric sensitivity of our rows", says, columns, entries)
+    return ResultTable("metric_sensitivity", "Metric sensitivity of our rows", says, columns, entries)
 
 
-def crossovers(found: Mapping[str, Mapping[str, Point]]) -> Table:
+def crossovers(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
     """The weight at which each other method and ours are level."""
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for context, methods in found.items():
         for name, point in methods.items():
             if name != OURS:
                 entries.append((context, name, *point, crossover(methods[OURS], point)))
     says = f"Our rows; the weight at which the method and {OURS} are level, none where one of the two leads from 0 to 1."
     columns = (Column("context"), Column("method"), Column("Avg", 2), Column("HARD-OK", 2), Column("crossover weight", 3))
-    return Table("crossovers", "Where two methods are level", says, columns, entries)
+    return ResultTable("crossovers", "Where two methods are level", says, columns, entries)
 
 
 WITH_MODEL = {

@@ -12,8 +12,8 @@ from gnrs_ppl.experiments.parts import METHOD, RUNS, cited, mean
 from gnrs_ppl.experiments.pools import PAPER_PROPOSED
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Part, Table, ends, part, specified
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, part, specified
 from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, ROLES, WRITERS, making
 from gnrs_ppl.realize.polish import Outcome
 
@@ -28,19 +28,19 @@ COMPARABLE = (
 )
 
 
-def _composite(line: Line) -> tuple[Entry, ...]:
+def _composite(line: Line) -> tuple[CellValue, ...]:
     avg, found = line.own.mean("avg"), line.own.estimate("overall")
     return (None if avg is None else overall(avg, 100 * (line.own.mean("hard_ok") or 0.0)), *ends(found, 1))
 
 
-def _summed(measure: str) -> Part[Line]:
+def _summed(measure: str) -> ColumnGroup[Line]:
     return part(measure, 0, lambda line: sum(row[measure] for row in line.own.rows))
 
 
-JUDGED: tuple[Part[Line], ...] = (
+JUDGED: tuple[ColumnGroup[Line], ...] = (
     METHOD, ROWS, *(mean(dimension, dimension, 1) for dimension in DIMENSIONS), mean("avg", "Avg", 1), mean("v2_avg", "v2 Avg", 1),
     part("HARD-OK, %", 1, lambda line: 100 * (line.own.mean("hard_ok") or 0.0)),
-    Part((Column("OVERALL", 1), Column("OVERALL, 95 % over goals"), Column("95 % over families")), _composite),
+    ColumnGroup((Column("OVERALL", 1), Column("OVERALL, 95 % over goals"), Column("95 % over families")), _composite),
     _summed("unmarked"), _summed("blank"),
 )  # fmt: skip
 
@@ -64,16 +64,16 @@ def report_on(name: str, label: str, title: str) -> Callable[[Run], Report]:
     return report
 
 
-def scores(name: str, label: str, title: str, rows: Sequence[Row], request: Request) -> Table:
+def scores(name: str, label: str, title: str, rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Rubric, HARD-OK and OVERALL of every method beside the paper's."""
     paper = {LONG.get(row["method"], row["method"]): row for row in published(label)}
     printed = [(column, column, 3 if column == "search score" else 1) for column in paper[OURS] if column != "method"]
     return specified(name, title, COMPARABLE, lines(rows, MAIN_TABLE, request.chains), [*JUDGED, *cited(paper, printed)])
 
 
-def measures(rows: Sequence[Row], request: Request) -> Table:
+def measures(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """What is measured of every method without a judge."""
-    whole: Part[Line] = part(
+    whole: ColumnGroup[Line] = part(
         "whole structures, %", 1, lambda line: 100 * sum(bool(row.get("structure")) for row in line.own.rows) / len(line.own.rows)
     )
     says = (
@@ -85,18 +85,18 @@ def measures(rows: Sequence[Row], request: Request) -> Table:
     return specified("measures", "Without a judge", says, lines(rows, MAIN_TABLE, request.chains), parts)
 
 
-def candidates(rows: Sequence[Row], request: Request) -> Table:
+def candidates(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """What the model proposed, and how polish ended, by method."""
     proposed = {OURS: {name: str(value) for name, value in PAPER_PROPOSED.items()}}
 
-    def polished(outcome: str) -> Part[Line]:
+    def polished(outcome: str) -> ColumnGroup[Line]:
         return part(f"polish {outcome}", 0, lambda line: sum(row.get("polish") == outcome for row in line.own.rows))
 
     says = (
         "Candidates of the model per run, as the filter keeps and drops them; then how many texts the payload guard accepted. A refused "
         "text stays as the renderer wrote it."
     )
-    parts: list[Part[Line]] = [
+    parts: list[ColumnGroup[Line]] = [
         METHOD, ROWS, mean("kept", "kept", 2), mean("dropped", "dropped", 2),
         part("no answer", 0, lambda line: sum(bool(row.get("problem")) for row in line.own.rows)),
         *(polished(outcome) for outcome in get_args(Outcome)), *cited(proposed, [("kept", "kept", 2), ("dropped", "dropped", 2)]),
@@ -105,12 +105,12 @@ def candidates(rows: Sequence[Row], request: Request) -> Table:
     return specified("candidates", "Candidates and polish", says, lines(rows, asked, request.chains), parts)
 
 
-def calls(rows: Sequence[Row], marks: Sequence[Mark], request: Request) -> Table:
+def calls(rows: Sequence[Row], marks: Sequence[Mark], request: ExperimentRequest) -> ResultTable:
     """Calls and their price."""
     every = lines(rows, WRITERS, request.chains)
     parts = [(line.method, line.chains, [call for row in line.own.rows for call in row["calls"]]) for line in every]
     parts.append(("judge, all methods", None, [mark["call"] for mark in marks if mark["call"]]))
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for name, chains, some in parts:
         known = [call["cost"] for call in some if call["cost"] is not None]
         failed = sum(call["error"] is not None for call in some)
@@ -124,7 +124,7 @@ def calls(rows: Sequence[Row], marks: Sequence[Mark], request: Request) -> Table
         Column("asked by"), Column("chains", 0), Column("calls", 0), Column("of no use", 0), Column("declined", 0),
         Column("US dollars", 4), Column("calls of unknown price", 0),
     )  # fmt: skip
-    return Table("calls", "Calls", says, columns, entries)
+    return ResultTable("calls", "Calls", says, columns, entries)
 
 
 # Ablations
@@ -137,19 +137,19 @@ def ablations(run: Run) -> Report:
     return Report([variants(rows, request), differences(rows, request), candidates(rows, request)])
 
 
-def variants(rows: Sequence[Row], request: Request) -> Table:
+def variants(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """All variants beside the paper's."""
     paper = {OURS if row["ablation"] == FULL else row["ablation"]: row for row in published("ablation")}
-    off: Part[Line] = part("switched off or replaced", None, lambda line: WRITERS[line.method].says)
+    off: ColumnGroup[Line] = part("switched off or replaced", None, lambda line: WRITERS[line.method].says)
     printed = cited(paper, [("average", "Avg", 1), ("HARD-OK", "HARD-OK", 1)])
     found = lines(rows, (OURS, *ABLATED), request.chains)
     return specified("ablations", "Ablations with a model", COMPARABLE, found, [*JUDGED, off, *printed])
 
 
-def differences(rows: Sequence[Row], request: Request) -> Table:
+def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Every variant less the method, goal by goal."""
     paper = {row["ablation"]: row for row in published("ablation")}
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for name, chains, own, _ in lines(rows, ABLATED, request.chains):
         base = of(rows, OURS, chains or min(request.chains))
         for measure, (label, scale) in {"avg": ("Avg", 1.0), "hard_ok": ("HARD-OK", 100.0), "overall": ("OVERALL", 1.0)}.items():
@@ -164,7 +164,7 @@ def differences(rows: Sequence[Row], request: Request) -> Table:
         Column("variant"), Column("chains", 0), Column("metric"), Column("goals", 0), Column("difference", 2), Column("95 % over goals"),
         Column("95 % over families"), Column("difference", 2, paper=True),
     )  # fmt: skip
-    return Table("ablation_differences", f"Differences from {OURS}", says, columns, entries)
+    return ResultTable("ablation_differences", f"Differences from {OURS}", says, columns, entries)
 
 
 WITH_MODEL = {

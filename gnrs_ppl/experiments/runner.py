@@ -38,7 +38,7 @@ from gnrs_ppl.context.output import STAGING, locked, write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import tables
 from gnrs_ppl.experiments.rows import ROWS, Cell, Row, append, cell_of, drop_half_line, means, progress, read_rows
-from gnrs_ppl.experiments.tables import Table
+from gnrs_ppl.experiments.tables import ResultTable
 from gnrs_ppl.safe_text import to_json
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ SAYS = "Made with the scripted server in the place of a model: it shows that the
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Request(NamedTuple):
+class ExperimentRequest(NamedTuple):
     """What to run.
 
     Attributes
@@ -97,7 +97,7 @@ class Request(NamedTuple):
 class Report(NamedTuple):
     """Tables, figures that are drawn when they are written, and sentences on what came out; ``scripted``: no result."""
 
-    tables: Sequence[Table]
+    tables: Sequence[ResultTable]
     figures: Mapping[str, Callable[[], Figure]] = {}
     notes: Sequence[str] = ()
     scripted: bool = False
@@ -107,7 +107,7 @@ class Report(NamedTuple):
 class Run:
     """What lies in the folders, as reports read it; ``names`` are the experiments whose rows may stand beside one's own."""
 
-    request: Request
+    request: ExperimentRequest
     out: Path
     names: frozenset[str] = frozenset()
     read: dict[tuple[str, ...], list[Row]] = field(default_factory=dict)
@@ -161,12 +161,12 @@ class Experiment(NamedTuple):
     name: str
     asks: str
     report: Callable[[Run], Report]
-    cells: Callable[[Request], Iterable[Cell]] | None = None
-    measure: Callable[[str, Sequence[Cell], Request], Iterable[Row]] | None = None
+    cells: Callable[[ExperimentRequest], Iterable[Cell]] | None = None
+    measure: Callable[[str, Sequence[Cell], ExperimentRequest], Iterable[Row]] | None = None
     needs: tuple[str, ...] = ()
     split: str | None = None
     unit: str = "goal"
-    make: Callable[[Request, Path], Sequence[str]] | None = None
+    make: Callable[[ExperimentRequest, Path], Sequence[str]] | None = None
     roles: tuple[Role, ...] = ()
 
 
@@ -178,7 +178,7 @@ class Outcome(NamedTuple):
     summary: dict[str, Any]
 
 
-def run(experiment: Experiment, others: Mapping[str, Experiment], request: Request, out: Path) -> Outcome:
+def run(experiment: Experiment, others: Mapping[str, Experiment], request: ExperimentRequest, out: Path) -> Outcome:
     """Generate what an experiment and its needs lack, then report.
 
     Parameters
@@ -186,7 +186,7 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Reque
     experiment : Experiment
     others : mapping
         Experiments by name, for its needs.
-    request : Request
+    request : ExperimentRequest
     out : Path
         Folder of folders, one per experiment.
 
@@ -214,7 +214,7 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Reque
         return Outcome(folder, report, write(folder, config, report, experiment.asks))
 
 
-def _made(experiment: Experiment, request: Request, folder: Path) -> Sequence[str]:
+def _made(experiment: Experiment, request: ExperimentRequest, folder: Path) -> Sequence[str]:
     """What an experiment lacks, and sentences on how that went."""
     if experiment.make is not None:
         return experiment.make(request, folder)
@@ -237,7 +237,7 @@ def all_locked(folders: Iterable[Path]) -> Iterator[None]:
         yield
 
 
-def on_split(request: Request, only: str | None) -> Request:
+def on_split(request: ExperimentRequest, only: str | None) -> ExperimentRequest:
     """The request on the only split an experiment is about.
 
     Raises
@@ -270,7 +270,7 @@ def _comparable(folder: Path, experiment: Experiment, config: Mapping[str, Any])
 # Generate
 
 
-def generate(experiment: Experiment, request: Request, folder: Path) -> int:
+def generate(experiment: Experiment, request: ExperimentRequest, folder: Path) -> int:
     """Append the rows that are missing; gives back how many.
 
     Raises
@@ -318,7 +318,7 @@ def complete(
     return written
 
 
-def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request: Request) -> Iterator[list[Row]]:
+def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request: ExperimentRequest) -> Iterator[list[Row]]:
     """Rows of one unit after another, as they come."""
     if request.workers < 2 or len(missing) < 2:
         for unit, cells in missing.items():
@@ -348,7 +348,7 @@ def _quiet_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _unit(experiment: Experiment, unit: str, cells: Sequence[Cell], request: Request) -> list[Row]:
+def _unit(experiment: Experiment, unit: str, cells: Sequence[Cell], request: ExperimentRequest) -> list[Row]:
     assert experiment.measure is not None
     rows = list(experiment.measure(unit, cells, request))
     if sorted(map(repr, cells)) != sorted(repr(cell_of(row)) for row in rows):
@@ -401,7 +401,7 @@ def _differing(folder: Path, config: Mapping[str, Any], keys: Iterable[str]) -> 
     return next((key for key in keys if standing.get(key) != json.loads(_json(config[key]))), None)
 
 
-def configuration(name: str, request: Request, roles: Sequence[Role] = ()) -> dict[str, Any]:
+def configuration(name: str, request: ExperimentRequest, roles: Sequence[Role] = ()) -> dict[str, Any]:
     """What the rows depend on; the address of a model's server holds no secret."""
     from gnrs_ppl.calibration.weights import feature_hash, frozen_weights
     from gnrs_ppl.llm.prompts import FOLDER, names, prompt_hash
@@ -458,9 +458,9 @@ def marked(report: Report) -> Report:
     return Report(found, {}, [SAYS, *report.notes], True)
 
 
-def _marked(table: Table) -> Table:
+def _marked(table: ResultTable) -> ResultTable:
     own = [i for i, column in enumerate(table.columns) if not column.paper]
-    return Table(
+    return ResultTable(
         f"{table.name}_scripted",
         f"{table.title} ({SCRIPTED})",
         SAYS,
@@ -478,7 +478,7 @@ def drawable(report: Report) -> Report:
 
 def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) -> dict[str, Any]:
     """Write tables, figures, page and summary into a run's folder; gives the summary."""
-    from gnrs_ppl.experiments import figures
+    from gnrs_ppl.experiments import plots
 
     has_rows = (folder / ROWS).is_file()
     config = read_data(folder / CONFIG) if has_rows else config
@@ -494,7 +494,7 @@ def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) ->
     } | ({"scripted": True} if report.scripted else {})
     write_all(folder / "tables", [file for table in report.tables for file in tables.files(table)])
     if report.figures:
-        write_all(folder / "figures", [file for name, draw in report.figures.items() for file in figures.files(name, draw())])
+        write_all(folder / "figures", [file for name, draw in report.figures.items() for file in plots.files(name, draw())])
     written = [(SUMMARY, _json(summary)), ("report.md", page(config, report, asks))]
     write_all(folder, [*([] if has_rows else [(CONFIG, _json(config))]), *written])
     return summary

@@ -22,14 +22,14 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.load import Context, context_of
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import GnrsError
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.parts import told
-from gnrs_ppl.experiments.published import figures
+from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Cell, Row, of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import best_of
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 from gnrs_ppl.models.graph import compile_graph
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _scene(family: str, kind: str, strength: str, seed: int) -> Context:
     return replace(scene, schema=schema, records=records)
 
 
-def wanted(request: Request) -> list[Cell]:
+def wanted(request: ExperimentRequest) -> list[Cell]:
     """The clean context, and every kind of noise at every strength and seed."""
     found = []
     for goal in request.goal_ids:
@@ -160,9 +160,9 @@ def wanted(request: Request) -> list[Cell]:
     return found
 
 
-def measure(goal: str, cells: Sequence[Cell], request: Request) -> Iterator[Row]:
+def measure(goal: str, cells: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
     """Rows of one goal; the rule is the optimum by enumeration, scored on the clean context."""
-    bench = Bench(goal, revealed=request.revealed)
+    bench = GoalBench(goal, revealed=request.revealed)
     clean = best_of(compile_graph(bench.context, pools_of(bench.context).pools))
     before = bench.execute(clean)
     for cell in cells:
@@ -186,11 +186,11 @@ def report(run: Run) -> Report:
     return Report([drops(rows)], {"schema_noise": lambda: draw(rows)})
 
 
-def drops(rows: Sequence[Row]) -> Table:
+def drops(rows: Sequence[Row]) -> ResultTable:
     """Change from the clean context, paired."""
-    printed = figures(start="schema noise")
+    printed = printed_numbers(start="schema noise")
     clean = of(rows, CLEAN)
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for kind, strength in itertools.product(KINDS, STRENGTHS):
         part = of(rows, f"{kind}, {strength}")
         gate, rho = (paired(clean.by_goal(m), part.by_goal(m)) for m in ("hard_ok", "rho"))
@@ -215,12 +215,12 @@ def drops(rows: Sequence[Row]) -> Table:
         Column("95 % over goals"), Column("95 % over families"), Column("changed verdicts, %", 1), Column("refused, %", 1),
         Column("Avg, points", 1, paper=True),
     )  # fmt: skip
-    return Table("schema_noise", "Schema noise", says, columns, entries)
+    return ResultTable("schema_noise", "Schema noise", says, columns, entries)
 
 
 def draw(rows: Sequence[Row]) -> Figure:
     """HARD-OK and audit F1 against strength."""
-    from gnrs_ppl.experiments.figures import COLOURS, MARKERS, blank
+    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
     figure = blank(8, 3.4)
     at = [0.0, *(100 * share for share in STRENGTHS.values())]

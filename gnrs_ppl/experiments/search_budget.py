@@ -24,7 +24,7 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.hard_ok import hard_ok
 from gnrs_ppl.experiments.command import show_tables
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space, exact_posterior
@@ -84,7 +84,7 @@ class Ascents(NamedTuple):
     evaluations: int
 
 
-class Found(NamedTuple):
+class MethodAtBudget(NamedTuple):
     """What the runs of one method at one budget found.
 
     Attributes
@@ -113,12 +113,12 @@ class Found(NamedTuple):
     hard_ok: float
 
 
-class Row(NamedTuple):
+class GoalBudget(NamedTuple):
     """One goal."""
 
     goal: str
     landscape: Landscape
-    found: tuple[Found, ...]
+    found: tuple[MethodAtBudget, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON."""
@@ -202,7 +202,7 @@ def random_search(enumeration: Enumeration, tables: Tables, evaluations: int, ge
     return _best(_numbers(draw_prior(tables, evaluations, generator), enumeration), enumeration)
 
 
-def search_budget(goal_ids: Sequence[str]) -> list[Row]:
+def search_budget(goal_ids: Sequence[str]) -> list[GoalBudget]:
     """Landscape and every method at every budget for some dev goals; the chains of all goals run in one program.
 
     A chain's first ``SHORT`` steps are the run of ``SHORT`` steps of the same seed. The ``RUNS`` chains have a seed of their own and as
@@ -239,16 +239,16 @@ def search_budget(goal_ids: Sequence[str]) -> list[Row]:
         best = [_visited(runs[number], enumeration) for runs in together]
         found.append(_found(f"{CHAINS} chains", CHAINS * (STEPS + 1), best, enumeration, passed))
         found += _baselines(goal, CHAINS * (STEPS + 1), tables, enumeration, passed)
-        rows.append(Row(goal, landscape(enumeration), tuple(found)))
+        rows.append(GoalBudget(goal, landscape(enumeration), tuple(found)))
     return rows
 
 
-def mean_landscape(rows: Sequence[Row]) -> dict[str, float]:
+def mean_landscape(rows: Sequence[GoalBudget]) -> dict[str, float]:
     """Mean of every count over goals."""
     return dict(zip(Landscape._fields, np.mean([r.landscape for r in rows], axis=0).tolist(), strict=True))
 
 
-def mean_found(rows: Sequence[Row]) -> tuple[Found, ...]:
+def mean_found(rows: Sequence[GoalBudget]) -> tuple[MethodAtBudget, ...]:
     """Mean of every method's shares over goals."""
     means = []
     for same in zip(*(r.found for r in rows), strict=True):
@@ -257,23 +257,23 @@ def mean_found(rows: Sequence[Row]) -> tuple[Found, ...]:
     return tuple(means)
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[GoalBudget]) -> list[ResultTable]:
     """One table of the spaces, and one for each budget; means over goals stand last."""
     names = ("states", "feasible", "optimal", "their mass", "local optima", "of them feasible", "plateaus", "of them open")
     columns = (Column("goal"), *(Column(name, 4 if name == "their mass" else 1) for name in names))
-    spaces: list[tuple[Entry, ...]] = [*((r.goal, *r.landscape) for r in rows), ("mean", *mean_landscape(rows).values())]
-    found = [Table("spaces", f"Spaces; mass at τ = {SEARCH_TEMPERATURE}", "Single-slot changes connect.", columns, spaces)]
+    spaces: list[tuple[CellValue, ...]] = [*((r.goal, *r.landscape) for r in rows), ("mean", *mean_landscape(rows).values())]
+    found = [ResultTable("spaces", f"Spaces; mass at τ = {SEARCH_TEMPERATURE}", "Single-slot changes connect.", columns, spaces)]
     means = mean_found(rows)
     every = [*((r.goal, r.found) for r in rows), ("mean", means)]
     says = "Share that reach the optimum / mean ε_S / share HARD-OK."
     for budget in dict.fromkeys(f.evaluations for f in means):
         heads = [f"{f.method}, {f.runs} runs" for f in means if f.evaluations == budget]
         cells = [(goal, *(_shares(f) for f in some if f.evaluations == budget)) for goal, some in every]
-        found.append(Table(f"budget_{budget}", f"{budget:,} energy evaluations", says, (Column("goal"), *map(Column, heads)), cells))
+        found.append(ResultTable(f"budget_{budget}", f"{budget:,} energy evaluations", says, (Column("goal"), *map(Column, heads)), cells))
     return found
 
 
-def _shares(found: Found) -> str:
+def _shares(found: MethodAtBudget) -> str:
     return f"{found.reached:.2f} / {found.epsilon:.4f} / {found.hard_ok:.2f}"
 
 
@@ -287,7 +287,9 @@ def main(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for ma
         show_tables(tables(rows))
 
 
-def _baselines(goal: str, evaluations: int, tables: Tables, enumeration: Enumeration, passed: Callable[[int], bool]) -> tuple[Found, Found]:
+def _baselines(
+    goal: str, evaluations: int, tables: Tables, enumeration: Enumeration, passed: Callable[[int], bool]
+) -> tuple[MethodAtBudget, MethodAtBudget]:
     """Coordinate ascent and random search, ``RUNS`` runs each; a run's random numbers follow from its number and the goal."""
     climbed, drawn = [], []
     for run in range(RUNS):
@@ -301,11 +303,11 @@ def _baselines(goal: str, evaluations: int, tables: Tables, enumeration: Enumera
     )
 
 
-def _found(method: str, evaluations: int, best: Sequence[int], enumeration: Enumeration, passed: Callable[[int], bool]) -> Found:
+def _found(method: str, evaluations: int, best: Sequence[int], enumeration: Enumeration, passed: Callable[[int], bool]) -> MethodAtBudget:
     """Shares over the best structures of some runs."""
     numbers = np.array(best)
     gap = float(enumeration.score.max()) - enumeration.score[numbers]
-    return Found(
+    return MethodAtBudget(
         method=method,
         evaluations=evaluations,
         runs=len(best),

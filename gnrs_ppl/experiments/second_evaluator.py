@@ -9,17 +9,17 @@ from typing import cast
 from gnrs_ppl.experiments.agreement import Kind, correlation
 from gnrs_ppl.experiments.human_calibration import METHODS, chosen
 from gnrs_ppl.experiments.judging import judge_rows
-from gnrs_ppl.experiments.published import figures, published
+from gnrs_ppl.experiments.published import printed_numbers, published
 from gnrs_ppl.experiments.rows import Row, Rows
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
-from gnrs_ppl.experiments.tables import Column, Entry, Table
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
 from gnrs_ppl.experiments.writers import model_of
 
 NAME = "second_evaluator"
 KINDS: dict[str, Kind] = {"Pearson r": "pearson", "Spearman ρ": "spearman", "Kendall τ": "kendall"}
 
 
-def make(request: Request, folder: Path) -> Sequence[str]:
+def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     """Marks of the second judge, with the rubric that Avg is made of."""
     some = chosen(Run(request, folder.parent).judged("main"), request)
     rows = [row for by_method in some for row in by_method.values()]
@@ -34,10 +34,10 @@ def report(run: Run) -> Report:
     return Report([means(rows), agreement(rows)], notes=[f"{len(rows)} texts: {len(some)} goals by {len(METHODS)} methods"])
 
 
-def means(rows: Sequence[Row]) -> Table:
+def means(rows: Sequence[Row]) -> ResultTable:
     """Both judges by method beside the paper's two."""
     paper = {row["method"]: row for row in published("second-evaluator-app")}
-    entries: list[tuple[Entry, ...]] = []
+    entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
         own = Rows([row for row in rows if row["method"] == method])
         values = (own.mean("avg"), own.mean("second_avg"), own.mean("second_overall"))
@@ -49,20 +49,20 @@ def means(rows: Sequence[Row]) -> Table:
         Column("Gemini OVERALL", 2, paper=True),
     )  # fmt: skip
     says = "Percent, rubric v1, on the texts of the calibration pack. Of its second judge the paper names only the family."
-    return Table(NAME, "Two judges", says, columns, entries)
+    return ResultTable(NAME, "Two judges", says, columns, entries)
 
 
-def agreement(rows: Sequence[Row]) -> Table:
+def agreement(rows: Sequence[Row]) -> ResultTable:
     """Correlation of the two judges' Avg over texts that both marked."""
     pairs = [(row["avg"], row["second_avg"]) for row in rows if row["avg"] is not None and row["second_avg"] is not None]
     first, second = ([pair[i] for pair in pairs] for i in (0, 1))
-    printed = figures("second evaluator")
-    entries: list[tuple[Entry, ...]] = [
+    printed = printed_numbers("second evaluator")
+    entries: list[tuple[CellValue, ...]] = [
         (name, len(pairs), correlation(kind, first, second), cast(float, printed.get(f"{name} of Gemini with GPT")))
         for name, kind in KINDS.items()
     ]
     columns = (Column("quantity"), Column("texts", 0), Column("value", 3), Column("value", 3, paper=True))
-    return Table("second_agreement", "Agreement of the two judges", "Avg of rubric v1, text by text; τ is τ-b.", columns, entries)
+    return ResultTable("second_agreement", "Agreement of the two judges", "Avg of rubric v1, text by text; τ is τ-b.", columns, entries)
 
 
 WITH_MODEL = {

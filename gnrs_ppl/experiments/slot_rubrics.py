@@ -16,10 +16,10 @@ from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES
 from gnrs_ppl.experiments import runner, slots
 from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.rows import Row, Rows, of, read_rows
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, SLOT_AND_KIND, Intervention, estimated_change, interventions, mean_change, printed_change
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Part, Table, part, specified
+from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, part, specified
 from gnrs_ppl.experiments.writers import model_of
 from gnrs_ppl.rule.types import SLOTS
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NAME = "slots"
 
 
-def make(request: Request, folder: Path) -> Sequence[str]:
+def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     """The interventions, and marks for every text."""
     runner.generate(slots.EXPERIMENT, request._replace(model=None), folder)
     judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
@@ -42,11 +42,11 @@ def report(run: Run) -> Report:
     return Report([effects(rows)], {"slot_rubrics": lambda: draw(rows)})
 
 
-def effects(rows: Sequence[Row]) -> Table:
+def effects(rows: Sequence[Row]) -> ResultTable:
     """Every intervention against the goal's own optimum."""
     own = of(rows, OWN)
     before = own.mean("avg")
-    parts: list[Part[Intervention]] = [
+    parts: list[ColumnGroup[Intervention]] = [
         SLOT_AND_KIND, part("texts", 0, lambda i: len(i.own.rows)), estimated_change(own, "avg", "Avg, points", 2),
         mean_change(own, "v2_avg", "v2 Avg, points", 2), mean_change(own, "overall", "OVERALL, points", 2),
         part("unmarked", 0, lambda i: sum(row["unmarked"] for row in i.own.rows)), printed_change(),
@@ -65,7 +65,7 @@ def _mean(changes: dict[str, float]) -> float | None:
 
 def draw(rows: Sequence[Row]) -> Figure:
     """Change of Avg by slot and family, as many distractors as candidates; a dash where nothing was marked."""
-    from gnrs_ppl.experiments.figures import blank
+    from gnrs_ppl.experiments.plots import blank
 
     own = of(rows, OWN)
     families = [family for family in FAMILIES if family in set(own.families().values())]

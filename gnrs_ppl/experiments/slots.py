@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, benchmark_goal, goals, load
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import pools_of
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.parts import told
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Row, Rows, of
-from gnrs_ppl.experiments.runner import Experiment, Report, Request, Run
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Column, Part, Table, part, specified
+from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, part, specified
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
@@ -59,7 +59,7 @@ def method(kind: str, slot: str) -> str:
     return f"{slot}: {kind}"
 
 
-def wanted(request: Request) -> list[Cell]:
+def wanted(request: ExperimentRequest) -> list[Cell]:
     """The optimum, and every intervention on every slot; seeds where distractors are drawn."""
     found = []
     for goal in request.goal_ids:
@@ -69,9 +69,9 @@ def wanted(request: Request) -> list[Cell]:
     return found
 
 
-def measure(goal: str, cells: Sequence[Cell], request: Request) -> Iterator[Row]:
+def measure(goal: str, cells: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
     """Rows of one goal."""
-    bench = Bench(goal, revealed=request.revealed)
+    bench = GoalBench(goal, revealed=request.revealed)
     pools = pools_of(bench.context).pools
     graph = compile_graph(bench.context, pools)
     own = best_of(graph)
@@ -103,7 +103,7 @@ def best_of(graph: AndOrGraph) -> Structure:
     return graph.structure(found.position(int(found.score.argmax())))
 
 
-def _degraded(bench: Bench, pools: Pools, graph: AndOrGraph, own: Structure, slot: str, kind: str, seed: int) -> Degraded:
+def _degraded(bench: GoalBench, pools: Pools, graph: AndOrGraph, own: Structure, slot: str, kind: str, seed: int) -> Degraded:
     if kind == FIRST:
         return Degraded(own.model_copy(update={slot: graph.options[SLOTS.index(slot)][0].content}), 0)
     others = distractors(bench.goal.id, slot)
@@ -158,7 +158,7 @@ class Intervention(NamedTuple):
     own: Rows
 
 
-SLOT_AND_KIND: Part[Intervention] = Part((Column("slot"), Column("replaced by")), lambda i: (i.slot, i.kind))
+SLOT_AND_KIND: ColumnGroup[Intervention] = ColumnGroup((Column("slot"), Column("replaced by")), lambda i: (i.slot, i.kind))
 
 
 def interventions(rows: Sequence[Row]) -> list[Intervention]:
@@ -166,7 +166,7 @@ def interventions(rows: Sequence[Row]) -> list[Intervention]:
     return [Intervention(slot, kind, of(rows, method(kind, slot))) for slot, kind in itertools.product(SLOTS, KINDS)]
 
 
-def mean_change(before: Rows, measure: str, heading: str, digits: int, scale: float = 1.0) -> Part[Intervention]:
+def mean_change(before: Rows, measure: str, heading: str, digits: int, scale: float = 1.0) -> ColumnGroup[Intervention]:
     """Mean over goals of what an intervention changed."""
 
     def cell(i: Intervention) -> float | None:
@@ -176,27 +176,27 @@ def mean_change(before: Rows, measure: str, heading: str, digits: int, scale: fl
     return part(heading, digits, cell)
 
 
-def estimated_change(before: Rows, measure: str, heading: str, digits: int) -> Part[Intervention]:
+def estimated_change(before: Rows, measure: str, heading: str, digits: int) -> ColumnGroup[Intervention]:
     """The same with intervals over goals and over families; none where execution cannot show it."""
     columns = (Column(heading, digits), Column("95 % over goals"), Column("95 % over families"))
     hidden = ("procedure",) if measure == "audit_f1" else ()
-    return Part(columns, lambda i: told(None if i.slot in hidden else before.change(i.own, measure), digits))
+    return ColumnGroup(columns, lambda i: told(None if i.slot in hidden else before.change(i.own, measure), digits))
 
 
-def printed_change(digits: int = 2) -> Part[Intervention]:
+def printed_change(digits: int = 2) -> ColumnGroup[Intervention]:
     """The paper's change of Avg, for the two slots and the one kind that it prints."""
     printed = printed_changes()
     return part("Avg, points", digits, lambda i: printed.get(PAPER_NAMES.get(i.slot, "")) if i.kind == SAME else None, paper=True)
 
 
-def effects(rows: Sequence[Row]) -> Table:
+def effects(rows: Sequence[Row]) -> ResultTable:
     """Every intervention against the goal's own optimum."""
     own = of(rows, OWN)
 
-    def percent(measure: str, heading: str) -> Part[Intervention]:
+    def percent(measure: str, heading: str) -> ColumnGroup[Intervention]:
         return part(heading, 1, lambda i: None if i.slot == "procedure" else _percent(i.own, measure))
 
-    parts: list[Part[Intervention]] = [
+    parts: list[ColumnGroup[Intervention]] = [
         SLOT_AND_KIND, mean_change(own, "hard_ok", "HARD-OK, points", 1, 100.0), mean_change(own, "rho", "ρ", 3),
         mean_change(own, "s_search", "s_search", 3), estimated_change(own, "audit_f1", "audit F1", 3),
         percent("changed", "changed verdicts, %"), percent("changed_where_both_apply", "of cases where both apply, %"),
@@ -221,14 +221,14 @@ def _percent(rows: Rows, name: str) -> float | None:
     return None if value is None else 100 * value
 
 
-def coverage(rows: Sequence[Row]) -> Table:
+def coverage(rows: Sequence[Row]) -> ResultTable:
     """Whether the interventions did anything."""
     printed = {slot: float(row["replacement coverage"]) for slot, row in zip(SLOTS, published("candidate-pool-app"), strict=True)}
 
-    def percent(measure: str, heading: str) -> Part[Intervention]:
+    def percent(measure: str, heading: str) -> ColumnGroup[Intervention]:
         return part(heading, 1, lambda i: _percent(i.own, measure))
 
-    parts: list[Part[Intervention]] = [
+    parts: list[ColumnGroup[Intervention]] = [
         SLOT_AND_KIND, part("runs", 0, lambda i: len(i.own.rows)),
         part("distractors", 1, lambda i: None if i.kind == FIRST else i.own.mean("distractors")),
         percent("replaced", "replaced, %"), percent("feasible", "passes h, %"), percent("checkable", "checkable, %"),
@@ -243,7 +243,7 @@ def coverage(rows: Sequence[Row]) -> Table:
 
 def draw(rows: Sequence[Row]) -> Figure:
     """Change of audit F1 and changed verdicts by slot and family."""
-    from gnrs_ppl.experiments.figures import blank
+    from gnrs_ppl.experiments.plots import blank
 
     own = of(rows, OWN)
     families = [family for family in FAMILIES if family in set(own.families().values())]

@@ -17,37 +17,37 @@ DRAWS = 9_999
 LEVEL = 0.95
 
 
-class Interval(NamedTuple):
+class ConfidenceInterval(NamedTuple):
     """Ends of a 95 % interval."""
 
     low: float
     high: float
 
 
-class Estimate(NamedTuple):
+class MeanEstimate(NamedTuple):
     """A mean over goals with its intervals.
 
     Attributes
     ----------
     mean : float
-    percentile : Interval
+    percentile : ConfidenceInterval
         Goals resampled, quantiles of the means: what the paper does.
-    bca : Interval or None
+    bca : ConfidenceInterval or None
         The same samples, corrected for bias and skewness; None where the correction is not defined (all samples on one side).
-    families : Interval or None
+    families : ConfidenceInterval or None
         Scene families resampled whole, quantiles; goals of a family share a log, so this is the honest one where there are enough. None
         where there is one family, which says nothing of others.
     goals : int
     """
 
     mean: float
-    percentile: Interval
-    bca: Interval | None
-    families: Interval | None
+    percentile: ConfidenceInterval
+    bca: ConfidenceInterval | None
+    families: ConfidenceInterval | None
     goals: int
 
 
-def estimate(values: Sequence[float], families: Sequence[str], seed: int = 0) -> Estimate:
+def estimate(values: Sequence[float], families: Sequence[str], seed: int = 0) -> MeanEstimate:
     """Mean of one value per goal with its three intervals.
 
     Parameters
@@ -58,7 +58,7 @@ def estimate(values: Sequence[float], families: Sequence[str], seed: int = 0) ->
     """
     each = np.asarray(values, np.float64)
     sums, sizes = _grouped(each, families)
-    return Estimate(
+    return MeanEstimate(
         float(each.mean()),
         percentile(each, seed),
         bca(each, seed),
@@ -67,12 +67,12 @@ def estimate(values: Sequence[float], families: Sequence[str], seed: int = 0) ->
     )
 
 
-def percentile(values: Float[Floats, " n"], seed: int = 0) -> Interval:
+def percentile(values: Float[Floats, " n"], seed: int = 0) -> ConfidenceInterval:
     """Percentile bootstrap of a mean."""
     return _resampled((values, np.ones_like(values)), "percentile", seed) or _point(values)
 
 
-def bca(values: Float[Floats, " n"], seed: int = 0) -> Interval | None:
+def bca(values: Float[Floats, " n"], seed: int = 0) -> ConfidenceInterval | None:
     """Bias-corrected and accelerated bootstrap of a mean (Efron 1987, as in SciPy); None where it is not defined."""
     return _resampled((values, np.ones_like(values)), "BCa", seed)
 
@@ -88,14 +88,14 @@ def _grouped(values: Floats, families: Sequence[str]) -> tuple[Floats, Floats]:
     return np.bincount(which, values).astype(np.float64), np.bincount(which).astype(np.float64)
 
 
-def _resampled(groups: tuple[Floats, Floats], method: Any, seed: int) -> Interval | None:
+def _resampled(groups: tuple[Floats, Floats], method: Any, seed: int) -> ConfidenceInterval | None:
     """Interval of sum(sums) / sum(sizes) with the groups resampled; SciPy refuses or warns where all groups have one mean."""
     from scipy.stats import bootstrap
 
     sums, sizes = groups
     means = sums / sizes
     if len(sums) < 2 or np.allclose(means, means[0], rtol=0, atol=1e-12):
-        return Interval(float(means[0]), float(means[0])) if len(sums) else None
+        return ConfidenceInterval(float(means[0]), float(means[0])) if len(sums) else None
 
     def mean(numerator: Floats, denominator: Floats, axis: int = -1) -> Any:
         return numerator.sum(axis) / denominator.sum(axis)
@@ -112,8 +112,8 @@ def _resampled(groups: tuple[Floats, Floats], method: Any, seed: int) -> Interva
             rng=np.random.default_rng(seed),
         ).confidence_interval
     low, high = float(found.low), float(found.high)
-    return Interval(low, high) if math.isfinite(low) and math.isfinite(high) else None
+    return ConfidenceInterval(low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
-def _point(values: Floats) -> Interval:
-    return Interval(float(values.mean()), float(values.mean()))
+def _point(values: Floats) -> ConfidenceInterval:
+    return ConfidenceInterval(float(values.mean()), float(values.mean()))

@@ -11,10 +11,10 @@ from gnrs_ppl.safe_text import to_csv, visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gnrs_ppl.experiments.statistics import Estimate, Interval
+    from gnrs_ppl.experiments.statistics import ConfidenceInterval, MeanEstimate
 
 Thing = TypeVar("Thing")
-Entry = str | float | int | None
+CellValue = str | float | int | None
 """A number keeps all its digits in CSV; None is what was not measured."""
 ABSENT, BREAK = "–", "\n"
 LATEX = {
@@ -38,7 +38,7 @@ class Column(NamedTuple):
         return one_line(f"paper: {self.name}" if self.paper else self.name)
 
 
-class Table(NamedTuple):
+class ResultTable(NamedTuple):
     """Rows under headings.
 
     Attributes
@@ -56,43 +56,43 @@ class Table(NamedTuple):
     title: str
     says: str
     columns: tuple[Column, ...]
-    rows: Sequence[tuple[Entry, ...]]
+    rows: Sequence[tuple[CellValue, ...]]
 
-    def ordered(self) -> Table:
+    def ordered(self) -> ResultTable:
         """The same with the paper's columns last."""
         order = sorted(range(len(self.columns)), key=lambda i: self.columns[i].paper)
         return self._replace(columns=tuple(self.columns[i] for i in order), rows=[tuple(row[i] for i in order) for row in self.rows])
 
 
-class Part(NamedTuple, Generic[Thing]):
+class ColumnGroup(NamedTuple, Generic[Thing]):
     """Some columns of a table and what stands in them for each thing that the table has a row for."""
 
     columns: tuple[Column, ...]
-    cells: Callable[[Thing], Sequence[Entry]]
+    cells: Callable[[Thing], Sequence[CellValue]]
 
 
-def part(name: str, digits: int | None, cell: Callable[[Thing], Entry], paper: bool = False) -> Part[Thing]:
+def part(name: str, digits: int | None, cell: Callable[[Thing], CellValue], paper: bool = False) -> ColumnGroup[Thing]:
     """One column; arguments as for :class:`Column`."""
-    return Part((Column(name, digits, paper),), lambda thing: (cell(thing),))
+    return ColumnGroup((Column(name, digits, paper),), lambda thing: (cell(thing),))
 
 
-def specified(name: str, title: str, says: str, things: Iterable[Thing], parts: Sequence[Part[Thing]]) -> Table:
+def specified(name: str, title: str, says: str, things: Iterable[Thing], parts: Sequence[ColumnGroup[Thing]]) -> ResultTable:
     """The table that some parts describe, a row for each thing."""
     rows = [tuple(entry for part in parts for entry in part.cells(thing)) for thing in things]
-    return Table(name, title, says, tuple(column for part in parts for column in part.columns), rows)
+    return ResultTable(name, title, says, tuple(column for part in parts for column in part.columns), rows)
 
 
-def between(found: Interval | None, digits: int = 3) -> str | None:
+def between(found: ConfidenceInterval | None, digits: int = 3) -> str | None:
     """An interval in words."""
     return None if found is None else f"{shown(found.low, digits)} to {shown(found.high, digits)}"
 
 
-def ends(found: Estimate | None, digits: int = 3) -> tuple[str | None, str | None]:
+def ends(found: MeanEstimate | None, digits: int = 3) -> tuple[str | None, str | None]:
     """The intervals over goals and over families in words."""
     return (between(found.percentile, digits), between(found.families, digits)) if found else (None, None)
 
 
-def shown(cell: Entry, digits: int | None) -> str:
+def shown(cell: CellValue, digits: int | None) -> str:
     """A cell as people read it."""
     if cell is None:
         return ABSENT
@@ -104,11 +104,11 @@ def shown(cell: Entry, digits: int | None) -> str:
     return f"{cell:,}" if isinstance(cell, int) else one_line(cell, 2000)
 
 
-def _printed(table: Table) -> list[list[str]]:
+def _printed(table: ResultTable) -> list[list[str]]:
     return [[shown(cell, column.digits) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
 
 
-def markdown(table: Table, level: int = 2) -> str:
+def markdown(table: ResultTable, level: int = 2) -> str:
     """Title, sentence and table as Markdown."""
     table = table.ordered()
     head = [column.heading.replace("|", "\\|") for column in table.columns]
@@ -123,13 +123,13 @@ def on_page(text: str) -> str:
     return visible(text, keep=BREAK).replace("<", "&lt;")
 
 
-def comma_separated(table: Table) -> str:
+def comma_separated(table: ResultTable) -> str:
     """The table as CSV with all digits; an empty cell is what was not measured."""
     table = table.ordered()
     return to_csv([[column.heading for column in table.columns], *table.rows])
 
 
-def latex(table: Table) -> str:
+def latex(table: ResultTable) -> str:
     """The table as LaTeX with booktabs; a bar stands before the paper's columns."""
     table = table.ordered()
     kinds = ["r" if column.digits is not None else "l" for column in table.columns]
@@ -159,13 +159,13 @@ def _escaped(text: str) -> str:
     return "".join(LATEX.get(character, character) for character in visible(text, keep=BREAK))
 
 
-def files(table: Table) -> list[tuple[str, bytes]]:
+def files(table: ResultTable) -> list[tuple[str, bytes]]:
     """File name and content of the three forms."""
     forms = (("md", markdown(table)), ("csv", comma_separated(table)), ("tex", latex(table)))
     return [(f"{table.name}.{suffix}", text.encode()) for suffix, text in forms]
 
 
-def show(table: Table, console: Console) -> None:
+def show(table: ResultTable, console: Console) -> None:
     """The table on a terminal."""
     from gnrs_ppl import terminal
 

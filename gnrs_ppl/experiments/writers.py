@@ -15,14 +15,14 @@ from gnrs_ppl.evaluate.model_parser import parse_texts
 from gnrs_ppl.evaluate.rubrics import refuse_unanswered
 from gnrs_ppl.experiments import baselines
 from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
-from gnrs_ppl.experiments.bench import Bench
+from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.judging import judge_rows
-from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, Method, cells
-from gnrs_ppl.experiments.rows import Cell, Row, Written, read_rows
-from gnrs_ppl.experiments.runner import Request, complete, configuration
+from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, SearchMethod, cells
+from gnrs_ppl.experiments.rows import Cell, Row, RowWithAnswers, read_rows
+from gnrs_ppl.experiments.runner import ExperimentRequest, complete, configuration
 from gnrs_ppl.llm.client import Answer, ask
 from gnrs_ppl.llm.roles import Role
-from gnrs_ppl.realize.polish import Rule, Version, polish
+from gnrs_ppl.realize.polish import RenderedRule, Version, polish
 from gnrs_ppl.rule.types import Structure
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Writer(NamedTuple):
     name : str
     says : str
         What is switched off, or what a baseline does.
-    method : Method or None
+    method : SearchMethod or None
         How structures are searched; None for a baseline.
     baseline : Baseline or None
     model : bool
@@ -57,7 +57,7 @@ class Writer(NamedTuple):
 
     name: str
     says: str
-    method: Method | None = None
+    method: SearchMethod | None = None
     baseline: Baseline | None = None
     model: bool = False
 
@@ -100,10 +100,10 @@ MAIN_TABLE = (*_BASELINES, *MAIN[1:], BASE, OURS)
 """In the order of the paper's main table."""
 
 
-def making(names: Sequence[str], experiment: str = "") -> Callable[[Request, Path], Sequence[str]]:
+def making(names: Sequence[str], experiment: str = "") -> Callable[[ExperimentRequest, Path], Sequence[str]]:
     """Rows and marks of some methods; the experiment is named where its folder has another name."""
 
-    def make(request: Request, folder: Path) -> Sequence[str]:
+    def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
         generate(names, request, folder, experiment)
         judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
         return ()
@@ -111,13 +111,13 @@ def making(names: Sequence[str], experiment: str = "") -> Callable[[Request, Pat
     return make
 
 
-def model_of(request: Request) -> OpenAIModel:
+def model_of(request: ExperimentRequest) -> OpenAIModel:
     """The model of a request that has one."""
     assert request.model is not None
     return request.model
 
 
-def generate(names: Sequence[str], request: Request, folder: Path, experiment: str = "") -> None:
+def generate(names: Sequence[str], request: ExperimentRequest, folder: Path, experiment: str = "") -> None:
     """Append the rows that are missing.
 
     Raises
@@ -140,7 +140,7 @@ def generate(names: Sequence[str], request: Request, folder: Path, experiment: s
     refuse_unanswered(failed)
 
 
-def write_rows(wanted: Sequence[Cell], request: Request, model: Model) -> list[Written]:
+def write_rows(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) -> list[RowWithAnswers]:
     """Rows of some cells in their order; the calls of a kind are made at once, as many at a time as the client allows.
 
     Raises
@@ -148,7 +148,7 @@ def write_rows(wanted: Sequence[Cell], request: Request, model: Model) -> list[W
     InputError
         Bad configuration of the model; what was answered is in its cache.
     """
-    benches = {goal: Bench(goal, revealed=request.revealed) for goal in dict.fromkeys(cell.goal for cell in wanted)}
+    benches = {goal: GoalBench(goal, revealed=request.revealed) for goal in dict.fromkeys(cell.goal for cell in wanted)}
     proposed = _proposed([cell for cell in wanted if WRITERS[cell.method].model], benches, model)
     found = _prompted([cell for cell in wanted if WRITERS[cell.method].baseline], benches, model)
     found |= _searched([cell for cell in wanted if WRITERS[cell.method].method], benches, proposed, model)
@@ -158,7 +158,7 @@ def write_rows(wanted: Sequence[Cell], request: Request, model: Model) -> list[W
 # Baselines
 
 
-def _prompted(wanted: Sequence[Cell], benches: Mapping[str, Bench], model: Model) -> dict[Cell, Written]:
+def _prompted(wanted: Sequence[Cell], benches: Mapping[str, GoalBench], model: Model) -> dict[Cell, RowWithAnswers]:
     tasks = [Task(baselines.METHODS[cell.method], benches[cell.goal].context, cell.seed) for cell in wanted]
     results = write_rules(tasks, model)
     read = parse_texts([(result.text, task.context) for result, task in zip(results, tasks, strict=True)], model)
@@ -176,13 +176,15 @@ Key = tuple[str, int]
 """Goal and seed: what a model is asked for proposals by."""
 
 
-def _proposed(wanted: Iterable[Cell], benches: Mapping[str, Bench], model: Model) -> dict[Key, Proposed]:
+def _proposed(wanted: Iterable[Cell], benches: Mapping[str, GoalBench], model: Model) -> dict[Key, Proposed]:
     keys = list(dict.fromkeys((cell.goal, cell.seed) for cell in wanted))
     answers = ask(model, [asked(benches[goal].context, seed) for goal, seed in keys])
     return {key: kept(answer, benches[key[0]].context) for key, answer in zip(keys, answers, strict=True)}
 
 
-def _searched(wanted: Sequence[Cell], benches: Mapping[str, Bench], proposed: Mapping[Key, Proposed], model: Model) -> dict[Cell, Written]:
+def _searched(
+    wanted: Sequence[Cell], benches: Mapping[str, GoalBench], proposed: Mapping[Key, Proposed], model: Model
+) -> dict[Cell, RowWithAnswers]:
     plain = cache(lambda goal: Drafter(benches[goal]))
     drafters = {key: Drafter(benches[key[0]], said.proposals) for key, said in proposed.items()}
     found = {}
@@ -197,7 +199,9 @@ def _searched(wanted: Sequence[Cell], benches: Mapping[str, Bench], proposed: Ma
     return found | _polished([cell for cell in found if WRITERS[cell.method].model and found[cell].row["text"]], found, benches, model)
 
 
-def _polished(wanted: Sequence[Cell], found: Mapping[Cell, Written], benches: Mapping[str, Bench], model: Model) -> dict[Cell, Written]:
+def _polished(
+    wanted: Sequence[Cell], found: Mapping[Cell, RowWithAnswers], benches: Mapping[str, GoalBench], model: Model
+) -> dict[Cell, RowWithAnswers]:
     done = {}
     for seed in dict.fromkeys(cell.seed for cell in wanted):
         some = [cell for cell in wanted if cell.seed == seed]
@@ -209,11 +213,11 @@ def _polished(wanted: Sequence[Cell], found: Mapping[Cell, Written], benches: Ma
     return done
 
 
-def _rule(row: Row, bench: Bench) -> Rule:
-    return Rule(Structure.model_validate(row["structure"]), row["text"], bench.lexicon, bench.context.records.dates_only)
+def _rule(row: Row, bench: GoalBench) -> RenderedRule:
+    return RenderedRule(Structure.model_validate(row["structure"]), row["text"], bench.lexicon, bench.context.records.dates_only)
 
 
-def _written(cell: Cell, row: Row, answers: tuple[Answer[Any], ...]) -> Written:
+def _written(cell: Cell, row: Row, answers: tuple[Answer[Any], ...]) -> RowWithAnswers:
     """The row with its calls; the words of an answer stay in the cache."""
     calls = [{name: value for name, value in answer.record().items() if name != "text"} for answer in answers]
-    return Written(cell._asdict() | row | {"calls": calls, "scripted": any(answer.scripted for answer in answers)}, answers)
+    return RowWithAnswers(cell._asdict() | row | {"calls": calls, "scripted": any(answer.scripted for answer in answers)}, answers)

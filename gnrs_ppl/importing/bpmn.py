@@ -42,7 +42,7 @@ def read_bpmn(path: Path, staging: Staging) -> Found:
 
 def _name(element: Element) -> str:
     text = " ".join((element.get("name") or "").split())
-    return text[:200] if text.isprintable() else ""
+    return text[:200].strip() if text.isprintable() else ""
 
 
 class _Model:

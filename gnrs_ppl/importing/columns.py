@@ -74,10 +74,6 @@ class Guess(NamedTuple):
     confidence: float
     why: str
 
-    def told(self) -> str:
-        """The guess's comment, in a few words."""
-        return f"guessed {self.confidence:.2f}: {self.why}; {self.rows:,} of {self.of:,} rows"
-
 
 Chooser = Callable[[Staging, "dict[str, Seen]", "dict[Column, Guess]", int], Guess | None]
 

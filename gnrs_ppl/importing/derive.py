@@ -80,6 +80,8 @@ def derive(events: Events, found: Found, channel: str) -> Derived:
             ("schema", "roles", STAND_IN), "role", 0.1, "no column holds a role; one stands in, so that rules have somebody to turn to"
         )
     for name, count in found.objects.items():
+        if not is_name(name):
+            continue
         listed = schema.setdefault("objects", [])
         if name not in {term["name"] for term in listed}:
             listed.append({"name": name, **_term_phrase(name)})
@@ -93,6 +95,7 @@ def derive(events: Events, found: Found, channel: str) -> Derived:
         records["support"] = [
             {"kind": "object", "name": name, "support": "inferred", "because": "The source ties events to objects of this type."}
             for name in found.objects
+            if is_name(name)
         ]
     derived.below[("records",)] = [_described(a) for a in events.attributes]
     make_speakable(derived)
@@ -143,6 +146,11 @@ def _view(events: Events) -> None:
     events.staging.connection.execute(f"CREATE OR REPLACE TABLE seen AS SELECT row, {', '.join(parts)}, {instant} AS instant FROM raw")
 
 
+def is_name(text: str) -> bool:
+    """Whether a text can stand as a name in a schema."""
+    return 0 < len(text) <= 200 and text == text.strip() and text.isprintable()
+
+
 def _term_phrase(name: str) -> dict[str, str]:
     words = words_of(name)
     return {"phrase": words} if words != name and not misused(words) else {}
@@ -175,7 +183,7 @@ def _actions(events: Events, derived: Derived, found: Found) -> None:
             if name in listed:
                 doers.setdefault(activity, {}).setdefault(kind, []).append(name)
     counts = dict(events.staging.rows_of("SELECT activity, count(*) FROM seen GROUP BY ALL ORDER BY min(instant), min(row), 1"))
-    counts |= {name: 0 for name in found.activities if name not in counts}
+    counts |= {name: 0 for name in found.activities if name not in counts and is_name(name)}
     for name, count in counts.items():
         phrase = phrase_of(name)
         if name in found.told_activity:
@@ -195,18 +203,10 @@ def _spoken(phrase: Phrase) -> dict[str, str]:
 def _columns(events: Events, derived: Derived, channel: str) -> None:
     columns: dict[str, str] = {}
     for column, guess in events.columns.items():
-        where = events.where(column)
-        if where != column:
-            columns[column] = where
-        path = ("records", "columns", column)
-        if where == column and guess.value != column:
-            derived.below.setdefault(("records", "columns"), []).append(f"{column}: made from {guess.value!r}, {guess.told()}")
-            derived.guesses["column"] += 1
-        elif where != column:
-            derived.notes[path] = guess.told()
-            derived.guesses["column"] += 1
-    if columns:
-        derived.data["records"]["columns"] = columns
+        columns[column] = events.where(column)
+        made = f"made from {guess.value!r}; " if column in events.made else ""
+        derived.note(("records", "columns", column), "column", guess.confidence, f"{made}{guess.why}; {guess.rows:,} of {guess.of:,} rows")
+    derived.data["records"]["columns"] = columns
     if "channel" not in events.columns:
         derived.data["records"]["constants"] = {"channel": channel}
 
@@ -291,6 +291,32 @@ def _ends(events: Events, derived: Derived) -> None:
         derived.data["records"][field_] = [row[0] for row in found]
         share = covered / cases
         derived.note(("records", field_), "case ends", round(0.9 * share, 2), f"{word} in {covered:,} of {cases:,} cases")
+    if "case_end" not in derived.data["records"]:
+        _quiet(events, derived, cases)
+
+
+QUIET = (("P1D", 1), ("P7D", 7), ("P1M", 31), ("P3M", 92), ("P6M", 184), ("P1Y", 366), ("P2Y", 731), ("P5Y", 1827))
+"""Silences after which a case may be taken as closed, with their longest days."""
+SILENT = 0.99
+"""Share of cases that must know no longer silence while they run."""
+
+
+def _quiet(events: Events, derived: Derived, cases: int) -> None:
+    """A silence after which a case is taken as closed, where no activity closes cases: without one no ban could ever be kept."""
+    longest = [
+        row[0] or 0.0
+        for row in events.staging.rows_of(
+            "SELECT max(gap) FROM (SELECT case_id, instant - lag(instant) OVER (PARTITION BY case_id ORDER BY instant, row) AS gap "
+            "FROM seen) GROUP BY case_id ORDER BY 1 NULLS FIRST"
+        )
+    ]
+    for text, days in QUIET:
+        within = sum(gap <= days * 86400 for gap in longest)
+        if longest and within >= SILENT * len(longest):
+            derived.data["records"]["quiet_after"] = text
+            told = f"no act closes cases; in {within:,} of {cases:,} no silence is longer: a case silent for that long is taken as closed"
+            derived.note(("records", "quiet_after"), "case ends", 0.5, told)
+            return
 
 
 def _described(attribute: Attribute) -> str:

@@ -19,6 +19,7 @@ NAMING: tuple[Column, ...] = ("resource", "role", "object", "location")
 INTEGER = r"^-?(0|[1-9]\d{0,17})$"
 REAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
 NAME = r"^[^\pC\p{Zl}\p{Zp}]{1,200}$"
+_STANDARD = {letters(column): column for column in COLUMNS}
 
 
 class Attribute(NamedTuple):
@@ -64,8 +65,9 @@ class Events:
         return column if column in self.made else self.renamed(self.columns[column].value)
 
     def renamed(self, name: str) -> str:
-        """Name of a source's column in the Parquet file."""
-        taken = name in COLUMNS and (name in self.made or self.columns.get(name, Guess(name, 0, 0, 0, "")).value != name)
+        """Name of a source's column in the Parquet file: its own, unless it would be taken for a column of the event table."""
+        standard = _STANDARD.get(letters(name))
+        taken = name in self.made or (standard is not None and standard not in self.columns)
         return f"{name} (as read)" if taken else name
 
     def write(self, path: str) -> None:
@@ -77,8 +79,7 @@ class Events:
             cast = {"integer": "::BIGINT", "number": "::DOUBLE"}.get(attribute.kind, "") if attribute.name not in mapped else ""
             name = self.renamed(attribute.name).replace('"', '""')
             parts.append(f'{cell}{cast} AS "{name}"')
-        present = {letters(self.renamed(a.name)) for a in self.attributes} | {*self.made}
-        spare = [c for c in COLUMNS if c not in self.columns and c not in self.made and c not in present and c != "channel"]
+        spare = [c for c in COLUMNS if c not in self.columns and c not in self.made and c != "channel"]
         parts += [f'NULL::VARCHAR AS "{column}"' for column in spare]  # so that no other column is taken for a misspelt one
         target = path.replace("'", "''")
         self.staging.connection.execute(

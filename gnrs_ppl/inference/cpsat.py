@@ -18,8 +18,8 @@ tables of the largest rounding error in each, below (V + P + 1) / (2 SCALE). ``S
 s_search itself; "optimal" means that no structure is better by more than twice that sum.
 
 Measured on two cores with two workers: the five slots of a benchmark goal 0.05 s, five slots of 24 options with dense random tables 0.2 s
-(2 s with the local polytope), a charter of 32 rules of 64 options 5 to 15 s. The subsolvers matter most: OR-Tools' own choice for two
-workers leaves 8 % between score and bound after 30 s on a charter of 16 rules, which these prove in 2 s.
+(2 s with the local polytope), 32 coupled rules of 64 options 5 to 15 s. The subsolvers matter most: OR-Tools' own choice for two
+workers leaves 8 % between score and bound after 30 s on 16 coupled rules, which these prove in 2 s.
 
 Examples
 --------

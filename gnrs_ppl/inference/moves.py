@@ -43,7 +43,7 @@ WORDS = 3
 """uint32 words a step takes."""
 
 
-class Proposal(NamedTuple):
+class MoveProposal(NamedTuple):
     """Where a move wants to go.
 
     Attributes
@@ -61,7 +61,7 @@ class Proposal(NamedTuple):
     log_ratio: Float[jax.Array, ""]
 
 
-Move = Callable[[UInt32[jax.Array, " 3"], Tables, Int[jax.Array, " V"]], Proposal]
+Move = Callable[[UInt32[jax.Array, " 3"], Tables, Int[jax.Array, " V"]], MoveProposal]
 
 
 def apart(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -102,7 +102,7 @@ class _Change(NamedTuple):
     log_ratio: Float[jax.Array, ""]
 
 
-def propose(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"], move: int | Int[jax.Array, ""]) -> Proposal:
+def propose(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"], move: int | Int[jax.Array, ""]) -> MoveProposal:
     """What the move of that number proposes; what it is stands with each of them."""
     change: _Change = apart(_change, words, tables.edits, tables.swaps.variables, tables.joints.variables, position, move)
     log_p0 = [
@@ -111,7 +111,7 @@ def propose(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Ar
     ]
     one = change.variables[0] == change.variables[1]
     log_hastings = change.log_ratio - log_p0[0] - jnp.where(one, 0.0, log_p0[1])
-    return Proposal(apart(_changed, position, change), log_hastings, change.log_ratio)
+    return MoveProposal(apart(_changed, position, change), log_hastings, change.log_ratio)
 
 
 def _change(
@@ -183,7 +183,7 @@ def _option(position: Int[jax.Array, " V"], variable: Int[jax.Array, ""]) -> Int
     return option
 
 
-def replace_option(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
+def replace_option(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> MoveProposal:
     """Single-slot replacement: a variable, another candidate of it, one of that candidate's parameter tuples, each uniformly.
 
     q(forward) = 1/V * 1/(C - 1) * 1/n(c'), so the Hastings term is log n(c') - log n(c), n counting parameter tuples.
@@ -191,12 +191,12 @@ def replace_option(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int
     return propose(words, tables, position, 0)
 
 
-def edit_parameters(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
+def edit_parameters(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> MoveProposal:
     """Parameter-only edit: a variable, another parameter tuple of the same candidate, both uniformly; symmetric."""
     return propose(words, tables, position, 1)
 
 
-def swap_evidence(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
+def swap_evidence(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> MoveProposal:
     """Evidence-policy swap: a swap entry, another option of the same group that belongs to another candidate, both uniformly.
 
     Hastings: log partners(o) - log partners(o'); zero where every candidate has one option a group.
@@ -204,7 +204,7 @@ def swap_evidence(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[
     return propose(words, tables, position, 2)
 
 
-def edit_jointly(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> Proposal:
+def edit_jointly(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> MoveProposal:
     """Trigger-evidence edit: a joint entry (t, e) uniformly, t' from p0, e' from row t' of the entry's table R; drawn together.
 
     Hastings: log p0(t) + log R[t, e] - log p0(t') - log R[t', e'].

@@ -1,4 +1,4 @@
-"""Pictures of a run, and of how fast the kernel forgets, as PNG files.
+"""Plots of a run, and of how fast the kernel forgets, as PNG files.
 
 Colours can be told apart by the colour-blind: Okabe and Ito's for kinds of things, viridis for starts, of which there may be many.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLOTTED_CHAINS, RANK_BINS, PLOT_COLUMNS, LABELLED_OPTIONS = 32, 20, 4, 12
-PICTURES = ("trace.png", "rank.png", "marginals.png", "hitting_time.png", "acceptance.png", "exchange.png")
+PLOTS = ("trace.png", "rank.png", "marginals.png", "hitting_time.png", "acceptance.png", "exchange.png")
 """The last only where replicas were exchanged."""
 BLUE, VERMILION = "#0072B2", "#D55E00"
 """Of Okabe and Ito."""
@@ -38,7 +38,7 @@ TEMPERATURE: Final = "temperature τ (in units of s_search)"
 
 
 def plots(tree: xr.DataTree, folder: Path, exact: Marginals | None = None) -> list[Path]:
-    """Write pictures of a run as PNG files; give their paths.
+    """Write plots of a run as PNG files; give their paths.
 
     Trace and ranks of s_search, slot marginals (beside the exact ones where these are given), hitting time, acceptance by move, and
     where replicas were exchanged, how these travelled.
@@ -51,7 +51,7 @@ def plots(tree: xr.DataTree, folder: Path, exact: Marginals | None = None) -> li
     run = read_trace(tree)
     if exact is not None:
         require_marginals(run, exact)
-    pictures: dict[str, tuple[tuple[float, float], Callable[[Trace, Figure], None]]] = {
+    drawings: dict[str, tuple[tuple[float, float], Callable[[Trace, Figure], None]]] = {
         "trace.png": ((9, 4), _plot_trace),
         "rank.png": ((9, 4), _plot_rank),
         "marginals.png": ((12, 3.5 * -(-len(run.options) // PLOT_COLUMNS)), partial(_plot_marginals, exact=exact)),
@@ -59,8 +59,8 @@ def plots(tree: xr.DataTree, folder: Path, exact: Marginals | None = None) -> li
         "acceptance.png": ((7, 3), _plot_acceptance),
     }
     if run.exchange is not None:
-        pictures["exchange.png"] = ((9, 4), _plot_exchange)
-    return write_all(folder, [(name, _png(size, partial(draw, run))) for name, (size, draw) in pictures.items()], manifest=True)
+        drawings["exchange.png"] = ((9, 4), _plot_exchange)
+    return write_all(folder, [(name, _png(size, partial(draw, run))) for name, (size, draw) in drawings.items()], manifest=True)
 
 
 def gap_plot(
@@ -69,7 +69,7 @@ def gap_plot(
     path: Path,
     move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
 ) -> Path:
-    """Write a picture of the spectral gap against temperature, and of the relaxation time; give its path.
+    """Write a plot of the spectral gap against temperature, and of the relaxation time; give its path.
 
     Parameters
     ----------

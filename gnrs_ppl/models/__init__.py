@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from gnrs_ppl.lazy import exports
 
 if TYPE_CHECKING:
-    from gnrs_ppl.models.charters import charter
     from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, feasible, hard_penalty, log_prior, logdensity, score
     from gnrs_ppl.models.features import FEATURES
     from gnrs_ppl.models.graph import AndOrGraph, compile_graph
     from gnrs_ppl.models.program import rule_program
     from gnrs_ppl.models.space import RuleSpace, build_space
+    from gnrs_ppl.models.synthetic import coupled_rules
     from gnrs_ppl.models.uai import from_factors, read_uai
 else:
     __getattr__, __dir__ = exports(
@@ -20,11 +20,11 @@ else:
         space=("RuleSpace", "build_space"),
         energy=("SEARCH_TEMPERATURE", "Tables", "contract", "feasible", "hard_penalty", "log_prior", "logdensity", "score"),
         program=("rule_program",),
-        charters=("charter",),
+        synthetic=("coupled_rules",),
         uai=("from_factors", "read_uai"),
     )
 
 __all__ = [
-    "FEATURES", "SEARCH_TEMPERATURE", "AndOrGraph", "RuleSpace", "Tables", "build_space", "charter", "compile_graph", "contract",
+    "FEATURES", "SEARCH_TEMPERATURE", "AndOrGraph", "RuleSpace", "Tables", "build_space", "compile_graph", "contract", "coupled_rules",
     "feasible", "from_factors", "hard_penalty", "log_prior", "logdensity", "read_uai", "rule_program", "score",
 ]  # fmt: skip

@@ -27,7 +27,7 @@ PENALTY_PER_WEIGHT = 2.0
 """lambda over the sum of the weights: see :func:`hard_penalty`."""
 UNROLL = 32
 """Up to this many table look-ups are written out one by one: of a goal's tables that is faster than one gather for all of them, of a
-charter's it is slower."""
+coupled rules' it is slower."""
 
 
 class Tables(NamedTuple):

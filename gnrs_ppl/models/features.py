@@ -19,6 +19,7 @@ from gnrs_ppl.candidates.stated import Opener, all_recorded, offices, openers, p
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.profile import PairProfile
 from gnrs_ppl.context.types import Goal
+from gnrs_ppl.models.statements import says
 from gnrs_ppl.reading import ActRead, Reading, Readings
 from gnrs_ppl.reading.goal import ways
 from gnrs_ppl.rule.types import LOOK_BACK, Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
@@ -129,8 +130,9 @@ def intent_alignment(facts: Facts) -> list[Term]:
     - things and places: mean over targets of the share of objects and locations that are as they were read of the act [norm];
     - how well the trigger fits what was read of an opener (:func:`~gnrs_ppl.candidates.stated.openers`), half of it for the
       things and places that were read of that act and for opening each time or at the first [trigger];
-    - statements: the share of those read that some constraint makes, of the same template and target, under the same opener; half for a
-      template of the same direction; 1 for an act without a time that the rule starts from [trigger × norm];
+    - statements: the share of those read that the norm says (:func:`~gnrs_ppl.models.statements.says`: template, targets, opener,
+      count, time, exception); half for a constraint of the same direction, target and opener; 1 for an act without a time that
+      the rule starts from [trigger × norm];
     - whether the bearer is the one the opener suggests: whoever opened it, or an office where another did [trigger × norm];
     - F1 of those bound and the scope's roles with the office [scope × norm];
     - mean F1 of the locations and objects that the likeliest opener asks for and those by which scope and trigger filter it
@@ -208,9 +210,9 @@ def intent_alignment(facts: Facts) -> list[Term]:
         return sum(p * (bearer == first) for p, (first, *_) in found) / sum(p for p, _ in found) if found else 0.5
 
     def stated(trigger: Trigger, norm: Norm) -> float:
-        return expected(lambda readings: share([says(r, trigger, norm) for r in readings], 0.5), 0.5)
+        return expected(lambda readings: share([worth(r, trigger, norm) for r in readings], 0.5), 0.5)
 
-    def says(reading: Reading, trigger: Trigger, norm: Norm) -> float:
+    def worth(reading: Reading, trigger: Trigger, norm: Norm) -> float:
         targets = {a.activity for a in reading.targets}
         if trigger.act is not None and targets == {trigger.act.activity} and presupposed(reading):
             return 1.0
@@ -222,9 +224,8 @@ def intent_alignment(facts: Facts) -> list[Term]:
             return act is not None and act.activity == reading.activation.activity
 
         found = [c for c in norm.constraints if targets & set(c.target.activities) and opens(c)]
-        exact = any(c.template == reading.template for c in found)
         alike = any(DIRECTION.get(c.template) == DIRECTION.get(reading.template) for c in found)
-        return 1.0 if exact else 0.5 * alike
+        return 1.0 if says(trigger, norm, reading) else 0.5 * alike
 
     def covered(scope: Scope, norm: Norm) -> float:
         office = (norm.bearer.role,) if isinstance(norm.bearer, Office) else ()

@@ -41,6 +41,8 @@ MOST_PLACES = 40
 """A word that stands oftener in a text is looked for in its first places only."""
 _SEPARABLE = frozenset({"up", "down", "off", "out", "over", "back", "away", "in", "on", "aside", "through", "forward"})
 """Particles that may stand behind the object: turn the request down."""
+_OPENS = frozenset({"before", "after", "until", "unless", "if", "when", "whenever", "once", "because", "while"})
+"""Words that open a clause; an act is told in one clause."""
 _NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which", "must", "shall"})
 
 
@@ -100,7 +102,7 @@ class _Text:
         self.content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
         self.part, number = list[int](), 0
         for token in tokens:
-            number += token.text in ".;:!?,"
+            number += token.text in ".;:!?," or token.text in _OPENS
             self.part.append(number)
         self._scores: dict[str, list[tuple[float, int]]] = {}
 

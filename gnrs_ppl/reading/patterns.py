@@ -150,6 +150,19 @@ SELF = _words(
     r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
     r"herself|themselves|themself|personally|by the same"
 )
+_PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
+_THEMSELVES = r"(?:himself|herself|themselves|themself|oneself|him- or herself)"
+FOUR_EYES = _words(
+    rf"(?:two|separate|different|distinct) (?:\w+ )?{_PEOPLE} (?:must|should|shall|have to|are to|do|does)|"
+    rf"(?:must|should|shall|have to|has to|are to|is to|to) (?:always |both )?be (?:\w+ ){{1,4}}by (?:two |two different |separate |different |distinct )"
+    rf"(?:\w+ )?{_PEOPLE}|"
+    rf"(?:not|never) (?:also )?be the (?:same )?(?:one|{_PEOPLE}) (?:who|that|to|as)|"
+    rf"(?:not|never|neither|nor|nobody|no one)\b[^.;]{{0,60}} by (?:one and )?the same {_PEOPLE}|"
+    rf"(?:one and )?the same (?:\w+ )?{_PEOPLE} (?:must not|may not|should not|shall not|cannot|can't|must never|may never|never)|"
+    rf"(?:nobody|no one|no \w+|(?:must|may|should|shall) (?:not|never)|cannot|never)\b[^.;]{{0,60}}\b(?:he or she|she or he|he|she|they)"
+    rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
+)
+"""One person may not do both of two acts."""
 BY = re.compile(
     r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|"
     r"some)?\s*$",

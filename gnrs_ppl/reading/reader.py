@@ -14,7 +14,7 @@ from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, Sentence, functional, spans_of, time_and_people, who_acts
 from gnrs_ppl.reading.quantities import COUNT, times_told
-from gnrs_ppl.reading.relations import SYMMETRIC, Marked, frozen, label_of, options
+from gnrs_ppl.reading.relations import SYMMETRIC, Marked, Option, frozen, label_of, options
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
 from gnrs_ppl.reading.vocabulary import STOP, Vocabulary
 from gnrs_ppl.reading.words import lemmas
@@ -86,6 +86,10 @@ class _Reader:
     def __init__(self, text: Constructions) -> None:
         self.text, self.marked = text, Marked(text)
         self.options = options(self.marked, frozen())
+        self.apart = self._kept_apart()
+        for t, a in self.apart.items():
+            self.options[t] = [Option("none", None, 0.0), Option("not_coexistence", a, 1.0)]
+            self.options[a] = [Option("none", None, 1.0)]
         self.relations = self._relations()
 
     def read(self) -> Readings:
@@ -127,6 +131,21 @@ class _Reader:
             return "no_duty"
         told = not missed and all(i in self.marked.marks for i in asked)
         return "no_condition" if told or patterns.VAGUE.search(sentence) else "no_such_act"
+
+    def _kept_apart(self) -> dict[int, int]:
+        """Mentions of two acts that one person may not do both, where a sentence says so of just two acts: the later by the earlier."""
+        found = dict[int, int]()
+        for start, stop in dict.fromkeys(self.marked.sentences):
+            begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
+            if patterns.FOUR_EYES.search(self.text.sentence, begin, end):
+                inside = [k for k, m in enumerate(self.marked.mentions) if start <= m.at < stop and m.told[0].score >= WELL_TOLD]
+                told = {k: self.marked.mentions[k].told[0] for k in inside}
+                inside = [k for k in inside if not any(told[k].at in told[j].used for j in inside if j != k)]  # not within another's words
+                first = {self.marked.acts[k]: k for k in reversed(inside)}
+                if len(first) == 2:
+                    earlier, later = sorted(first.values())
+                    found[later] = earlier
+        return found
 
     # -- which relations hold -----------------------------------------------------------------------------------------------------
 
@@ -239,7 +258,7 @@ class _Reader:
             count=self._count(relation.label, sentence),
             time=time,
             bearers=bearers,
-            who=who_acts(frame.whole),
+            who="same_person" if likely.target in self.apart or likely.other in self.apart else who_acts(frame.whole),
             condition=condition,
             one_subject=bool(opening and opening.kind != "main" and patterns.GERUND.match(self.text.sentence, opening.start)),
             used=(*spans_of(acts), *(Span(*s.mark) for s in subs), *time_and_people(time, bearers), *([condition] if condition else [])),

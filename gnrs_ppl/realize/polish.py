@@ -25,7 +25,7 @@ Version = Literal["v1", "v2"]
 Outcome = Literal["accepted", "accepted on retry", "refused", "model error"]
 
 
-class Rule(NamedTuple):
+class RenderedRule(NamedTuple):
     """A rule as the renderer wrote it; ``dates_only`` as it was told there."""
 
     structure: Structure
@@ -66,13 +66,13 @@ def prompt_of(version: Version) -> str:
 
 
 def polish(
-    rules: Sequence[Rule], model: Model, version: Version = "v1", *, seed: int | None = None, concurrency: int = CONCURRENCY
+    rules: Sequence[RenderedRule], model: Model, version: Version = "v1", *, seed: int | None = None, concurrency: int = CONCURRENCY
 ) -> list[Polished]:
     """Polish some rules: one request each, then one retry, told what was lost, for those the guard refused.
 
     Parameters
     ----------
-    rules : sequence of Rule
+    rules : sequence of RenderedRule
     model : Model
     version : {"v1", "v2"}
         Which prompt.
@@ -99,7 +99,7 @@ def polish(
     return done
 
 
-def _judged(rule: Rule, version: Version, answers: tuple[Answer[PolishedClause], ...], before: tuple[str, ...]) -> Polished:
+def _judged(rule: RenderedRule, version: Version, answers: tuple[Answer[PolishedClause], ...], before: tuple[str, ...]) -> Polished:
     answer = answers[-1]
     if answer.parsed is None:
         told = f"{answer.error.kind}: {answer.error.message}" if answer.error else "the model declined"
@@ -111,7 +111,7 @@ def _judged(rule: Rule, version: Version, answers: tuple[Answer[PolishedClause],
     return Polished(text, "accepted on retry" if before else "accepted", version, before, answers)
 
 
-def _request(rule: Rule, version: Version, lost: tuple[str, ...], seed: int | None) -> Request[PolishedClause]:
+def _request(rule: RenderedRule, version: Version, lost: tuple[str, ...], seed: int | None) -> Request[PolishedClause]:
     """The prompt; v1 has no place of its own for what was lost, so it stands with what has to be kept."""
     prompt = load(prompt_of(version))
     kept = to_keep(rule.structure, rule.lexicon)

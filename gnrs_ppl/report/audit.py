@@ -40,15 +40,15 @@ def print_audit(result: AuditResult, limit: int) -> None:
         console.print(shown(f"note: {line}", style="dim"))
     console.print()
     violated = result.of("violated")
-    for found in one_of_each_reason_first(violated)[:limit]:
-        console.print(shown(f"Case {one_line(found.case_id)}", style="bold"))
-        console.print(Padding(shown(result.sentence(found)), (0, 2)))
+    for instance in one_of_each_reason_first(violated)[:limit]:
+        console.print(shown(f"Case {one_line(instance.case_id)}", style="bold"))
+        console.print(Padding(shown(result.sentence(instance)), (0, 2)))
         facts = [
-            ("witnesses", ", ".join(found.witnesses) or "none"),
-            ("bearer", found.bearer or "unknown"),
-            ("due", due_text(found.due) or "–"),
+            ("witnesses", ", ".join(instance.witnesses) or "none"),
+            ("bearer", instance.bearer or "unknown"),
+            ("due", due_text(instance.due) or "–"),
         ]
-        facts += [("slack", _length(found.slack_seconds))] if found.slack_seconds is not None else []
+        facts += [("slack", _length(instance.slack_seconds))] if instance.slack_seconds is not None else []
         console.print(Padding(shown("; ".join(f"{name} {value}" for name, value in facts), style="dim"), (0, 2)))
     if len(violated) > limit:
         console.print(shown(f"… and {len(violated) - limit:,} more; --limit {len(violated)} or --csv lists them", style="dim"))
@@ -84,6 +84,6 @@ def _print_procedure(console: Console, result: AuditResult) -> None:
         right=tuple(v.replace("_", " ") for v in VERDICTS[:4]),
     )
     for index, step in enumerate(result.structure.procedure.steps):
-        own = [v.verdict for v in result.procedure.verdicts if v.constraint == index]
-        _row(steps, f"{step.stage}: {step.name}", *[own.count(v) for v in VERDICTS[:4]])
+        verdicts = [v.verdict for v in result.procedure.verdicts if v.constraint == index]
+        _row(steps, f"{step.stage}: {step.name}", *[verdicts.count(v) for v in VERDICTS[:4]])
     console.print(steps)

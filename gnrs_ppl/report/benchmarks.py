@@ -70,8 +70,10 @@ def print_labels(summaries: Sequence[GoalSummary]) -> None:
         columns = [[s.floors[n].record for s in summaries] for n in names] + [[s.ceiling for s in summaries]]
         _row(scores, "mean", *[f1_text(mean_f1(column)) for column in columns])
     console.print(scores)
-    told = sum(s.reference.expressible for s in summaries)
-    console.print(shown(f"* {len(summaries) - told} of {len(summaries)} hidden norms say something the five slots cannot", style="dim"))
+    expressible = sum(s.reference.expressible for s in summaries)
+    console.print(
+        shown(f"* {len(summaries) - expressible} of {len(summaries)} hidden norms say something the five slots cannot", style="dim")
+    )
 
 
 def f1_text(score: F1) -> str:

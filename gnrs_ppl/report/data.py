@@ -155,10 +155,10 @@ def language_model(draft: Draft) -> dict[str, Any] | None:
 
     read, polished = draft.context.read_along, draft.polished
     asked: dict[str, tuple[Answer[Any], ...]] = {
-        "generator": tuple(said.answer for said in draft.model_said),
+        "generator": tuple(part.answer for part in draft.model_said),
         "polisher": polished.answers if polished else (),
     }
-    prompts = [said.prompt for said in draft.model_said] + ([prompt_of(polished.version)] if polished else [])
+    prompts = [part.prompt for part in draft.model_said] + ([prompt_of(polished.version)] if polished else [])
     return {
         "models": {role: some[-1].model for role, some in asked.items() if some},
         "prompts": {name: load(name).hash for name in prompts},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 
 from gnrs_ppl.report.data import search_data
-from gnrs_ppl.report.reading import print_account, print_short, said
+from gnrs_ppl.report.reading import print_account, print_short, reading_in_words
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -59,7 +59,7 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         console.print(shown(f"HARD-OK: {failure}", style="yellow"))
     for statement, is_said in zip(draft.readings.statements, draft.said, strict=True):
         if not is_said:
-            console.print(shown(f"not said: {said(statement.best)}", style="yellow"))
+            console.print(shown(f"not said: {reading_in_words(statement.best)}", style="yellow"))
     for line in (*(() if draft.needs else draft.assumptions), *draft.findings):
         console.print(shown(f"note: {line}", style="dim"))
 
@@ -97,10 +97,10 @@ def _statements(draft: Draft) -> str:
 
 def _print_language_model(console: Console, draft: Draft) -> None:
     """What a language model had to do with it, where one was asked."""
-    found = draft.language_model()
-    if found is None:
+    data = draft.language_model()
+    if data is None:
         return
-    print_account(console, found)
+    print_account(console, data)
     if draft.polished:
         lost = "; ".join(draft.polished.lost)
         console.print(shown(f"polish {draft.polished.version}: {draft.polished.outcome}{f' ({lost})' if lost else ''}", style="dim"))
@@ -136,21 +136,21 @@ def _print_search_table(console: Console, search: Search) -> None:
 
 def search_rows(search: Search) -> list[tuple[str, str]]:
     """What a person is told of the search."""
-    found = search_data(search)
-    hits = found["chains_at_best"]
-    reached = f"reached by {hits} of {found['chains']} chains" if hits else "where a chain started"
+    data = search_data(search)
+    hits = data["chains_at_best"]
+    reached = f"reached by {hits} of {data['chains']} chains" if hits else "where a chain started"
     rows = [
-        ("kernel", f"{found['kernel']}, {_amount(search)} at τ = {found['temperature']}, seed {found['seed']}"),
+        ("kernel", f"{data['kernel']}, {_amount(search)} at τ = {data['temperature']}, seed {data['seed']}"),
         (
             "space",
-            f"{found['states']:,} structures" + (f", {found['feasible_states']:,} feasible" if search.posterior else ", not enumerated"),
+            f"{data['states']:,} structures" + (f", {data['feasible_states']:,} feasible" if search.posterior else ", not enumerated"),
         ),
         ("best found", f"{search.s_search:.4f}, {reached}"),
         (
             "led elsewhere, of those tried",
-            "; ".join(f"{m} {rate:.0%}" for m, rate in found["changed"].items() if rate is not None) or f"{search.moved:.0%} of steps",
+            "; ".join(f"{m} {rate:.0%}" for m, rate in data["changed"].items() if rate is not None) or f"{search.moved:.0%} of steps",
         ),
-        ("seconds", f"{found['seconds']['run']:.3f} running, {found['seconds']['compile']:.2f} compiling"),
+        ("seconds", f"{data['seconds']['run']:.3f} running, {data['seconds']['compile']:.2f} compiling"),
     ]
     if search.chains.bound is not None:
         rows.append(("bound by CP-SAT", f"no structure scores above {search.chains.bound:.4f}"))
@@ -160,8 +160,8 @@ def search_rows(search: Search) -> list[tuple[str, str]]:
         rows.insert(4, ("of each slot's choice", f"{slots}, {search.at_temperature}"))
         if search.averaged is not None:
             rows.append(("over weight draws", f"the winner changes in {search.averaged.changes:.0%} of {len(search.weights.draws)} draws"))
-        if found["optimal_states"] > 1:
-            shared = f"{found['optimal_states']} structures share the greatest score; nothing in goal or records tells them apart"
+        if data["optimal_states"] > 1:
+            shared = f"{data['optimal_states']} structures share the greatest score; nothing in goal or records tells them apart"
             rows.insert(5, ("ties", shared))
     return rows
 

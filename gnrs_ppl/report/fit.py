@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 def print_fit(fit: Fit, written: list[Path]) -> None:
     """Headline, weights with intervals and contraction, validation, references, lambda."""
     console = _console()
-    found = fit.as_dict()
-    console.print(shown(found["headline"], style="bold"))
+    fit_data = fit.as_dict()
+    console.print(shown(fit_data["headline"], style="bold"))
     console.print(
         shown(
-            f"τ_fit = {fit.temperature:.4f}, λ = {found['hard_penalty']:g}, objective {fit.fitted.objective:.4f} nats a goal, "
+            f"τ_fit = {fit.temperature:.4f}, λ = {fit_data['hard_penalty']:g}, objective {fit.fitted.objective:.4f} nats a goal, "
             f"{'converged' if fit.fitted.converged else 'NOT CONVERGED'} after {len(fit.fitted.history) - 1} steps of {fit.optimiser} "
             f"(gradient {fit.fitted.gradient_norm:.1e}), prior strength κ = {fit.kappa:g}, {fit.seconds:.0f} s"
         )
     )
     weights = _table("Weights", "feature", "w", "95 % posterior", "β", "contraction", "", right=("w", "β", "contraction"))
-    for f, (name, (low, high)) in enumerate(found["intervals"].items()):
-        contraction = found["contraction"][name]
+    for f, (name, (low, high)) in enumerate(fit_data["intervals"].items()):
+        contraction = fit_data["contraction"][name]
         _row(weights, name.replace("_", " "), f"{fit.weights[f]:.3f}", f"{low:.3f} to {high:.3f}", f"{fit.beta[f]:.2f}",
              f"{contraction['value']:.2f}", contraction["verdict"])  # fmt: skip
     console.print(weights)
@@ -38,14 +38,14 @@ def print_fit(fit: Fit, written: list[Path]) -> None:
         "Leave one goal out", "weights", "log score", "less uniform, 95 %", "mean rank", "median rank",
         right=("log score", "mean rank", "median rank"),
     )  # fmt: skip
-    for name, row in found["validation"].items():
+    for name, row in fit_data["validation"].items():
         low, high = row["interval"]
-        off = row["log_score"] - found["validation"]["uniform"]["log_score"]
+        off = row["log_score"] - fit_data["validation"]["uniform"]["log_score"]
         rank, median = f"{row['mean_rank']:,.0f}", f"{row['median_rank']:,.0f}"
         _row(held, name, f"{row['log_score']:.3f}", f"{off:+.3f} [{low:+.3f}, {high:+.3f}]", rank, median)
     console.print(held)
     console.print(shown("rank: of the best reference among the feasible structures of its goal; 1 is first", style="dim"))
-    sets = _table("References", "goal", "feasible", "in the set", "mass of p0", *found["references"][0]["options"],
+    sets = _table("References", "goal", "feasible", "in the set", "mass of p0", *fit_data["references"][0]["options"],
                   right=("feasible", "in the set", "mass of p0"))  # fmt: skip
     for d in fit.data:
         _row(sets, d.goal, f"{int(d.structures.sum()):,}", f"{d.references:,}", f"{d.uniform_mass:.4f}",

@@ -30,7 +30,7 @@ NEARLY = 0.995
 """Words that fit a name less well than this are said with their score."""
 
 
-class Part(NamedTuple):
+class SentencePart(NamedTuple):
     """Words of the sentence, what part they are, and what they were read as."""
 
     span: Span
@@ -39,35 +39,35 @@ class Part(NamedTuple):
     score: float = 1.0
 
 
-def parts_of(reading: Reading) -> list[Part]:
+def parts_of(reading: Reading) -> list[SentencePart]:
     """The parts of a reading in the order of the sentence, none twice."""
     acts = [("opener", reading.activation), ("restarts it", reading.after), ("exception", reading.exception)]
     acts += [("act", act) for act in reading.targets]
     parts = [part for kind, act in acts if act is not None for part in _of_act(kind, act)]
-    parts += [Part(n.span, "role", n.name, n.score) for n in reading.bearers]
+    parts += [SentencePart(n.span, "role", n.name, n.score) for n in reading.bearers]
     if reading.time is not None:
-        parts.append(Part(reading.time.span, "time", _time(reading)))
+        parts.append(SentencePart(reading.time.span, "time", _time(reading)))
     if reading.condition is not None:
-        parts.append(Part(reading.condition, "condition", "no act of the schema; not checked"))
+        parts.append(SentencePart(reading.condition, "condition", "no act of the schema; not checked"))
     return sorted(dict.fromkeys(parts), key=lambda p: (p.span.start, -p.span.end))
 
 
-def _of_act(kind: str, act: ActRead) -> Iterator[Part]:
-    yield Part(act.span, kind, act.activity, act.score)
+def _of_act(kind: str, act: ActRead) -> Iterator[SentencePart]:
+    yield SentencePart(act.span, kind, act.activity, act.score)
     for name, named in (("role", act.role), ("object", act.object), ("place", act.location)):
         if named is not None:
-            yield Part(named.span, name, named.name, named.score)
+            yield SentencePart(named.span, name, named.name, named.score)
 
 
 def _time(reading: Reading) -> str:
     time = reading.time
     if time is None:
         return ""
-    told = duration(time.duration) if time.duration else "until an event"
-    return told + (", in working days" if time.working_days else "") + (", earlier acts count" if time.earlier_counts else "")
+    length = duration(time.duration) if time.duration else "until an event"
+    return length + (", in working days" if time.working_days else "") + (", earlier acts count" if time.earlier_counts else "")
 
 
-def said(reading: Reading) -> str:
+def reading_in_words(reading: Reading) -> str:
     """A reading in one line: force, constraint, acts in DECLARE order, second activation, time, who, exception."""
     joined = " or " if reading.joint == "any" else ", "
     acts = joined.join(reading.activities) if reading.activation is None else ", ".join(reading.activities)
@@ -83,8 +83,8 @@ def said(reading: Reading) -> str:
 def marked(readings: Readings, plain: bool) -> Text:
     """The sentence with its parts in styles, or in brackets where there is no terminal to show them."""
     parts = [p for s in readings.statements for p in parts_of(s.best)]
-    parts += [Part(span, "background", "") for span in readings.background]
-    parts += [Part(u.span, "not read", "") for u in readings.unread]
+    parts += [SentencePart(span, "background", "") for span in readings.background]
+    parts += [SentencePart(u.span, "not read", "") for u in readings.unread]
     text, at = shown(""), 0
     for part in sorted(parts, key=lambda p: (p.span.start, -p.span.end)):
         if part.span.start < at:
@@ -122,12 +122,12 @@ def print_reading(readings: Readings) -> None:
         best, *others = statement.readings
         rule = next(n for n, held in enumerate(rules, 1) if number - 1 in held)
         of_rule = f", rule {rule}" if len(rules) > 1 else ""
-        console.print(shown(f"{number}. {said(best)}: {best.probability:.2f}{of_rule}", style="bold"))
+        console.print(shown(f"{number}. {reading_in_words(best)}: {best.probability:.2f}{of_rule}", style="bold"))
         table = _table("", "words", "part", "read as", "score", right=("score",))
         for part in parts_of(best):
             _row(table, _flat(readings.words(part.span)), part.kind, part.name, f"{part.score:.2f}" if part.score < NEARLY else "")
         console.print(Padding(table, (0, 2)))
-        for line in (f"because: {best.why}", *(f"or: {said(o)}: {o.probability:.2f} ({o.why})" for o in others)):
+        for line in (f"because: {best.why}", *(f"or: {reading_in_words(o)}: {o.probability:.2f} ({o.why})" for o in others)):
             console.print(Padding(shown(line, style="dim"), (0, 2)))
         console.print()
     for span in readings.background:
@@ -145,7 +145,7 @@ def print_short(console: Console, readings: Readings, rule: int) -> None:
         held = next(n for n, numbers in enumerate(rules) if number - 1 in numbers)
         other = "" if held == rule else f"; a rule of its own: --statement {held + 1}"
         share = f", {statement.best.probability:.2f}" if len(statement.readings) > 1 else ""
-        console.print(shown(f"read as {number}. {said(statement.best)}{share}{other}", style="dim"))
+        console.print(shown(f"read as {number}. {reading_in_words(statement.best)}{share}{other}", style="dim"))
     for line in guessed(readings):
         console.print(shown(line, style="dim"))
     if not readings.statements:
@@ -154,28 +154,28 @@ def print_short(console: Console, readings: Readings, rule: int) -> None:
         console.print(shown(f"not read: {not_read(readings)}", style="yellow"))
 
 
-def print_account(console: Console, found: dict[str, Any]) -> None:
+def print_account(console: Console, account: dict[str, Any]) -> None:
     """Which models were asked, what of their answers stayed, and the cost."""
-    if found["scripted"]:
+    if account["scripted"]:
         console.print(shown("scripted: a stand-in for a model answered; this is no result", style="yellow"))
     kept = [
-        f"{some['kept']} {what} kept, {some['dropped']} dropped" + (f" ({some['problem']})" if some["problem"] else "")
+        f"{counts['kept']} {what} kept, {counts['dropped']} dropped" + (f" ({counts['problem']})" if counts["problem"] else "")
         for what in ("readings", "proposals")
-        if (some := found.get(what))
+        if (counts := account.get(what))
     ]
-    cost = "cost unknown" if found["cost"] is None else f"{found['cost']:.4f} US dollars"
-    models = ", ".join(f"{role} {name or 'without an answer'}" for role, name in found["models"].items())
-    asked = f"{found['calls']} calls, {found['cached']} from the cache, {cost}"
+    cost = "cost unknown" if account["cost"] is None else f"{account['cost']:.4f} US dollars"
+    models = ", ".join(f"{role} {name or 'without an answer'}" for role, name in account["models"].items())
+    asked = f"{account['calls']} calls, {account['cached']} from the cache, {cost}"
     console.print(shown("; ".join([f"language model: {models}", *kept, asked]), style="dim"))
 
 
-def print_model(told: dict[str, Any]) -> None:
+def print_model(reading: dict[str, Any]) -> None:
     """Below what was read: what a model had to do with it, and what of its answers was dropped; nothing where none was asked."""
-    if "llm" not in told:
+    if "llm" not in reading:
         return
     console = _console()
-    print_account(console, told["llm"])
-    for item in told["llm"]["dropped"]:
+    print_account(console, reading["llm"])
+    for item in reading["llm"]["dropped"]:
         console.print(shown(f"dropped: {item['candidate']} ({item['reason']})", style="dim"))
 
 
@@ -183,9 +183,9 @@ def print_batch(rows: Sequence[dict[str, Any]]) -> None:
     """A line for each sentence of a batch."""
     console = _console()
     table = _table("", "id", "template", "activities", "probability", "reason", right=("probability",))
-    for found in rows:
-        share = "" if found["probability"] is None else f"{found['probability']:.2f}"
-        _row(table, found["id"], found["template"] or "–", ", ".join(found["activities"]), share, found["reason"] or "")
+    for row in rows:
+        share = "" if row["probability"] is None else f"{row['probability']:.2f}"
+        _row(table, row["id"], row["template"] or "–", ", ".join(row["activities"]), share, row["reason"] or "")
     console.print(table)
-    read = sum(found["template"] is not None for found in rows)
+    read = sum(row["template"] is not None for row in rows)
     console.print(shown(f"{read} of {len(rows)} sentences read", style="dim"))

@@ -1,4 +1,4 @@
-"""Speed and worth of every kernel: steps per second, yardsticks, and the cost of an optimum, of marginals and of good charters.
+"""Speed and worth of every kernel: steps per second, yardsticks, and the cost of an optimum, of marginals and of good coupled rules.
 
 Run ``python perf/inference`` (``--quick`` for a smoke run of all parts). Writes ``perf/results/<device>.json``. What a part needs and is
 not installed is reported as such and skipped: numba, OR-Tools, PyMC (which pins numba and ArviZ to older versions: ``--pymc PYTHON`` names
@@ -9,8 +9,8 @@ an interpreter that has it). Seconds never contain compiling, which stands besid
 - ``libraries``: PyMC and NumPyro
 - ``sweep``: enumeration
 - ``goals``: the 16 dev goals, to the optimum and to good marginals
-- ``charters``: to within 1 % of CP-SAT's bound
-- ``graded``: charters whose bound is weak, to within 1 % of the best score that any method found
+- ``charters``: coupled rules, to within 1 % of CP-SAT's bound
+- ``graded``: coupled rules whose bound is weak, to within 1 % of the best score that any method found
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this package and
 import jax
 
 from gnrs_ppl.inference.chains import STEPPERS
-from inference.charters import charter_costs, charter_summary
 from inference.common import FULL, QUICK, ROOT, Row, cpu, isolated, package_versions, place, show
+from inference.coupled_rules import coupled_costs, coupled_summary
 from inference.goals import goal_costs
 from inference.kernels import kernel_speeds
 from inference.libraries import libraries
@@ -56,8 +56,8 @@ def main() -> None:
         "libraries": lambda: libraries(size, asked.pymc),
         "sweep": lambda: sweeps(size),
         "goals": lambda: goal_costs(size),
-        "charters": lambda: charter_costs(size, size.charters, 0.0, size.solver),
-        "graded": lambda: charter_costs(size, size.graded, 0.5, size.solver_graded),
+        "charters": lambda: coupled_costs(size, size.coupled, 0.0, size.solver),
+        "graded": lambda: coupled_costs(size, size.graded, 0.5, size.solver_graded),
     }
     where = place(load)
     show("device", where)
@@ -71,7 +71,7 @@ def main() -> None:
             show(name, row)
         if name in ("charters", "graded"):
             rows = [row for row in results[name] if "method" in row]
-            results[f"{name}, summary"] = list(charter_summary(rows))
+            results[f"{name}, summary"] = list(coupled_summary(rows))
             for row in results[f"{name}, summary"]:
                 show(f"{name}, summary", row)
         took[name] = time.perf_counter() - started

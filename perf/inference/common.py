@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GOALS = ("GNRS-005", "GNRS-052")  # dev goals: an ordinary one, and the one with most structures
 REACHED = 1e-5  # chains score in float32
 MARGINAL_ERROR = 0.02
-NEAR = 0.01  # how far from the bound is near enough on a charter
+NEAR = 0.01  # how far from the bound is near enough on a set of coupled rules
 
 
 class Size(NamedTuple):
@@ -40,9 +40,9 @@ class Size(NamedTuple):
     longest: float  # combinations that would take longer are skipped
     goals: int
     seeds: tuple[int, ...]
-    charters: tuple[tuple[int, int], ...]
+    coupled: tuple[tuple[int, int], ...]
     graded: tuple[tuple[int, int], ...]
-    patience: float  # seconds after which a method is not started again on a charter; the last run may take longer
+    patience: float  # seconds after which a method is not started again on a set of coupled rules; the last run may take longer
     patience_others: float  # of the methods that trials showed to be slower
     solver: float
     solver_graded: float
@@ -55,7 +55,7 @@ FULL = Size(
     longest=60.0,
     goals=16,
     seeds=(0, 1, 2),
-    charters=((2, 32), (8, 32), (16, 32), (32, 32), (2, 256), (8, 256)),
+    coupled=((2, 32), (8, 32), (16, 32), (32, 32), (2, 256), (8, 256)),
     graded=((8, 32), (16, 32)),
     patience=6.0,
     patience_others=1.5,

@@ -35,11 +35,11 @@ import json, re, sys; sys.path[:0] = sys.argv[1:2]
 from inference.common import TAU, seconds_of
 from gnrs_ppl.inference import sweep
 from gnrs_ppl.inference.exact import number_of_states
-from gnrs_ppl.models import charter
+from gnrs_ppl.models import coupled_rules
 def peak():  # of this process alone; getrusage would hand on the parent's
     return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
-tables = charter(1, int(sys.argv[2]), 0)
-sweep.sweep(charter(1, 8, 0), TAU)
+tables = coupled_rules(1, int(sys.argv[2]), 0)
+sweep.sweep(coupled_rules(1, 8, 0), TAU)
 before = peak()
 seconds = seconds_of(lambda: sweep.sweep(tables, TAU))
 print(json.dumps({"states": number_of_states(tables), "sweep, ms": 1e3 * seconds, "MiB before": before, "MiB at most": peak()}))

@@ -41,7 +41,7 @@ class HeldOut(NamedTuple):
     entitled: Labels
 
 
-class Reference(NamedTuple):
+class HiddenNorm(NamedTuple):
     """What a goal's hidden norm says, and whether five slots can say it."""
 
     says: str
@@ -57,16 +57,16 @@ def held_out(goal_id: str, *, revealed: bool = False) -> tuple[HeldOut, ...]:
         A test or OOD goal without ``revealed``.
     """
     family = _guarded(goal_id, revealed)
-    found = []
+    logs = []
     for world in _file(family)["worlds"]:
         truth, entitled = (_spelled(world["cases"], world["labels"][goal_id][kind]) for kind in ("truth", "entitled"))
-        found.append(HeldOut(world["seed"], _log(family, world["seed"]), truth, entitled))
-    return tuple(found)
+        logs.append(HeldOut(world["seed"], _log(family, world["seed"]), truth, entitled))
+    return tuple(logs)
 
 
-def reference(goal_id: str, *, revealed: bool = False) -> Reference:
+def reference(goal_id: str, *, revealed: bool = False) -> HiddenNorm:
     """What a goal's hidden norm says; guarded as :func:`held_out`."""
-    return Reference(**_file(_guarded(goal_id, revealed))["norms"][goal_id])
+    return HiddenNorm(**_file(_guarded(goal_id, revealed))["norms"][goal_id])
 
 
 def _guarded(goal_id: str, revealed: bool) -> Family:

@@ -97,11 +97,11 @@ def expected(card_id: str) -> Expected:
     InputError
         No such id; the line names the nearest.
     """
-    found = {row.id: row for row in expectations()}
-    if card_id not in found:
-        near = get_close_matches(card_id, found, 1)
+    by_id = {row.id: row for row in expectations()}
+    if card_id not in by_id:
+        near = get_close_matches(card_id, by_id, 1)
         raise InputError("is no card", f"did you mean {near[0]!r}?" if near else "ids run from RC-PSF-1 to RC-GL-4", source=card_id)
-    return found[card_id]
+    return by_id[card_id]
 
 
 @cache

@@ -19,7 +19,7 @@ from gnrs_ppl.errors import InputError
 HERE = Path(__file__).parent
 
 
-class Entry(Frozen):
+class PaperEntry(Frozen):
     """One table or figure of the paper, or the figures of its running text.
 
     Attributes
@@ -45,11 +45,11 @@ class Entry(Frozen):
 
 
 class _Index(Frozen):
-    entries: list[Entry]
+    entries: list[PaperEntry]
 
 
 @cache
-def index() -> tuple[Entry, ...]:
+def index() -> tuple[PaperEntry, ...]:
     """All 22 tables and 6 figures in the paper's order, then its running text."""
     path = HERE / "index.yaml"
     return tuple(validated(_Index, read_data(path), source=path.name).entries)
@@ -83,7 +83,7 @@ def published(label: str) -> tuple[dict[str, str], ...]:
         return tuple(csv.DictReader(file, strict=True))
 
 
-def figures(section: str = "", start: str = "") -> dict[str, float]:
-    """Figures of the running text by quantity: those of a section, or whose name begins so."""
+def printed_numbers(section: str = "", start: str = "") -> dict[str, float]:
+    """Numbers of the running text by quantity: those of a section, or whose name begins so."""
     rows = published("text")
     return {row["quantity"]: float(row["value"]) for row in rows if section in ("", row["section"]) and row["quantity"].startswith(start)}

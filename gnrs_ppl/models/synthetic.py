@@ -1,15 +1,16 @@
-"""Charters: seeded spaces of many interacting rules, past any sweep (paper, Method: an And-Or Graph with more slots).
+"""Coupled rules: seeded spaces of many interacting rules, past any sweep (paper, Method: an And-Or Graph with more slots).
 
-A charter of m rules has V = 5 m variables in the order of ``SLOTS``, rule after rule. Per slot all rules draw their pools from one shared
-vocabulary, whose words have parameter tuples, a topic and a side; a trigger word has a channel, an evidence word an operator, the
-channels it records, and may be strict about them. Every table is worth at most ``WORTH``, so that w . phi lies between 0 and ``WORTH``
-times the number of tables:
+A set of m coupled rules has V = 5 m variables in the order of ``SLOTS``, rule after rule. Per slot all
+rules draw their pools from one shared vocabulary, whose words have parameter tuples, a topic and a side; a
+trigger word has a channel, an evidence word an operator, the channels it records, and may be strict about
+them. Every table is worth at most ``WORTH``, so that w . phi lies between 0 and ``WORTH`` times the number
+of tables:
 
 - a unary table per slot, uniform;
 - two pair tables inside a rule (trigger and norm, norm and evidence), which depend on the topics;
 - one flag table inside a rule: strict evidence that does not record the trigger's channel. Option 0 of a pool records every channel, so
   that some structure is always feasible. lambda is subtracted once, however many rules are flagged: where many are, no single edit
-  changes the score by it, and local moves have no slope towards h (``strict=1`` makes such charters);
+  changes the score by it, and local moves have no slope towards h (``strict=1`` makes such sets);
 - coupling tables between the norms, and between the triggers, of two rules: ``WORTH * (1 + J * s * s' * o) / 2`` with J = +1 or -1, the
   sides s, s' = +1 or -1 of the two words, and an overlap o of their topics, 1 unless couplings are graded.
 
@@ -17,13 +18,13 @@ A coupling is *satisfied* where its entry is above ``WORTH / 2``, that is where 
 and along random chords. The signs are random but for one, which makes their product around the ring -1 while that of the sides is
 always +1: from three rules on, no structure satisfies all couplings (a frustrated graph).
 
-Like a real goal's tables, these have few distinct rows and columns. How hard a charter is to prove: with couplings not graded, CP-SAT
+Like a real goal's tables, these have few distinct rows and columns. How hard a set is to prove: with couplings not graded, CP-SAT
 proves the optimum of 32 rules of 64 options in 5 to 15 s on two cores; with ``grading=0.5`` its bound is 9 % above its best structure
 after a minute.
 
 Examples
 --------
->>> tables = charter(3, 4, seed=0)
+>>> tables = coupled_rules(3, 4, seed=0)
 >>> tables.sizes.shape, tables.unary.shape
 ((15,), (15, 4))
 """
@@ -68,19 +69,19 @@ class _Vocabulary(NamedTuple):
     overlap: NDArray[np.float64]
 
 
-def charter(
+def coupled_rules(
     rules: int, options: int, seed: int, *, density: float = 0.1, topics: int = 8, strict: float = 0.1, grading: float = 0.0
 ) -> Tables:
-    """The tables of a charter (NumPy, float64), with swaps and joints of every rule so that all four edits act.
+    """The tables of a set of coupled rules (NumPy, float64), with swaps and joints of every rule so that all four edits act.
 
     Parameters
     ----------
     rules : int
-        m, at least 1; the charter has 5 m variables.
+        m, at least 1; the set has 5 m variables.
     options : int
         Options the tables have room for, at least 2; each pool has between half as many and as many.
     seed : int
-        One seed gives one charter.
+        One seed gives one set.
     density : float
         Share of the pairs of rules, those of the ring apart, that are coupled; in expectation.
     topics : int

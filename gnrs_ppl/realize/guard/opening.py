@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gnrs_ppl.realize.loose import ANYONE, NOUN, PERSON, RECORDED, THE, Cursor, Names, Unread
+from gnrs_ppl.realize.guard.stated import ANYONE, NOUN, PERSON, RECORDED, THE, Cursor, Names, Unread
 from gnrs_ppl.realize.phrases import ANY_ONE, FILTERS_NOTHING, WINDOW_UNUSED
 from gnrs_ppl.rule.types import Act, Correlation
 

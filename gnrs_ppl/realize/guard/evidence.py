@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from gnrs_ppl.realize.loose import THE, Unread
-from gnrs_ppl.realize.loose_opening import OpeningReader
-from gnrs_ppl.realize.mentions import Mark
+from gnrs_ppl.realize.guard.mentions import Mark
+from gnrs_ppl.realize.guard.opening import OpeningReader
+from gnrs_ppl.realize.guard.stated import THE, Unread
 from gnrs_ppl.rule.types import Operator
 
 _LOGS = (

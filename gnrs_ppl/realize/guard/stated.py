@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
-from gnrs_ppl.realize.mentions import Mark, Marked
+from gnrs_ppl.realize.guard.mentions import Mark, MarkedText
 from gnrs_ppl.realize.phrases import Relation
 from gnrs_ppl.rule.types import Act, Correlation, Force, Operator, Step
 
@@ -66,7 +66,7 @@ class Time(NamedTuple):
 
 
 @dataclass
-class Clause:
+class StatedClause:
     """One act with its modal.
 
     Attributes
@@ -101,7 +101,7 @@ class Clause:
 
 
 @dataclass
-class Said:
+class StatedRule:
     """What a text states, each list in the order of the text; lists of names stand as they were listed there.
 
     ``anyone`` tells that anybody's act opens an instance, ``unfiltered`` of which kinds the scope filters nothing, ``unused`` that no time
@@ -126,7 +126,7 @@ class Said:
     unused: list[bool] = field(default_factory=list)
     front: list[Time] = field(default_factory=list)
     pending: list[bool] = field(default_factory=list)
-    clauses: list[Clause] = field(default_factory=list)
+    clauses: list[StatedClause] = field(default_factory=list)
     evidence: list[Names] = field(default_factory=list)
     operators: list[tuple[Operator, int | None]] = field(default_factory=list)
     evidence_forces: list[Force] = field(default_factory=list)
@@ -149,7 +149,7 @@ class Said:
 class Cursor:
     """A marked text, a place in it, and what was read."""
 
-    def __init__(self, marked: Marked, said: Said) -> None:
+    def __init__(self, marked: MarkedText, said: StatedRule) -> None:
         self.marked, self.said = marked, said
         self.text, self.at = "", 0
 

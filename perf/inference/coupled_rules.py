@@ -1,4 +1,4 @@
-"""What a good structure of a charter costs: every method against the bound, or against the best score that anyone found."""
+"""What a good structure of coupled rules costs: every method against the bound, or against the best score that anyone found."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gnrs_ppl.inference.cpsat import solve
 from gnrs_ppl.inference.metropolis import State, init
 from gnrs_ppl.inference.result import Chains
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
-from gnrs_ppl.models.charters import charter
 from gnrs_ppl.models.energy import Tables, log_prior
+from gnrs_ppl.models.synthetic import coupled_rules
 from inference.common import NEAR, REACHED, Row, Size, alike, seconds_of
 
 
@@ -65,7 +65,7 @@ class Anneal(NamedTuple):
     settings: tuple[tuple[str, Any], ...] = ()
 
 
-ANNEALS = {  # chosen on charters of other seeds than those measured
+ANNEALS = {  # chosen on sets of other seeds than those measured
     "gibbs": Anneal(2, 40, 0.04, 0.005, (("block_probability", 0.0),)),
     "metropolis": Anneal(16, 250, 0.05, 0.003),
     "informed": Anneal(8, 4, 0.05, 0.005),
@@ -74,7 +74,7 @@ LARGEST = {"informed": (8, 32), "tempering": (16, 32), "smc": (8, 32)}  # larger
 
 
 Searcher = Callable[[int], Timeline]
-"""A method made ready for one charter: a run by seed."""
+"""A method made ready for one set of coupled rules: a run by seed."""
 
 
 def annealer(kernel: str) -> Callable[[Tables, Sequence[Tables]], Searcher]:
@@ -213,19 +213,19 @@ def search(run: Searcher, target: float, patience: float) -> Timeline:
     return Timeline(joined[0], joined[1], np.maximum.accumulate(joined[2]), max(part.compile for part in parts))
 
 
-def charter_costs(size: Size, shapes: Sequence[tuple[int, int]], grading: float, limit: float) -> Iterator[Row]:
-    """One row for each charter and method; the solver's own first incumbent that is near enough stands for it."""
+def coupled_costs(size: Size, shapes: Sequence[tuple[int, int]], grading: float, limit: float) -> Iterator[Row]:
+    """One row for each set of rules and method; the solver's own first incumbent that is near enough stands for it."""
     for rules, options in shapes:
         seeds = size.seeds[:2] if grading else size.seeds
-        spaces = alike([charter(rules, options, seed, grading=grading) for seed in seeds])
+        spaces = alike([coupled_rules(rules, options, seed, grading=grading) for seed in seeds])
         for seed, tables in zip(seeds, spaces, strict=True):
-            building = seconds_of(lambda seed=seed, shape=(rules, options): charter(*shape, seed, grading=grading))
-            for row in one_charter(size, tables, spaces, (rules, options), bool(grading), limit):
+            building = seconds_of(lambda seed=seed, shape=(rules, options): coupled_rules(*shape, seed, grading=grading))
+            for row in one_set(size, tables, spaces, (rules, options), bool(grading), limit):
                 extra = {"tables": building} if row["method"] == "cpsat" else {}
                 yield {"rules": rules, "options": options, "seed": seed, "grading": grading} | row | extra
 
 
-def one_charter(size: Size, tables: Tables, spaces: Sequence[Tables], shape: tuple[int, int], graded: bool, limit: float) -> Iterator[Row]:
+def one_set(size: Size, tables: Tables, spaces: Sequence[Tables], shape: tuple[int, int], graded: bool, limit: float) -> Iterator[Row]:
     solved = solve(tables, seconds=limit)
     target = solved.bound - NEAR * abs(solved.bound)
     # Where the bound is weak, the best score that anyone found is the mark, and everyone gets the same time.
@@ -254,8 +254,8 @@ def one_charter(size: Size, tables: Tables, spaces: Sequence[Tables], shape: tup
         yield made | {"compile": line.compile, "setting": how(method)} | row
 
 
-def charter_summary(rows: Sequence[Row]) -> Iterator[Row]:
-    """Per shape and method the median over seeds; the best of our kernels on each charter beside CP-SAT."""
+def coupled_summary(rows: Sequence[Row]) -> Iterator[Row]:
+    """Per shape and method the median over seeds; the best of our kernels on each set beside CP-SAT."""
 
     def median(values: Sequence[float | None]) -> float | None:
         middle = statistics.median([math.inf if v is None else v for v in values])
@@ -280,9 +280,9 @@ def charter_summary(rows: Sequence[Row]) -> Iterator[Row]:
             }
     large = [r for r in rows if r["rules"] >= 8]
     if large:
-        charters = dict.fromkeys((r["rules"], r["options"], r["seed"]) for r in large)
-        ours = [min((r["seconds"] or math.inf for r in large if key(r) == c and r["method"] in OURS), default=math.inf) for c in charters]
-        theirs = [next(r["seconds"] or math.inf for r in large if key(r) == c and r["method"] == "cpsat") for c in charters]
+        sets = dict.fromkeys((r["rules"], r["options"], r["seed"]) for r in large)
+        ours = [min((r["seconds"] or math.inf for r in large if key(r) == c and r["method"] in OURS), default=math.inf) for c in sets]
+        theirs = [next(r["seconds"] or math.inf for r in large if key(r) == c and r["method"] == "cpsat") for c in sets]
         ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
         yield {
             "what": "8 rules or more: best of our kernels, median s",

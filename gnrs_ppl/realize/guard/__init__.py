@@ -14,12 +14,12 @@ from typing import NamedTuple
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import one_line
 from gnrs_ppl.realize.english import duration
+from gnrs_ppl.realize.guard.evidence import EvidenceReader
+from gnrs_ppl.realize.guard.mentions import MarkedText, Unreadable, mark
+from gnrs_ppl.realize.guard.norm import NormReader
+from gnrs_ppl.realize.guard.stated import Names, StatedClause, StatedRule, Time, Unread
+from gnrs_ppl.realize.guard.steps import StepReader, is_procedure
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.loose import Clause, Names, Said, Time, Unread
-from gnrs_ppl.realize.loose_evidence import EvidenceReader
-from gnrs_ppl.realize.loose_norm import NormReader
-from gnrs_ppl.realize.loose_steps import StepReader, is_procedure
-from gnrs_ppl.realize.mentions import Marked, Unreadable, mark
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.realize.phrases import RELATIONS, Relation
 from gnrs_ppl.realize.recover import recovered
@@ -103,10 +103,10 @@ class _RuleReader(NormReader, EvidenceReader):
             raise Unread(units[0])
 
 
-def _read(marked: Marked, rule: Structure) -> Said:
+def _read(marked: MarkedText, rule: Structure) -> StatedRule:
     if stutter := _STUTTER.search(marked.text):
         raise Unread(marked.text[stutter.start() :])
-    said = Said()
+    said = StatedRule()
     reader, steps = _RuleReader(marked, said), StepReader(marked, said, rule.procedure)
     for sentence in re.split(r"(?<= )\. ", marked.text):
         units = [f"{unit.strip()} " for unit in sentence.split(" ; ") if unit.strip()]
@@ -118,7 +118,7 @@ def _read(marked: Marked, rule: Structure) -> Said:
     return said
 
 
-def _shown(text: str, marked: Marked, lexicon: Lexicon) -> str:
+def _shown(text: str, marked: MarkedText, lexicon: Lexicon) -> str:
     """Marked text with words in place of marks."""
 
     def words(match: re.Match[str]) -> str:
@@ -138,7 +138,7 @@ class _Facts(NamedTuple):
     problems: list[str]
 
 
-def _compared(rule: Structure, said: Said) -> list[str]:
+def _compared(rule: Structure, said: StatedRule) -> list[str]:
     wanted, told = _wanted(rule), _told(rule, said)
     return [
         *(wanted - told.lines).elements(),
@@ -220,7 +220,7 @@ def _act(act: Act) -> str:
     return " or ".join([" ".join([repr(act.activity), *parts]), *map(_act, act.alternatives)])
 
 
-def _told(rule: Structure, said: Said) -> _Facts:
+def _told(rule: Structure, said: StatedRule) -> _Facts:
     lines: list[str] = []
     problems: list[str] = []
     _tell_people(rule, said, lines, problems)
@@ -235,7 +235,7 @@ def _told(rule: Structure, said: Said) -> _Facts:
     return _Facts(Counter(lines), problems)
 
 
-def _tell_people(rule: Structure, said: Said, lines: list[str], problems: list[str]) -> None:
+def _tell_people(rule: Structure, said: StatedRule, lines: list[str], problems: list[str]) -> None:
     """Roles of the scope, and who bears the norm."""
     scope, bearer, opener = rule.scope.roles, rule.norm.bearer, rule.trigger.act
     openers = list(said.trigger_roles)
@@ -272,7 +272,7 @@ def _tell_people(rule: Structure, said: Said, lines: list[str], problems: list[s
     lines[:] = list(dict.fromkeys(lines))
 
 
-def _tell_office(office: str, said: Said, clause: Clause, lines: list[str], problems: list[str]) -> None:
+def _tell_office(office: str, said: StatedRule, clause: StatedClause, lines: list[str], problems: list[str]) -> None:
     named = [c.bearer for c in said.clauses[: said.clauses.index(clause)] if isinstance(c.bearer, tuple)]
     bearer = named[-1] if clause.bearer == "person" and named else clause.bearer
     if bearer == (office,) and not clause.universal:
@@ -286,7 +286,7 @@ def _series(names: Names) -> str:
     return " and ".join(map(repr, names)) or "anyone"
 
 
-def _tell_opening(rule: Structure, said: Said, lines: list[str], problems: list[str]) -> None:
+def _tell_opening(rule: Structure, said: StatedRule, lines: list[str], problems: list[str]) -> None:
     """The act that opens an instance, where and on what."""
     act = rule.trigger.act
     for what, found, wanted in (
@@ -314,7 +314,7 @@ def _tell_opening(rule: Structure, said: Said, lines: list[str], problems: list[
         problems.append("trigger: for each person")
 
 
-def _tell_clause(rule: Structure, said: Said, clause: Clause, lines: list[str], problems: list[str]) -> None:
+def _tell_clause(rule: Structure, said: StatedRule, clause: StatedClause, lines: list[str], problems: list[str]) -> None:
     """One act the text asks for or forbids."""
     earlier = [c for c in said.clauses if c.group < clause.group]
     parallel = all(any(time.pronoun in _OPENING_ACT for time in c.times) for c in earlier)
@@ -336,7 +336,7 @@ def _tell_clause(rule: Structure, said: Said, clause: Clause, lines: list[str], 
     lines += [line] if line not in lines else []
 
 
-def _where(clause: Clause, said: Said) -> tuple[Relation, Duration | str | None, bool]:
+def _where(clause: StatedClause, said: StatedRule) -> tuple[Relation, Duration | str | None, bool]:
     """Relation and length of a clause, and whether they may be read in two ways; its own times go before those in front of it."""
     own = {t.relation for t in clause.times}
     due = {t.length for t in (*clause.times, *clause.front) if t.firm and isinstance(t.length, Duration)}
@@ -354,7 +354,7 @@ def _where(clause: Clause, said: Said) -> tuple[Relation, Duration | str | None,
     return relation, length or ("case" if relation == "after" else None), ambiguous
 
 
-def _lengths(times: Iterable[Time], said: Said) -> list[Duration | str | None]:
+def _lengths(times: Iterable[Time], said: StatedRule) -> list[Duration | str | None]:
     """Distinct lengths; None for a period that could be any of several."""
     found: list[Duration | str | None] = []
     for time in times:
@@ -368,7 +368,7 @@ def _lengths(times: Iterable[Time], said: Said) -> list[Duration | str | None]:
     return list(dict.fromkeys(found))
 
 
-def _tell_window(rule: Structure, said: Said, lines: list[str], problems: list[str]) -> None:
+def _tell_window(rule: Structure, said: StatedRule, lines: list[str], problems: list[str]) -> None:
     """The time for which an instance stays open: said as a period, or as the time in which something is due."""
     window = rule.trigger.window
     lengths = {_where(clause, said)[1] for clause in said.clauses}
@@ -382,7 +382,7 @@ def _tell_window(rule: Structure, said: Said, lines: list[str], problems: list[s
     problems += [f"not in the rule: a period of {length}" for length in strange]
 
 
-def _tell_evidence(rule: Structure, said: Said, lines: list[str], problems: list[str]) -> None:
+def _tell_evidence(rule: Structure, said: StatedRule, lines: list[str], problems: list[str]) -> None:
     """Logs, operator, and the acts they show."""
     targets = {c.target.activity for c in rule.norm.constraints}
     plain = rule.norm.force != "may" and all(c.positive for c in rule.norm.constraints)

@@ -6,8 +6,8 @@ import re
 from typing import Literal
 
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.realize.loose import ANYONE, NOUN, PERSON, THE, Anchor, Clause, Names, Time
-from gnrs_ppl.realize.loose_opening import OpeningReader
+from gnrs_ppl.realize.guard.opening import OpeningReader
+from gnrs_ppl.realize.guard.stated import ANYONE, NOUN, PERSON, THE, Anchor, Names, StatedClause, Time
 from gnrs_ppl.realize.phrases import Relation
 from gnrs_ppl.rule.types import Act, Force
 from gnrs_ppl.words import OFTEN
@@ -255,7 +255,7 @@ class NormReader(OpeningReader):
         bearer: Names | Literal["person", "act"] = (
             self.names(doer) if doer else "person" if found[1] in ("their ", "his or her ") else "act"
         )
-        clause = Clause(bearer, *modal, Act(activity=self.name(found[2])), self.next_group(), front=tuple(self.said.front))
+        clause = StatedClause(bearer, *modal, Act(activity=self.name(found[2])), self.next_group(), front=tuple(self.said.front))
         self.said.clauses.append(clause)
         self.tails(clause, [])
         return True
@@ -278,7 +278,7 @@ class NormReader(OpeningReader):
 
     def group(self, bearer: Names | Literal["person", "act"], force: Force, positive: bool, *, universal: bool, identified: bool) -> bool:
         """The acts under one modal; a time behind the last of them holds for those before it that state none."""
-        number, clauses, joint = self.next_group(), list[Clause](), ""
+        number, clauses, joint = self.next_group(), list[StatedClause](), ""
         while True:
             self.take(r"also|both|each")
             times = self.times_first()
@@ -286,7 +286,7 @@ class NormReader(OpeningReader):
             act = self.target()
             if act is None:
                 return False
-            clause = Clause(bearer, force, positive and not turned, act, number, universal, identified, times=times)
+            clause = StatedClause(bearer, force, positive and not turned, act, number, universal, identified, times=times)
             clause.front = tuple(self.said.front)
             self.said.clauses.append(clause)
             self.tails(clause, clauses)
@@ -341,7 +341,7 @@ class NormReader(OpeningReader):
 
     # What stands behind an act
 
-    def tails(self, clause: Clause, before: list[Clause]) -> None:
+    def tails(self, clause: StatedClause, before: list[StatedClause]) -> None:
         """How often, when, for whom, except."""
         while self.at < len(self.text):
             if clause.counted is None and (counted := self.counted(clause.positive)):
@@ -349,7 +349,7 @@ class NormReader(OpeningReader):
             elif not self.attempt(lambda: self.tail(clause, before)):
                 return
 
-    def tail(self, clause: Clause, before: list[Clause]) -> bool:
+    def tail(self, clause: StatedClause, before: list[StatedClause]) -> bool:
         """One of them, with the comma before it."""
         self.take(",")
         if self.take(r"(?:(?:and|all|both|each) )?(?:with)?in (?:that|this|the) case"):

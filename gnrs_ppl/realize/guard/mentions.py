@@ -55,7 +55,7 @@ class Mark(NamedTuple):
     joint: Joint = ""
 
 
-class Marked(NamedTuple):
+class MarkedText(NamedTuple):
     """A text as words and marks with single blanks between them, and what the marks stand for."""
 
     text: str
@@ -68,7 +68,7 @@ class Unreadable(ValueError):
     """Characters that no rule text needs."""
 
 
-def mark(text: str, lexicon: Lexicon, named: Iterable[tuple[Kind, str]] = ()) -> Marked:
+def mark(text: str, lexicon: Lexicon, named: Iterable[tuple[Kind, str]] = ()) -> MarkedText:
     """Mark the names, durations and numbers of a text.
 
     Parameters
@@ -115,7 +115,7 @@ def mark(text: str, lexicon: Lexicon, named: Iterable[tuple[Kind, str]] = ()) ->
             at = plain.index(" ", at)
         else:
             raise Unreadable(f"the character {plain[at]!r}")
-    return Marked(" ".join(_folded(tokens, marks)) + " ", marks, durations, numbers)
+    return MarkedText(" ".join(_folded(tokens, marks)) + " ", marks, durations, numbers)
 
 
 def _plain(text: str) -> str:

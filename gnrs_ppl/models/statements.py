@@ -5,34 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gnrs_ppl.reading.types import Reading, Readings
-from gnrs_ppl.rule.types import Constraint, Structure
+from gnrs_ppl.rule.types import Constraint, Norm, Structure, Trigger
 
 
 def statements_said(structure: Structure, readings: Readings) -> tuple[bool, ...]:
     """For each statement, whether the rule says it as it is most probably read."""
-    return tuple(says(structure, statement.best) for statement in readings.statements)
+    return tuple(says(structure.trigger, structure.norm, statement.best) for statement in readings.statements)
 
 
-def says(structure: Structure, reading: Reading) -> bool:
+def says(trigger: Trigger, norm: Norm, reading: Reading) -> bool:
     """Whether the norm has a constraint of the reading's template on each of its targets, with what the reading says of it.
 
-    Where the reading has an activation, the trigger or the constraint's ``after`` is that act; a second activation is ``after``; a
-    stated duration is the deadline, an exception the act that excuses. What one act or another is to do, one constraint says.
+    Where the reading has an activation, the trigger or the constraint's ``after`` is that act; a second activation is ``after``;
+    a stated duration is the deadline, an exception the act that excuses; who opened it is asked, or kept out, where the sentence
+    says the same person or another. What one act or another is to do, one constraint says.
     """
-    if (reading.force == "may") != (structure.norm.force == "may"):
+    if (reading.force == "may") != (norm.force == "may"):
         return False
     names = [act.activity for act in reading.targets]
     wanted = [set(names)] if reading.joint == "any" else [{name} for name in names]
-    fitting = [set(c.target.activities) for c in structure.norm.constraints if _fits(structure, c, reading)]
+    fitting = [set(c.target.activities) for c in norm.constraints if _fits(trigger, c, reading) and _by_whom(norm, c, reading)]
     return all(any(acts <= found for found in fitting) for acts in wanted)
 
 
-def _fits(structure: Structure, constraint: Constraint, reading: Reading) -> bool:
+def _fits(trigger: Trigger, constraint: Constraint, reading: Reading) -> bool:
     asked_in_time = reading.template == "existence" and reading.activation is None and reading.count == 1 and reading.time is not None
     if constraint.template != reading.template and not (asked_in_time and constraint.template == "response"):
         return False
     duration = reading.time.duration if reading.time and not reading.time.working_days else None
-    opened = set(_openers(structure, constraint))
+    opened = set(_openers(trigger, constraint))
     return (
         constraint.count == (reading.count if reading.template in ("existence", "exactly", "absence") else 1)
         and (reading.activation is None or reading.activation.activity in opened)
@@ -42,7 +43,17 @@ def _fits(structure: Structure, constraint: Constraint, reading: Reading) -> boo
     )
 
 
-def _openers(structure: Structure, constraint: Constraint) -> Iterator[str]:
-    for act in (structure.trigger.act, constraint.after.act if constraint.after else None):
+def _by_whom(norm: Norm, constraint: Constraint, reading: Reading) -> bool:
+    """Whether the one who opened it is asked, or is kept out, where the sentence says so."""
+    if reading.who is None or reading.activation is None:
+        return True
+    if reading.who == "same_person":
+        return norm.correlation(constraint) == "same_resource"
+    others = (c for c in norm.constraints if c.template == "not_coexistence" and norm.correlation(c) == "same_resource")
+    return any(c.target == constraint.target for c in others)
+
+
+def _openers(trigger: Trigger, constraint: Constraint) -> Iterator[str]:
+    for act in (trigger.act, constraint.after.act if constraint.after else None):
         if act is not None:
             yield from act.activities

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gnrs_ppl.realize.loose import THE, Cursor, Said, Unread
-from gnrs_ppl.realize.mentions import Marked
+from gnrs_ppl.realize.guard.mentions import MarkedText
+from gnrs_ppl.realize.guard.stated import THE, Cursor, StatedRule, Unread
 from gnrs_ppl.rule.types import Procedure, Step
 
 _RECORDS = r"(?:the |these |those )?(?:records?|logs?|evidence)"
@@ -87,7 +87,7 @@ _CONSULTED = r"(?:inspected|checked|consulted|examined|reviewed)"
 class StepReader(Cursor):
     """Reads sentences about the procedure; a step's stage is that of the rule's step of the same name."""
 
-    def __init__(self, marked: Marked, said: Said, procedure: Procedure) -> None:
+    def __init__(self, marked: MarkedText, said: StatedRule, procedure: Procedure) -> None:
         super().__init__(marked, said)
         self.stages = {step.name: step.stage for step in procedure.steps}
         self.count = len(procedure.steps)

@@ -1,4 +1,4 @@
-"""Two pictures of a fit: loss and weights by step, and posterior against prior."""
+"""Two plots of a fit: loss and weights by step, and posterior against prior."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's, told apart by most eyes."""
 
-PICTURES = ("fit.png", "posterior.png")
+PLOTS = ("fit.png", "posterior.png")
 
 
 def plots(fit: Fit, folder: Path) -> list[Path]:
@@ -37,7 +37,7 @@ def plots(fit: Fit, folder: Path) -> list[Path]:
     except ImportError:
         raise InputError("plots need matplotlib, which is not installed", "pip install 'gnrs-ppl[plots]'") from None
     files = []
-    for name, size, draw in zip(PICTURES, ((9, 3.6), (9, 5)), (_steps, _posterior), strict=True):
+    for name, size, draw in zip(PLOTS, ((9, 3.6), (9, 5)), (_steps, _posterior), strict=True):
         figure, content = Figure(figsize=size, layout="constrained"), io.BytesIO()
         draw(fit, figure)
         figure.savefig(content, format="png", dpi=120)

@@ -1,0 +1,104 @@
+"""Damaged sources: imported whole, or refused in one line with nothing written."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from fuzz import examples
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_import import (
+    MODEL,
+    ROWS,
+    XES_NAMES,
+    shop,
+    write_csv,
+    write_json_lines,
+    write_ocel_json,
+    write_ocel_sqlite,
+    write_ocel_xml,
+    write_parquet,
+    write_xes,
+)
+
+import gnrs_ppl as gnrs
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.importing import import_source
+from gnrs_ppl.importing.run import FILES
+
+pytestmark = pytest.mark.fuzz
+FEW = ROWS[:8]
+TOKENS = [
+    b"<", b">", b"/>", b"&", b"&lt;", b'"', b"'", b"\0", b"\xff", b"\xef\xbb\xbf", b"\n", b",", b";", b"{", b"}", b"[", b"]", b":", b"null", b"1e999", b"NaN",
+    b"<!DOCTYPE log [<!ENTITY a 'b'>]>", b"&a;", b"<trace>", b"</trace>", b"<event>", b"</log>", b"<list>", b"time:timestamp", b"9999-12-31T23:59:59+14:00",
+    b"0001-01-01", b"2024-02-30T00:00:00", b"2024-01-01T10:00:00+99:99", b"\xe2\x80\xae", b"\x1b[31m", b"=cmd()", b"' OR 1=1 --", b"\\ud800", b"-0", b"case_id",
+    b"must not", b"x" * 300, b"\xe2\x80\xa8", b"true", b"ocel_id", b"\x85", b"\x1f\x8b", b"PAR1", b"SQLite format 3\0",
+]  # fmt: skip
+
+
+def sources() -> dict[str, bytes]:
+    """A small whole source of each format."""
+    named = [{XES_NAMES.get(key, key): value for key, value in row.items()} for row in FEW]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        made = [
+            write_csv(folder / "log.csv", FEW), write_csv(folder / "log.csv.gz", FEW), write_json_lines(folder / "log.jsonl", FEW),
+            write_parquet(folder / "log.parquet", FEW), write_xes(folder / "log.xes", named), write_xes(folder / "log.xes.gz", named),
+            write_ocel_json(folder / "log.json"), write_ocel_xml(folder / "log.xml"), write_ocel_sqlite(folder / "log.sqlite"), shop(folder / "shop.sqlite"),
+        ]  # fmt: skip
+        (folder / "log.bpmn").write_text(MODEL)
+        return {path.name: path.read_bytes() for path in [*made, folder / "log.bpmn"]}
+
+
+SOURCES = sources()
+
+
+def damaged(content: bytes, chance: random.Random, cuts: int) -> bytes:
+    """Some places of the bytes cut, doubled, swapped, or with something else in them."""
+    for _ in range(cuts):
+        at = chance.randrange(len(content) + 1)
+        reach = min(len(content), at + chance.choice([1, 1, 2, 5, 20, 200]))
+        what = chance.randrange(6)
+        if what == 0:
+            content = content[:at] + content[reach:]
+        elif what == 1:
+            content = content[:at] + content[at:reach] * 2 + content[reach:]
+        elif what == 2:
+            content = content[:at] + chance.choice(TOKENS) + content[at:]
+        elif what == 3:
+            content = content[:at] + chance.choice(TOKENS) + content[reach:]
+        elif what == 4:
+            content = content[:at] + chance.randbytes(reach - at) + content[reach:]
+        else:
+            content = content[:reach] if chance.random() < 0.2 else content[reach:] + content[:reach] if chance.random() < 0.1 else content
+    return content
+
+
+@given(name=st.sampled_from(sorted(SOURCES)), seed=st.integers(0, 2**32), cuts=st.integers(1, 6))
+@settings(max_examples=examples(250), deadline=None, suppress_health_check=list(HealthCheck))
+def test_a_damaged_source_is_imported_whole_or_refused(name: str, seed: int, cuts: int) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="gnrs-fuzz-"))
+    try:
+        (folder / name).write_bytes(damaged(SOURCES[name], random.Random(seed), cuts))
+        said = ""
+        try:
+            done = import_source(folder / name, folder / "out")
+        except InputError as error:
+            said = str(error)
+        if said:
+            assert "\n" not in said
+            assert not (folder / "out").exists()
+            assert [path.name for path in folder.iterdir()] == [name]
+        else:
+            assert done.rows + done.aside == done.read
+            assert {path.name for path in (folder / "out").iterdir()} - {"gnrs-manifest.json"} == {*FILES} - (
+                {"events.parquet"} if name.endswith("bpmn") else set()
+            )
+            loaded = gnrs.load_context(str(folder / "out" / "context.yaml"))
+            assert loaded.records.prospective or loaded.log.events == done.rows
+    finally:
+        shutil.rmtree(folder)
