@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -61,7 +61,7 @@ class Finding(NamedTuple):
         Stays the same from version to version.
     where : str
         Field of the context, or channel, column or act of the log.
-    count : int
+    amount : int
         Rows, names or cases that it is about.
     names : frozenset of (kind, name)
         What it is about, in the terms of a rule; columns of the log are of kind ``column``.
@@ -73,7 +73,7 @@ class Finding(NamedTuple):
     severity: Severity
     where: str
     problem: str
-    count: int
+    amount: int
     example: str
     fix: str
     names: frozenset[tuple[str, str]] = frozenset()
@@ -82,7 +82,7 @@ class Finding(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
         return {
-            "code": self.code, "severity": self.severity, "where": self.where, "problem": self.problem, "count": self.count,
+            "code": self.code, "severity": self.severity, "where": self.where, "problem": self.problem, "count": self.amount,
             "example": self.example, "fix": self.fix, "safe_fix": bool(self.edits),
         }  # fmt: skip
 
@@ -92,7 +92,7 @@ class Found(NamedTuple):
 
     where: str
     problem: str
-    count: int
+    amount: int
     example: str
     fix: str
     names: frozenset[tuple[str, str]] = frozenset()
@@ -340,13 +340,13 @@ def unreadable_times(m: Material) -> Iterator[Found]:
 def times_without_offset(m: Material) -> Iterator[Found]:
     """Times of day that carry no offset where none is declared, and logs in which some carry one and others do not."""
     carried = _offsets_carried(m)
-    if carried is not None and carried.bare and m.records.offset is None:
+    if carried is not None and carried.bare and m.records.offset is None and m.records.zone is None:
         yield Found(
             "timestamp",
-            f"{carried.bare:,} times carry no offset, and none is declared",
+            f"{carried.bare:,} times carry no offset, and neither offset nor zone is declared",
             carried.bare,
             f"row {carried.first_bare}",
-            "state records.offset, such as +01:00; gnrs import --zone reads them in a zone with its summer time",
+            "state records.zone, such as Europe/Amsterdam, or records.offset, such as +01:00",
         )
 
 
@@ -359,7 +359,7 @@ def offsets_on_some(m: Material) -> Iterator[Found]:
             f"{carried.told:,} times carry an offset, {carried.bare:,} do not and take records.offset",
             carried.bare,
             f"row {carried.first_bare}",
-            "write the offset on every row; a local time in summer is an hour off otherwise",
+            "write the offset on every row, or state records.zone: a local time in summer is an hour off otherwise",
             frozenset({("column", "timestamp")}),
         )
 
@@ -691,7 +691,7 @@ def outside_coverage(m: Material) -> Iterator[Found]:
                 f"records.channels.{channel.name}.coverage",
                 f"{found[0][0]:,} rows stand outside it",
                 found[0][0],
-                f"event {found[0][2]} at {_local(found[0][1], m.records.offset)}",
+                f"event {found[0][2]} at {_local(found[0][1], m.records.clock)}",
                 "correct the coverage: in the time it leaves out, silence proves nothing",
                 frozenset({("channel", channel.name)}),
             )
@@ -930,5 +930,5 @@ def _offset(minutes: int) -> str:
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
 
 
-def _local(instant: datetime, offset: int | None) -> str:
-    return (instant + timedelta(minutes=offset or 0)).isoformat(" ", "seconds")
+def _local(instant: datetime, clock: tzinfo) -> str:
+    return instant.replace(tzinfo=UTC).astimezone(clock).replace(tzinfo=None).isoformat(" ", "seconds")
