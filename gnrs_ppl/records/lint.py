@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.context.files import _parse_yaml, parse_json, read_data, read_text, validated
+from gnrs_ppl.context.files import parse_json, parse_yaml, read_data, read_text, validated
 from gnrs_ppl.context.load import Context, _ContextFile, check_names, nearest, to_json, with_log
 from gnrs_ppl.context.log import _ISO, EventLog, resolved
 from gnrs_ppl.context.output import check_file, write_all
@@ -340,13 +340,13 @@ def unreadable_times(m: Material) -> Iterator[Found]:
 def times_without_offset(m: Material) -> Iterator[Found]:
     """Times of day that carry no offset where none is declared, and logs in which some carry one and others do not."""
     carried = _offsets_carried(m)
-    if carried is not None and carried.bare and m.records.offset is None:
+    if carried is not None and carried.bare and m.records.offset is None and m.records.zone is None:
         yield Found(
             "timestamp",
             f"{carried.bare:,} times carry no offset, and none is declared",
             carried.bare,
             f"row {carried.first_bare}",
-            "state records.offset, such as +01:00; gnrs import --zone reads them in a zone with its summer time",
+            "state records.zone, such as Europe/Amsterdam, or records.offset, such as +01:00",
         )
 
 
@@ -691,7 +691,7 @@ def outside_coverage(m: Material) -> Iterator[Found]:
                 f"records.channels.{channel.name}.coverage",
                 f"{found[0][0]:,} rows stand outside it",
                 found[0][0],
-                f"event {found[0][2]} at {_local(found[0][1], m.records.offset)}",
+                f"event {found[0][2]} at {_local(found[0][1], m.records.clock)}",
                 "correct the coverage: in the time it leaves out, silence proves nothing",
                 frozenset({("channel", channel.name)}),
             )
@@ -855,7 +855,7 @@ def _findings(material: Material, checks: Sequence[Check]) -> tuple[Finding, ...
 def _material(reference: str | Path, log: Path | None) -> Material:
     path, refusals = Path(reference), list[InputError]()
     if re.fullmatch(r"GNRS-\d+|RC-[A-Z]+-\d+", str(reference)):
-        context = load_context(reference, log)
+        context = load_context(reference, log, goalless=True)
         return Material(
             json.loads(to_json(context)), context.schema, context.records, None, None if context.records.prospective else context.log
         )
@@ -885,7 +885,7 @@ def _no_worse(before: str, after: str, path: Path) -> bool:
 
 def _speakable(text: str, path: Path) -> int:
     try:
-        parsed = _parsed(parse_json(text, str(path)) if path.suffix == ".json" else _parse_yaml(text, str(path)), path)
+        parsed = _parsed(parse_json(text, str(path)) if path.suffix == ".json" else parse_yaml(text, str(path)), path)
     except InputError:
         return 0
     try:
@@ -930,5 +930,5 @@ def _offset(minutes: int) -> str:
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
 
 
-def _local(instant: datetime, offset: int | None) -> str:
-    return (instant + timedelta(minutes=offset or 0)).isoformat(" ", "seconds")
+def _local(instant: datetime, clock: tzinfo) -> str:
+    return instant.replace(tzinfo=UTC).astimezone(clock).replace(tzinfo=None).isoformat(" ", "seconds")
