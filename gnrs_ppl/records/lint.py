@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.context.files import parse_json, parse_yaml, read_data, read_text, validated
-from gnrs_ppl.context.load import Context, _ContextFile, check_names, nearest, to_json, with_log
+from gnrs_ppl.context.load import NO_GOAL, Context, _ContextFile, check_names, nearest, to_json, with_log
 from gnrs_ppl.context.log import _ISO, EventLog, resolved
 from gnrs_ppl.context.output import check_file, write_all
 from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, coarsest
@@ -862,7 +862,7 @@ def _material(reference: str | Path, log: Path | None) -> Material:
     data = read_data(path)
     parsed = _parsed(data, path)
     records = with_log(parsed.records, log)
-    context = Context(parsed.goal, parsed.institution, records, None, str(path), path.parent)
+    context = Context(parsed.goal or NO_GOAL, parsed.institution, records, None, str(path), path.parent)
     cells, events = None, None
     try:
         check_names(context)
