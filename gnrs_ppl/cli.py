@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout, suppress
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -89,6 +89,14 @@ class Split(StrEnum):
     dev = "dev"
     test = "test"
     ood = "ood"
+
+
+class Described(StrEnum):
+    """Files whose fields are described."""
+
+    context = "context"
+    rule = "rule"
+    log = "log"
 
 
 class DateOrder(StrEnum):
@@ -458,6 +466,20 @@ def lint(
         print_findings(found)
     if found.failed:
         raise typer.Exit(1)
+
+
+@app.command()
+def schema(
+    kind: Annotated[Described, typer.Argument(metavar="[context|rule|log]", help="Which file.", show_default=False)] = Described.context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON Schema, for editors.")] = False,
+) -> None:
+    """Say what each field of a context file, a rule file or a log means."""
+    from gnrs_ppl.report.schema import json_schema, print_schema
+
+    if as_json:
+        print(to_json(json_schema(kind.value)))
+    else:
+        print_schema(kind.value)
 
 
 @app.command()
@@ -957,7 +979,8 @@ def _lacking() -> str | None:
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        code = app(args=arguments, standalone_mode=False) or 0
+        with _help_unpadded(sys.argv[1:] if arguments is None else arguments):
+            code = app(args=arguments, standalone_mode=False) or 0
         sys.stdout.flush()  # a full disk shows here at the latest
         return int(code)
     except GnrsError as error:
@@ -980,6 +1003,16 @@ def run(arguments: list[str] | None = None) -> int:
                 one_line(f"{error.filename or 'output'}: cannot be written ({error.strerror}); make room, then run it again"), 2
             )
         return _unexpected(error)
+
+
+def _help_unpadded(arguments: list[str]) -> AbstractContextManager[Any]:
+    """Typer's help goes into a pipe without the spaces that fill its lines, as our own text does."""
+    if sys.stdout.isatty() or not ("--help" in arguments or arguments in ([], ["goal"])):
+        return nullcontext()
+    from gnrs_ppl.terminal import Unpadded
+
+    stream: Any = Unpadded(sys.stdout)
+    return redirect_stdout(stream)
 
 
 def _unexpected(error: BaseException) -> int:

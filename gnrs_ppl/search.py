@@ -119,7 +119,11 @@ def _blocked(graph: AndOrGraph, tables: Tables) -> str:
     if not broken:
         return f"there is one ({chosen}); try more --steps or --chains, or --kernel exact"
     names = " and ".join(flag.name for flag in broken)
-    return f"no feasible structure: the nearest ({chosen}) still breaks {names}; {'; '.join(flag.remedy for flag in broken)}"
+    context = graph.facts.context
+    unseen = [act for act in context.goal.required if not context.profile.counts.get(("action", act))]
+    why = [f"goal.required: no row shows {unseen[0]!r}, take it out or correct schema.actions"] if unseen else []
+    remedies = "; ".join([*why, *(flag.remedy for flag in broken)])
+    return f"no feasible structure: the nearest ({chosen}) still breaks {names}; {remedies}"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ WIDTH = 110
 """Columns of text that goes into a pipe or a file, where ``COLUMNS`` does not say otherwise."""
 
 
-class _Unpadded:
+class Unpadded:
     """A stream to a pipe or a file: lines end with their last sign, not with the spaces that fill a column."""
 
     def __init__(self, stream: IO[str]) -> None:
@@ -38,7 +38,7 @@ def console(width: int = WIDTH) -> Console:
         return Console(highlight=False, markup=False, emoji=False)
     told = os.environ.get("COLUMNS", "")
     width = int(told) if told.isdecimal() and int(told) > 0 else width
-    unpadded: Any = _Unpadded(sys.stdout)
+    unpadded: Any = Unpadded(sys.stdout)
     return Console(file=unpadded, width=width, highlight=False, markup=False, emoji=False)
 
 

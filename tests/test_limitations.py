@@ -12,6 +12,7 @@ PAGE = (ROOT / "docs" / "limitations.md").read_text()
 SECTIONS = 9
 
 
+@pytest.mark.slow
 def test_the_blocks_of_the_page_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ortools")
     monkeypatch.chdir(ROOT)

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 import pytest
 import spaces
+from tiers import mostly_slow
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import chains
@@ -70,7 +71,7 @@ def both(kernel: str) -> tuple[Chains, Observed]:
     return run_chains(tables(), **RUN, kernel=kernel, **settings), observe_chains(tables(), observers, **RUN, kernel=kernel, **settings)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["metropolis", "tempering"]))
 def test_what_is_observed_is_what_the_draws_give(kernel: str):
     drawn, found = both(kernel)
     seen = found.observed

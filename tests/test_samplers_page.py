@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from gnrs_ppl.inference.kernels import KERNELS
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "samplers.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_blocks_of_the_page_run() -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert len(blocks) == 6

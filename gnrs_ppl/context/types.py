@@ -281,6 +281,35 @@ class Channel(Frozen):
     """Resolution of its clock; as read from the rows where left out."""
 
 
+class EventRow(Frozen):
+    """A row of the event table: one recorded event. Every cell is text; an empty one says nothing."""
+
+    event_id: str | None = None
+    """A name for the row, of its own; rows are numbered where left out."""
+    case_id: str
+    """The case it belongs to: an order, a patient, a visit."""
+    activity: str
+    """What was done: an action of the schema."""
+    timestamp: Moment
+    """When: an instant with or without offset, or a day."""
+    offset: OffsetText | None = None
+    """How far local time was ahead of UTC, where the timestamp does not say; that of the record layer where left out."""
+    grain: Grain | None = None
+    """Resolution of the timestamp; that of its channel where left out."""
+    resource: str | None = None
+    """Who acted: a person or a machine."""
+    role: str | None = None
+    """In which role of the schema."""
+    object: str | None = None
+    """On which object of the schema, or which thing of that kind."""
+    location: str | None = None
+    """Where, of the schema's locations."""
+    channel: str | None = None
+    """The log it stands in; needed where the record layer declares several."""
+    value: str | None = None
+    """Anything else that was recorded; no rule reads it."""
+
+
 Channels = Annotated[tuple[Channel, ...], BeforeValidator(_terms, json_schema_input_type=list[str | Channel]), AfterValidator(_distinct)]
 
 

@@ -13,7 +13,7 @@ from gnrs_ppl.context.types import Action, Goal, Schema
 from gnrs_ppl.reading import Reading, Readings, read
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
 from gnrs_ppl.realize.english import duration
-from gnrs_ppl.report.reading import said
+from gnrs_ppl.report.reading import reading_in_words
 
 SURE = 0.8
 """A reading at least this probable is not asked about."""
@@ -82,7 +82,7 @@ def _which_reading(goal: Goal, readings: Readings, schema: Schema, ask: Asker) -
         close = [r for r in statement.readings if r.probability >= LEAST_SHARE][: MOST_CHOICES - 1]
         if len(close) < 2 or statement.best.probability >= SURE:
             continue
-        choices = [f"{said(r)}  ({r.probability:.0%})" for r in close]
+        choices = [f"{reading_in_words(r)}  ({r.probability:.0%})" for r in close]
         chosen = ask.choose(f"'{readings.words(statement.span).strip()}' can be read in more than one way.", (*choices, "none of these"))
         if chosen == len(close):
             return ask.line("The sentence")

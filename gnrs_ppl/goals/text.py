@@ -114,7 +114,7 @@ def _scalar(value: Any) -> str:
 
 
 def _root(text: str, source: str) -> yaml.MappingNode:
-    node: Any = yaml.compose(text, Loader=yaml.SafeLoader)  # type: ignore[no-untyped-call]
+    node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
         raise InputError("stands in braces", "write its keys one below the other, or name it .json", source=source)
     return node

@@ -855,7 +855,7 @@ def _findings(material: Material, checks: Sequence[Check]) -> tuple[Finding, ...
 def _material(reference: str | Path, log: Path | None) -> Material:
     path, refusals = Path(reference), list[InputError]()
     if re.fullmatch(r"GNRS-\d+|RC-[A-Z]+-\d+", str(reference)):
-        context = load_context(reference, log)
+        context = load_context(reference, log, goalless=True)
         return Material(
             json.loads(to_json(context)), context.schema, context.records, None, None if context.records.prospective else context.log
         )

@@ -23,9 +23,13 @@ class RuleFile(Frozen):
     model_config = ConfigDict(populate_by_name=True)
 
     title: str = ""
+    """A heading for the rule."""
     rule: Structure
+    """The rule in its five slots."""
     institution: Schema = Field(default=Schema(), alias="schema")
+    """The names the rule uses, with their words."""
     records: RecordLayer | None = None
+    """The record layer the rule was drafted with; that of the context or of the log where left out."""
 
 
 def read_rule(path: Path) -> RuleFile:

@@ -41,20 +41,30 @@ class Levelled(Frozen):
     """
 
     window: Levels | None = None
+    """Windows of the trigger to try."""
     deadline: Levels | None = None
+    """Deadlines to try, for forward duties that state none."""
     count: Counts | None = None
+    """Counts to try, for counting constraints that state none."""
     k: Counts | None = None
+    """Numbers of logs to try."""
     response_time: Levels | None = None
+    """Response times to try."""
 
 
 class Candidate(Frozen, Generic[Content]):
     """One alternative of an OR node: content, parameter levels, and where it comes from."""
 
     id: Name
+    """A name for the candidate, of its own in its slot."""
     content: Content
+    """The slot, as a rule writes it."""
     vary: Levelled = Levelled()
+    """Levels of its parameters to try."""
     sources: Names = ("hand",)
+    """Which source proposed it."""
     provenance: str = ""
+    """Where it comes from, in a sentence."""
 
     @model_validator(mode="after")
     def _levels_belong(self) -> Candidate[Content]:
@@ -100,10 +110,15 @@ class Pools(Frozen):
     """Candidate repositories C_k, one per slot."""
 
     scope: Annotated[tuple[Candidate[Scope], ...], BeforeValidator(_listed), Field(min_length=1)]
+    """Candidates for the scope of the rule."""
     trigger: Annotated[tuple[Candidate[Trigger], ...], BeforeValidator(_listed), Field(min_length=1)]
+    """Candidates for the trigger of the rule."""
     norm: Annotated[tuple[Candidate[Norm], ...], BeforeValidator(_listed), Field(min_length=1)]
+    """Candidates for the norm of the rule."""
     evidence: Annotated[tuple[Candidate[EvidencePolicy], ...], BeforeValidator(_listed), Field(min_length=1)]
+    """Candidates for the evidence of the rule."""
     procedure: Annotated[tuple[Candidate[Procedure], ...], BeforeValidator(_listed), Field(min_length=1)]
+    """Candidates for the procedure of the rule."""
 
     @model_validator(mode="after")
     def _distinct_ids(self) -> Pools:

@@ -71,10 +71,15 @@ class Act(Frozen):
     """
 
     activity: Name
+    """The act: an action of the schema, as the log's activity column has it."""
     location: Name | None = None
+    """Where; anywhere where left out."""
     object: Name | None = None
+    """On what; anything where left out."""
     role: Name | None = None
+    """Who acts; anyone where left out."""
     alternatives: Annotated[tuple[Act, ...], BeforeValidator(_acts), Field(max_length=7)] = ()
+    """Further patterns, any of which will do; in a file written any_of."""
 
     @model_validator(mode="before")
     @classmethod
@@ -119,21 +124,28 @@ class Act(Frozen):
         return self.model_copy(update={"role": role, "alternatives": others})
 
 
-ActField = Annotated[Act, BeforeValidator(_act)]
+class AnyOf(Frozen):
+    """Acts of which any will do, as a file writes them."""
+
+    any_of: Annotated[list[str | Act], Field(min_length=2, max_length=8)]
+    """Two acts or more."""
+
+
+ActField = Annotated[Act, BeforeValidator(_act, json_schema_input_type=str | Act | AnyOf)]
 """An act; a plain string in a file is its activity."""
 
 
 class Scope(Frozen):
-    """Who, where and what is covered.
-
-    ``roles``, ``locations`` and ``objects`` filter the trigger row (any of the listed; line 6); ``concerns`` are objects
-    that only the text names.
-    """
+    """Who, where and what is covered; what is stated filters the row that opens an instance (line 6)."""
 
     roles: Names = ()
+    """Whoever opens an instance acts in one of these roles."""
     locations: Names = ()
+    """It is opened at one of these locations."""
     objects: Names = ()
+    """It is opened on one of these objects."""
     concerns: Names = ()
+    """Objects that only the text names."""
 
 
 class Trigger(Frozen):
@@ -143,9 +155,13 @@ class Trigger(Frozen):
     """
 
     act: ActField | None = None
+    """The act that opens an instance; the start of the case where left out."""
     channel: Name | None = None
+    """The log in which it stands; stated together with act."""
     once: Literal["first", "each"] = "each"
+    """Whether the first such act of a case opens, or each."""
     window: Duration | None = None
+    """How long an instance stays open; until the case closes where left out."""
 
     @model_validator(mode="after")
     def _act_with_channel(self) -> Trigger:
@@ -160,32 +176,33 @@ class After(Frozen):
     """A second activation: the earliest such row in one named channel inside the episode (line 10)."""
 
     act: ActField
+    """The act from which the constraint starts anew."""
     channel: Name
+    """The log in which it stands."""
 
 
 class Constraint(Frozen):
-    """One DECLARE constraint of a norm (lines 10 to 18).
-
-    Attributes
-    ----------
-    correlate : str or None
-        None means same_resource for a negative template borne by the trigger's resource, else same_case.
-    ties : "unknown", "fulfil", "violate" or None
-        What a row at the activation's own recorded instant counts as; None: fulfil for response, else unknown (line 19).
-    earlier_counts : bool
-        A response that may also have happened before its activation: "at the latest" (L entries).
-    """
+    """One DECLARE constraint of a norm (lines 10 to 18)."""
 
     template: Template
+    """The DECLARE template."""
     target: ActField
+    """The act required or forbidden."""
     after: After | None = None
+    """A second activation; the trigger where left out."""
     correlate: Correlation | None = None
+    """What target and trigger share; same_resource for a ban on whoever opened the instance, else same_case, where left out."""
     deadline: Duration | None = None
+    """The time within which; until the instance ends where left out."""
     count: Annotated[int, Field(ge=1, le=100)] = 1
+    """How many times, for existence, exactly and absence."""
     unless: ActField | None = None
+    """The act that excuses."""
     # left out of dumps where unset, so that rules that have none of them are written as before
     ties: Annotated[Ties | None, Field(exclude_if=_unset)] = None
+    """What a row at the activation's own recorded instant counts as; fulfil for response, else unknown, where left out (line 19)."""
     earlier_counts: Annotated[bool, Field(exclude_if=_unset)] = False
+    """Whether a response may also have happened before its activation: at the latest (L entries)."""
 
     @model_validator(mode="after")
     def _fields_of_the_template(self) -> Constraint:
@@ -211,14 +228,18 @@ class Office(Frozen):
     """Bearer of a duty of the office: the target must carry this role (line 8)."""
 
     role: Name
+    """The role that bears the duty."""
 
 
 class Norm(Frozen):
     """NormBody: force, bearer and a conjunction of constraints."""
 
     force: Force = "must"
+    """How strongly the rule speaks."""
     bearer: Literal["trigger"] | Office = "trigger"
+    """Who answers for it: trigger (whoever opened the instance) or an office."""
     constraints: Annotated[tuple[Constraint, ...], BeforeValidator(_listed), Field(min_length=1, max_length=12)]
+    """What must or must not happen, all of it."""
 
     @model_validator(mode="after")
     def _office_performs_target(self) -> Norm:
@@ -245,8 +266,11 @@ class EvidencePolicy(Frozen):
     """Channels an auditor may use, and how many of those that can record an act must agree (line 3)."""
 
     channels: Annotated[Names, Field(min_length=1, max_length=16)]
+    """The logs an auditor may use."""
     operator: Operator = "all"
+    """How many of those that can record an act must show it."""
     k: Annotated[int, Field(ge=1, le=16)] | None = None
+    """The number of logs, with operator at_least."""
 
     @model_validator(mode="after")
     def _k_with_at_least(self) -> EvidencePolicy:
@@ -262,31 +286,39 @@ class EvidencePolicy(Frozen):
 
 
 class Step(Frozen):
-    """One step of the procedure.
-
-    ``name`` is a step of the schema; ``role`` who takes it; ``inspects`` the log looked into; ``activity`` the recorded
-    activity that shows it was taken, where there is one (line 23).
-    """
+    """One step of the procedure."""
 
     stage: Stage
+    """What the step is for."""
     name: Name
+    """A step of the schema."""
     role: Name
+    """Who takes it."""
     inspects: Name | None = None
+    """The log looked into."""
     activity: Name | None = None
+    """The recorded act that shows it was taken, where there is one (line 23)."""
 
 
 class Procedure(Frozen):
     """What follows a violation: steps in order, and the time for each of them to be taken (line 23)."""
 
     steps: Annotated[tuple[Step, ...], BeforeValidator(_listed), Field(min_length=1, max_length=12)]
+    """What follows a violation, in order."""
     response_time: Duration | None = None
+    """The time for each step, from the breach; prospective where left out."""
 
 
 class Structure(Frozen):
     """A five-slot structure a = (scope, trigger, norm, evidence, procedure)."""
 
     scope: Scope = Scope()
+    """Who, where and what is covered."""
     trigger: Trigger
+    """What opens an instance."""
     norm: Norm
+    """What must or must not happen."""
     evidence: EvidencePolicy
+    """Which logs show it."""
     procedure: Procedure
+    """What follows a violation."""
