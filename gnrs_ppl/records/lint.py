@@ -330,7 +330,7 @@ def unreadable_times(m: Material) -> Iterator[Found]:
     if bad[0]:
         yield Found(
             "timestamp",
-            f"{bad[0]:,} timestamps are not ISO 8601",
+            f"{bad[0]:,} timestamps are no ISO 8601 times of the years 1000 to 9000",
             bad[0],
             f"row {bad[1]}: {one_line(str(bad[2]), 60)}",
             "write them as 2024-05-31T09:15:00+02:00; gnrs import reads other ways to write a time",
