@@ -41,6 +41,12 @@ def _programs_go_with_their_module() -> Iterator[None]:
             trim(0)
 
 
+@pytest.fixture(autouse=True)
+def _pipes_are_as_wide_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers have a COLUMNS of their own, which no reader of the pages has."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Tell the tests of their tier, in the workers too."""
     tiers.fast = "not slow" in config.option.markexpr

@@ -83,7 +83,7 @@ MUTATIONS = [
     Mutation("uncovered and open world swapped", "evidence", "'{\"uncovered\" if refutable else \"open_world\"}'", "'{\"open_world\" if refutable else \"uncovered\"}'"),
     Mutation("split and uncorroborated swapped", "evidence", "THEN 'split' ELSE 'uncorroborated' END", "THEN 'uncorroborated' ELSE 'split' END"),
     # every bound value stays in the text: one that no text names is refused before there is a verdict
-    Mutation("rows far apart corroborate", "corroboration", 'else f"reach >= {own} - {self.within}"', 'else f"reach >= {own} - 1000 * {self.within}"'),
+    Mutation("rows far apart corroborate", "corroboration", 'else f"reach >= {instant} - {self.within}"', 'else f"reach >= {instant} - 1000 * {self.within}"'),
     Mutation("the nearest rows of too few channels", "corroboration", "self.role.k)}]\"", "self.role.k)} - 1]\""),
     Mutation("any completion in a series will do", "corroboration", "coalesce(reach > max(reach)", "coalesce(reach < max(reach)"),
     Mutation("the first row of n proves", "evidence", "WHERE nth = {bound} GROUP BY inst", "WHERE nth = 1 GROUP BY inst"),

@@ -637,5 +637,7 @@ def test_a_goal_whose_act_is_never_recorded_is_one_line() -> None:
     from gnrs_ppl.errors import InputError
     from gnrs_ppl.experiments.schema_noise import noisy
 
-    with pytest.raises(InputError, match=r"pools\.norm: no candidate is left \(0 of [\d,]+ rows carry action 'Craft'"):
+    with pytest.raises(
+        InputError, match=r"goal\.forbidden: no duty or ban on Craft, Interact can be checked \(0 of [\d,]+ rows carry action 'Craft'"
+    ):
         build_pools(noisy("GNRS-015", "missing", "strong", 0))

@@ -291,7 +291,7 @@ def test_readers_refuse_what_is_half_written(name: str, drafted: Path, capsys: p
 
 
 def fails(error: BaseException) -> Callable[..., None]:
-    def audit_files(*_: Any) -> None:
+    def audit_files(*_: Any, **__: Any) -> None:
         secret = os.environ["OPENAI_API_KEY"]
         assert secret
         raise error

@@ -244,7 +244,6 @@ def test_the_verb_says_what_it_did_and_what_to_type_next(
     assert run(["import", "desk.csv", "--column", "value="]) == 0
     out = capsys.readouterr().out
     assert "48 rows read = 48 imported + 0 set aside" in out
-    assert "gnrs goal new desk/context.yaml --sentence" in out
     assert "gnrs draft desk/context.yaml --out rule" in out
     assert run(["import", "desk.csv", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["imported"] == 48

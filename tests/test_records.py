@@ -193,7 +193,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     "G201": (first_time("8 January, nine"), first_time("2024-01-08")),
     "G202": (
         together(put("records.offset", ...), first_time("2024-01-08T09:00:07")),
-        together(put("records.offset", ...), first_time("2024-01-08T09:00:07Z")),
+        together(put("records.offset", ...), put("records.zone", "Europe/Amsterdam"), first_time("2024-01-08T09:00:07")),
     ),
     "G203": (
         in_log("post_log", timestamp=lambda row: row["timestamp"].replace("+01:00", "Z")),

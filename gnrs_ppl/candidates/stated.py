@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
+from gnrs_ppl.context.types import Goal
 from gnrs_ppl.reading import ActRead, Reading, Span
 from gnrs_ppl.reading.goal import ways
 from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Norm
@@ -96,7 +97,7 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     told = False
     if lead.activation is not None:
         asked_by = [r for r in said if lead.activation.activity in (a.activity for a in r.targets)]
-        told = all(presupposed(r) for r in asked_by)
+        told = all(presupposed(r, material.context.goal) for r in asked_by)
         found.append(Opener(lead.activation.activity, lead.activation, 1.0 if told else 0.6, "the act that is said to open it"))
         if not asked_by:
             return found
@@ -128,9 +129,13 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     return [*found, Opener(None, None, 1.0 if begins and not told else 0.3, "every case")]
 
 
-def presupposed(reading: Reading) -> bool:
-    """Whether an act may be told only to say when the rest is due: "delivers at the gate, and checks out within ten minutes of that"."""
-    return reading.template == "existence" and reading.joint == "all" and reading.count == 1 and reading.time is None
+def presupposed(reading: Reading, goal: Goal) -> bool:
+    """Whether an act may be told only to say when the rest is due: "delivers at the gate, and checks out within ten minutes of that".
+
+    Not where the goal's fields require it.
+    """
+    plain = reading.template == "existence" and reading.joint == "all" and reading.count == 1 and reading.time is None
+    return plain and not set(goal.required) & {a.activity for a in reading.targets}
 
 
 def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> ProposedCandidates:

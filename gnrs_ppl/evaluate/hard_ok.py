@@ -85,7 +85,7 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
     scope = structure.scope
     if not (scope.roles or scope.locations or scope.objects or scope.concerns):
         failures.append("the scope slot is empty")
-    demanded = {c.target.activity for c in structure.norm.constraints if c.positive}
+    demanded = {name for c in structure.norm.constraints if c.positive for name in c.target.activities}
     failures += [f"required action {a!r} is no target of a positive constraint" for a in context.goal.required if a not in demanded]
     failures += [f"forbidden action {a!r} is demanded" for a in context.goal.forbidden if a in demanded]
     bound = {c.target.activity for c in structure.norm.constraints} if structure.norm.force != "may" else set()

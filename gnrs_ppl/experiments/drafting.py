@@ -11,6 +11,7 @@ import numpy as np
 
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.draft import Draft, draft_many
+from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.evaluate.audit_f1 import floors
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.methods import BASE, SOURCES
@@ -32,21 +33,40 @@ SAYS = (
 
 
 def draft_goals(goal_ids: Sequence[str], *, revealed: bool = False, **request: Any) -> Iterator[Row]:
-    """Draft some goals in one program and score them one by one; ``request`` goes to :func:`~gnrs_ppl.draft.draft_many`."""
+    """Draft some goals in one program and score them one by one; ``request`` goes to :func:`~gnrs_ppl.draft.draft_many`.
+
+    A goal for which no rule can be drafted has a row that says why, and scores nothing.
+    """
     contexts = [load_context(goal) for goal in goal_ids]
     began = time.perf_counter()
-    drafts = draft_many(contexts, **request, alternatives=0)
+    drafts: list[Draft | GnrsError] = []
+    try:
+        drafts += draft_many(contexts, **request, alternatives=0)
+    except GnrsError:  # of one of them: then each by itself
+        for context in contexts:
+            try:
+                drafts += draft_many([context], **request, alternatives=0)
+            except GnrsError as error:
+                drafts.append(error)
     seconds = (time.perf_counter() - began) / max(len(drafts), 1)
-    for draft in drafts:
-        cell = Cell(BASE, request["chains"], draft.goal.id, request["seed"])
-        yield cell._asdict() | _measured(draft, revealed) | {"seconds": seconds}
+    for goal, draft in zip(goal_ids, drafts, strict=True):
+        found = _undrafted(goal, str(draft), revealed) if isinstance(draft, GnrsError) else _measured(draft, revealed)
+        yield Cell(BASE, request["chains"], goal, request["seed"])._asdict() | found | {"seconds": seconds}
+
+
+def _undrafted(goal: str, reason: str, revealed: bool) -> Row:
+    floor = {f"floor: {name}": score.record.macro for name, score in floors(goal, revealed=revealed).items()}
+    nothing = {f"from_{source}": 0 for source in SOURCES} | {"epsilon": None, **floor, "best_in_pool": 0.0}
+    return GoalBench(goal, revealed=revealed).failed(reason) | nothing
 
 
 def _measured(draft: Draft, revealed: bool) -> Row:
     bench = GoalBench(draft.goal.id, revealed=revealed)
     chosen = {slot: draft.search.graph.options[v][o] for v, (slot, o) in enumerate(zip(SLOTS, draft.search.best, strict=True))}
     sources = Counter(source for payload in payloads(draft.structure) for source in chosen[payload.slot].sources)
-    best = max(bench.execute(rule).score.record.macro for rule in promising(draft.search.graph, draft.search.tables, BEST_OF))
+    best = max(
+        (bench.execute(rule).score.record.macro for rule in promising(draft.search.graph, draft.search.tables, BEST_OF)), default=0.0
+    )
     return bench.measured(draft.structure) | {
         **{f"from_{source}": sources[source] for source in SOURCES},
         "epsilon": draft.certificate.epsilon_search,

@@ -214,7 +214,7 @@ def intent_alignment(facts: Facts) -> list[Term]:
 
     def worth(reading: Reading, trigger: Trigger, norm: Norm) -> float:
         targets = {a.activity for a in reading.targets}
-        if trigger.act is not None and targets == {trigger.act.activity} and presupposed(reading):
+        if trigger.act is not None and targets == {trigger.act.activity} and presupposed(reading, facts.context.goal):
             return 1.0
 
         def opens(constraint: Constraint) -> bool:

@@ -99,11 +99,13 @@ def _ways(readings: Readings, rule: int) -> Iterator[tuple[float, tuple[Reading,
 def filled(goal: Goal, readings: Readings, rule: int = 0) -> Goal:
     """The goal with the fields it leaves empty as its sentence was read; what a person stated stays."""
     _, said = next(ways(readings, rule, goal), (0.0, ()))
-    required, forbidden, permitted = list[str](), list[str](), list[str]()
+    required, forbidden, barred, permitted = list[str](), list[str](), list[str](), list[str]()
     for reading in said:
         names = [a.activity for a in reading.targets] if reading.joint == "all" else []
-        into = permitted if reading.force == "may" else forbidden if reading.template in NEGATIVE else required
+        ban = forbidden if reading.template == "absence" else barred
+        into = permitted if reading.force == "may" else ban if reading.template in NEGATIVE else required
         into += names
+    forbidden += [a for a in barred if a not in required]  # what is barred at some time only may be asked for at another
     acts: list[ActRead] = [a for r in said for a in (*r.targets, *((r.activation,) if r.activation else ()))]
     stated = bool(goal.required or goal.forbidden or goal.permitted)
     demanded = tuple(dict.fromkeys(a for a in required if a not in forbidden))

@@ -61,7 +61,7 @@ class Finding(NamedTuple):
         Stays the same from version to version.
     where : str
         Field of the context, or channel, column or act of the log.
-    count : int
+    amount : int
         Rows, names or cases that it is about.
     names : frozenset of (kind, name)
         What it is about, in the terms of a rule; columns of the log are of kind ``column``.
@@ -73,7 +73,7 @@ class Finding(NamedTuple):
     severity: Severity
     where: str
     problem: str
-    count: int
+    amount: int
     example: str
     fix: str
     names: frozenset[tuple[str, str]] = frozenset()
@@ -82,7 +82,7 @@ class Finding(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
         return {
-            "code": self.code, "severity": self.severity, "where": self.where, "problem": self.problem, "count": self.count,
+            "code": self.code, "severity": self.severity, "where": self.where, "problem": self.problem, "count": self.amount,
             "example": self.example, "fix": self.fix, "safe_fix": bool(self.edits),
         }  # fmt: skip
 
@@ -92,7 +92,7 @@ class Found(NamedTuple):
 
     where: str
     problem: str
-    count: int
+    amount: int
     example: str
     fix: str
     names: frozenset[tuple[str, str]] = frozenset()
@@ -330,7 +330,7 @@ def unreadable_times(m: Material) -> Iterator[Found]:
     if bad[0]:
         yield Found(
             "timestamp",
-            f"{bad[0]:,} timestamps are not ISO 8601",
+            f"{bad[0]:,} timestamps are no ISO 8601 times of the years 1000 to 9000",
             bad[0],
             f"row {bad[1]}: {one_line(str(bad[2]), 60)}",
             "write them as 2024-05-31T09:15:00+02:00; gnrs import reads other ways to write a time",
@@ -343,7 +343,7 @@ def times_without_offset(m: Material) -> Iterator[Found]:
     if carried is not None and carried.bare and m.records.offset is None and m.records.zone is None:
         yield Found(
             "timestamp",
-            f"{carried.bare:,} times carry no offset, and none is declared",
+            f"{carried.bare:,} times carry no offset, and neither offset nor zone is declared",
             carried.bare,
             f"row {carried.first_bare}",
             "state records.zone, such as Europe/Amsterdam, or records.offset, such as +01:00",
@@ -359,7 +359,7 @@ def offsets_on_some(m: Material) -> Iterator[Found]:
             f"{carried.told:,} times carry an offset, {carried.bare:,} do not and take records.offset",
             carried.bare,
             f"row {carried.first_bare}",
-            "write the offset on every row; a local time in summer is an hour off otherwise",
+            "write the offset on every row, or state records.zone: a local time in summer is an hour off otherwise",
             frozenset({("column", "timestamp")}),
         )
 

@@ -57,9 +57,9 @@ def uses(data: Mapping[str, Any]) -> Iterator[Use]:
     for i, channel in enumerate(_list(records.get("channels"))):
         yield from _listed(_mapping(channel).get("activities"), "action", ("records", "channels", i, "activities"))
     for i, support in enumerate(_list(records.get("support"))):
-        kind = _mapping(support).get("kind")
-        if isinstance(kind, str):
-            yield from _listed(_mapping(support).get("name"), kind, ("records", "support", i, "name"))
+        supported = _mapping(support).get("kind")
+        if isinstance(supported, str):
+            yield from _listed(_mapping(support).get("name"), supported, ("records", "support", i, "name"))
     for slot, pool in _mapping(data.get("pools")).items():
         for i, candidate in enumerate(_list(pool)):
             yield from _within(_mapping(candidate).get("content"), ("pools", slot, i, "content"))
@@ -107,7 +107,7 @@ def told(path: Path, data: Any) -> str:
     """A place as a dotted path, things in lists by their names where they have one."""
     parts = []
     for key in path:
-        data = data[key] if isinstance(data, dict | list) else None
+        data = data[key]
         if isinstance(key, int):
             named = _mapping(data).get("name") or _mapping(data).get("id")
             if isinstance(named, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 PLOTS = ("volumes.png", "delays.png", "doers.png")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 """Okabe and Ito's, told apart by most eyes; the last is for what is left."""
+EPOCH = datetime(1970, 1, 1)
+"""From which matplotlib counts days."""
 MOST_STEPS = 20
 MOST_ACTS = 25
 MOST_DOERS = 20
@@ -70,15 +73,16 @@ def _volumes(found: Overview, figure: Figure) -> None:
     starts = sorted({volume.start for volume in found.volumes})
     places = {start: i for i, start in enumerate(starts)}
     width = {"day": 1, "week": 7, "month": 28, "year": 360}[found.unit] * 0.9
-    below = [0] * len(starts)
+    days, below = [(start - EPOCH).days for start in starts], [0] * len(starts)
     for colour, name in zip(COLOURS, [*own, *([None] if len(own) < len(order) else [])], strict=False):
         heights = [0] * len(starts)
         for volume in found.volumes:
             if volume.channel == name or (name is None and volume.channel not in own):
                 heights[places[volume.start]] += volume.rows
         label = "other channels" if name is None else _label(name or "(no channel)")
-        axes.bar(starts, heights, width=width, bottom=below, color=colour, align="edge", label=label)
+        axes.bar(days, heights, width=width, bottom=below, color=colour, align="edge", label=label)
         below = [a + b for a, b in zip(below, heights, strict=True)]
+    axes.xaxis_date()
     axes.set(ylabel=f"events a {found.unit}", title=f"{found.events:,} events in {found.cases:,} cases")
     if order:
         axes.legend(fontsize=7)

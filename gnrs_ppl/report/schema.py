@@ -17,7 +17,7 @@ Kind = Literal["context", "rule", "log"]
 class _Context(_ContextFile):
     """A context file: what a rule is for, the institution it is for, and the records it is checked on."""
 
-    pools: Pools | None = None  # type: ignore[assignment]  # read as it is told here, but later
+    pools: Pools | None = None  # type: ignore[assignment]  # the loader keeps them unread
     """Candidates for each slot of the rule, listed by hand; the context's own where left out."""
 
 
