@@ -145,7 +145,7 @@ MUTATIONS = [
     Mutation("a second record of the activation comes between", "compile", "OR {here} OR NULL)", "OR {here} OR TRUE)"),
     Mutation("a closing row comes between", "compile", 'if c.template == "end" and self.records.case_end:', "if False:"),
     Mutation("what may lie between does not matter", "compile", '("e.proven AND " + between, "indeterminate"', '("FALSE AND " + between, "indeterminate"'),
-    Mutation("the activation comes between", "compile", 'own=c.template.startswith("chain")', "own=False"),
+    Mutation("the activation comes between", "compile", 'skips_own_row=c.template.startswith("chain")', "skips_own_row=False"),
     Mutation("another event at the activation comes next", "compile", 'f"{p}_bounded", "at", about, tie_in=False', 'f"{p}_bounded", "at", about, tie_in=True'),
     Mutation("the first event comes after itself", "compile", 'f"{p}_bounded", "lower", about, tie_in=True', 'f"{p}_bounded", "lower", about, tie_in=False'),
     Mutation("the first of the earlier events comes last", "evidence", "r.back_place = at_closes.places", "r.back_place = 1"),

@@ -176,7 +176,7 @@ if __name__ == "__main__":
     import test_interrupts as t
     from gnrs_ppl import cli
     from pathlib import Path
-    cli.app = lambda **_: t.run(t.STALLED, {{"stalled": t.STALLED}}, t.Request(goals=("a", "b")), Path("runs"))
+    cli.app = lambda **_: t.run(t.STALLED, {{"stalled": t.STALLED}}, t.ExperimentRequest(goals=("a", "b")), Path("runs"))
     cli.main([])
 """
 
