@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from gnrs_ppl.context.limits import YEARS
+from gnrs_ppl.context.zone import zone_of
 from gnrs_ppl.errors import InputError
 
 Order = Literal["day-first", "month-first"]
@@ -126,6 +127,6 @@ def _moment(text: str, order: Order) -> tuple[datetime | None, bool]:
 def zone_named(name: str) -> ZoneInfo:
     """The time zone of a name such as Europe/Amsterdam; raises InputError where there is none."""
     try:
-        return ZoneInfo(name)
-    except Exception:  # what zoneinfo raises for odd names differs by system
+        return zone_of(name)
+    except ValueError:
         raise InputError(f"{name!r} is no time zone", "give one such as Europe/Amsterdam", source="arguments", field="--zone") from None
