@@ -19,7 +19,9 @@ PAPER_SUBSTRATE = {
 
 
 class BlindCheck(NamedTuple):
-    """How often a reader who saw only sentence and vocabulary named exactly the goal's required and forbidden actions."""
+    """How often a reader who saw only sentence and vocabulary named exactly the goal's required and
+    forbidden actions.
+    """
 
     exact: int
     goals: int
@@ -30,13 +32,17 @@ def blind_check() -> BlindCheck:
     """The committed answers of one blind reading against the goals."""
     answers = json.loads((HERE / "blind_check.json").read_text())
     missed = tuple(
-        g.id for g in goals() if any(set(answers[g.id][kind]) != set(getattr(g.goal, kind)) for kind in ("required", "forbidden"))
+        g.id
+        for g in goals()
+        if any(set(answers[g.id][kind]) != set(getattr(g.goal, kind)) for kind in ("required", "forbidden"))
     )
     return BlindCheck(len(goals()) - len(missed), len(goals()), missed)
 
 
 def substrate() -> dict[str, int]:
-    """The same quantities of our grounding worlds: distinct (action, object, place), actions, scenes, things, and places per scene."""
+    """The same quantities of our grounding worlds: distinct (action, object, place), actions, scenes,
+    things, and places per scene.
+    """
     from bench_maker.grounding import world
 
     worlds = [world(family) for family in FAMILIES]
@@ -57,7 +63,15 @@ def records_kept() -> list[tuple[str, int, int, int, int]]:
     found: list[tuple[str, int, int, int, int]] = []
     for family in FAMILIES:
         played = world(family)
-        found.append((family, len(played.starts), len(played.acts), len(record(played, START)), glimpses(played).total()))
+        found.append(
+            (
+                family,
+                len(played.starts),
+                len(played.acts),
+                len(record(played, START)),
+                glimpses(played).total(),
+            )
+        )
     return found
 
 

@@ -10,7 +10,9 @@ from bench_maker.record import EventRow, stamp
 
 
 def write_log(path: Path, rows: Sequence[EventRow], start: datetime) -> None:
-    """Write rows as Parquet with XES column names; times are local, to the second, at the record layer's offset."""
+    """Write rows as Parquet with XES column names; times are local, to the second, at the record layer's
+    offset.
+    """
     import duckdb
 
     columns = [
@@ -25,8 +27,21 @@ def write_log(path: Path, rows: Sequence[EventRow], start: datetime) -> None:
         [row.channel for row in rows],
         [row.value for row in rows],
     ]
-    names = ("event_id", "case_id", "activity", "timestamp", "resource", "role", "object", "location", "channel", "value")
-    listed = ", ".join(f"unnest(?::{'TIMESTAMP' if name == 'timestamp' else 'VARCHAR'}[]) AS {name}" for name in names)
+    names = (
+        "event_id",
+        "case_id",
+        "activity",
+        "timestamp",
+        "resource",
+        "role",
+        "object",
+        "location",
+        "channel",
+        "value",
+    )
+    listed = ", ".join(
+        f"unnest(?::{'TIMESTAMP' if name == 'timestamp' else 'VARCHAR'}[]) AS {name}" for name in names
+    )
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE events AS SELECT {listed}", columns)
         connection.execute(f"COPY events TO '{path.as_posix()}' (FORMAT parquet, COMPRESSION zstd)")

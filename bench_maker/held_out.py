@@ -1,7 +1,7 @@
 """Freeze the held-out logs and labels: ``python -m bench_maker.held_out`` (needs SimPy).
 
-Every family is played again on other seeds with shifted behaviour; every hidden norm judges every case four times: in truth
-and on record, each at the strict and at the lenient end of its grey band.
+Every family is played again on other seeds with shifted behaviour; every hidden norm judges every case four
+times: in truth and on record, each at the strict and at the lenient end of its grey band.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, Family, goals
 from gnrs_ppl.evaluate.held_out.labels import GREY, HERE, LETTERS
 
 DAYS = 28
-WORLDS: tuple[tuple[int, datetime, float], ...] = ((7001, datetime(2025, 9, 1), 0.6), (7002, datetime(2025, 10, 6), 1.2))
+WORLDS: tuple[tuple[int, datetime, float], ...] = (
+    (7001, datetime(2025, 9, 1), 0.6),
+    (7002, datetime(2025, 10, 6), 1.2),
+)
 """Seed, first day and shift of behaviour of the held-out worlds."""
 
 
@@ -59,7 +62,8 @@ def labels(family: Family) -> dict[str, Any]:
                 "records": records(family, start, DAYS, f"logs/{family}-{seed}.parquet"),
                 "cases": cases,
                 "labels": {
-                    goal: {"truth": judged(norm, known, cases), "entitled": judged(norm, seen, cases)} for goal, norm in norms.items()
+                    goal: {"truth": judged(norm, known, cases), "entitled": judged(norm, seen, cases)}
+                    for goal, norm in norms.items()
                 },
             }
         )
@@ -73,7 +77,9 @@ def main(folder: Path) -> None:
     """Write ``<family>.json`` and ``logs/`` under a folder."""
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     for family in FAMILIES:
-        (folder / f"{family}.json").write_text(json.dumps(labels(family), indent=1, ensure_ascii=False) + "\n")
+        (folder / f"{family}.json").write_text(
+            json.dumps(labels(family), indent=1, ensure_ascii=False) + "\n"
+        )
         for seed, start, shift in WORLDS:
             rows = record(simulate(family, seed, DAYS, shift), start)
             write_log(folder / "logs" / f"{family}-{seed}.parquet", rows, start)

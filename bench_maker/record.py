@@ -28,7 +28,9 @@ GLIMPSED = {
 
 
 class EventRow(NamedTuple):
-    """One row of a durable channel; ``at`` is the written instant, ``act`` the number of the act behind it (never shipped)."""
+    """One row of a durable channel; ``at`` is the written instant, ``act`` the number of the act behind it
+    (never shipped).
+    """
 
     act: int
     channel: str
@@ -57,7 +59,9 @@ def record(world: World, start: datetime) -> list[EventRow]:
     for name, spec in families()[world.family]["channels"].items():
         rng = np.random.default_rng([world.seed, zlib.crc32(name.encode())])
         grain, lag = GRAIN_SECONDS[spec["grain"]], seconds(spec["lag"]) if "lag" in spec else 0.0
-        writes = [((a - start).total_seconds(), (b - start).total_seconds()) for a, b in coverage(spec, start, end)]
+        writes = [
+            ((a - start).total_seconds(), (b - start).total_seconds()) for a, b in coverage(spec, start, end)
+        ]
         for act in world.acts:
             if act.action not in spec["activities"]:
                 continue

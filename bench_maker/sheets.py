@@ -46,7 +46,9 @@ def extraction(start: datetime, days: int) -> datetime:
 
 
 def records(family: str, start: datetime, days: int, log: str) -> dict[str, Any]:
-    """Record layer of a family for a world that starts at the local midnight ``start``, as a context file writes it."""
+    """Record layer of a family for a world that starts at the local midnight ``start``, as a context file
+    writes it.
+    """
     words, sheet = vocabulary(), families()[family]
     end = extraction(start, days)
     channels = []
@@ -59,7 +61,9 @@ def records(family: str, start: datetime, days: int, log: str) -> dict[str, Any]
                 "name": channel["name"],
                 "phrase": channel["phrase"],
                 "activities": spec["activities"],
-                "coverage": [{"start": _written(a), "end": _written(b)} for a, b in coverage(spec, start, end)],
+                "coverage": [
+                    {"start": _written(a), "end": _written(b)} for a, b in coverage(spec, start, end)
+                ],
                 "closed_world": spec["catches"] == 1.0,
                 "grain": spec["grain"],
             }

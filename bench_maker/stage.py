@@ -1,9 +1,10 @@
-"""What people really do in a scene, as a seeded discrete-event simulation; nothing here knows of logs, goals or norms.
+"""What people really do in a scene, as a seeded discrete-event simulation; nothing here knows of logs, goals
+or norms.
 
-A scene is a module with ``CAST`` (role -> head count), ``PER_DAY`` (mean number of cases a day), ``HOURS`` (first and last
-hour in which a case starts) and ``episode(case)``, a SimPy process. How long people take and how often they do a thing is
-drawn from smooth families (lognormal delays, logistic-normal tendencies) whose parameters are drawn anew for every world and
-person, so that no threshold stands anywhere in a scene.
+A scene is a module with ``CAST`` (role -> head count), ``PER_DAY`` (mean number of cases a day), ``HOURS``
+(first and last hour in which a case starts) and ``episode(case)``, a SimPy process. How long people take and
+how often they do a thing is drawn from smooth families (lognormal delays, logistic-normal tendencies) whose
+parameters are drawn anew for every world and person, so that no threshold stands anywhere in a scene.
 """
 
 from __future__ import annotations
@@ -78,14 +79,19 @@ class Stage:
     cast : mapping
         Role -> number of people.
     shift : float
-        How far behaviour has moved from the ordinary: 0 for grounding worlds; held-out worlds are slower and less careful.
+        How far behaviour has moved from the ordinary: 0 for grounding worlds; held-out worlds are slower and
+        less careful.
     """
 
     def __init__(self, seed: int, cast: Mapping[str, int], shift: float) -> None:
         self.env = simpy.Environment()
         self.seed, self.shift = seed, shift
-        self.people = {role: [Person(f"{role}_{i:02d}", role) for i in range(1, n + 1)] for role, n in cast.items()}
-        self.acts: list[tuple[str, str, float, Person, str | None, str | None, str | None, dict[str, Any]]] = []
+        self.people = {
+            role: [Person(f"{role}_{i:02d}", role) for i in range(1, n + 1)] for role, n in cast.items()
+        }
+        self.acts: list[
+            tuple[str, str, float, Person, str | None, str | None, str | None, dict[str, Any]]
+        ] = []
         self._rooms: dict[str, simpy.Resource] = {}
 
     def draw(self, *key: str) -> np.random.Generator:
@@ -93,15 +99,27 @@ class Stage:
         return np.random.default_rng([self.seed, *(zlib.crc32(k.encode()) for k in key)])
 
     def tendency(self, habit: str, around: float, person: Person | None) -> float:
-        """Probability that somebody does something: logistic-normal about ``around``, for the world and for the person."""
-        centre = math.log(around / (1 - around)) + 0.4 * self.draw("does", habit).standard_normal() + 0.35 * self.shift
+        """Probability that somebody does something: logistic-normal about ``around``, for the world and for
+        the person.
+        """
+        centre = (
+            math.log(around / (1 - around))
+            + 0.4 * self.draw("does", habit).standard_normal()
+            + 0.35 * self.shift
+        )
         own = 0.6 * self.draw("does", habit, person.name).standard_normal() if person else 0.0
         return 1 / (1 + math.exp(-centre - own))
 
     def median(self, habit: str, minutes: float, person: Person | None) -> float:
-        """Median of a delay in seconds: lognormal about the given order of magnitude, for the world and for the person."""
+        """Median of a delay in seconds: lognormal about the given order of magnitude, for the world and for
+        the person.
+        """
         own = 0.3 * self.draw("takes", habit, person.name).standard_normal() if person else 0.0
-        return 60 * minutes * math.exp(0.35 * self.draw("takes", habit).standard_normal() + own + 0.3 * self.shift)
+        return (
+            60
+            * minutes
+            * math.exp(0.35 * self.draw("takes", habit).standard_normal() + own + 0.3 * self.shift)
+        )
 
     def room(self, name: str, capacity: int) -> simpy.Resource:
         """Something only so many people can use at a time."""
@@ -150,7 +168,13 @@ class Case:
         return bool(self.rng.random() < self.stage.tendency(habit, around, by))
 
     def act(
-        self, by: Person, action: str, where: str | None = None, object: str | None = None, item: str | None = None, **facts: Any
+        self,
+        by: Person,
+        action: str,
+        where: str | None = None,
+        object: str | None = None,
+        item: str | None = None,
+        **facts: Any,
     ) -> None:
         """Somebody does something now; ``facts`` are what no log shows of it."""
         self.stage.acts.append((self.name, action, self.now, by, where, object, item, facts))
@@ -200,7 +224,11 @@ def simulate(family: str, seed: int, days: int, shift: float = 0.0) -> World:
     calendar = stage.draw("calendar")
     counts = calendar.poisson([play.PER_DAY * (0.7 if day % 7 >= 5 else 1.1) for day in range(days)])
     first, last = play.HOURS
-    starts = sorted(float(day * DAY + 3600 * calendar.uniform(first, last)) for day, n in enumerate(counts) for _ in range(n))
+    starts = sorted(
+        float(day * DAY + 3600 * calendar.uniform(first, last))
+        for day, n in enumerate(counts)
+        for _ in range(n)
+    )
     cases = [Case(stage, f"{_initials(family)}-{seed}-{i:04d}") for i in range(1, len(starts) + 1)]
 
     def opening(case: Case, start: float) -> Process:

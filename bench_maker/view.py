@@ -1,9 +1,10 @@
-"""Two views of one simulated case, in which a hidden norm is the same function: what happened, and what the records entitle one to say.
+"""Two views of one simulated case, in which a hidden norm is the same function: what happened, and what the
+records entitle one to say.
 
-A norm looks at a case through a :class:`View` and gives verdicts. The *truth* view knows every act and every latent fact. The
-*record* view knows an act only when some durable channel wrote it, its time and attributes only as written, and knows that
-something did **not** happen only where a channel that catches everything covers the time. Every question has three answers:
-True, False, and None for unknown.
+A norm looks at a case through a :class:`View` and gives verdicts. The *truth* view knows every act and every
+latent fact. The *record* view knows an act only when some durable channel wrote it, its time and attributes
+only as written, and knows that something did **not** happen only where a channel that catches everything
+covers the time. Every question has three answers: True, False, and None for unknown.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ Names = str | tuple[str, ...] | None
 
 
 class Seen(NamedTuple):
-    """An act as a view shows it: attributes are None where the records lack them, ``facts`` None where latent facts are hidden.
+    """An act as a view shows it: attributes are None where the records lack them, ``facts`` None where latent
+    facts are hidden.
 
-    ``at`` is the earliest instant it may have happened and ``to`` the latest: equal in truth, a grain of the clock apart on record.
+    ``at`` is the earliest instant it may have happened and ``to`` the latest: equal in truth, a grain of the
+    clock apart on record.
     """
 
     case: str
@@ -55,7 +58,9 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Sight:
-    """What one view of a whole world shows: its acts in order of time, what it can exclude, and where it ends."""
+    """What one view of a whole world shows: its acts in order of time, what it can exclude, and where it
+    ends.
+    """
 
     acts: tuple[Seen, ...]
     complete: Callable[[str, float, float], bool]
@@ -75,20 +80,33 @@ class Sight:
 
 def truth(world: World) -> Sight:
     """Everything that happened."""
-    acts = tuple(Seen(a.case, a.action, a.at, a.at, a.by, a.role, a.where, a.object, a.item, a.facts) for a in world.acts)
+    acts = tuple(
+        Seen(a.case, a.action, a.at, a.at, a.by, a.role, a.where, a.object, a.item, a.facts)
+        for a in world.acts
+    )
     return Sight(acts, lambda action, start, end: True, float("inf"), world.facts, world.starts, 0.0)
 
 
 def on_record(world: World, rows: Iterable[EventRow], start: datetime) -> Sight:
-    """What the rows of the durable channels show of it; one act seen by several channels is one act at its first writing."""
+    """What the rows of the durable channels show of it; one act seen by several channels is one act at its
+    first writing.
+    """
     sheet, stop = families()[world.family], extraction(start, world.days)
     seen: dict[int, Seen] = {}
     for row in rows:
         old = seen.get(row.act)
         new = Seen(
-            row.case, row.activity, row.at, row.at + GRAIN_SECONDS[sheet["channels"][row.channel]["grain"]],
-            row.resource, row.role, row.location, row.object, row.value, None,
-        )  # fmt: skip
+            row.case,
+            row.activity,
+            row.at,
+            row.at + GRAIN_SECONDS[sheet["channels"][row.channel]["grain"]],
+            row.resource,
+            row.role,
+            row.location,
+            row.object,
+            row.value,
+            None,
+        )
         if old is not None:
             at, to = max(old.at, new.at), min(old.to, new.to)
             if at >= to:  # a late entry: the first writing counts
@@ -98,7 +116,10 @@ def on_record(world: World, rows: Iterable[EventRow], start: datetime) -> Sight:
         seen[row.act] = new
     covers = {
         action: [
-            [((a - start).total_seconds(), (b - start).total_seconds() + 1) for a, b in coverage(spec, start, stop)]
+            [
+                ((a - start).total_seconds(), (b - start).total_seconds() + 1)
+                for a, b in coverage(spec, start, stop)
+            ]
             for spec in sheet["channels"].values()
             if action in spec["activities"] and spec["catches"] == 1.0
         ]
@@ -160,7 +181,9 @@ class View:
         return lenient if self.lenient else strict
 
     def fact(self, name: str) -> Any:
-        """A latent fact of the case; None on record, where no log shows it (and where the scene left it open)."""
+        """A latent fact of the case; None on record, where no log shows it (and where the scene left it
+        open).
+        """
         return None if self.sight.facts is None else self.sight.facts[self.case].get(name)
 
     def acts(
@@ -179,13 +202,16 @@ class View:
     ) -> list[Seen]:
         """Acts known to match everything stated, between two instants (both included), in order of time.
 
-        ``anywhere`` looks through all cases of the world; ``facts`` are latent facts of the act, which no record can confirm.
+        ``anywhere`` looks through all cases of the world; ``facts`` are latent facts of the act, which no
+        record can confirm.
         """
         stated = {"action": action, "by": by, "role": role, "where": where, "object": object, "item": item}
         return [a for a in self._between(after, before, anywhere) if _matches(a, stated, facts)]
 
     def firsts(self, action: Names = None, *, known: bool = False, **stated: Any) -> list[Seen]:
-        """First of some acts by each person, as :meth:`acts` finds them; those of nobody known count as one person's, or not at all."""
+        """First of some acts by each person, as :meth:`acts` finds them; those of nobody known count as one
+        person's, or not at all.
+        """
         found: dict[str | None, Seen] = {}
         for act in self.acts(action, **stated):
             if act.by is not None or not known:
@@ -206,7 +232,9 @@ class View:
         before: float | None = None,
         anywhere: bool = False,
     ) -> tuple[float, float]:
-        """Fewest and most acts there may have been; the bounds meet where the view is sure. From the start to the closure unless stated."""
+        """Fewest and most acts there may have been; the bounds meet where the view is sure. From the start
+        to the closure unless stated.
+        """
         since, until = self.start - 1 if after is None else after, self.closure if before is None else before
         stated = {"action": action, "by": by, "role": role, "where": where, "object": object, "item": item}
         found = [_matches(a, stated, facts) for a in self._between(since, until, anywhere)]
@@ -224,13 +252,17 @@ class View:
         return True if first.to <= second.at and first != second else False if second.to <= first.at else None
 
     def prior(self, act: Seen, action: str, since: float = float("-inf"), **stated: Any) -> Known:
-        """Whether something was done before an act (and since an instant); unknown within the clock's grain."""
+        """Whether something was done before an act (and since an instant); unknown within the clock's
+        grain.
+        """
         order = either(*(self.earlier(a, act) for a in self.acts(action, after=since, **stated)))
         after = max(since, self.start - 1)
         return order if order is not False else self.happened(action, after=after, before=act.at, **stated)
 
     def followed(self, act: Seen, action: str, limit: float | None = None, **stated: Any) -> Known:
-        """Whether something was done after an act, within a time limit or until the closure; unknown within the clock's grain."""
+        """Whether something was done after an act, within a time limit or until the closure; unknown within
+        the clock's grain.
+        """
         others = [a for a in self.acts(action, **stated) if a != act and self.earlier(act, a) is not False]
         if any(self.earlier(act, a) and (limit is None or a.to <= act.at + limit) for a in others):
             return True
@@ -240,9 +272,16 @@ class View:
         return False if self.happened(action, after=act.to + 1e-3, before=end, **stated) is False else None
 
     def between(self, first: Seen, last: Seen | None, action: str, **stated: Any) -> Known:
-        """Whether something was done after one act and before another (or the closure); unknown within the clock's grain."""
-        found = (both(self.earlier(first, a), last is None or self.earlier(a, last)) for a in self.acts(action, **stated))
-        fewest, most = self.count(action, after=first.at, before=self.closure if last is None else last.to, **stated)
+        """Whether something was done after one act and before another (or the closure); unknown within the
+        clock's grain.
+        """
+        found = (
+            both(self.earlier(first, a), last is None or self.earlier(a, last))
+            for a in self.acts(action, **stated)
+        )
+        fewest, most = self.count(
+            action, after=first.at, before=self.closure if last is None else last.to, **stated
+        )
         return either(*found, False if fewest == most else None)
 
     def duty(self, done: Known, due: float, excuse: Known = False) -> Verdict:
@@ -323,7 +362,9 @@ def negate(answer: Known) -> Known:
 
 
 def gravest(verdicts: Iterable[Verdict]) -> Verdict:
-    """Verdict of a case from those of its instances (SEMANTICS line 21); not activated where there are none."""
+    """Verdict of a case from those of its instances (SEMANTICS line 21); not activated where there are
+    none.
+    """
     found = set(verdicts)
     return next((v for v in ROLL_UP if v in found), "not_activated")
 
@@ -339,7 +380,11 @@ def _matches(act: Seen, stated: Mapping[str, Names], facts: Mapping[str, Any] | 
             continue
         value = getattr(act, name)
         # a field no channel kept is unknown on record; in truth it is simply not there
-        fits = (None if act.facts is None else False) if value is None else value in ((wanted,) if isinstance(wanted, str) else wanted)
+        fits = (
+            (None if act.facts is None else False)
+            if value is None
+            else value in ((wanted,) if isinstance(wanted, str) else wanted)
+        )
         answer = both(answer, fits)
     for name, wanted in (facts or {}).items():
         answer = both(answer, None if act.facts is None else act.facts.get(name) == wanted)

@@ -35,7 +35,9 @@ class Notebook(MystParser):
 
     def parse(self, inputstring: str, document: Any) -> None:
         """Hand the notebook's Markdown on."""
-        super().parse("\n\n".join(part for cell in json.loads(inputstring)["cells"] for part in parts(cell)), document)
+        super().parse(
+            "\n\n".join(part for cell in json.loads(inputstring)["cells"] for part in parts(cell)), document
+        )
 
 
 def parts(cell: dict[str, Any]) -> list[str]:
@@ -62,7 +64,12 @@ def from_docs(app: Sphinx, path: Path, page: str, text: list[str]) -> None:
 
 def skipped(app: Sphinx, kind: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
     """Fields of named tuples stand under Attributes already; how pydantic is set up is nobody's concern."""
-    return True if name == "model_config" or (getattr(member, "__doc__", "") or "").startswith("Alias for field number") else None
+    return (
+        True
+        if name == "model_config"
+        or (getattr(member, "__doc__", "") or "").startswith("Alias for field number")
+        else None
+    )
 
 
 def setup(app: Sphinx) -> None:

@@ -1,6 +1,7 @@
 """GNRS: draft rules that people can read and auditors can run against the records that exist.
 
-``gnrs.load_context``, ``gnrs.draft`` and ``gnrs.audit`` are the whole path; importing this package does not import jax.
+``gnrs.load_context``, ``gnrs.draft`` and ``gnrs.audit`` are the whole path; importing this package does not
+import jax.
 """
 
 from gnrs_ppl import stops
@@ -18,6 +19,18 @@ from gnrs_ppl.rule.types import Structure
 __version__ = "0.1.0"
 
 __all__ = [
-    "Context", "Draft", "EventLog", "GnrsError", "InputError", "NoFeasibleStructure", "Refused", "Structure", "__version__",
-    "audit", "draft", "draft_many", "load_context", "read_log",
-]  # fmt: skip
+    "Context",
+    "Draft",
+    "EventLog",
+    "GnrsError",
+    "InputError",
+    "NoFeasibleStructure",
+    "Refused",
+    "Structure",
+    "__version__",
+    "audit",
+    "draft",
+    "draft_many",
+    "load_context",
+    "read_log",
+]

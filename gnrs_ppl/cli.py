@@ -1,4 +1,6 @@
-"""Command line: goals, import, read, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait until a verb needs them."""
+"""Command line: goals, import, read, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait
+until a verb needs them.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,10 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    epilog="Exit codes: 0; 1 the answer is no (violations, no feasible rule); 2 bad input, or a place that cannot be written; "
-    "3 not checkable on these records; 70 an unexpected error, with a report; 130 interrupted; 141 nobody read on; 143 terminated.",
+    epilog="Exit codes: 0; 1 the answer is no (violations, no feasible rule); 2 bad input, or a place that "
+    "cannot be written; "
+    "3 not checkable on these records; 70 an unexpected error, with a report; 130 interrupted; 141 nobody "
+    "read on; 143 terminated.",
 )
 
 
@@ -132,23 +136,40 @@ ContextPath = Annotated[
         show_default=False,
     ),
 ]
-Log = Annotated[Path | None, typer.Option(help="Event log (CSV, CSV.gz or Parquet) in place of the context's.", show_default=False)]
+Log = Annotated[
+    Path | None,
+    typer.Option(help="Event log (CSV, CSV.gz or Parquet) in place of the context's.", show_default=False),
+]
 Chains = Annotated[int, typer.Option(help="Parallel chains.")]
 Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 KernelOption = Annotated[Kernel, typer.Option(help="Sampler.")]
 SettingOption = Annotated[
     list[str] | None,
-    typer.Option("--setting", metavar="NAME=VALUE", help="A setting of the sampler; may be repeated.", show_default=False),
+    typer.Option(
+        "--setting",
+        metavar="NAME=VALUE",
+        help="A setting of the sampler; may be repeated.",
+        show_default=False,
+    ),
 ]
-WeightsOption = Annotated[str, typer.Option(help="Weights of the score: fitted, uniform, default, posterior, or a file.")]
-MaxCost = Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)]
+WeightsOption = Annotated[
+    str, typer.Option(help="Weights of the score: fitted, uniform, default, posterior, or a file.")
+]
+MaxCost = Annotated[
+    float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)
+]
 Price = Annotated[
     list[str] | None,
-    typer.Option(metavar="MODEL=IN,OUT", help="With --llm: price in US dollars for a million tokens.", show_default=False),
+    typer.Option(
+        metavar="MODEL=IN,OUT",
+        help="With --llm: price in US dollars for a million tokens.",
+        show_default=False,
+    ),
 ]
 CacheOption = Annotated[
-    CacheMode | None, typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False)
+    CacheMode | None,
+    typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -163,38 +184,64 @@ def _print_versions(asked: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[bool, typer.Option("--version", help="Print versions and exit.", is_eager=True, callback=_print_versions)] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print versions and exit.", is_eager=True, callback=_print_versions),
+    ] = False,
 ) -> None:
     """Options of every verb."""
 
 
 @app.command()
 def goals(
-    bench: Annotated[Bench, typer.Option(help="Goals of GNRS-Bench, or policy cards of RealCharter-Bench.")] = Bench.gnrs,
+    bench: Annotated[
+        Bench, typer.Option(help="Goals of GNRS-Bench, or policy cards of RealCharter-Bench.")
+    ] = Bench.gnrs,
     split: Annotated[Split | None, typer.Option(help="Only this split.", show_default=False)] = None,
     family: Annotated[str | None, typer.Option(help="Only this scene family.", show_default=False)] = None,
-    pools: Annotated[bool, typer.Option("--pools", help="Candidates per source and slot, beside the paper's.")] = False,
-    features: Annotated[bool, typer.Option("--features", help="Features and hard conditions on these goals' pools.")] = False,
-    labels: Annotated[bool, typer.Option("--labels", help="Held-out labels, floors and ceilings per goal (dev unless --reveal).")] = False,
-    reveal: Annotated[bool, typer.Option("--reveal", help="With --labels: test and OOD too; the run enters the ledger.")] = False,
+    pools: Annotated[
+        bool, typer.Option("--pools", help="Candidates per source and slot, beside the paper's.")
+    ] = False,
+    features: Annotated[
+        bool, typer.Option("--features", help="Features and hard conditions on these goals' pools.")
+    ] = False,
+    labels: Annotated[
+        bool,
+        typer.Option("--labels", help="Held-out labels, floors and ceilings per goal (dev unless --reveal)."),
+    ] = False,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="With --labels: test and OOD too; the run enters the ledger.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List the goals of GNRS-Bench, or the cards of RealCharter-Bench."""
     if bench is Bench.realcharter:
         if split or family or pools or features or labels or reveal:
-            raise InputError("cards take no other option than --json", "leave the rest out", source="arguments", field="--bench")
+            raise InputError(
+                "cards take no other option than --json",
+                "leave the rest out",
+                source="arguments",
+                field="--bench",
+            )
         _list_cards(as_json)
         return
     from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, goals
 
     if family is not None and family not in FAMILIES:
-        raise InputError(f"{family!r} is no scene family", f"choose one of {', '.join(FAMILIES)}", source="arguments", field="--family")
+        raise InputError(
+            f"{family!r} is no scene family",
+            f"choose one of {', '.join(FAMILIES)}",
+            source="arguments",
+            field="--family",
+        )
     if reveal and not labels:
         raise InputError("goes with --labels", "add it", source="arguments", field="--reveal")
     chosen = [g for g in goals() if split in (None, g.split) and family in (None, g.family)]
     if labels:
         if not reveal and all(g.split != "dev" for g in chosen):
-            raise InputError("these goals are held out", "add --reveal; the run enters the ledger", source="arguments")
+            raise InputError(
+                "these goals are held out", "add --reveal; the run enters the ledger", source="arguments"
+            )
         from gnrs_ppl.evaluate.ledger import enter
         from gnrs_ppl.evaluate.summary import summaries
         from gnrs_ppl.report.benchmarks import print_labels
@@ -252,28 +299,46 @@ def import_(
         Path,
         typer.Argument(
             metavar="SOURCE",
-            help="XES, OCEL 2.0 (JSON, XML, SQLite), CSV, Parquet, JSON Lines, SQLite tables or BPMN; gzipped or plain.",
+            help="XES, OCEL 2.0 (JSON, XML, SQLite), CSV, Parquet, JSON Lines, SQLite tables or BPMN; "
+            "gzipped or plain.",
             show_default=False,
         ),
     ],
-    out: Annotated[Path | None, _written("Folder for the context and its events; named after SOURCE unless given.")] = None,
+    out: Annotated[
+        Path | None, _written("Folder for the context and its events; named after SOURCE unless given.")
+    ] = None,
     case: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What a case is: a column, or in OCEL a type of object.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What a case is: a column, or in OCEL a type of object.", show_default=False
+        ),
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=COLUMN", help="Say which column is what: role=org:group; role= says none is.", show_default=False),
+        typer.Option(
+            metavar="NAME=COLUMN",
+            help="Say which column is what: role=org:group; role= says none is.",
+            show_default=False,
+        ),
     ] = None,
     zone: Annotated[
-        str | None, typer.Option(metavar="ZONE", help="Time zone of times without offset: Europe/Amsterdam.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="ZONE", help="Time zone of times without offset: Europe/Amsterdam.", show_default=False
+        ),
     ] = None,
     dates: Annotated[
-        DateOrder | None, typer.Option(help="How 03/04/2024 is meant, where the file does not show it.", show_default=False)
+        DateOrder | None,
+        typer.Option(help="How 03/04/2024 is meant, where the file does not show it.", show_default=False),
     ] = None,
-    update: Annotated[bool, typer.Option("--update", help="Import again into the folder; what was changed by hand stays.")] = False,
+    update: Annotated[
+        bool, typer.Option("--update", help="Import again into the folder; what was changed by hand stays.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a context of your records: events as Parquet, and what rules need guessed from them, each guess marked."""
+    """Make a context of your records: events as Parquet, and what rules need guessed from them, each guess
+    marked.
+    """
     from gnrs_ppl.importing import import_source
 
     told: dict[str, str] = {}
@@ -288,7 +353,15 @@ def import_(
             )
         told[name] = value
     with _working("importing"):
-        done = import_source(source, out, case=case, columns=told, zone=zone, order=dates.value if dates else None, update=update)
+        done = import_source(
+            source,
+            out,
+            case=case,
+            columns=told,
+            zone=zone,
+            order=dates.value if dates else None,
+            update=update,
+        )
     if as_json:
         print(to_json(done.as_dict()))
     else:
@@ -315,7 +388,12 @@ def profile(
     with _working("counting"):
         loaded = gnrs.load_context(str(context), log, goalless=True)
         if loaded.records.prospective:
-            raise InputError("names no log: its records are only declared", "pass --log", source=loaded.source, field="records.log")
+            raise InputError(
+                "names no log: its records are only declared",
+                "pass --log",
+                source=loaded.source,
+                field="records.log",
+            )
         found = overview(loaded.log)
         drawn = plot(found, plots) if plots is not None else []
     if as_json:
@@ -329,10 +407,19 @@ def profile(
 goal_app = typer.Typer(help="A context's goal: write it from a sentence, change it.", no_args_is_help=True)
 app.add_typer(goal_app, name="goal")
 ContextFile = Annotated[
-    Path, typer.Argument(metavar="CONTEXT", help="Context file (YAML or JSON), with or without a goal.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="CONTEXT", help="Context file (YAML or JSON), with or without a goal.", show_default=False
+    ),
 ]
 GoalId = Annotated[
-    str | None, typer.Option("--id", metavar="ID", help="A name for the goal; made of the sentence unless given.", show_default=False)
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="ID",
+        help="A name for the goal; made of the sentence unless given.",
+        show_default=False,
+    ),
 ]
 
 
@@ -349,8 +436,12 @@ Roles = Annotated[list[str] | None, _stated("ROLE", "Who is bound")]
 Locations = Annotated[list[str] | None, _stated("PLACE", "Where")]
 Objects = Annotated[list[str] | None, _stated("OBJECT", "On what")]
 Values = Annotated[list[str] | None, _stated("VALUE", "What the institution cares for")]
-Within = Annotated[str | None, typer.Option(metavar="TIME", help="Time within which: P60D, PT4H, P2M.", show_default=False)]
-ForceOption = Annotated[str | None, typer.Option("--force", metavar="FORCE", help="must, should or may.", show_default=False)]
+Within = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Time within which: P60D, PT4H, P2M.", show_default=False)
+]
+ForceOption = Annotated[
+    str | None, typer.Option("--force", metavar="FORCE", help="must, should or may.", show_default=False)
+]
 
 
 @goal_app.command("new")
@@ -358,7 +449,11 @@ def goal_new(
     context: ContextFile,
     sentence: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="What the rule is for: who must or must not do what, when, after what.", show_default=False),
+        typer.Option(
+            metavar="TEXT",
+            help="What the rule is for: who must or must not do what, when, after what.",
+            show_default=False,
+        ),
     ] = None,
     id_: GoalId = None,
     required: Required = None,
@@ -372,10 +467,17 @@ def goal_new(
     values: Values = None,
     within: Within = None,
     force: ForceOption = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: the best reading, and in place of a goal that stands there.")] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", help="Ask nothing: the best reading, and in place of a goal that stands there."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Write a goal into a context file from a sentence; a terminal is asked what that leaves open; exit 3 where nothing can be held."""
+    """Write a goal into a context file from a sentence; a terminal is asked what that leaves open; exit 3
+    where nothing can be held.
+    """
     from gnrs_ppl.goals.write import new_goal
 
     ask = None
@@ -387,18 +489,35 @@ def goal_new(
         sentence = ask.line("The sentence")
     _check_sentence(sentence)
     stated = {
-        "id": id_, "required": required, "forbidden": forbidden, "permitted": permitted,
-        "triggers": triggers, "timed": timed, "roles": roles, "locations": locations, "objects": objects,
-        "values": values, "within": within, "force": force,
-    }  # fmt: skip
-    done = new_goal(context, str(sentence), {name: value for name, value in stated.items() if value}, ask=ask, replace_goal=yes)
+        "id": id_,
+        "required": required,
+        "forbidden": forbidden,
+        "permitted": permitted,
+        "triggers": triggers,
+        "timed": timed,
+        "roles": roles,
+        "locations": locations,
+        "objects": objects,
+        "values": values,
+        "within": within,
+        "force": force,
+    }
+    done = new_goal(
+        context,
+        str(sentence),
+        {name: value for name, value in stated.items() if value},
+        ask=ask,
+        replace_goal=yes,
+    )
     _say_goal(done, as_json)
 
 
 @goal_app.command("edit")
 def goal_edit(
     context: ContextFile,
-    sentence: Annotated[str | None, typer.Option(metavar="TEXT", help="Another sentence.", show_default=False)] = None,
+    sentence: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Another sentence.", show_default=False)
+    ] = None,
     id_: GoalId = None,
     required: Required = None,
     forbidden: Forbidden = None,
@@ -420,13 +539,27 @@ def goal_edit(
     if sentence is not None:
         _check_sentence(sentence)
     stated = {
-        "id": id_, "intent": sentence, "required": required, "forbidden": forbidden, "permitted": permitted,
-        "triggers": triggers, "timed": timed, "roles": roles, "locations": locations, "objects": objects,
-        "values": values, "within": within, "force": force,
-    }  # fmt: skip
+        "id": id_,
+        "intent": sentence,
+        "required": required,
+        "forbidden": forbidden,
+        "permitted": permitted,
+        "triggers": triggers,
+        "timed": timed,
+        "roles": roles,
+        "locations": locations,
+        "objects": objects,
+        "values": values,
+        "within": within,
+        "force": force,
+    }
     chosen = {name: value for name, value in stated.items() if value}
     if not chosen and not clear:
-        raise InputError("nothing is to be changed", "name a field, such as --within P60D, or --clear within", source="arguments")
+        raise InputError(
+            "nothing is to be changed",
+            "name a field, such as --within P60D, or --clear within",
+            source="arguments",
+        )
     _say_goal(edit_goal(context, chosen, clear or ()), as_json)
 
 
@@ -442,7 +575,10 @@ def _say_goal(done: Written, as_json: bool) -> None:
 def _check_sentence(sentence: str | None) -> None:
     if not (sentence or "").strip() or len(sentence or "") > LONGEST_SENTENCE:
         raise InputError(
-            f"is empty or longer than {LONGEST_SENTENCE:,} characters", "write a sentence", source="arguments", field="--sentence"
+            f"is empty or longer than {LONGEST_SENTENCE:,} characters",
+            "write a sentence",
+            source="arguments",
+            field="--sentence",
         )
 
 
@@ -450,10 +586,14 @@ def _check_sentence(sentence: str | None) -> None:
 def lint(
     context: ContextPath,
     log: Log = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes into CONTEXT; comments stay.")] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Write the safe fixes into CONTEXT; comments stay.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what is wrong with a context and its records, each with what mends it; exit 1 while an error is left."""
+    """Say what is wrong with a context and its records, each with what mends it; exit 1 while an error is
+    left.
+    """
     from gnrs_ppl.records.lint import lint
 
     with _working("looking"):
@@ -470,7 +610,9 @@ def lint(
 
 @app.command()
 def schema(
-    kind: Annotated[Described, typer.Argument(metavar="[context|rule|log]", help="Which file.", show_default=False)] = Described.context,
+    kind: Annotated[
+        Described, typer.Argument(metavar="[context|rule|log]", help="Which file.", show_default=False)
+    ] = Described.context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Schema, for editors.")] = False,
 ) -> None:
     """Say what each field of a context file, a rule file or a log means."""
@@ -486,15 +628,25 @@ def schema(
 def read(
     context: Annotated[
         Path | None,
-        typer.Argument(metavar="[CONTEXT]", help="Benchmark goal or context file whose goal's sentence to read.", show_default=False),
+        typer.Argument(
+            metavar="[CONTEXT]",
+            help="Benchmark goal or context file whose goal's sentence to read.",
+            show_default=False,
+        ),
     ] = None,
-    sentence: Annotated[str | None, typer.Option(metavar="TEXT", help="A sentence; goes with --schema.", show_default=False)] = None,
+    sentence: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A sentence; goes with --schema.", show_default=False)
+    ] = None,
     schema: Annotated[
         Path | None,
-        typer.Option(help="Context file, schema alone, or list of {name, phrase}: the names that may be meant.", show_default=False),
+        typer.Option(
+            help="Context file, schema alone, or list of {name, phrase}: the names that may be meant.",
+            show_default=False,
+        ),
     ] = None,
     batch: Annotated[
-        Path | None, typer.Option(help="JSON list or lines of {id, text, schema: [{name, phrase}]}.", show_default=False)
+        Path | None,
+        typer.Option(help="JSON list or lines of {id, text, schema: [{name, phrase}]}.", show_default=False),
     ] = None,
     llm: Annotated[bool, typer.Option("--llm", help="Let a language model read the sentence too.")] = False,
     max_cost: MaxCost = None,
@@ -502,9 +654,17 @@ def read(
     cache: CacheOption = None,
     as_json: Json = False,
 ) -> None:
-    """Read a sentence: who must or must not do what, when, after what; exit 3 with the reason where nothing was read."""
-    if (context is not None) + (sentence is not None) + (batch is not None) != 1 or (sentence is None) != (schema is None):
-        raise InputError("name a context, --sentence with --schema, or --batch", "give one of the three", source="arguments")
+    """Read a sentence: who must or must not do what, when, after what; exit 3 with the reason where nothing
+    was read.
+    """
+    if (context is not None) + (sentence is not None) + (batch is not None) != 1 or (sentence is None) != (
+        schema is None
+    ):
+        raise InputError(
+            "name a context, --sentence with --schema, or --batch",
+            "give one of the three",
+            source="arguments",
+        )
     _with_llm(llm, {"max-cost": max_cost, "price": price, "cache": cache})
     from gnrs_ppl.errors import Refused
     from gnrs_ppl.reading import read as read_alone
@@ -519,13 +679,22 @@ def read(
             found = _read_along(model, [(row.text, row.names) for row in rows])
             read_so = read_rows(rows, [one.readings for one in found])
         if as_json:
-            typer.echo(to_json([row | _told([one]) for row, one in zip(read_so, found, strict=True)] if found else read_so))
+            typer.echo(
+                to_json(
+                    [row | _told([one]) for row, one in zip(read_so, found, strict=True)]
+                    if found
+                    else read_so
+                )
+            )
         else:
             print_batch(read_so)
             print_model(_told(found))
         return
     text, names = _sentence(context, sentence or "", schema)
-    with _working("asking") if llm else nullcontext(), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+    with (
+        _working("asking") if llm else nullcontext(),
+        _model(llm, max_cost, price or [], cache or CacheMode.rw) as model,
+    ):
         found = _read_along(model, [(text, names)])
     readings = found[0].readings if found else read_alone(text, names)
     if as_json:
@@ -574,19 +743,35 @@ def _sentence(context: Path | None, sentence: str, schema: Path | None) -> tuple
 def draft(
     context: Annotated[
         Path | None,
-        typer.Argument(metavar="[CONTEXT]", help="Benchmark goal (GNRS-061) or context file (YAML or JSON).", show_default=False),
+        typer.Argument(
+            metavar="[CONTEXT]",
+            help="Benchmark goal (GNRS-061) or context file (YAML or JSON).",
+            show_default=False,
+        ),
     ] = None,
     split: Annotated[
-        Split | None, typer.Option(help="Draft and score every goal of a split of GNRS-Bench instead.", show_default=False)
+        Split | None,
+        typer.Option(help="Draft and score every goal of a split of GNRS-Bench instead.", show_default=False),
     ] = None,
-    reveal: Annotated[bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")] = False,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")
+    ] = False,
     statement: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Draft rule N of those the sentence states.", show_default=False)
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Draft rule N of those the sentence states.", show_default=False
+        ),
     ] = None,
-    every: Annotated[bool, typer.Option("--every", help="Draft each rule the sentence states; with --out a folder for each.")] = False,
+    every: Annotated[
+        bool,
+        typer.Option("--every", help="Draft each rule the sentence states; with --out a folder for each."),
+    ] = False,
     log: Log = None,
     sentence: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="A sentence in place of the context's goal and pools.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="A sentence in place of the context's goal and pools.", show_default=False
+        ),
     ] = None,
     chains: Chains = 64,
     steps: Steps = 200,
@@ -594,17 +779,28 @@ def draft(
     kernel: KernelOption = Kernel.metropolis,
     weights: WeightsOption = "fitted",
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
-    out: Annotated[Path | None, _written("New folder, or that of a draft, for its files; all or nothing.")] = None,
+    out: Annotated[
+        Path | None, _written("New folder, or that of a draft, for its files; all or nothing.")
+    ] = None,
     llm: Annotated[
-        bool, typer.Option("--llm", help="Let a language model read the sentence too, propose candidates and polish the text.")
+        bool,
+        typer.Option(
+            "--llm",
+            help="Let a language model read the sentence too, propose candidates and polish the text.",
+        ),
     ] = False,
-    polish: Annotated[Polish | None, typer.Option(help="With --llm: prompt that polishes; v1 unless given.", show_default=False)] = None,
+    polish: Annotated[
+        Polish | None,
+        typer.Option(help="With --llm: prompt that polishes; v1 unless given.", show_default=False),
+    ] = None,
     max_cost: MaxCost = None,
     price: Price = None,
     cache: CacheOption = None,
     as_json: Json = False,
 ) -> None:
-    """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the drafts of a split."""
+    """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the
+    drafts of a split.
+    """
     import gnrs_ppl as gnrs
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.context.load import with_sentence
@@ -612,17 +808,28 @@ def draft(
     from gnrs_ppl.records.lint import touching
 
     if (context is None) == (split is None):
-        raise InputError("name one context, or --split", "gnrs goals lists benchmark goals", source="arguments")
+        raise InputError(
+            "name one context, or --split", "gnrs goals lists benchmark goals", source="arguments"
+        )
     if (statement is not None) + every + (split is not None) > 1:
-        raise InputError("--statement, --every and --split contradict one another", "give one of them", source="arguments")
+        raise InputError(
+            "--statement, --every and --split contradict one another", "give one of them", source="arguments"
+        )
     if split is not None and sentence is not None:
         raise InputError("goes with one context", "leave out --split", source="arguments", field="--sentence")
     _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache})
     if split is not None and llm:
-        raise InputError("a split is drafted without a language model", "name one context", source="arguments", field="--llm")
+        raise InputError(
+            "a split is drafted without a language model",
+            "name one context",
+            source="arguments",
+            field="--llm",
+        )
     if split is not None:
         chosen = weights_named(weights)
-        _draft_split(split, reveal, as_json, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen)
+        _draft_split(
+            split, reveal, as_json, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen
+        )
         return
 
     drafts: list[tuple[int, Draft, list[Path]]] = []
@@ -634,7 +841,9 @@ def draft(
         if every:
             (loaded,) = read_too([loaded], model, seed)
         rules = rules_stated(loaded) if every else 1
-        for place in [] if out is None else [out / f"rule-{n}" for n in range(1, rules + 1)] if every else [out]:
+        for place in (
+            [] if out is None else [out / f"rule-{n}" for n in range(1, rules + 1)] if every else [out]
+        ):
             check_folder(place, FILES)
             check_apart([place / name for name in FILES], _inputs(loaded, str(context), weights))
         (loaded,) = read_too([loaded], model, seed)
@@ -684,7 +893,9 @@ def _inputs(context: Context, *named: str) -> list[Path]:
 
 @contextmanager
 def _model(wanted: bool, max_cost: float | None, prices: list[str], cache: CacheMode) -> Iterator[Any]:
-    """The language model that the environment names, with its cache and cost limit; None where none is wanted."""
+    """The language model that the environment names, with its cache and cost limit; None where none is
+    wanted.
+    """
     if not wanted:
         yield None
         return
@@ -710,7 +921,11 @@ def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> N
     ids = [g.id for g in goals() if g.split == split.value]
     if split is not Split.dev:
         if not reveal:
-            raise InputError(f"{split.value} goals are held out", "add --reveal; the run enters the ledger", source="arguments")
+            raise InputError(
+                f"{split.value} goals are held out",
+                "add --reveal; the run enters the ledger",
+                source="arguments",
+            )
         enter(sys.argv)
     rows = list(_counted("drafting and scoring", draft_goals(ids, revealed=reveal, **request), len(ids)))
     if as_json:
@@ -722,19 +937,33 @@ def _draft_split(split: Split, reveal: bool, as_json: bool, **request: Any) -> N
 @app.command()
 def audit(
     context: Annotated[
-        Path | None, typer.Argument(metavar="[CONTEXT]", help="Context file whose log, words and record layer to use.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="[CONTEXT]",
+            help="Context file whose log, words and record layer to use.",
+            show_default=False,
+        ),
     ] = None,
     rule: Annotated[
-        Path | None, typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False)
+        Path | None,
+        typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False),
     ] = None,
     log: Log = None,
     limit: Annotated[int, typer.Option(min=0, help="Violations to show in text.")] = 3,
     as_json: Json = False,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print a line per instance and constraint; texts a spreadsheet would run begin with '.")
+        bool,
+        typer.Option(
+            "--csv",
+            help="Print a line per instance and constraint; texts a spreadsheet would run begin with '.",
+        ),
     ] = False,
     allow_unrecorded: Annotated[
-        bool, typer.Option("--allow-unrecorded", help="Audit though the rule states names that are neither declared nor in any row.")
+        bool,
+        typer.Option(
+            "--allow-unrecorded",
+            help="Audit though the rule states names that are neither declared nor in any row.",
+        ),
     ] = False,
 ) -> None:
     """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated."""
@@ -744,7 +973,11 @@ def audit(
     if as_json and as_csv:
         raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
     if rule is None:
-        raise InputError("--rule is missing", "name a rule file; gnrs draft CONTEXT --out DIR writes one", source="arguments")
+        raise InputError(
+            "--rule is missing",
+            "name a rule file; gnrs draft CONTEXT --out DIR writes one",
+            source="arguments",
+        )
     with _working("auditing"):
         result = audit_files(rule, log, context, allow_unrecorded, remarks=touching)
     if as_json:
@@ -785,7 +1018,15 @@ def sample(
         chosen = weights_named(weights)
         loaded = gnrs.load_context(context, log)
         check_apart([out], _inputs(loaded, str(context), weights))
-        found = search(loaded, chains=chains, steps=steps, seed=seed, kernel=kernel.value, weights=chosen, settings=settings)
+        found = search(
+            loaded,
+            chains=chains,
+            steps=steps,
+            seed=seed,
+            kernel=kernel.value,
+            weights=chosen,
+            settings=settings,
+        )
         found.save_posterior(out)
     if as_json:
         print(to_json(search_data(found) | {"out": str(out)}))
@@ -814,7 +1055,9 @@ def fit(
         check_file(out)
         check_file(out.with_name(POSTERIOR.name))
         if out.name == POSTERIOR.name:
-            raise InputError("is the name of the draws that go beside the weights", "choose another", source=str(out))
+            raise InputError(
+                "is the name of the draws that go beside the weights", "choose another", source=str(out)
+            )
     if plots is not None:
         check_folder(plots, PLOTS)
 
@@ -834,7 +1077,10 @@ def fit(
 @app.command()
 def diagnose(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="netCDF file that gnrs sample or gnrs draft --out wrote.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE", help="netCDF file that gnrs sample or gnrs draft --out wrote.", show_default=False
+        ),
     ],
     plots: Annotated[Path | None, _written("Folder for plots (needs matplotlib).")] = None,
     as_json: Json = False,
@@ -864,21 +1110,38 @@ def diagnose(
 
 @app.command()
 def experiment(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, or list, all, compare.", show_default=False)],
-    runs: Annotated[list[Path] | None, typer.Argument(metavar="[RUN RUN]", help="With compare: two folders.", show_default=False)] = None,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="An experiment, or list, all, compare.", show_default=False)
+    ],
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RUN RUN]", help="With compare: two folders.", show_default=False),
+    ] = None,
     split: Annotated[Split, typer.Option(help="Goals of this split.")] = Split.dev,
-    reveal: Annotated[bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")] = False,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")
+    ] = False,
     out: Annotated[Path | None, _written("Folder of the runs; out/SPLIT unless given.")] = None,
-    chains: Annotated[list[int] | None, typer.Option(min=1, help="Once per number; 1 and 64 unless given.", show_default=False)] = None,
+    chains: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Once per number; 1 and 64 unless given.", show_default=False),
+    ] = None,
     no_llm: Annotated[bool, typer.Option("--no-llm", help="With all: only what needs no model.")] = False,
     llm: Annotated[
-        bool, typer.Option("--llm", help="The experiment with a language model, in out/SPLIT-llm, 1 chain unless given.")
+        bool,
+        typer.Option(
+            "--llm", help="The experiment with a language model, in out/SPLIT-llm, 1 chain unless given."
+        ),
     ] = False,
     generator: Annotated[
-        list[str] | None, typer.Option(metavar="MODEL", help="With cross_model --llm: once per generator.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="With cross_model --llm: once per generator.", show_default=False),
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="With --llm: how often a text is judged; once unless given.", show_default=False)
+        int | None,
+        typer.Option(
+            min=1, help="With --llm: how often a text is judged; once unless given.", show_default=False
+        ),
     ] = None,
     max_cost: MaxCost = None,
     price: Price = None,
@@ -902,15 +1165,24 @@ def experiment(
     if name == "all" and llm:
         raise InputError("runs what needs no model", "name one experiment with --llm", source="all")
     if name == "all" and not no_llm:
-        raise InputError("some experiments need a model", "add --no-llm to run the others", source="arguments")
-    _with_llm(llm, {"generator": generator, "repeats": repeats, "max-cost": max_cost, "price": price, "cache": cache})
+        raise InputError(
+            "some experiments need a model", "add --no-llm to run the others", source="arguments"
+        )
+    _with_llm(
+        llm,
+        {"generator": generator, "repeats": repeats, "max-cost": max_cost, "price": price, "cache": cache},
+    )
     if llm and no_llm:
         raise InputError("contradicts --no-llm", "give one of the two", source="arguments", field="--llm")
     if generator and name != "cross_model":
-        raise InputError("goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator")
+        raise InputError(
+            "goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator"
+        )
     folder = out or command.default_folder(split.value, llm)
     check_folder(folder)
-    request = ExperimentRequest(split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal)
+    request = ExperimentRequest(
+        split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal
+    )
     if name != "all":
         named(name, llm)  # a name that is none enters no ledger
     if reveal and command.needs_reveal(name, request):
@@ -949,11 +1221,17 @@ def _working(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda stage: status.update(f"{stage} …")
 
 
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """What a terminal cannot show, as JSON would write it."""
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every error is one line on standard error and an exit code."""
     stops.begin()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        codecs.register_error("escaped", lambda error: (json.dumps(str(error.object)[error.start : error.end])[1:-1], error.end))  # type: ignore[attr-defined]
+        codecs.register_error("escaped", _escaped)
         sys.stdout.reconfigure(errors="escaped")  # what the terminal cannot show, in words as in JSON
     lacking = _lacking()
     code = _complain(lacking, 2) if lacking else run(arguments)
@@ -1000,7 +1278,11 @@ def run(arguments: list[str] | None = None) -> int:
             return _complain("interrupted", 130)
         if isinstance(error, OSError) and error.errno in FULL:
             return _complain(
-                one_line(f"{error.filename or 'output'}: cannot be written ({error.strerror}); make room, then run it again"), 2
+                one_line(
+                    f"{error.filename or 'output'}: cannot be written ({error.strerror}); make room, then "
+                    "run it again"
+                ),
+                2,
             )
         return _unexpected(error)
 

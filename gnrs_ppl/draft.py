@@ -68,16 +68,18 @@ def draft(
     seed : int
         Same seed, same machine: same draft, timings aside.
     kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact", "cpsat"}
-        Sampler; ``exact`` draws independently from the exact posterior, ``cpsat`` samples nothing and searches with OR-Tools.
+        Sampler; ``exact`` draws independently from the exact posterior, ``cpsat`` samples nothing and
+        searches with OR-Tools.
     weights : Weights, optional
         w of s_search; those fitted on the dev goals unless given. Posterior draws in them are averaged over.
     alternatives : int
         Runner-up structures to report.
     model : Model, optional
-        A language model that reads the sentence too and proposes further candidates; its answers never reach the rule but through the
-        typed slots.
+        A language model that reads the sentence too and proposes further candidates; its answers never reach
+        the rule but through the typed slots.
     polish : {"v1", "v2"}, optional
-        With a model: reword the text, if the payload guard finds nothing lost; v1 in smoother sentences, v2 in plain language.
+        With a model: reword the text, if the payload guard finds nothing lost; v1 in smoother sentences, v2
+        in plain language.
 
     Returns
     -------
@@ -94,7 +96,15 @@ def draft(
     """
     one = context if isinstance(context, Context) else load_context(context)
     return draft_many(
-        [one], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights, alternatives=alternatives, model=model, polish=polish
+        [one],
+        chains=chains,
+        steps=steps,
+        seed=seed,
+        kernel=kernel,
+        weights=weights,
+        alternatives=alternatives,
+        model=model,
+        polish=polish,
     )[0]
 
 
@@ -110,7 +120,8 @@ def draft_many(
     model: Model | None = None,
     polish: Version | None = None,
 ) -> list[Draft]:
-    """Draft a rule for each of several contexts; their chains run in one program, and each draft is what :func:`draft` gives.
+    """Draft a rule for each of several contexts; their chains run in one program, and each draft is what
+    :func:`draft` gives.
 
     Parameters
     ----------
@@ -132,9 +143,12 @@ def draft_many(
     for context in given:
         _refuse(context)
     if polish is not None and model is None:
-        raise InputError("polish needs a language model", "name one with model=", source="arguments", field="polish")
+        raise InputError(
+            "polish needs a language model", "name one with model=", source="arguments", field="polish"
+        )
 
-    # Candidate construction. C_k(x): templates, schema, records and a model's proposals, less what rests on a zero.
+    # Candidate construction. C_k(x): templates, schema, records and a model's proposals, less what rests on a
+    # zero.
     proposed = _proposed(given, model, seed)
     built, graphs = [], []
     for context, proposals in zip(given, proposed, strict=True):
@@ -146,13 +160,17 @@ def draft_many(
     searches = search_graphs(graphs, chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)
 
     # Realization. y = R(a*), its check on the records, and what is reported beside it.
-    drafts = [_realized(*parts, alternatives=alternatives) for parts in zip(given, built, searches, proposed, strict=True)]
+    drafts = [
+        _realized(*parts, alternatives=alternatives)
+        for parts in zip(given, built, searches, proposed, strict=True)
+    ]
     # Polish that keeps every payload, or the text as it was.
     return drafts if model is None or polish is None else _polished(drafts, model, polish, seed)
 
 
 def of_rule(context: Context, number: int) -> Context:
-    """The context whose draft is one of the rules that the goal's sentence states; the sentence alone says what is asked.
+    """The context whose draft is one of the rules that the goal's sentence states; the sentence alone says
+    what is asked.
 
     Parameters
     ----------
@@ -168,14 +186,25 @@ def of_rule(context: Context, number: int) -> Context:
     """
     rules = rules_stated(context)
     if not 1 <= number <= rules:
-        problem = "the goal's sentence states one rule" if rules == 1 else f"the goal's sentence states {rules} rules"
-        raise InputError(problem, f"name one of 1 to {rules}; gnrs read shows them", source="arguments", field="--statement")
+        problem = (
+            "the goal's sentence states one rule"
+            if rules == 1
+            else f"the goal's sentence states {rules} rules"
+        )
+        raise InputError(
+            problem,
+            f"name one of 1 to {rules}; gnrs read shows them",
+            source="arguments",
+            field="--statement",
+        )
     goal = Goal(id=context.goal.id, intent=context.goal.intent, values=context.goal.values)
     return replace(context, goal=goal, pools=None, rule=number - 1, scene=context.scene or context)
 
 
 def read_too(contexts: Sequence[Context], model: Model | None, seed: int = 0) -> list[Context]:
-    """The contexts with their goals' sentences read by a model too, where there is one; those that were already are left as they are."""
+    """The contexts with their goals' sentences read by a model too, where there is one; those that were
+    already are left as they are.
+    """
     if model is None:
         return list(contexts)
     from gnrs_ppl.candidates.model_reader import with_model
@@ -208,7 +237,9 @@ def _proposed(contexts: Sequence[Context], model: Model | None, seed: int) -> Se
     return propose(contexts, model, seed=seed)
 
 
-def _realized(context: Context, built: Built, search: Search, proposed: Proposed | None, *, alternatives: int) -> Draft:
+def _realized(
+    context: Context, built: Built, search: Search, proposed: Proposed | None, *, alternatives: int
+) -> Draft:
     """The chosen structure as text, as a check, and with what is reported beside it."""
     from gnrs_ppl.audit.checkable import check
     from gnrs_ppl.audit.compile import compile_rule
@@ -223,7 +254,9 @@ def _realized(context: Context, built: Built, search: Search, proposed: Proposed
     lexicon = words.including(structure)  # the words an audit of the rule has too
     text = render(structure, lexicon, dates_only=dates_only)
     lost = recovered(structure, text, lexicon)  # what the parser does not read back
-    plan = check(structure, context.resolved, context.log)  # the query that finds the violations in the logs the rule cites
+    plan = check(
+        structure, context.resolved, context.log
+    )  # the query that finds the violations in the logs the rule cites
 
     def alternative(ranked: Ranked) -> Alternative:
         other = search.graph.structure(ranked.position)
@@ -252,10 +285,18 @@ def _polished(drafts: Sequence[Draft], model: Model, version: Version, seed: int
     from gnrs_ppl.realize.polish import RenderedRule, polish
 
     words = [Lexicon.of_context(d.context).including(d.structure) for d in drafts]
-    rules = [RenderedRule(d.structure, d.text, known, d.records.dates_only) for d, known in zip(drafts, words, strict=True)]
+    rules = [
+        RenderedRule(d.structure, d.text, known, d.records.dates_only)
+        for d, known in zip(drafts, words, strict=True)
+    ]
     polished = polish(rules, model, version, seed=seed)
     return [
-        replace(draft, text=one.text, polished=one, certificate=draft.certificate._replace(polished=one.text != draft.text))
+        replace(
+            draft,
+            text=one.text,
+            polished=one,
+            certificate=draft.certificate._replace(polished=one.text != draft.text),
+        )
         for draft, one in zip(drafts, polished, strict=True)
     ]
 
@@ -336,11 +377,15 @@ class Draft:
 
     @property
     def scripted(self) -> bool:
-        """Whether the scripted server had a part in it: then it is no result, and every file that is saved says so."""
+        """Whether the scripted server had a part in it: then it is no result, and every file that is saved
+        says so.
+        """
         return any(answer.scripted for answer in self.answers)
 
     def language_model(self) -> dict[str, Any] | None:
-        """Which models were asked what, at what cost; None where none was. ``cost`` is in US dollars, None where a price is unknown."""
+        """Which models were asked what, at what cost; None where none was. ``cost`` is in US dollars, None
+        where a price is unknown.
+        """
         from gnrs_ppl.report.data import language_model
 
         return language_model(self)

@@ -35,7 +35,9 @@ class InputError(GnrsError):
 
 
 class Refused(GnrsError):
-    """A rule that cannot be checked on these records; the message holds the count, ``reason`` a word for it (exit 3)."""
+    """A rule that cannot be checked on these records; the message holds the count, ``reason`` a word for it
+    (exit 3).
+    """
 
     exit_code = 3
 

@@ -1,4 +1,6 @@
-"""Names of a package that are imported when somebody asks for them, so that reading the package loads neither jax nor DuckDB."""
+"""Names of a package that are imported when somebody asks for them, so that reading the package loads
+neither jax nor DuckDB.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from typing import Any
 
 
 def exports(package: str, **homes: tuple[str, ...]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and the ``__dir__`` of a package: modules by their own name, and of each the names it gives to the package.
+    """The ``__getattr__`` and the ``__dir__`` of a package: modules by their own name, and of each the names
+    it gives to the package.
 
     Examples
     --------

@@ -27,14 +27,17 @@ def visible(text: str, keep: str = "") -> str:
     Returns
     -------
     str
-        With ``\x1b``, ``\u202e`` and the like for control characters (C0, DEL, C1), directions, zero widths, line
-        separators and all else that shows nothing by itself; letters, marks, signs and spaces of any script stay.
+        With ``\x1b``, ``\u202e`` and the like for control characters (C0, DEL, C1), directions, zero widths,
+        line separators and all else that shows nothing by itself; letters, marks, signs and spaces of any
+        script stay.
     """
     return text if text.isprintable() else "".join(c if c in keep or _shows(c) else _escape(c) for c in text)
 
 
 def to_json(data: Any, indent: int | None = 2, *, allow_nan: bool = True) -> str:
-    r"""JSON in readable Unicode, with ``\u`` escapes for what :func:`visible` escapes; it reads back as it was."""
+    r"""JSON in readable Unicode, with ``\u`` escapes for what :func:`visible` escapes; it reads back as it
+    was.
+    """
     text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=allow_nan)
     return re.sub(r"[^ -~\n]", _json_escape, text)
 
@@ -49,9 +52,9 @@ def to_csv(rows: Iterable[Sequence[object]], line_end: str = "\n") -> str:
     Parameters
     ----------
     rows : iterable of rows
-        A text that begins like a formula (=, +, -, @, tab or line end, full width too) and is no plain number gets
-        an apostrophe before it. Texts are as in :func:`visible` but for line feeds, which are quoted. Numbers stay
-        as they are; None is an empty cell.
+        A text that begins like a formula (=, +, -, @, tab or line end, full width too) and is no plain number
+        gets an apostrophe before it. Texts are as in :func:`visible` but for line feeds, which are quoted.
+        Numbers stay as they are; None is an empty cell.
     line_end : str, optional
 
     Returns

@@ -2,8 +2,8 @@
 
     s_search(a; x) = wᵀφ(a, x) − λ·1[¬h(a, x)]
 
-Chains walk on the And-Or Graph at the paper's temperature. Where the space is small enough it is enumerated too: the yardstick of the
-chains, and where the probabilities come from.
+Chains walk on the And-Or Graph at the paper's temperature. Where the space is small enough it is enumerated
+too: the yardstick of the chains, and where the probabilities come from.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def search(
     settings: Mapping[str, Any] | None = None,
 ) -> Search:
     """Search the And-Or Graph of one context; parameters as for :func:`search_many`."""
-    return search_many([context], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights, settings=settings)[0]
+    return search_many(
+        [context], chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights, settings=settings
+    )[0]
 
 
 def search_many(
@@ -68,7 +70,9 @@ def search_many(
     from gnrs_ppl.models.graph import compile_graph
 
     graphs = [compile_graph(context, pools_of(context).pools) for context in contexts]
-    return search_graphs(graphs, weights=weights, chains=chains, steps=steps, seed=seed, kernel=kernel, **(settings or {}))
+    return search_graphs(
+        graphs, weights=weights, chains=chains, steps=steps, seed=seed, kernel=kernel, **(settings or {})
+    )
 
 
 def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **run: Any) -> list[Search]:
@@ -98,16 +102,22 @@ def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **ru
     # four moves, Metropolis acceptance, τ = 0.08
     names = [graph.facts.context.goal.id for graph in graphs]
     runs = run_many(spaces, temperature=SEARCH_TEMPERATURE, names=names, **run)
-    searches = [Search(*parts) for parts in zip(graphs, spaces, [weights] * len(runs), runs, posteriors, strict=True)]
+    searches = [
+        Search(*parts) for parts in zip(graphs, spaces, [weights] * len(runs), runs, posteriors, strict=True)
+    ]
     for result in searches:
         if not result.visited.feasible:
             blocked = _blocked(result.graph, result.tables)
-            raise NoFeasibleStructure(f"no chain reached a structure that passes every hard condition; {blocked}")
+            raise NoFeasibleStructure(
+                f"no chain reached a structure that passes every hard condition; {blocked}"
+            )
     return searches
 
 
 def _blocked(graph: AndOrGraph, tables: Tables) -> str:
-    """The conditions that exclude everything, or those the best structure still breaks, with the nearest remedy."""
+    """The conditions that exclude everything, or those the best structure still breaks, with the nearest
+    remedy.
+    """
     from gnrs_ppl.inference.exact import STATE_LIMIT, fewest_flags, number_of_states
 
     if number_of_states(tables) > STATE_LIMIT:
@@ -121,14 +131,20 @@ def _blocked(graph: AndOrGraph, tables: Tables) -> str:
     names = " and ".join(flag.name for flag in broken)
     context = graph.facts.context
     unseen = [act for act in context.goal.required if not context.profile.counts.get(("action", act))]
-    why = [f"goal.required: no row shows {unseen[0]!r}, take it out or correct schema.actions"] if unseen else []
+    why = (
+        [f"goal.required: no row shows {unseen[0]!r}, take it out or correct schema.actions"]
+        if unseen
+        else []
+    )
     remedies = "; ".join([*why, *(flag.remedy for flag in broken)])
     return f"no feasible structure: the nearest ({chosen}) still breaks {names}; {remedies}"
 
 
 @dataclass(frozen=True)
 class Search:
-    """What the search did: the graph it walked, its chains, and the exact posterior where the space was enumerated."""
+    """What the search did: the graph it walked, its chains, and the exact posterior where the space was
+    enumerated.
+    """
 
     graph: AndOrGraph
     tables: Tables
@@ -138,7 +154,9 @@ class Search:
 
     @cached_property
     def visited(self) -> Ranked:
-        """The best structure some chain stood on: position, score, feasible; with the exact kernel the best there is."""
+        """The best structure some chain stood on: position, score, feasible; with the exact kernel the best
+        there is.
+        """
         from gnrs_ppl.inference.kernels import traits
         from gnrs_ppl.inference.result import best_visited
 
@@ -158,7 +176,9 @@ class Search:
         """s_search of a* in float64, the slow readable way."""
         from gnrs_ppl.models.energy import slow_score
 
-        return slow_score(self.graph.space, self.weights.array(), float(self.tables.penalty), self.visited.position)
+        return slow_score(
+            self.graph.space, self.weights.array(), float(self.tables.penalty), self.visited.position
+        )
 
     @cached_property
     def moved(self) -> float:
@@ -179,13 +199,19 @@ class Search:
 
     @property
     def temperature(self) -> float:
-        """Temperature of the probabilities that people see: tau_fit, or that of the search until a fit exists."""
+        """Temperature of the probabilities that people see: tau_fit, or that of the search until a fit
+        exists.
+        """
         return self.weights.temperature or self.chains.temperature
 
     @property
     def at_temperature(self) -> str:
         """The same in words."""
-        return "at search temperature" if self.weights.temperature is None else f"at τ_fit = {self.temperature:.3g}"
+        return (
+            "at search temperature"
+            if self.weights.temperature is None
+            else f"at τ_fit = {self.temperature:.3g}"
+        )
 
     @cached_property
     def reported(self) -> Exact | None:
@@ -203,7 +229,9 @@ class Search:
 
     @cached_property
     def bound(self) -> float | None:
-        """No structure of the space has a greater s_search; None where it was not enumerated and OR-Tools is not installed."""
+        """No structure of the space has a greater s_search; None where it was not enumerated and OR-Tools is
+        not installed.
+        """
         if self.optimum is not None or self.chains.bound is not None:
             return self.optimum if self.optimum is not None else self.chains.bound
         from importlib.util import find_spec
@@ -219,7 +247,9 @@ class Search:
         return feature_vector(self.graph.structure(self.best), self.graph.facts)
 
     def runners_up(self, count: int) -> list[Ranked]:
-        """The other feasible structures of greatest s_search, the more probable first among ties; none where nothing was enumerated."""
+        """The other feasible structures of greatest s_search, the more probable first among ties; none where
+        nothing was enumerated.
+        """
         if self.reported is None or count < 1:
             return []
         others = (r for r in self.reported.best[: count + 1] if list(map(int, r.position)) != list(self.best))
@@ -240,7 +270,9 @@ class Search:
         """Exact probability of each slot's choice, whatever the other slots hold, at :attr:`temperature`."""
         if self.reported is None:
             return None
-        return {slot: float(m[o]) for slot, m, o in zip(SLOTS, self.reported.marginals, self.best, strict=True)}
+        return {
+            slot: float(m[o]) for slot, m, o in zip(SLOTS, self.reported.marginals, self.best, strict=True)
+        }
 
     def differs(self, position: Position) -> str:
         """Which slots another structure fills otherwise, as option labels."""
@@ -264,11 +296,20 @@ class Search:
         from gnrs_ppl.inference.trace import Marginals, datatree
         from gnrs_ppl.models.features import FEATURES
 
-        candidates = {slot: [o.candidate for o in options] for slot, options in zip(SLOTS, self.graph.options, strict=True)}
+        candidates = {
+            slot: [o.candidate for o in options]
+            for slot, options in zip(SLOTS, self.graph.options, strict=True)
+        }
         goal = self.graph.facts.context.goal.id
-        exact = None if self.posterior is None else Marginals(self.posterior.marginals, self.posterior.pair_marginals)
+        exact = (
+            None
+            if self.posterior is None
+            else Marginals(self.posterior.marginals, self.posterior.pair_marginals)
+        )
         labels, weights = self.graph.labels(), self.weights.array()
-        return datatree(self.chains, labels, weights, goal, candidates=candidates, features=FEATURES, exact=exact)
+        return datatree(
+            self.chains, labels, weights, goal, candidates=candidates, features=FEATURES, exact=exact
+        )
 
     def save_posterior(self, path: Path) -> None:
         """Every draw as netCDF; the old file or the new one, never half of it."""

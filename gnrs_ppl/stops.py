@@ -1,7 +1,9 @@
-"""Ctrl-C and termination of the command: the process ends there and then, with one line, whatever it is doing.
+"""Ctrl-C and termination of the command: the process ends there and then, with one line, whatever it is
+doing.
 
-Nothing unwinds. Every file is written so that a kill does not hurt it, and an exception thrown into compiled code or a callback may be
-swallowed or crash it. A thread of its own waits for the signal, so that compiled code which does not return holds up nothing.
+Nothing unwinds. Every file is written so that a kill does not hurt it, and an exception thrown into compiled
+code or a callback may be swallowed or crash it. A thread of its own waits for the signal, so that compiled
+code which does not return holds up nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ _ending = threading.Lock()
 
 
 def is_command() -> bool:
-    """Whether this process is ``gnrs`` or ``python -m gnrs_ppl``, told before anything of either has run; a worker of theirs is not."""
+    """Whether this process is ``gnrs`` or ``python -m gnrs_ppl``, told before anything of either has run; a
+    worker of theirs is not.
+    """
     program, given = (getattr(sys, "argv", None) or [""])[0], sys.orig_argv
     if program == "-m":  # what stands there while the module is looked for
         return "-m" in given and given[given.index("-m") + 1] == "gnrs_ppl"
@@ -34,7 +38,9 @@ def is_command() -> bool:
 
 
 def begin() -> None:
-    """From now on SIGINT and SIGTERM end this process; one that whoever started it set to be ignored stays ignored."""
+    """From now on SIGINT and SIGTERM end this process; one that whoever started it set to be ignored stays
+    ignored.
+    """
     if _begun.is_set() or threading.current_thread() is not threading.main_thread():
         return
     _begun.set()
@@ -49,13 +55,17 @@ def begin() -> None:
 
 
 def finish() -> None:
-    """The program has come to its own end: a stop that comes now is too late, one that came before goes first."""
+    """The program has come to its own end: a stop that comes now is too late, one that came before goes
+    first.
+    """
     if _begun.is_set():
         _ending.acquire()
 
 
 def _fill_streams() -> None:
-    """Closed standard streams lead nowhere: else the next file that is opened takes their number, and their words."""
+    """Closed standard streams lead nowhere: else the next file that is opened takes their number, and their
+    words.
+    """
     for number in range(3):
         try:
             os.fstat(number)

@@ -19,7 +19,9 @@ WIDTH = 110
 
 
 class Unpadded:
-    """A stream to a pipe or a file: lines end with their last sign, not with the spaces that fill a column."""
+    """A stream to a pipe or a file: lines end with their last sign, not with the spaces that fill a
+    column.
+    """
 
     def __init__(self, stream: IO[str]) -> None:
         self.stream = stream
@@ -33,7 +35,9 @@ class Unpadded:
 
 
 def console(width: int = WIDTH) -> Console:
-    """Standard output: as wide as the terminal or as ``COLUMNS`` says, ``width`` columns where neither is there; a pipe gets no padding."""
+    """Standard output: as wide as the terminal or as ``COLUMNS`` says, ``width`` columns where neither is
+    there; a pipe gets no padding.
+    """
     if sys.stdout.isatty():
         return Console(highlight=False, markup=False, emoji=False)
     told = os.environ.get("COLUMNS", "")

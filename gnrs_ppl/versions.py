@@ -5,7 +5,17 @@ from __future__ import annotations
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-PACKAGES = ("gnrs-ppl", "duckdb", "sqlglot", "pydantic", "numpy", "jax", "numpyro", "arviz-base", "arviz-stats")
+PACKAGES = (
+    "gnrs-ppl",
+    "duckdb",
+    "sqlglot",
+    "pydantic",
+    "numpy",
+    "jax",
+    "numpyro",
+    "arviz-base",
+    "arviz-stats",
+)
 
 
 def versions() -> dict[str, str]:

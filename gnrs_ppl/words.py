@@ -1,20 +1,41 @@
-"""Words that the writer of rule texts, their exact parser, the guard and the reader of a person's sentence share."""
+"""Words that the writer of rule texts, their exact parser, the guard and the reader of a person's sentence
+share.
+"""
 
 from __future__ import annotations
 
 from gnrs_ppl.context.time import Duration
 
 _UNDER_TWENTY = (
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
-    "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+)
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 SMALL_NUMBERS = _UNDER_TWENTY[:9]
 """Numbers that rule texts write as words; ten and above are written as numerals."""
 
 NUMBERS = {word: n for n, word in enumerate(_UNDER_TWENTY, 1)} | {
-    f"{tens}{'-' + _UNDER_TWENTY[unit - 1] if unit else ''}": 10 * n + unit for n, tens in enumerate(_TENS, 2) for unit in range(10)
+    f"{tens}{'-' + _UNDER_TWENTY[unit - 1] if unit else ''}": 10 * n + unit
+    for n, tens in enumerate(_TENS, 2)
+    for unit in range(10)
 }
 """Number words, one to ninety-nine."""
 

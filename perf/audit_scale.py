@@ -1,6 +1,7 @@
 """Seconds, peak memory and growth of the audit at 10^5 to 10^6 events (SEMANTICS line 22).
 
-Run ``python perf/audit_scale.py``; each line is one rule on one log, made in DuckDB: events in cases of ten, or in one case.
+Run ``python perf/audit_scale.py``; each line is one rule on one log, made in DuckDB: events in cases of ten,
+or in one case.
 """
 
 import math
@@ -29,12 +30,26 @@ FROM range($events) AS r(i)
 """
 RULES = {
     "response, same_case": ({"template": "response", "deadline": "PT15M"}, "any", ["desk"]),
-    "response, same_resource": ({"template": "response", "deadline": "PT15M", "correlate": "same_resource"}, "any", ["desk"]),
-    "response, any of two channels": ({"template": "response", "deadline": "PT15M"}, "any", ["desk", "phone"]),
-    "response, all of two channels": ({"template": "response", "deadline": "PT15M"}, "all", ["desk", "phone"]),
+    "response, same_resource": (
+        {"template": "response", "deadline": "PT15M", "correlate": "same_resource"},
+        "any",
+        ["desk"],
+    ),
+    "response, any of two channels": (
+        {"template": "response", "deadline": "PT15M"},
+        "any",
+        ["desk", "phone"],
+    ),
+    "response, all of two channels": (
+        {"template": "response", "deadline": "PT15M"},
+        "all",
+        ["desk", "phone"],
+    ),
 }
 RECORDS = RecordLayer(
-    channels=tuple(Channel(name=n, activities=("ask", "answer"), closed_world=True) for n in ("desk", "phone")),
+    channels=tuple(
+        Channel(name=n, activities=("ask", "answer"), closed_world=True) for n in ("desk", "phone")
+    ),
     match_within="PT5M",
 )
 
@@ -60,7 +75,9 @@ def log_of(events: int, *, one: bool) -> EventLog:
 
 def main() -> None:
     """Print one line per rule, shape of log and size."""
-    print(f"{'rule':32}{'cases':>8}{'events':>10}{'rows':>9}{'compile':>9}{'query':>8}{'fetch':>8}{'GB':>6}{'x2':>6}")
+    print(
+        f"{'rule':32}{'cases':>8}{'events':>10}{'rows':>9}{'compile':>9}{'query':>8}{'fetch':>8}{'GB':>6}{'x2':>6}"
+    )
     for one in (False, True):
         before: dict[str, tuple[int, float]] = {}
         for size in SIZES:

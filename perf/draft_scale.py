@@ -1,7 +1,9 @@
-"""Speed of drafting: candidate construction, graph compilation, and every goal with every seed in one batch of chains.
+"""Speed of drafting: candidate construction, graph compilation, and every goal with every seed in one batch
+of chains.
 
-Run ``python perf/draft_scale.py [--json PATH]``. Beside each median stands the figure of the fastest round, which other work on the
-machine slows least. How fast the kernels are, and what they are worth, is measured by ``perf/inference``.
+Run ``python perf/draft_scale.py [--json PATH]``. Beside each median stands the figure of the fastest round,
+which other work on the machine slows least. How fast the kernels are, and what they are worth, is measured by
+``perf/inference``.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # runs without an installation too; last, for it has an "inference" as well
+sys.path.append(
+    str(Path(__file__).resolve().parents[1])
+)  # runs without an installation too; last, for it has an "inference" as well
 
 from inference.common import place, seconds_of
 
@@ -43,7 +47,11 @@ class Row(NamedTuple):
 
     def verdict(self) -> str:
         """The aim, and whether the median meets it."""
-        return "" if self.aim is None else f"aim {self.aim:g}: {'met' if self.figures['median'] <= self.aim else 'missed'}"
+        return (
+            ""
+            if self.aim is None
+            else f"aim {self.aim:g}: {'met' if self.figures['median'] <= self.aim else 'missed'}"
+        )
 
 
 def over(rounds: Sequence[float]) -> dict[str, float]:
@@ -51,7 +59,8 @@ def over(rounds: Sequence[float]) -> dict[str, float]:
 
 
 def build_all() -> tuple[dict[str, Tables], list[float], list[float]]:
-    """Tables of every goal, and the milliseconds of candidate construction and graph compilation (median of 3); looks at no truth."""
+    """Tables of every goal, and the milliseconds of candidate construction and graph compilation (median of
+    3); looks at no truth."""
     spaces, construction, compilation = {}, [], []
     for goal in goals():
         context = load_context(goal.id)
@@ -70,7 +79,9 @@ def build_all() -> tuple[dict[str, Tables], list[float], list[float]]:
 
 
 def batch_rows(spaces: dict[str, Tables]) -> list[Row]:
-    """Every goal with every seed, one ``run_many`` per seed, and how often the sampler was compiled for it."""
+    """Every goal with every seed, one ``run_many`` per seed, and how often the sampler was compiled for
+    it.
+    """
 
     def run(seed: int) -> float:
         request = {"chains": CHAINS, "steps": STEPS, "temperature": SEARCH_TEMPERATURE, "names": [*spaces]}
@@ -85,7 +96,11 @@ def batch_rows(spaces: dict[str, Tables]) -> list[Row]:
     return [
         Row(f"{title}, s", over(seconds), ".2f", 1.5),
         Row("  of these in the compiled sampler, s", over(kernel), ".2f"),
-        Row("  steps/s in the compiled sampler", {name: steps / value for name, value in over(kernel).items()}, ",.0f"),
+        Row(
+            "  steps/s in the compiled sampler",
+            {name: steps / value for name, value in over(kernel).items()},
+            ",.0f",
+        ),
         Row("  compilations of the sampler", {"median": _compiled.cache_info().misses}, ".0f", 4),
         Row("  first call of one seed, with compilation, s", {"median": first}, ".2f"),
     ]
@@ -105,18 +120,32 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the figures there too")
     path = parser.parse_args().json
     spaces, construction, compilation = build_all()
-    rows = [*batch_rows(spaces), *time_rows("candidate construction", construction, 50.0), *time_rows("graph compilation", compilation)]
+    rows = [
+        *batch_rows(spaces),
+        *time_rows("candidate construction", construction, 50.0),
+        *time_rows("graph compilation", compilation),
+    ]
     where = place(load)
     print(", ".join(f"{name} {value}" for name, value in where.items()))
     print(f"{'':<56}" + "".join(f"{name:>14}" for name in STATISTICS))
     for row in rows:
-        cells = "".join(f"{format(row.figures[name], row.form) if name in row.figures else '':>14}" for name in STATISTICS)
+        cells = "".join(
+            f"{format(row.figures[name], row.form) if name in row.figures else '':>14}" for name in STATISTICS
+        )
         print(f"{row.what:<56}{cells}  {row.verdict()}".rstrip())
     seconds = time.perf_counter() - began
     print(f"{'the whole of this script, s':<56}{seconds:>14.0f}")
     if path is not None:
-        figures = [{"what": r.what.strip(), "figures": r.figures, "aim": r.aim, "verdict": r.verdict() or None} for r in rows]
-        path.write_text(json.dumps({"device": where, "versions": versions(), "rows": figures, "seconds": seconds}, indent=2) + "\n")
+        figures = [
+            {"what": r.what.strip(), "figures": r.figures, "aim": r.aim, "verdict": r.verdict() or None}
+            for r in rows
+        ]
+        path.write_text(
+            json.dumps(
+                {"device": where, "versions": versions(), "rows": figures, "seconds": seconds}, indent=2
+            )
+            + "\n"
+        )
 
 
 if __name__ == "__main__":

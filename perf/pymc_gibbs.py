@@ -1,7 +1,8 @@
-"""PyMC's CategoricalGibbsMetropolis on tables that ``perf/inference`` hands over; prints slot updates per second as JSON.
+"""PyMC's CategoricalGibbsMetropolis on tables that ``perf/inference`` hands over; prints slot updates per
+second as JSON.
 
-A process of its own, since PyMC may need an interpreter of its own: ``python -m venv pymc-venv``, ``pymc-venv/bin/pip install pymc``, and
-``python perf/inference --pymc pymc-venv/bin/python``.
+A process of its own, since PyMC may need an interpreter of its own: ``python -m venv pymc-venv``,
+``pymc-venv/bin/pip install pymc``, and ``python perf/inference --pymc pymc-venv/bin/python``.
 """
 
 from __future__ import annotations
@@ -33,7 +34,14 @@ def main() -> None:
             raised += pt.constant(given["pair_flags"][p].astype(int))[slots[left], slots[right]]
         pymc.Potential("s_search", (score - given["penalty"] * (raised > 0)) / given["temperature"])
         step = pymc.CategoricalGibbsMetropolis(slots)
-        asked = {"tune": 0, "chains": 1, "cores": 1, "step": step, "progressbar": False, "compute_convergence_checks": False}
+        asked = {
+            "tune": 0,
+            "chains": 1,
+            "cores": 1,
+            "step": step,
+            "progressbar": False,
+            "compute_convergence_checks": False,
+        }
 
         def seconds(number: int) -> float:
             began = time.perf_counter()

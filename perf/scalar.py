@@ -1,9 +1,11 @@
-"""The walk of the Metropolis kernel as a scalar program: in plain Python, and compiled by numba for all cores where numba is installed.
+"""The walk of the Metropolis kernel as a scalar program: in plain Python, and compiled by numba for all cores
+where numba is installed.
 
-A yardstick for ``gnrs_ppl/inference/moves.py``: the four moves with the same probabilities and Hastings terms, one evaluation of every
-factor a step, the same five things recorded. It differs where scalar code is better off: only the move that was drawn is computed, the
-evidence of a joint edit is found by walking along its row (with a word of its own), and words come from xorshift128.
-``marginals_off`` holds its slot marginals on small spaces against the exact posterior.
+A yardstick for ``gnrs_ppl/inference/moves.py``: the four moves with the same probabilities and Hastings
+terms, one evaluation of every factor a step, the same five things recorded. It differs where scalar code is
+better off: only the move that was drawn is computed, the evidence of a joint edit is found by walking along
+its row (with a word of its own), and words come from xorshift128. ``marginals_off`` holds its slot marginals
+on small spaces against the exact posterior.
 """
 
 from __future__ import annotations
@@ -37,13 +39,14 @@ MOVE_ENDS = tuple(int(end) for end in np.rint(np.cumsum(MOVE_PROBABILITIES)[:-1]
 WORD = 2**32 - 1
 STATE_WORDS = 4  # of xorshift128, one for each thing to decide: move and entry, option, evidence, acceptance
 
-# Compiled where compiled code calls it, plain Python elsewhere. Nothing here allocates, so numba need not count references to the tables:
-# counting them in every call makes the kernel several times slower.
+# Compiled where compiled code calls it, plain Python elsewhere. Nothing here allocates, so numba need not
+# count references to the tables: counting them in every call makes the kernel several times slower.
 scalar_code = register_jitable(_nrt=False) if numba else lambda function: function
 
 
 class Flat(NamedTuple):
-    """Contracted tables in one dimension: NumPy arrays for numba, lists for Python; n-dimensional ones have rows of ``options``."""
+    """Contracted tables in one dimension: NumPy arrays for numba, lists for Python; n-dimensional ones have
+    rows of ``options``."""
 
     variables: int
     options: int
@@ -76,10 +79,21 @@ class Flat(NamedTuple):
 def flat(tables: Tables) -> Flat:
     """Tables for numba, in the types ours run in: float32, int32, uint32, bool."""
     swaps, joints, lookup = tables.swaps, tables.joints, tables.lookup
-    arrays = {name: getattr(tables, name) for name in Flat._fields if name in Tables._fields and name not in ("swaps", "joints", "penalty")}
+    arrays = {
+        name: getattr(tables, name)
+        for name in Flat._fields
+        if name in Tables._fields and name not in ("swaps", "joints", "penalty")
+    }
     arrays |= {name: getattr(lookup, name) for name in ("candidates", "start", "tuples")}
-    arrays |= {name: getattr(swaps, name) for name in ("partners", "order", "group_start", "own_offset", "own_size")}
-    arrays |= {"swaps": swaps.variables, "joints": joints.variables, "log_table": joints.log_table, "cumulative": cumulative(tables)}
+    arrays |= {
+        name: getattr(swaps, name) for name in ("partners", "order", "group_start", "own_offset", "own_size")
+    }
+    arrays |= {
+        "swaps": swaps.variables,
+        "joints": joints.variables,
+        "log_table": joints.log_table,
+        "cumulative": cumulative(tables),
+    }
     counts = {
         "variables": len(tables.sizes),
         "options": tables.unary.shape[1],
@@ -87,7 +101,9 @@ def flat(tables: Tables) -> Flat:
         "number_of_swaps": len(swaps.variables),
         "number_of_joints": len(joints.variables),
     }
-    ravelled = {name: np.ravel(a.astype(np.float32) if a.dtype == np.float64 else a) for name, a in arrays.items()}
+    ravelled = {
+        name: np.ravel(a.astype(np.float32) if a.dtype == np.float64 else a) for name, a in arrays.items()
+    }
     return Flat(**counts, penalty=float(tables.penalty), **ravelled)
 
 
@@ -148,7 +164,8 @@ def evaluate(tables, positions, at):
 
 @scalar_code
 def replace_option(tables, positions, at, a, b):
-    """Where a move leads: two variables (one of them twice where one changes), their options, and the Hastings term."""
+    """Where a move leads: two variables (one of them twice where one changes), their options, and the
+    Hastings term."""
     variable = entry_of(a, tables.variables)
     option, row = positions[at + variable], variable * tables.options
     current, others = tables.candidate[row + option], tables.candidates[variable] - 1
@@ -205,7 +222,10 @@ def edit_jointly(tables, positions, at, a, b, c):
     old_trigger, old_evidence = positions[at + trigger], positions[at + evidence]
     candidate, rest = choose(b, tables.candidates[trigger])
     new_trigger = tables.start[row + candidate] + choose(rest, tables.tuples[row + candidate])[0]
-    old, new = (entry * tables.options + old_trigger) * tables.options, (entry * tables.options + new_trigger) * tables.options
+    old, new = (
+        (entry * tables.options + old_trigger) * tables.options,
+        (entry * tables.options + new_trigger) * tables.options,
+    )
     new_evidence, last = 0, tables.sizes[evidence] - 1
     while new_evidence < last and tables.cumulative[new + new_evidence] <= c:
         new_evidence += 1
@@ -270,7 +290,17 @@ def walk_each(tables, temperature, steps, words, starts):
     accepted = np.empty((chains, steps), np.bool_)
     for chain in parallel(chains):
         positions[chain, :variables] = starts[chain]
-        walk(tables, temperature, steps, words[chain], positions[chain], score[chain], feasible[chain], move[chain], accepted[chain])
+        walk(
+            tables,
+            temperature,
+            steps,
+            words[chain],
+            positions[chain],
+            score[chain],
+            feasible[chain],
+            move[chain],
+            accepted[chain],
+        )
     return positions.reshape(chains, steps + 1, variables), score, feasible, move, accepted
 
 
@@ -284,17 +314,24 @@ def first_words(chains: int, seed: int) -> np.ndarray:
 
 
 def marginals_off(seed: int) -> float:
-    """Greatest difference of a slot marginal from the exact one, and of the shares of moves from theirs, on a small random space."""
+    """Greatest difference of a slot marginal from the exact one, and of the shares of moves from theirs, on
+    a small random space."""
     arguments = ragged(seed)
     tables = contract(build_space(**arguments), weights(seed))
     starts = draw_prior(tables, CHAINS, np.random.default_rng(seed))
-    positions, *_, move, _ = walk_all(flat(tables), SEARCH_TEMPERATURE, STEPS, first_words(CHAINS, seed), starts)
+    positions, *_, move, _ = walk_all(
+        flat(tables), SEARCH_TEMPERATURE, STEPS, first_words(CHAINS, seed), starts
+    )
     shares = np.bincount(move.ravel(), minlength=len(MOVE_PROBABILITIES)) / move.size
     tried_off = float(np.abs(shares - MOVE_PROBABILITIES).max())
     settled = positions[:, STEPS // 2 :].reshape(-1, positions.shape[-1])
     exact = slot_marginals(exact_posterior(enumerate_space(tables), SEARCH_TEMPERATURE))
     return max(
-        tried_off, *(float(np.abs(np.bincount(settled[:, v], minlength=len(p)) / len(settled) - p).max()) for v, p in enumerate(exact))
+        tried_off,
+        *(
+            float(np.abs(np.bincount(settled[:, v], minlength=len(p)) / len(settled) - p).max())
+            for v, p in enumerate(exact)
+        ),
     )
 
 

@@ -1,7 +1,9 @@
-"""Times as a user meets them: help, import, a context, a draft with cold and warm compilation cache, the notebook.
+"""Times as a user meets them: help, import, a context, a draft with cold and warm compilation cache, the
+notebook.
 
-Run as ``python perf/startup.py`` from the repository, on a machine that does nothing else. Medians of five runs (drafts: one cold, three
-warm; contexts: one goal of each of the eight families; the notebook: one run, seconds of processors).
+Run as ``python perf/startup.py`` from the repository, on a machine that does nothing else. Medians of five
+runs (drafts: one cold, three warm; contexts: one goal of each of the eight families; the notebook: one run,
+seconds of processors).
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ def seconds(arguments: list[str], environment: dict[str, str], repeats: int) -> 
     taken = []
     for _ in range(repeats):
         start = time.perf_counter()
-        subprocess.run([sys.executable, *arguments], check=True, capture_output=True, env=environment, cwd=ROOT)
+        subprocess.run(
+            [sys.executable, *arguments], check=True, capture_output=True, env=environment, cwd=ROOT
+        )
         taken.append(time.perf_counter() - start)
     return taken
 
@@ -57,7 +61,9 @@ def notebook_seconds(environment: dict[str, str]) -> float:
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     with tempfile.TemporaryDirectory() as folder:
         before = used()
-        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=environment, cwd=folder)
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, env=environment, cwd=folder
+        )
         return used() - before
 
 
@@ -69,12 +75,18 @@ def main() -> None:
         rows = [
             ("python -c pass", bare, None),
             ("gnrs --help", statistics.median(seconds(["-m", "gnrs_ppl", "--help"], environment, 5)), 0.7),
-            ("import gnrs_ppl (without jax)", statistics.median(seconds(["-c", probe], environment, 5)), None),
+            (
+                "import gnrs_ppl (without jax)",
+                statistics.median(seconds(["-c", probe], environment, 5)),
+                None,
+            ),
             ("load_context, with its log", statistics.median(context_seconds()), 0.2),
         ]
         drafting = ["-m", "gnrs_ppl", "draft", str(CONTEXT)]
         rows.append(("gnrs draft, cold compilation cache", seconds(drafting, environment, 1)[0], None))
-        rows.append(("gnrs draft, warm compilation cache", statistics.median(seconds(drafting, environment, 3)), 5.0))
+        rows.append(
+            ("gnrs draft, warm compilation cache", statistics.median(seconds(drafting, environment, 3)), 5.0)
+        )
         rows.append(("docs/notebooks/mixing, of processors", notebook_seconds(environment), 60.0))
     print(f"{'what':<38}{'seconds':>9}{'aim':>7}")
     for what, taken, aim in rows:

@@ -1,4 +1,5 @@
-"""Compiler against oracle on random pairs: the shared part of the agreement and mutation tests, and a script that prints the cells.
+"""Compiler against oracle on random pairs: the shared part of the agreement and mutation tests, and a script
+that prints the cells.
 
 Run ``python tests/agreement.py`` for the table of hits per template × operator × verdict.
 """
@@ -45,11 +46,17 @@ def reachable(template: str, operator: str) -> list[Verdict]:
 
 
 def differences(
-    structure: Structure, records: RecordLayer, events: list[Event], procedure: bool, asked: Container[Verdict] = VERDICTS
+    structure: Structure,
+    records: RecordLayer,
+    events: list[Event],
+    procedure: bool,
+    asked: Container[Verdict] = VERDICTS,
 ) -> tuple[list[InstanceVerdict], list[str] | None]:
-    """The oracle's verdicts of a pair, and where the compiled check (and the procedure's) says otherwise; raises Refused like the compiler.
+    """The oracle's verdicts of a pair, and where the compiled check (and the procedure's) says otherwise;
+    raises Refused like the compiler.
 
-    The compiled check does not run, and the second part is None, where the oracle gives no verdict that is asked for.
+    The compiled check does not run, and the second part is None, where the oracle gives no verdict that is
+    asked for.
     """
     log = EventLog.from_events(events, records)
     filled = resolved(records, log)
@@ -60,12 +67,17 @@ def differences(
     found = _unlike("norm", want, execute(compile_rule(plan), log))
     follow_up = compile_procedure(plan) if procedure else None
     if follow_up is not None:
-        found += _unlike("procedure", oracle.evaluate_procedure(structure, filled, events, want), execute(follow_up, log))
+        found += _unlike(
+            "procedure", oracle.evaluate_procedure(structure, filled, events, want), execute(follow_up, log)
+        )
     return want, found
 
 
-def procedure_verdicts(structure: Structure, records: RecordLayer, log: EventLog) -> list[InstanceVerdict] | None:
-    """Verdicts of a rule's procedure, by whichever compiler is loaded when this is called; None where it is prospective."""
+def procedure_verdicts(
+    structure: Structure, records: RecordLayer, log: EventLog
+) -> list[InstanceVerdict] | None:
+    """Verdicts of a rule's procedure, by whichever compiler is loaded when this is called; None where it is
+    prospective."""
     from gnrs_ppl.audit.checkable import check
     from gnrs_ppl.audit.compile import compile_procedure
     from gnrs_ppl.audit.run import execute
@@ -79,12 +91,17 @@ def procedure_verdicts(structure: Structure, records: RecordLayer, log: EventLog
 def _unlike(what: str, want: list[InstanceVerdict], got: list[InstanceVerdict]) -> list[str]:
     by_key = {v[:3]: v for v in want}, {v[:3]: v for v in got}
     keys = sorted(by_key[0].keys() | by_key[1].keys())
-    unlike = [f"{what}: oracle {by_key[0].get(k)}\n      SQL    {by_key[1].get(k)}" for k in keys if by_key[0].get(k) != by_key[1].get(k)]
+    unlike = [
+        f"{what}: oracle {by_key[0].get(k)}\n      SQL    {by_key[1].get(k)}"
+        for k in keys
+        if by_key[0].get(k) != by_key[1].get(k)
+    ]
     return unlike or ([f"{what}: order or number of rows"] if want != got else [])
 
 
 class Tally:
-    """Of one template: pairs and how many of them were refused or compared; hits per cell and reasons of those compared."""
+    """Of one template: pairs and how many of them were refused or compared; hits per cell and reasons of
+    those compared."""
 
     def __init__(self) -> None:
         self.hits: Counter[Cell] = Counter()
@@ -95,7 +112,9 @@ class Tally:
         return [v for v in reachable(template, operator) if self.hits[template, operator, v] < HITS]
 
     def rows(self) -> list[str]:
-        pairs = sorted({(t, o) for t, o, _ in self.hits}, key=lambda pair: (IMPLEMENTED.index(pair[0]), pair[1]))
+        pairs = sorted(
+            {(t, o) for t, o, _ in self.hits}, key=lambda pair: (IMPLEMENTED.index(pair[0]), pair[1])
+        )
         return [f"{t:<20}{o:<10}" + "".join(f"{self.hits[t, o, v]:>15,}" for v in VERDICTS) for t, o in pairs]
 
 
@@ -103,7 +122,8 @@ HEADER = f"{'template':<20}{'operator':<10}" + "".join(f"{v:>15}" for v in VERDI
 
 
 def run_template(template: str) -> Tally:
-    """Random pairs of a template until every reachable cell has its hits; raises AssertionError at the first difference.
+    """Random pairs of a template until every reachable cell has its hits; raises AssertionError at the first
+    difference.
 
     The fast tier compares only the pairs that hit a cell which is still short.
     """
@@ -122,8 +142,9 @@ def run_template(template: str) -> Tally:
             tally.pairs += 1
             if found is None:
                 continue
-            assert not found, f"seed {seed - 1} {template} {operator}\n{structure.model_dump_json(exclude_defaults=True)}\n" + "\n".join(
-                found[:4]
+            assert not found, (
+                f"seed {seed - 1} {template} {operator}\n{structure.model_dump_json(exclude_defaults=True)}\n"
+                + "\n".join(found[:4])
             )
             tally.compared += 1
             for verdict in want:
@@ -136,7 +157,11 @@ def main() -> None:
     print(HEADER)
     for template in sys.argv[1:] or IMPLEMENTED:
         tally = run_template(template)
-        print("\n".join(tally.rows()), f"\n  {tally.pairs} pairs, {tally.compared} compared, {tally.refused} refused", flush=True)
+        print(
+            "\n".join(tally.rows()),
+            f"\n  {tally.pairs} pairs, {tally.compared} compared, {tally.refused} refused",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

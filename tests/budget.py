@@ -1,4 +1,5 @@
-"""How often right code may fail the statistical tests of a file: one budget for all its cases, on however many workers they run."""
+"""How often right code may fail the statistical tests of a file: one budget for all its cases, on however
+many workers they run."""
 
 from __future__ import annotations
 
@@ -12,9 +13,10 @@ import pytest
 class Budget:
     """The chance that right code would have failed anything in a file, split evenly over its checks.
 
-    A worker runs some of the cases and cannot know what the others spend. So the file says beforehand what every test may spend:
-    ``spend`` holds each case to its own part, and ``assert_covers`` the cases that were collected, of which every worker knows all.
-    Seeds are fixed, so the chance was taken once, when they were chosen.
+    A worker runs some of the cases and cannot know what the others spend. So the file says beforehand what
+    every test may spend: ``spend`` holds each case to its own part, and ``assert_covers`` the cases that were
+    collected, of which every worker knows all. Seeds are fixed, so the chance was taken once, when they were
+    chosen.
 
     Parameters
     ----------
@@ -34,7 +36,9 @@ class Budget:
         case = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
         test = case.partition("[")[0].rpartition("::")[2]
         self._spent[case] += checks
-        assert self._spent[case] <= self.checks.get(test, (0, 0))[1], f"{test} makes more checks than the false-alarm budget says"
+        assert self._spent[case] <= self.checks.get(test, (0, 0))[1], (
+            f"{test} makes more checks than the false-alarm budget says"
+        )
 
     def assert_covers(self, cases: Iterable[pytest.Item]) -> None:
         """Fail where a test of the file has more cases than the budget says."""

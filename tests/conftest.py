@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
 os.environ.setdefault("JAX_NUMPY_RANK_PROMOTION", "raise")
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", os.path.join(os.path.dirname(__file__), "..", ".jax_cache"))
+os.environ.setdefault(
+    "JAX_COMPILATION_CACHE_DIR", os.path.join(os.path.dirname(__file__), "..", ".jax_cache")
+)
 
 # small programs too: the workers and the tests' own processes need not compile what another has compiled
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
@@ -32,7 +34,8 @@ settings.load_profile("suite" if SCALE == 1 else "fuzz")
 
 @pytest.fixture(autouse=True, scope="module")
 def _programs_go_with_their_module() -> Iterator[None]:
-    """Drop what a module compiled: no other asks for the same programs, and all of them together take gigabytes."""
+    """Drop what a module compiled: no other asks for the same programs, and all of them together take
+    gigabytes."""
     yield
     if jax := sys.modules.get("jax"):
         jax.clear_caches()
@@ -53,8 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests recorded for the end of the run (it comes back from the workers with their reports)."""
-    properties = [item for report in terminalreporter.stats.get("passed", []) for item in report.user_properties]
+    """Print what tests recorded for the end of the run (it comes back from the workers with their
+    reports).
+    """
+    properties = [
+        item for report in terminalreporter.stats.get("passed", []) for item in report.user_properties
+    ]
     rows = [row for name, value in properties if name == "cells" for row in value]
     if rows:
         from agreement import HEADER

@@ -24,7 +24,9 @@ class Received(list[tuple[Role, str]]):
 
     def server(self, scripts: Mapping[Role, Script] | None = None, **given: Any) -> ScriptedServer:
         """A server whose scripts write down what they are asked."""
-        return ScriptedServer(scripts={role: self._noted(role, {**SCRIPTS, **(scripts or {})}[role]) for role in ROLES}, **given)
+        return ScriptedServer(
+            scripts={role: self._noted(role, {**SCRIPTS, **(scripts or {})}[role]) for role in ROLES}, **given
+        )
 
     def _noted(self, role: Role, script: Script) -> Script:
         def say(messages: Sequence[Mapping[str, str]], schema: Schema | None, rng: random.Random) -> str:
@@ -37,7 +39,9 @@ class Received(list[tuple[Role, str]]):
 
 def model(server: ScriptedServer, cache: Cache | None = None, **changes: Any) -> OpenAIModel:
     models = dict.fromkeys(ROLES, "a-model") | {"second_judge": "another-model"}
-    return OpenAIModel(replace(Settings(base_url=server.base_url, models=models, timeout=20.0, retries=1), **changes), cache)
+    return OpenAIModel(
+        replace(Settings(base_url=server.base_url, models=models, timeout=20.0, retries=1), **changes), cache
+    )
 
 
 def values(message: str) -> list[str]:

@@ -1,7 +1,8 @@
 """What a rule means on a log, event by event: the plain-Python oracle of SEMANTICS line 25.
 
-It follows the 25 numbered lines and docs/semantics.md (G, M, E, I, V, A, T, L, N and P entries) and shares nothing with the SQL compiler but the
-types. Clear rather than fast: every constraint looks at every row of its case. A match is True, False or None (unknown; line 1).
+It follows the 25 numbered lines and docs/semantics.md (G, M, E, I, V, A, T, L, N and P entries) and shares
+nothing with the SQL compiler but the types. Clear rather than fast: every constraint looks at every row of
+its case. A match is True, False or None (unknown; line 1).
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ def end_of_grain(at: At) -> datetime:
 
 
 def difference(a: At, b: At) -> timedelta:
-    """``a`` − ``b`` at the coarser of their grains: local dates where either is a day, else truncated instants (G2, V6)."""
+    """``a`` − ``b`` at the coarser of their grains: local dates where either is a day, else truncated
+    instants (G2, V6)."""
     grain = coarsest((a.grain, b.grain))
     if grain == "day":
         return truncate(local(a), grain) - truncate(local(b), grain)
@@ -125,7 +127,12 @@ def matches(row: Event, act: Act) -> bool | None:
 
 
 def matches_pattern(row: Event, act: Act) -> bool | None:
-    fields = [(row.activity, act.activity), (row.location, act.location), (row.object, act.object), (row.role, act.role)]
+    fields = [
+        (row.activity, act.activity),
+        (row.location, act.location),
+        (row.object, act.object),
+        (row.role, act.role),
+    ]
     return both(*(equal(value, stated) for value, stated in fields if stated is not None))
 
 
@@ -142,7 +149,8 @@ def key_of(row: Event | None, correlation: Correlation) -> str | None:
 
 
 class Span(NamedTuple):
-    """An interval; a bound of None is infinite; ``*_tie`` is what a tie at it is: True is in, None unknown, False out (I3, T1)."""
+    """An interval; a bound of None is infinite; ``*_tie`` is what a tie at it is: True is in, None unknown,
+    False out (I3, T1)."""
 
     lower: At | None
     lower_tie: bool | None
@@ -154,13 +162,18 @@ class Span(NamedTuple):
         return self.lower is not None and self.upper is not None and compare(self.upper, self.lower) < 0  # E7
 
     def holds(self, at: At | None) -> bool | None:
-        """Whether an instant lies inside, bound by bound at the coarser grain (G2); a null timestamp is unknown (M2)."""
+        """Whether an instant lies inside, bound by bound at the coarser grain (G2); a null timestamp is
+        unknown (M2)."""
         if self.empty:
             return False
         if at is None:
             return None
-        above = True if self.lower is None else {1: True, 0: self.lower_tie, -1: False}[compare(at, self.lower)]
-        below = True if self.upper is None else {-1: True, 0: self.upper_tie, 1: False}[compare(at, self.upper)]
+        above = (
+            True if self.lower is None else {1: True, 0: self.lower_tie, -1: False}[compare(at, self.lower)]
+        )
+        below = (
+            True if self.upper is None else {-1: True, 0: self.upper_tie, 1: False}[compare(at, self.upper)]
+        )
         return both(above, below)
 
 
@@ -170,8 +183,8 @@ class Span(NamedTuple):
 class Log:
     """The rows of D by case, with coverage and end of observation.
 
-    Rows with null channel are rows of D: they count for the end of observation, case start, closure and the last row of a case
-    (G5, M7, I1, I4), never for a channel's coverage (E7).
+    Rows with null channel are rows of D: they count for the end of observation, case start, closure and the
+    last row of a case (G5, M7, I1, I4), never for a channel's coverage (E7).
     """
 
     def __init__(self, records: RecordLayer, events: Sequence[Event]) -> None:
@@ -216,44 +229,66 @@ class Log:
         return merged
 
     def recorders(self, act: Act, among: Collection[str] | None = None) -> list[str]:
-        """rel: the durable channels (of the policy's, where given) that can record one of its activities (line 2, E1, A2)."""
-        able = [c.name for c in self.records.channels if c.durable and set(act.activities) & set(c.activities or ())]
+        """rel: the durable channels (of the policy's, where given) that can record one of its activities
+        (line 2, E1, A2)."""
+        able = [
+            c.name
+            for c in self.records.channels
+            if c.durable and set(act.activities) & set(c.activities or ())
+        ]
         return [name for name in able if among is None or name in among]
 
     def covers(self, channel: str, span: Span) -> bool:
-        """Whether one coverage interval holds the whole span; −∞ is never covered, an empty span always (E7)."""
+        """Whether one coverage interval holds the whole span; −∞ is never covered, an empty span always
+        (E7)."""
         if span.empty:
             return True
         if span.lower is None or span.upper is None:
             return False
-        return any(start <= span.lower.utc and end_of_grain(span.upper) <= end for start, end in self.coverage[channel])
+        return any(
+            start <= span.lower.utc and end_of_grain(span.upper) <= end
+            for start, end in self.coverage[channel]
+        )
 
     def over(self, span: Span) -> bool:
         return span.upper is not None and self.end is not None and end_of_grain(span.upper) <= self.end  # G5
 
     def common_grain(self, rel: Collection[str]) -> Grain:
-        """G, the same for every instance: the coarsest grain of rel's channels, as declared, else as seen in their rows in the log (E4)."""
+        """G, the same for every instance: the coarsest grain of rel's channels, as declared, else as seen in
+        their rows in the log (E4)."""
         declared = {c.name: c.grain for c in self.records.channels if c.name in rel and c.grain is not None}
-        seen = {row.grain for row in self.dated if row.channel in rel and row.channel not in declared and row.grain is not None}
+        seen = {
+            row.grain
+            for row in self.dated
+            if row.channel in rel and row.channel not in declared and row.grain is not None
+        }
         return coarsest({*declared.values(), *seen, "microsecond"})
 
 
 def in_order(rows: Sequence[Event]) -> list[Event]:
     """Dated rows by (end-of-grain, event_id) (G3)."""
     ends = {row.event_id: end_of_grain(at) for row in rows if (at := at_of(row))}
-    return sorted((row for row in rows if row.event_id in ends), key=lambda row: (ends[row.event_id], row.event_id))
+    return sorted(
+        (row for row in rows if row.event_id in ends), key=lambda row: (ends[row.event_id], row.event_id)
+    )
 
 
 def case_start(log: Log, case: Sequence[Event], rel: Collection[str], before: At) -> At | None:
-    """The start of the case where it is known to a look-back from ``before`` for an act of rel (line 16, I4)."""
+    """The start of the case where it is known to a look-back from ``before`` for an act of rel (line 16,
+    I4)."""
     opening = in_order([row for row in case if row.activity in log.records.case_start])
     first = at_of((opening or in_order(case))[0])  # the case has an activation, so it has a dated row
-    known = bool(opening) or (first is not None and all(log.coverage[c] and first.utc > log.coverage[c][0][0] for c in rel))
+    known = bool(opening) or (
+        first is not None and all(log.coverage[c] and first.utc > log.coverage[c][0][0] for c in rel)
+    )
     return first if known and first is not None and end_of_grain(first) <= end_of_grain(before) else None
 
 
-def interval_end(log: Log, case: Sequence[Event], t0: At, activation: At, window: Duration | None) -> At | None:
-    """The end of an interval without deadline: t0 + window, else a closing row, else quiet_after (line 9, I1)."""
+def interval_end(
+    log: Log, case: Sequence[Event], t0: At, activation: At, window: Duration | None
+) -> At | None:
+    """The end of an interval without deadline: t0 + window, else a closing row, else quiet_after (line 9,
+    I1)."""
     if window is not None:
         return plus(t0, window)
     for row in in_order(case):
@@ -273,8 +308,9 @@ def interval_end(log: Log, case: Sequence[Event], t0: At, activation: At, window
 class Sight:
     """What the channels of rel show of one act over one interval.
 
-    ``definite`` holds each channel's definite rows in order, ``possible`` counts definite and unknown ones, ``silent`` are the closed-world
-    channels that cover the interval. ``grain`` is E4's G where k > 1, else None: every row at its own grain.
+    ``definite`` holds each channel's definite rows in order, ``possible`` counts definite and unknown ones,
+    ``silent`` are the closed-world channels that cover the interval. ``grain`` is E4's G where k > 1, else
+    None: every row at its own grain.
     """
 
     k: int
@@ -305,7 +341,8 @@ class Sight:
 
 
 class Sought(NamedTuple):
-    """An act looked for in a case, under a correlation key; ``own`` are rows that cannot be their own target (M4)."""
+    """An act looked for in a case, under a correlation key; ``own`` are rows that cannot be their own target
+    (M4)."""
 
     act: Act
     case: Sequence[Event]
@@ -326,7 +363,9 @@ def look(log: Log, policy: EvidencePolicy, sought: Sought, span: Span) -> Sight:
     k = policy.needed(len(rel))
     grain = log.common_grain(rel) if k > 1 else None
     stated, length = log.records.match_within, GRAIN_LENGTH[grain or "microsecond"]
-    within = timedelta(days=30 * stated.months + stated.days, seconds=stated.seconds) if stated else length  # E4
+    within = (
+        timedelta(days=30 * stated.months + stated.days, seconds=stated.seconds) if stated else length
+    )  # E4
     definite: dict[str, list[Event]] = {channel: [] for channel in rel}
     possible = dict.fromkeys(rel, 0)
     for row in sought.case:
@@ -353,7 +392,8 @@ def proven(sight: Sight, n: int) -> Event | None:
 
 
 def corroborated(sight: Sight) -> Event | None:
-    """The earliest row that completes k rows of k channels, no two of them further apart than match_within (E4)."""
+    """The earliest row that completes k rows of k channels, no two of them further apart than match_within
+    (E4)."""
 
     def position(row: Event) -> datetime:  # on a common scale: local days at day grain, else instants
         return local(sight.at(row)) if sight.grain == "day" else sight.at(row).utc
@@ -361,14 +401,17 @@ def corroborated(sight: Sight) -> Event | None:
     rows = sight.rows
     for count, last in enumerate(rows, start=1):
         for first in rows[:count]:
-            near = [row for row in rows[:count] if timedelta(0) <= position(row) - position(first) <= sight.within]
+            near = [
+                row for row in rows[:count] if timedelta(0) <= position(row) - position(first) <= sight.within
+            ]
             if last in near and len({row.channel for row in near}) >= sight.k:
                 return last
     return None
 
 
 def refuted(sight: Sight, n: int) -> bool:
-    """Enough closed-world channels cover the interval and hold fewer than n rows, and so do all together (line 5, E5)."""
+    """Enough closed-world channels cover the interval and hold fewer than n rows, and so do all together
+    (line 5, E5)."""
     empty = [channel for channel in sight.silent if sight.possible[channel] < n]
     return sight.key_known and len(sight.rows) < n and len(empty) >= sight.enough
 
@@ -389,7 +432,8 @@ def unknown(sight: Sight, n: int) -> Reason:
 
 
 class Opening(NamedTuple):
-    """An instance: its case, its trigger row (None for case start), and t0 (None where an unknown match opened it)."""
+    """An instance: its case, its trigger row (None for case start), and t0 (None where an unknown match
+    opened it)."""
 
     case_id: str
     case: list[Event]
@@ -425,7 +469,8 @@ def openings(structure: Structure, log: Log) -> Iterator[Opening]:
 
 
 def triggers(row: Event, act: Act, channel: str, structure: Structure) -> bool | None:
-    """Whether the row opens an instance: channel, act and scope (M5); scope.roles only where the bearer is the trigger's (line 8)."""
+    """Whether the row opens an instance: channel, act and scope (M5); scope.roles only where the bearer is
+    the trigger's (line 8)."""
     scope = structure.scope
     filters = [(row.location, scope.locations), (row.object, scope.objects)]
     if structure.norm.bearer == "trigger":
@@ -438,7 +483,8 @@ def triggers(row: Event, act: Act, channel: str, structure: Structure) -> bool |
 
 
 class Finding(NamedTuple):
-    """A verdict on one instance × constraint; ``instant`` is where a violation activates the procedure (line 23)."""
+    """A verdict on one instance × constraint; ``instant`` is where a violation activates the procedure (line
+    23)."""
 
     verdict: Verdict
     reason: Reason
@@ -457,7 +503,8 @@ def judge(
     opening: Opening,
     exceptions: EvidencePolicy | None = None,
 ) -> Finding:
-    """One instance × constraint, in the order of V1; ``exceptions`` is the policy of ``unless`` where it is another (P1)."""
+    """One instance × constraint, in the order of V1; ``exceptions`` is the policy of ``unless`` where it is
+    another (P1)."""
     if opening.t0 is None:
         return Finding("indeterminate", "scope")  # line 6
     by = norm.correlation(constraint)
@@ -477,19 +524,34 @@ def judge(
     over = constraint.template in LOOK_BACK or log.over(span)
     sight = look(log, policy, sought, span)
     verdict, reason, last = weigh(constraint, sight, over, activation)
-    seen = nearest(sight, "both" if constraint.template in TWO_SIDED or constraint.earlier_counts else constraint.template, activation)
+    seen = nearest(
+        sight,
+        "both" if constraint.template in TWO_SIDED or constraint.earlier_counts else constraint.template,
+        activation,
+    )
     if verdict != "violated":
-        return Finding(verdict, reason, named(seen), span.upper, slack(constraint, verdict, span.upper, sight, last))
+        return Finding(
+            verdict, reason, named(seen), span.upper, slack(constraint, verdict, span.upper, sight, last)
+        )
     instant = moment(constraint, span, activation, own, last)
     pardon = excused(log, exceptions or policy, constraint, opening, key, by, instant, seen, span.upper)
     if pardon is not None:
         return pardon
     late = late_row(sought, sight, span.upper) if reason in ("absent", "too_few") else None
-    late_at = at_of(late) if late else None  # at its own grain: k, and with it G, is not applied to the late row (V5)
+    late_at = (
+        at_of(late) if late else None
+    )  # at its own grain: k, and with it G, is not applied to the late row (V5)
     if late is None or late_at is None or span.upper is None:
         return Finding("violated", reason, named(seen), span.upper, None, instant)
     behind = difference(span.upper, late_at).total_seconds()
-    return Finding("violated", "late" if reason == "absent" else reason, named([*seen, late]), span.upper, behind, instant)
+    return Finding(
+        "violated",
+        "late" if reason == "absent" else reason,
+        named([*seen, late]),
+        span.upper,
+        behind,
+        instant,
+    )
 
 
 def excused(
@@ -503,19 +565,28 @@ def excused(
     seen: list[Event],
     due: At | None,
 ) -> Finding | None:
-    """What the exception makes of a violation, or None where it stays one; no row is excluded, no office asked (line 18, V4, M4)."""
+    """What the exception makes of a violation, or None where it stays one; no row is excluded, no office
+    asked (line 18, V4, M4)."""
     if constraint.unless is None:
         return None
     start = case_start(log, opening.case, log.recorders(constraint.unless, policy.channels), instant)
-    excuse = look(log, policy, Sought(constraint.unless, opening.case, key, by), Span(start, True, instant, None))
+    excuse = look(
+        log, policy, Sought(constraint.unless, opening.case, key, by), Span(start, True, instant, None)
+    )
     if proven(excuse, 1):
-        return Finding("excused", "exception", named(seen + [rows[0] for rows in excuse.definite.values() if rows]), due)
+        return Finding(
+            "excused", "exception", named(seen + [rows[0] for rows in excuse.definite.values() if rows]), due
+        )
     return None if refuted(excuse, 1) else Finding("indeterminate", "exception_unknown", named(seen), due)
 
 
 def second_activation(sought: Sought, channel: str, episode: Span) -> Event | Finding:
-    """The earliest definite row of ``after`` in the episode [t0, t0 + window], or why there is none (line 10, I2)."""
-    found = {row: both(sought.match(row), equal(row.channel, channel), episode.holds(at_of(row))) for row in sought.case}
+    """The earliest definite row of ``after`` in the episode [t0, t0 + window], or why there is none (line
+    10, I2)."""
+    found = {
+        row: both(sought.match(row), equal(row.channel, channel), episode.holds(at_of(row)))
+        for row in sought.case
+    }
     definite = in_order([row for row, match in found.items() if match])
     if definite and sought.key is not None:
         return definite[0]
@@ -523,24 +594,41 @@ def second_activation(sought: Sought, channel: str, episode: Span) -> Event | Fi
     return Finding("indeterminate", "after_unknown") if unclear else Finding("not_activated", "no_after")
 
 
-def span_of(log: Log, constraint: Constraint, opening: Opening, activation: At, window: Duration | None, rel: Collection[str]) -> Span:
+def span_of(
+    log: Log,
+    constraint: Constraint,
+    opening: Opening,
+    activation: At,
+    window: Duration | None,
+    rel: Collection[str],
+) -> Span:
     """The interval the target is looked for in (line 14, I3); its upper bound is the due shown (I5)."""
     template, deadline, case = constraint.template, constraint.deadline, opening.case
     if template in LOOK_BACK:
         lower = minus(activation, deadline) if deadline else case_start(log, case, rel, activation)
         return Span(lower, True, activation, tie_at_activation(constraint))
-    # t0 + window is computed from t0 and keeps t0's offset and grain, also under `after` (I1). A two-sided constraint without
-    # deadline ends where any other does: line 9's order, window first.
-    end = plus(activation, deadline) if deadline else interval_end(log, case, opening.t0 or activation, activation, window)
+    # t0 + window is computed from t0 and keeps t0's offset and grain, also under `after` (I1). A two-sided
+    # constraint without deadline ends where any other does: line 9's order, window first.
+    end = (
+        plus(activation, deadline)
+        if deadline
+        else interval_end(log, case, opening.t0 or activation, activation, window)
+    )
     if template in TWO_SIDED:
-        return Span(minus(activation, deadline) if deadline else case_start(log, case, rel, activation), True, end, True)
+        return Span(
+            minus(activation, deadline) if deadline else case_start(log, case, rel, activation),
+            True,
+            end,
+            True,
+        )
     if constraint.earlier_counts:  # L1
         return Span(case_start(log, case, rel, activation), True, end, True)
     return Span(activation, tie_at_activation(constraint), end, True)
 
 
 def tie_at_activation(constraint: Constraint) -> bool | None:
-    """What a row at the activation's own instant is: in (True), unknown (None) or out (False) (I3's table, T1)."""
+    """What a row at the activation's own instant is: in (True), unknown (None) or out (False) (I3's table,
+    T1)."""
     if constraint.ties is None:
         return None if constraint.template in ("not_response", *LOOK_BACK) else True
     if constraint.ties == "unknown":
@@ -548,8 +636,12 @@ def tie_at_activation(constraint: Constraint) -> bool | None:
     return (constraint.ties == "fulfil") == constraint.positive
 
 
-def weigh(constraint: Constraint, sight: Sight, over: bool, activation: At) -> tuple[Verdict, Reason, Event | None]:
-    """Verdict before ``unless`` and the late row, with the row that completed the proof, if any (V1 to V3)."""
+def weigh(
+    constraint: Constraint, sight: Sight, over: bool, activation: At
+) -> tuple[Verdict, Reason, Event | None]:
+    """Verdict before ``unless`` and the late row, with the row that completed the proof, if any (V1 to
+    V3).
+    """
     n, template = constraint.count, constraint.template
     last = proven(sight, n)
     if not constraint.positive:  # line 17, V3
@@ -557,7 +649,11 @@ def weigh(constraint: Constraint, sight: Sight, over: bool, activation: At) -> t
             return "violated", "seen_forbidden", last
         if not over:
             return "pending", "seen" if sight.rows else "unseen", None
-        return ("satisfied", "refuted", None) if refuted(sight, n) else ("indeterminate", unknown(sight, n), None)
+        return (
+            ("satisfied", "refuted", None)
+            if refuted(sight, n)
+            else ("indeterminate", unknown(sight, n), None)
+        )
     if template == "exactly":  # line 15, V2
         extra = proven(sight, n + 1)
         if extra:
@@ -570,7 +666,11 @@ def weigh(constraint: Constraint, sight: Sight, over: bool, activation: At) -> t
             return "satisfied", "proven", last
         return "indeterminate", unknown(sight, n + 1 if last else n), None
     if last:  # line 15, V1
-        tie = template == "response" and not constraint.earlier_counts and compare(sight.at(last), activation) == 0
+        tie = (
+            template == "response"
+            and not constraint.earlier_counts
+            and compare(sight.at(last), activation) == 0
+        )
         return "satisfied", "tie" if tie else "proven", last
     if not over:
         return "pending", "open", None
@@ -579,8 +679,11 @@ def weigh(constraint: Constraint, sight: Sight, over: bool, activation: At) -> t
     return "indeterminate", unknown(sight, n), None
 
 
-def moment(constraint: Constraint, span: Span, activation: At, own: Sequence[Event], last: Event | None) -> At:
-    """e, the instant of the violation: up to it an exception counts (V4), from it the procedure runs (line 23)."""
+def moment(
+    constraint: Constraint, span: Span, activation: At, own: Sequence[Event], last: Event | None
+) -> At:
+    """e, the instant of the violation: up to it an exception counts (V4), from it the procedure runs (line
+    23)."""
     if constraint.template in LOOK_BACK:
         return activation
     if last is None:  # a positive constraint that was refuted: its due
@@ -595,13 +698,26 @@ def moment(constraint: Constraint, span: Span, activation: At, own: Sequence[Eve
 def late_row(sought: Sought, sight: Sight, due: At | None) -> Event | None:
     """The earliest definite row of rel strictly after due (V5)."""
     later = Span(due, False, None, True)
-    rows = [row for row in sought.case if row.channel in sight.definite and sought.match(row) and later.holds(at_of(row))]
+    rows = [
+        row
+        for row in sought.case
+        if row.channel in sight.definite and sought.match(row) and later.holds(at_of(row))
+    ]
     return next(iter(in_order(rows)), None)
 
 
-def slack(constraint: Constraint, verdict: Verdict, due: At | None, sight: Sight, last: Event | None) -> float | None:
-    """due − completion of a satisfied positive constraint, null for precedence (line 20, V6); G is kept where k > 1."""
-    if verdict != "satisfied" or not constraint.positive or constraint.template in LOOK_BACK or due is None or last is None:
+def slack(
+    constraint: Constraint, verdict: Verdict, due: At | None, sight: Sight, last: Event | None
+) -> float | None:
+    """due − completion of a satisfied positive constraint, null for precedence (line 20, V6); G is kept
+    where k > 1."""
+    if (
+        verdict != "satisfied"
+        or not constraint.positive
+        or constraint.template in LOOK_BACK
+        or due is None
+        or last is None
+    ):
         return None
     return difference(due, sight.at(last)).total_seconds()
 
@@ -640,13 +756,21 @@ class Others:
     """The channel it is recorded in."""
 
     def is_other(self, row: Event) -> bool | None:
-        if self.template.startswith("chain") and self.activation is not None and row.event_id == self.activation.event_id:
+        if (
+            self.template.startswith("chain")
+            and self.activation is not None
+            and row.event_id == self.activation.event_id
+        ):
             return False
         durable = [c.name for c in self.log.records.channels if c.durable and c.name in self.policy.channels]
         key = equal(key_of(row, self.sought.by), self.sought.key) if self.sought.key is not None else None
         parts = [negated(matches(row, self.sought.act)), key, equal(row.channel, *durable)]
         if self.template == "end":
-            parts.append(negated(equal(row.activity, *self.log.records.case_end)) if self.log.records.case_end else True)
+            parts.append(
+                negated(equal(row.activity, *self.log.records.case_end))
+                if self.log.records.case_end
+                else True
+            )
         elif self.repeated is not None:
             again = equal(row.activity, *self.repeated.activities)
             elsewhere = negated(equal(row.channel, self.here or ""))
@@ -687,7 +811,14 @@ def first_row(log: Log, case: Sequence[Event], rel: Collection[str]) -> At | Non
     return first if by_act or by_coverage else None
 
 
-def beside(log: Log, norm: Norm, policy: EvidencePolicy, constraint: Constraint, window: Duration | None, opening: Opening) -> Finding:
+def beside(
+    log: Log,
+    norm: Norm,
+    policy: EvidencePolicy,
+    constraint: Constraint,
+    window: Duration | None,
+    opening: Opening,
+) -> Finding:
     """One instance of a neighbour template (N2 to N6)."""
     template, case, by = constraint.template, opening.case, norm.correlation(constraint)
     key, row, activation = key_of(opening.row, by), opening.row, opening.t0
@@ -696,16 +827,22 @@ def beside(log: Log, norm: Norm, policy: EvidencePolicy, constraint: Constraint,
     if constraint.after is not None:
         episode = Span(activation, True, plus(activation, window) if window else None, True)
         ids = {r.event_id for r in own}
-        found = second_activation(Sought(constraint.after.act, case, key, by, ids), constraint.after.channel, episode)
+        found = second_activation(
+            Sought(constraint.after.act, case, key, by, ids), constraint.after.channel, episode
+        )
         if isinstance(found, Finding):
             return found
         row, activation, own = found, at_of(found) or activation, [*own, found]
     sought = Sought(norm.target(constraint), case, key, by, {r.event_id for r in own})
     rel = log.recorders(sought.act, policy.channels)
-    repeated, here = (None, None) if constraint.after is None else (constraint.after.act, constraint.after.channel)
+    repeated, here = (
+        (None, None) if constraint.after is None else (constraint.after.act, constraint.after.channel)
+    )
     if constraint.after is None and opening.opener is not None:
         repeated, here = opening.opener.act, opening.opener.channel
-    others = Others(log, policy, sought, template, row, repeated if template.startswith("chain") else None, here)
+    others = Others(
+        log, policy, sought, template, row, repeated if template.startswith("chain") else None, here
+    )
     span, bounding = bounded(log, others, constraint, opening, activation, window, rel)
     over = template == "chain_precedence" or log.over(span)
     sight = look(log, policy, sought, span)
@@ -740,7 +877,13 @@ def beside(log: Log, norm: Norm, policy: EvidencePolicy, constraint: Constraint,
 
 
 def bounded(
-    log: Log, others: Others, constraint: Constraint, opening: Opening, activation: At, window: Duration | None, rel: Collection[str]
+    log: Log,
+    others: Others,
+    constraint: Constraint,
+    opening: Opening,
+    activation: At,
+    window: Duration | None,
+    rel: Collection[str],
 ) -> tuple[Span, Event | None]:
     """The interval of a neighbour template, and the other event that bounds it, if one does (N2 to N5)."""
     template, case = constraint.template, opening.case
@@ -760,7 +903,11 @@ def bounded(
             return Span(activation, True, at, True), following
         return Span(activation, True, end, True), None
     if template == "chain_precedence":
-        lower = minus(activation, constraint.deadline) if constraint.deadline else case_start(log, case, rel, activation)
+        lower = (
+            minus(activation, constraint.deadline)
+            if constraint.deadline
+            else case_start(log, case, rel, activation)
+        )
         preceding = others.last(Span(None, True, activation, False))
         at = at_of(preceding) if preceding else None
         if at is not None and (lower is None or compare(at, lower) > 0):
@@ -777,19 +924,26 @@ def bounded(
 # ---- mutual templates (P1)
 
 
-def second_half(structure: Structure, log: Log, constraint: Constraint, first: Collection[str]) -> Iterator[tuple[Opening, Finding]]:
-    """The instances that the target's rows open, and what becomes of them; ``first`` are the rows that open the first half."""
+def second_half(
+    structure: Structure, log: Log, constraint: Constraint, first: Collection[str]
+) -> Iterator[tuple[Opening, Finding]]:
+    """The instances that the target's rows open, and what becomes of them; ``first`` are the rows that open
+    the first half."""
     norm, trigger = structure.norm, structure.trigger
     assert trigger.act is not None
     assert trigger.channel is not None
     template = "precedence" if constraint.template == "succession" else "responded_existence"
-    wanted = constraint.model_copy(update={"template": template, "target": trigger.act, "correlate": norm.correlation(constraint)})
+    wanted = constraint.model_copy(
+        update={"template": template, "target": trigger.act, "correlate": norm.correlation(constraint)}
+    )
     (channel,) = log.recorders(constraint.target, structure.evidence.channels)
     reversed_rule = structure.model_copy(
         update={"scope": structure.scope.model_copy(update={"roles": (), "locations": (), "objects": ()})}
         | {"trigger": Trigger(act=norm.target(constraint), channel=channel, window=trigger.window)}
     )
-    anyone = norm.model_copy(update={"bearer": "trigger", "constraints": (wanted,)})  # the trigger's act is nobody's office
+    anyone = norm.model_copy(
+        update={"bearer": "trigger", "constraints": (wanted,)}
+    )  # the trigger's act is nobody's office
     for opening in openings(reversed_rule, log):
         if opening.instance not in first:
             here = EvidencePolicy(channels=(trigger.channel,))
@@ -805,9 +959,15 @@ def judged(structure: Structure, log: Log) -> Iterator[tuple[Opening, int, Findi
     opened = list(openings(structure, log))
     halves = {"succession": "response", "coexistence": "responded_existence"}
     for index, constraint in enumerate(structure.norm.constraints):
-        first = constraint.model_copy(update={"template": halves.get(constraint.template, constraint.template)})
+        first = constraint.model_copy(
+            update={"template": halves.get(constraint.template, constraint.template)}
+        )
         for opening in opened:
-            yield opening, index, judge(log, structure.norm, structure.evidence, first, structure.trigger.window, opening)
+            yield (
+                opening,
+                index,
+                judge(log, structure.norm, structure.evidence, first, structure.trigger.window, opening),
+            )
         if constraint.template in MUTUAL:
             for opening, finding in second_half(structure, log, constraint, {o.instance for o in opened}):
                 yield opening._replace(of_target=True), index, finding
@@ -817,19 +977,28 @@ def shown(opening: Opening, instance: str, index: int, finding: Finding) -> Inst
     due = Due(local(finding.due), finding.due.offset, finding.due.grain) if finding.due else None  # I5
     verdict, reason, witnesses = finding[:3]
     half = opening.of_target
-    return InstanceVerdict(opening.case_id, instance, index, verdict, reason, witnesses, opening.bearer, due, finding.slack, half)
+    return InstanceVerdict(
+        opening.case_id, instance, index, verdict, reason, witnesses, opening.bearer, due, finding.slack, half
+    )
 
 
 def evaluate(structure: Structure, records: RecordLayer, events: Sequence[Event]) -> list[InstanceVerdict]:
     """A verdict for every instance × constraint, sorted by (case_id, instance, constraint)."""
-    rows = [shown(opening, opening.instance, index, finding) for opening, index, finding in judged(structure, Log(records, events))]
+    rows = [
+        shown(opening, opening.instance, index, finding)
+        for opening, index, finding in judged(structure, Log(records, events))
+    ]
     return sorted(rows, key=lambda v: v[:3])
 
 
 def evaluate_procedure(
-    structure: Structure, records: RecordLayer, events: Sequence[Event], norm_verdicts: Sequence[InstanceVerdict]
+    structure: Structure,
+    records: RecordLayer,
+    events: Sequence[Event],
+    norm_verdicts: Sequence[InstanceVerdict],
 ) -> list[InstanceVerdict]:
-    """Verdicts on the recorded steps after each violation (line 23); the activation is an instant, so no row is its own target."""
+    """Verdicts on the recorded steps after each violation (line 23); the activation is an instant, so no row
+    is its own target."""
     log = Log(records, events)
     violated = {v[:3] for v in norm_verdicts if v.verdict == "violated"}
     rows = []
@@ -841,7 +1010,10 @@ def evaluate_procedure(
             if not able or step.activity is None:
                 continue
             duty = Constraint(
-                template="response", target=Act(activity=step.activity), correlate="same_case", deadline=structure.procedure.response_time
+                template="response",
+                target=Act(activity=step.activity),
+                correlate="same_case",
+                deadline=structure.procedure.response_time,
             )
             norm = Norm(bearer=Office(role=step.role), constraints=(duty,))
             policy = EvidencePolicy(channels=tuple(able), operator="any")

@@ -1,7 +1,8 @@
-"""Random (rule, log) pairs aimed at the cells of template × operator × verdict, for the compiler against the oracle.
+"""Random (rule, log) pairs aimed at the cells of template × operator × verdict, for the compiler against the
+oracle.
 
-Times sit on a coarse lattice around each activation, so that ties, bounds and gaps are hit often; every field is null now and
-then; the logs' coverage has gaps; grains and offsets are mixed.
+Times sit on a coarse lattice around each activation, so that ties, bounds and gaps are hit often; every field
+is null now and then; the logs' coverage has gaps; grains and offsets are mixed.
 """
 
 from __future__ import annotations
@@ -17,13 +18,18 @@ from gnrs_ppl.rule.types import COUNTING, LOOK_BACK, MUTUAL, NEIGHBOURS, ORDERED
 
 TRIGGER_LOG = "desk_log"
 EVIDENCE = ("site_log", "gate_log", "phone_log")
-ACTIVITIES = {"site_log": ["Visit", "Waive", "Letter"], "gate_log": ["Visit", "Waive"], "phone_log": ["Waive", "Visit", "Letter"]}
+ACTIVITIES = {
+    "site_log": ["Visit", "Waive", "Letter"],
+    "gate_log": ["Visit", "Waive"],
+    "phone_log": ["Waive", "Visit", "Letter"],
+}
 OPERATORS = ("any", "all", "at_least")
 BASE = datetime(2024, 1, 29, 9, 0)
 
 
 class Setting:
-    """One random setting: a lattice step, the grains of the logs, the offsets of the rows, and whether exceptions are aimed at."""
+    """One random setting: a lattice step, the grains of the logs, the offsets of the rows, and whether
+    exceptions are aimed at."""
 
     def __init__(self, rng: random.Random, excused: bool) -> None:
         self.excused = excused
@@ -50,10 +56,14 @@ def random_rule(rng: random.Random, template: str, operator: str, setting: Setti
     evidence: dict[str, Any] = {"channels": list(channels), "operator": operator}
     if operator == "at_least":
         evidence["k"] = 1 if several else rng.choice((1, 2, 2))
-    case_start = rng.random() < (0.4 if template in ("init", "end") else 0.0 if template in (*MUTUAL, *NEIGHBOURS) else 0.12)
+    case_start = rng.random() < (
+        0.4 if template in ("init", "end") else 0.0 if template in (*MUTUAL, *NEIGHBOURS) else 0.12
+    )
     office = (case_start and template not in NEIGHBOURS) or rng.random() < 0.25
     constraint: dict[str, Any] = {"template": template, "target": random_act(rng, "Visit"), "count": count}
-    if template not in ("init", "end") and rng.random() < (0.55 if template in (*LOOK_BACK, *TWO_SIDED) else 0.8):
+    if template not in ("init", "end") and rng.random() < (
+        0.55 if template in (*LOOK_BACK, *TWO_SIDED) else 0.8
+    ):
         constraint["deadline"] = setting.deadline
     if not case_start and template not in MUTUAL and rng.random() < 0.2:
         constraint["after"] = {"act": {"activity": "Call"}, "channel": TRIGGER_LOG}
@@ -78,11 +88,14 @@ def random_rule(rng: random.Random, template: str, operator: str, setting: Setti
     norm = {"constraints": [constraint], "bearer": {"role": "clerk"} if office else "trigger"}
     steps = [{"stage": "review", "name": "look", "role": "guard", "activity": "Review"}]
     procedure = {"steps": steps, "response_time": setting.deadline}
-    return Structure.model_validate({"scope": scope, "trigger": trigger, "norm": norm, "evidence": evidence, "procedure": procedure})
+    return Structure.model_validate(
+        {"scope": scope, "trigger": trigger, "norm": norm, "evidence": evidence, "procedure": procedure}
+    )
 
 
 def widened(rng: random.Random, structure: Structure) -> Structure:
-    """The rule with ties declared, earlier acts counted and alternatives named, now and then (A, T and L entries)."""
+    """The rule with ties declared, earlier acts counted and alternatives named, now and then (A, T and L
+    entries)."""
     rule = structure.model_dump()
     (constraint,) = rule["norm"]["constraints"]
     template, policy = constraint["template"], rule["evidence"]
@@ -94,12 +107,16 @@ def widened(rng: random.Random, structure: Structure) -> Structure:
     places = [{"activity": "Visit", "location": "north"}, {"activity": "Visit", "object": "bike"}]
     if rng.random() < 0.2:
         constraint["target"] = {
-            "any_of": places if agreed and template not in MUTUAL else ["Visit", {"activity": "Letter", "object": "car"}]
+            "any_of": places
+            if agreed and template not in MUTUAL
+            else ["Visit", {"activity": "Letter", "object": "car"}]
         }
     if constraint["unless"] is not None and not agreed and rng.random() < 0.2:
         constraint["unless"] = {"any_of": ["Waive", {"activity": "Letter", "location": "south"}]}
     if rule["trigger"]["act"] is not None and rng.random() < 0.15:
-        rule["trigger"]["act"] = {"any_of": [{"activity": "Open", "location": "north"}, {"activity": "Call", "object": "bike"}]}
+        rule["trigger"]["act"] = {
+            "any_of": [{"activity": "Open", "location": "north"}, {"activity": "Call", "object": "bike"}]
+        }
         if constraint["after"] is not None:
             constraint["after"]["act"] = {"any_of": ["Call", "Review"]}
     return Structure.model_validate(rule)
@@ -115,10 +132,18 @@ def random_records(rng: random.Random, setting: Setting) -> RecordLayer:
     """A record layer whose capability is declared and whose coverage, closed worlds and ends vary."""
     start, end = BASE - timedelta(days=20), BASE + timedelta(days=rng.choice((20, 90)))
     channels: list[dict[str, Any]] = [
-        {"name": TRIGGER_LOG, "activities": ["Open", "Call", "Start", "End", "Review"], "closed_world": rng.random() < 0.5}
+        {
+            "name": TRIGGER_LOG,
+            "activities": ["Open", "Call", "Start", "End", "Review"],
+            "closed_world": rng.random() < 0.5,
+        }
     ]
     for name in EVIDENCE:
-        channel: dict[str, Any] = {"name": name, "activities": ACTIVITIES[name], "closed_world": rng.random() < 0.85}
+        channel: dict[str, Any] = {
+            "name": name,
+            "activities": ACTIVITIES[name],
+            "closed_world": rng.random() < 0.85,
+        }
         if rng.random() < 0.8:
             gap = start + (end - start) * rng.random()
             whole = [{"start": start.isoformat() + "Z", "end": end.isoformat() + "Z"}]
@@ -138,7 +163,9 @@ def random_records(rng: random.Random, setting: Setting) -> RecordLayer:
         data["match_within"] = "P1D" if setting.days else "PT5M"
     if rng.random() < 0.7:
         seen = BASE + setting.step * rng.choice((2, 4, 8, 60, 200))
-        data["end_of_observation"] = seen.date().isoformat() if setting.days and rng.random() < 0.5 else seen.isoformat() + "Z"
+        data["end_of_observation"] = (
+            seen.date().isoformat() if setting.days and rng.random() < 0.5 else seen.isoformat() + "Z"
+        )
     return RecordLayer.model_validate(data)
 
 
@@ -168,7 +195,13 @@ class LogWriter:
         )
         if rng.random() < (0.02 if self.setting.excused else 0.12):
             field = rng.choice(("activity", "timestamp", "resource", "role", "object", "location", "channel"))
-            row = row._replace(**({"timestamp": None, "offset": None, "grain": None} if field == "timestamp" else {field: None}))
+            row = row._replace(
+                **(
+                    {"timestamp": None, "offset": None, "grain": None}
+                    if field == "timestamp"
+                    else {field: None}
+                )
+            )
         self.rows.append(row)
 
 
@@ -187,10 +220,18 @@ def random_log(rng: random.Random, structure: Structure, setting: Setting, cases
             writer.add(case, "Call", TRIGGER_LOG, opened + step * rng.randrange(-1, 4))
         for _ in range(rng.choice((0, 0, 1, 1, 2, 3, 4))):
             near = -rng.randrange(1, 4) if template in LOOK_BACK else rng.choice((0, 2, 3))
-            at = opened + step * rng.choice((rng.randrange(-4, 8), near, near, rng.randrange(-setting.span, setting.span)))
+            at = opened + step * rng.choice(
+                (rng.randrange(-4, 8), near, near, rng.randrange(-setting.span, setting.span))
+            )
             some = not setting.excused and rng.random() < 0.5
             alone = template in COUNTING and rng.random() < 0.7  # several logs leave counts undecided (V9)
-            for channel in channels[:1] if alone else rng.sample(channels, rng.randrange(1, len(channels) + 1)) if some else channels:
+            for channel in (
+                channels[:1]
+                if alone
+                else rng.sample(channels, rng.randrange(1, len(channels) + 1))
+                if some
+                else channels
+            ):
                 lag = rng.choice((timedelta(0), timedelta(0), step / 60, step / 10, step))
                 writer.add(case, "Visit", channel, at if setting.excused else at + lag)
         if rng.random() < (0.8 if setting.excused else 0.3):
@@ -204,7 +245,9 @@ def random_log(rng: random.Random, structure: Structure, setting: Setting, cases
     return writer.rows
 
 
-def random_pair(seed: int, template: str, operator: str, cases: int = 16) -> tuple[Structure, RecordLayer, list[Event]]:
+def random_pair(
+    seed: int, template: str, operator: str, cases: int = 16
+) -> tuple[Structure, RecordLayer, list[Event]]:
     """The pair of a seed for one template and operator; every second seed aims at exceptions."""
     rng = random.Random(f"{seed} {template} {operator}")
     setting = Setting(rng, excused=seed % 2 == 1)
@@ -215,11 +258,22 @@ def random_pair(seed: int, template: str, operator: str, cases: int = 16) -> tup
 
 
 def busier(rng: random.Random, template: str, rows: list[Event]) -> list[Event]:
-    """The log with some visits and waivers as letters, and around neighbour templates with notes beside them."""
-    changed = [row._replace(activity="Letter") if row.activity == "Visit" and rng.random() < 0.15 else row for row in rows]
+    """The log with some visits and waivers as letters, and around neighbour templates with notes beside
+    them."""
+    changed = [
+        row._replace(activity="Letter") if row.activity == "Visit" and rng.random() < 0.15 else row
+        for row in rows
+    ]
     if template in MUTUAL:  # rows that may open either half
         return [row._replace(activity=None, channel=None) if rng.random() < 0.02 else row for row in changed]
     if template not in NEIGHBOURS:
         return changed
-    notes = [row for row in changed if row.timestamp is not None and row.activity is not None and rng.random() < 0.12]
-    return changed + [row._replace(event_id=f"n{row.event_id}", activity="Note", channel=rng.choice(EVIDENCE)) for row in notes]
+    notes = [
+        row
+        for row in changed
+        if row.timestamp is not None and row.activity is not None and rng.random() < 0.12
+    ]
+    return changed + [
+        row._replace(event_id=f"n{row.event_id}", activity="Note", channel=rng.choice(EVIDENCE))
+        for row in notes
+    ]

@@ -1,9 +1,11 @@
-"""A stand-in for a model: an OpenAI-compatible server on loopback that plays every role from scripts, with faults on demand.
+"""A stand-in for a model: an OpenAI-compatible server on loopback that plays every role from scripts, with
+faults on demand.
 
     python tests/scripted.py --port 0 --fault 429=0.1 --fault truncated=0.02
 
-Answers depend on the request, its role and its sample number alone; faults also on how often it was asked. So runs can be repeated,
-resumed and run at any concurrency. All it says is marked (`SCRIPTED`): it exercises the plumbing and never makes a result.
+Answers depend on the request, its role and its sample number alone; faults also on how often it was asked. So
+runs can be repeated, resumed and run at any concurrency. All it says is marked (`SCRIPTED`): it exercises the
+plumbing and never makes a result.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from gnrs_ppl.llm.roles import ROLES, Role
 
 Schema = dict[str, Any]
 Script = Callable[[Sequence[Mapping[str, str]], Schema | None, random.Random], str]
-"""Messages, the JSON schema asked for (None: plain text), and a generator seeded by the request -> the text of the answer."""
+"""Messages, the JSON schema asked for (None: plain text), and a generator seeded by the request -> the text
+of the answer."""
 
 FAULTS: Mapping[str, str] = {
     "429": "limited, try again",
@@ -58,10 +61,16 @@ HANG_SECONDS = 3600.0
 
 def any_instance(messages: Sequence[Mapping[str, str]], schema: Schema | None, rng: random.Random) -> str:
     """The script of last resort: a minimal instance of the schema, or a few words."""
-    return f"Scripted answer {rng.randrange(16**6):06x}." if schema is None else json.dumps(instance(schema, rng))
+    return (
+        f"Scripted answer {rng.randrange(16**6):06x}."
+        if schema is None
+        else json.dumps(instance(schema, rng))
+    )
 
 
-def _first(*parts: Callable[[Sequence[Mapping[str, str]], Schema | None, random.Random], str | None]) -> Script:
+def _first(
+    *parts: Callable[[Sequence[Mapping[str, str]], Schema | None, random.Random], str | None],
+) -> Script:
     """The first of some scripts that has something to say to a request, else the one of last resort."""
 
     def say(messages: Sequence[Mapping[str, str]], schema: Schema | None, rng: random.Random) -> str:
@@ -122,23 +131,39 @@ class ScriptedServer:
         for fault, rate in (faults or {}).items():
             if fault not in FAULTS or not 0 <= rate <= 1:
                 problem = f"{fault}={rate} is no fault at a rate in [0, 1]"
-                raise InputError(problem, f"choose from {', '.join(FAULTS)}", source="arguments", field="fault")
-        self.faults, self.scripts, self.seed, self.delay = faults or {}, {**SCRIPTS, **(scripts or {})}, seed, delay
+                raise InputError(
+                    problem, f"choose from {', '.join(FAULTS)}", source="arguments", field="fault"
+                )
+        self.faults, self.scripts, self.seed, self.delay = (
+            faults or {},
+            {**SCRIPTS, **(scripts or {})},
+            seed,
+            delay,
+        )
         self.asked, self.answered, self.made = Counter[str](), Counter[str](), Counter[str]()
         self.billed: list[Usage] = []
         self.lock, self.stopping = threading.Lock(), threading.Event()
         try:
             self._server = _Server(("127.0.0.1", port), _Handler)
         except (OSError, OverflowError) as error:
-            raise InputError(f"port {port} cannot be had ({error})", "take 0 for a free one", source="arguments", field="port") from None
+            raise InputError(
+                f"port {port} cannot be had ({error})",
+                "take 0 for a free one",
+                source="arguments",
+                field="port",
+            ) from None
         self._server.owner = self
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stopping.set()
         self._server.shutdown()
         self._thread.join()
@@ -155,7 +180,14 @@ class ScriptedServer:
             attempt = self.asked[key]
             self.asked[key] += 1
             fitting = [fault for fault in FAULTS if fault in self.faults and _fits(fault, body, json_wanted)]
-            fault = next((f for f in fitting if random.Random(f"{self.seed} {key} {attempt} {f}").random() < self.faults[f]), "")
+            fault = next(
+                (
+                    f
+                    for f in fitting
+                    if random.Random(f"{self.seed} {key} {attempt} {f}").random() < self.faults[f]
+                ),
+                "",
+            )
             self.made[fault] += bool(fault)
         return fault
 
@@ -171,7 +203,8 @@ def request_key(role: str, sample: str, body: Mapping[str, Any]) -> str:
 
 
 def instance(schema: Schema, rng: random.Random) -> Any:
-    """A small instance of a JSON schema: null and empty lists where they are allowed, short words, small numbers, any of an enumeration.
+    """A small instance of a JSON schema: null and empty lists where they are allowed, short words, small
+    numbers, any of an enumeration.
 
     Patterns are not met; a script that knows better has to meet them.
     """
@@ -183,7 +216,9 @@ def _instance(schema: Schema, root: Schema, rng: random.Random) -> Any:
         target = root
         for part in schema["$ref"].removeprefix("#/").split("/"):
             target = target[part]
-        return _instance({**target, **{name: value for name, value in schema.items() if name != "$ref"}}, root, rng)
+        return _instance(
+            {**target, **{name: value for name, value in schema.items() if name != "$ref"}}, root, rng
+        )
     if "const" in schema:
         return schema["const"]
     if "enum" in schema:
@@ -194,7 +229,9 @@ def _instance(schema: Schema, root: Schema, rng: random.Random) -> Any:
         return _instance({name: value for part in schema["allOf"] for name, value in part.items()}, root, rng)
     match schema.get("type"):
         case "object":
-            return {name: _instance(schema["properties"][name], root, rng) for name in schema.get("required", ())}
+            return {
+                name: _instance(schema["properties"][name], root, rng) for name in schema.get("required", ())
+            }
         case "array":
             return _items(schema, root, rng)
         case "integer" | "number":
@@ -234,11 +271,18 @@ def _number(schema: Schema, rng: random.Random) -> float:
 
 
 def _word(schema: Schema, rng: random.Random) -> str:
-    known = {"date": "2026-01-01", "time": "12:00:00Z", "date-time": "2026-01-01T12:00:00Z", "duration": "P1D"}
+    known = {
+        "date": "2026-01-01",
+        "time": "12:00:00Z",
+        "date-time": "2026-01-01T12:00:00Z",
+        "duration": "P1D",
+    }
     if schema.get("format") in known:
         return known[schema["format"]]
     word = f"scripted {rng.randrange(16**6):06x}"
-    return word.ljust(schema.get("minLength", 0), "x")[: schema.get("maxLength", len(word) + schema.get("minLength", 0))]
+    return word.ljust(schema.get("minLength", 0), "x")[
+        : schema.get("maxLength", len(word) + schema.get("minLength", 0))
+    ]
 
 
 def _fits(fault: str, body: Mapping[str, Any], json_wanted: bool) -> bool:
@@ -258,14 +302,25 @@ def _schema_of(body: Mapping[str, Any]) -> Schema | None:
 
 
 def _with_invention(text: str, schema: Schema, rng: random.Random) -> str:
-    """The JSON with one string that the schema leaves free replaced by a name that is nowhere in the request."""
+    """The JSON with one string that the schema leaves free replaced by a name that is nowhere in the
+    request."""
     try:
         data = json.loads(text)
     except ValueError:
         return text
-    values = [value for part in _parts(schema) if isinstance(part, dict) for value in [part.get("const"), *part.get("enum", [])]]
+    values = [
+        value
+        for part in _parts(schema)
+        if isinstance(part, dict)
+        for value in [part.get("const"), *part.get("enum", [])]
+    ]
     fixed = {value for value in values if isinstance(value, str)}
-    places = [(part, name) for part in _parts(data) for name, value in _entries(part) if isinstance(value, str) and value not in fixed]
+    places = [
+        (part, name)
+        for part in _parts(data)
+        for name, value in _entries(part)
+        if isinstance(value, str) and value not in fixed
+    ]
     if places:
         part, name = rng.choice(places)
         part[name] = f"invented {rng.randrange(16**6):06x}"
@@ -310,7 +365,11 @@ class _Handler(BaseHTTPRequestHandler):
             return self._error(404, "only /v1/chat/completions is served")
         try:
             body = json.loads(content)
-            schema, role, sample = _schema_of(body), self.headers.get(ROLE_HEADER, ""), self.headers.get(SAMPLE_HEADER, "")
+            schema, role, sample = (
+                _schema_of(body),
+                self.headers.get(ROLE_HEADER, ""),
+                self.headers.get(SAMPLE_HEADER, ""),
+            )
         except (ValueError, LookupError, TypeError, AttributeError):
             return self._error(400, "not a chat completion request")
         key = request_key(role, sample, body)
@@ -362,8 +421,18 @@ class _Handler(BaseHTTPRequestHandler):
                 "created": 0,
                 "model": f"scripted/{body.get('model')}",
                 "system_fingerprint": SCRIPTED,
-                "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, "refusal": refusal}}],
-                "usage": {"prompt_tokens": usage.input, "completion_tokens": usage.output, "total_tokens": usage.input + usage.output},
+                "choices": [
+                    {
+                        "index": 0,
+                        "finish_reason": finish,
+                        "message": {"role": "assistant", "content": text, "refusal": refusal},
+                    }
+                ],
+                "usage": {
+                    "prompt_tokens": usage.input,
+                    "completion_tokens": usage.output,
+                    "total_tokens": usage.input + usage.output,
+                },
             },
         )
         with owner.lock:
@@ -396,11 +465,20 @@ def _fault(text: str) -> tuple[str, float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until interrupted."""
-    parser = argparse.ArgumentParser(prog="python tests/scripted.py", description="A scripted stand-in for a model, on loopback only.")
+    parser = argparse.ArgumentParser(
+        prog="python tests/scripted.py", description="A scripted stand-in for a model, on loopback only."
+    )
     parser.add_argument("--port", type=int, default=8765, help="0 takes a free one (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds each answer takes")
-    parser.add_argument("--fault", type=_fault, action="append", default=[], metavar="FAULT=RATE", help=f"one of {', '.join(FAULTS)}")
+    parser.add_argument(
+        "--fault",
+        type=_fault,
+        action="append",
+        default=[],
+        metavar="FAULT=RATE",
+        help=f"one of {', '.join(FAULTS)}",
+    )
     given = parser.parse_args(arguments)
     try:
         with ScriptedServer(dict(given.fault), seed=given.seed, port=given.port, delay=given.delay) as server:

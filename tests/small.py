@@ -64,9 +64,16 @@ CONTEXT: dict[str, Any] = {
         ],
     },
     "pools": {
-        "scope": [{"id": "S1", "content": {"roles": ["waiter", "cook"]}}, {"id": "S2", "content": {"locations": ["restaurant"]}}],
+        "scope": [
+            {"id": "S1", "content": {"roles": ["waiter", "cook"]}},
+            {"id": "S2", "content": {"locations": ["restaurant"]}},
+        ],
         "trigger": [
-            {"id": "T1", "content": {"act": "StartShift", "channel": "roster_log"}, "vary": {"window": ["PT30M", "PT2H"]}},
+            {
+                "id": "T1",
+                "content": {"act": "StartShift", "channel": "roster_log"},
+                "vary": {"window": ["PT30M", "PT2H"]},
+            },
             {"id": "T2", "content": {"act": "StartShift", "channel": "roster_log", "once": "first"}},
         ],
         "norm": [
@@ -77,9 +84,19 @@ CONTEXT: dict[str, Any] = {
             },
             {
                 "id": "N2",
-                "content": {"constraints": [{"template": "response", "target": "CheckIn", "deadline": "PT15M", "unless": "Excuse"}]},
+                "content": {
+                    "constraints": [
+                        {"template": "response", "target": "CheckIn", "deadline": "PT15M", "unless": "Excuse"}
+                    ]
+                },
             },
-            {"id": "N3", "content": {"force": "should", "constraints": [{"template": "response", "target": "Serve", "deadline": "PT1H"}]}},
+            {
+                "id": "N3",
+                "content": {
+                    "force": "should",
+                    "constraints": [{"template": "response", "target": "Serve", "deadline": "PT1H"}],
+                },
+            },
         ],
         "evidence": [
             {"id": "E1", "content": {"channels": ["checkin_log", "roster_log"], "operator": "any"}},
@@ -91,7 +108,13 @@ CONTEXT: dict[str, Any] = {
                 "id": "P1",
                 "content": {
                     "steps": [
-                        {"stage": "review", "name": "look_into_it", "role": "manager", "inspects": "checkin_log", "activity": "Review"},
+                        {
+                            "stage": "review",
+                            "name": "look_into_it",
+                            "role": "manager",
+                            "inspects": "checkin_log",
+                            "activity": "Review",
+                        },
                         {"stage": "decision", "name": "decide", "role": "manager"},
                         {"stage": "remedy", "name": "make_up_time", "role": "manager"},
                         {"stage": "appeal", "name": "hear_appeal", "role": "owner"},
@@ -99,7 +122,19 @@ CONTEXT: dict[str, Any] = {
                 },
                 "vary": {"response_time": ["P1D", "P3D"]},
             },
-            {"id": "P2", "content": {"steps": [{"stage": "review", "name": "look_into_it", "role": "manager", "inspects": "roster_log"}]}},
+            {
+                "id": "P2",
+                "content": {
+                    "steps": [
+                        {
+                            "stage": "review",
+                            "name": "look_into_it",
+                            "role": "manager",
+                            "inspects": "roster_log",
+                        }
+                    ]
+                },
+            },
         ],
     },
 }
@@ -107,10 +142,22 @@ CONTEXT: dict[str, Any] = {
 RULE: dict[str, Any] = {
     "rule": {
         "trigger": {"act": "StartShift", "channel": "roster_log"},
-        "norm": {"constraints": [{"template": "response", "target": "CheckIn", "deadline": "PT15M", "unless": "Excuse"}]},
+        "norm": {
+            "constraints": [
+                {"template": "response", "target": "CheckIn", "deadline": "PT15M", "unless": "Excuse"}
+            ]
+        },
         "evidence": {"channels": ["checkin_log", "roster_log"], "operator": "any"},
         "procedure": {
-            "steps": [{"stage": "review", "name": "look_into_it", "role": "manager", "inspects": "roster_log", "activity": "Review"}],
+            "steps": [
+                {
+                    "stage": "review",
+                    "name": "look_into_it",
+                    "role": "manager",
+                    "inspects": "roster_log",
+                    "activity": "Review",
+                }
+            ],
             "response_time": "P1D",
         },
     }
@@ -134,7 +181,12 @@ def changed(base: dict[str, Any], *edits: tuple[str, Any]) -> dict[str, Any]:
     return data
 
 
-def write(folder: Path, context: dict[str, Any] | str | bytes = CONTEXT, log: str | bytes = LOG, rule: dict[str, Any] = RULE) -> Path:
+def write(
+    folder: Path,
+    context: dict[str, Any] | str | bytes = CONTEXT,
+    log: str | bytes = LOG,
+    rule: dict[str, Any] = RULE,
+) -> Path:
     """context.json, log.csv and rule.json in ``folder``; the context's path."""
     for name, content in (("context.json", context), ("log.csv", log), ("rule.json", rule)):
         raw = json.dumps(content) if isinstance(content, dict) else content

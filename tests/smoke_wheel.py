@@ -1,7 +1,8 @@
-"""Every verb from the built wheel, as a user installs it: a fresh environment, today's newest dependencies, an empty folder.
+"""Every verb from the built wheel, as a user installs it: a fresh environment, today's newest dependencies,
+an empty folder.
 
-Run as ``python tests/smoke_wheel.py`` with the Python to install for; it needs pip and a package index. Warnings are errors. Prints a
-line per command; exits 1 if one does not end as it should.
+Run as ``python tests/smoke_wheel.py`` with the Python to install for; it needs pip and a package index.
+Warnings are errors. Prints a line per command; exits 1 if one does not end as it should.
 """
 
 from __future__ import annotations
@@ -38,12 +39,15 @@ COMMANDS: list[tuple[list[str], set[int], str]] = [
 
 def tracked() -> list[str]:
     """The files of the checkout that are under version control and still there."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
 
 
 def copy_sources(folder: Path) -> None:
-    """What a wheel is built from: the tracked files alone, so that nothing left lying in the checkout gets into it."""
+    """What a wheel is built from: the tracked files alone, so that nothing left lying in the checkout gets
+    into it."""
     for name in tracked():
         if name.split("/")[0] in ("gnrs_ppl", "pyproject.toml", "README.md", "LICENSE"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -62,22 +66,45 @@ def main() -> None:
         sources, environment, empty = (Path(folder) / name for name in ("sources", "environment", "empty"))
         copy_sources(sources)
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-        subprocess.run([*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, str(sources)], check=True)
+        subprocess.run(
+            [*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, str(sources)], check=True
+        )
         (wheel,) = Path(folder).glob("*.whl")
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
-        subprocess.run([*pip, "--python", str(environment / "bin" / "python"), "install", "--quiet", str(wheel)], check=True)
+        subprocess.run(
+            [*pip, "--python", str(environment / "bin" / "python"), "install", "--quiet", str(wheel)],
+            check=True,
+        )
         empty.mkdir()
         for name in ("context.yaml", "events.csv"):
             shutil.copy(ROOT / "examples" / "invoices" / name, empty)
-        own = {"HOME": folder, "GNRS_CACHE_DIR": f"{folder}/cache", "PYTHONWARNINGS": "error", "PATH": os.defpath}
+        own = {
+            "HOME": folder,
+            "GNRS_CACHE_DIR": f"{folder}/cache",
+            "PYTHONWARNINGS": "error",
+            "PATH": os.defpath,
+        }
         failed = 0
         for arguments, codes, word in COMMANDS:
             begun = time.perf_counter()
             gnrs = environment / "bin" / "gnrs"
-            done = subprocess.run([gnrs, *arguments], cwd=empty, env=own, capture_output=True, text=True, check=False)
-            right = done.returncode in codes and word in done.stdout + done.stderr and "Traceback" not in done.stderr
-            line = f"gnrs {' '.join(arguments):<70} exit {done.returncode}  {time.perf_counter() - begun:5.1f} s"
-            print(line if right else f"{line}: {sorted(codes)} and {word!r} were expected\n{done.stdout}\n{done.stderr}", flush=True)
+            done = subprocess.run(
+                [gnrs, *arguments], cwd=empty, env=own, capture_output=True, text=True, check=False
+            )
+            right = (
+                done.returncode in codes
+                and word in done.stdout + done.stderr
+                and "Traceback" not in done.stderr
+            )
+            line = (
+                f"gnrs {' '.join(arguments):<70} exit {done.returncode}  {time.perf_counter() - begun:5.1f} s"
+            )
+            print(
+                line
+                if right
+                else f"{line}: {sorted(codes)} and {word!r} were expected\n{done.stdout}\n{done.stderr}",
+                flush=True,
+            )
             failed += not right
     sys.exit(f"{failed} of {len(COMMANDS)} commands did not end as they should" if failed else 0)
 

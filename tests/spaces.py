@@ -13,10 +13,16 @@ FEATURES = 3
 
 
 def ragged(seed: int, *, variables: int = 4, largest: int = 4) -> dict[str, Any]:
-    """Arguments of ``build_space``: 1 to ``largest`` candidates and 1 to 3 parameter tuples each, so some variables have one option."""
+    """Arguments of ``build_space``: 1 to ``largest`` candidates and 1 to 3 parameter tuples each, so some
+    variables have one option."""
     rng = np.random.default_rng(seed)
     candidates = [
-        [c for c in range(rng.integers(1, largest + 1)) for _ in range(1 if v % 2 else int(rng.integers(1, 4)))] for v in range(variables)
+        [
+            c
+            for c in range(rng.integers(1, largest + 1))
+            for _ in range(1 if v % 2 else int(rng.integers(1, 4)))
+        ]
+        for v in range(variables)
     ]
     sizes = [len(owners) for owners in candidates]
     pairs = [pair for pair in itertools.combinations(range(variables), 2) if rng.random() < 0.7]
@@ -29,7 +35,10 @@ def ragged(seed: int, *, variables: int = 4, largest: int = 4) -> dict[str, Any]
         "unary_flags": {v: rng.random(sizes[v]) < 0.1 for v in range(0, variables, 2)},
         "pair_flags": {(i, j): rng.random((sizes[i], sizes[j])) < 0.15 for i, j in pairs[::2]},
         "swaps": {evidence: [int(g) for g in rng.integers(0, 2, sizes[evidence])]},
-        "joints": {(trigger, evidence): rng.dirichlet(np.ones(sizes[evidence]), sizes[trigger]) * 0.9 + 0.1 / sizes[evidence]},
+        "joints": {
+            (trigger, evidence): rng.dirichlet(np.ones(sizes[evidence]), sizes[trigger]) * 0.9
+            + 0.1 / sizes[evidence]
+        },
     }
 
 
@@ -70,5 +79,6 @@ def score(tables: dict[str, Any], w: np.ndarray, penalty: float, a: Position) ->
 
 def log_prior(tables: dict[str, Any], a: Position) -> float:
     return -sum(
-        math.log(len(set(owners))) + math.log(owners.count(owners[option])) for owners, option in zip(tables["candidates"], a, strict=True)
+        math.log(len(set(owners))) + math.log(owners.count(owners[option]))
+        for owners, option in zip(tables["candidates"], a, strict=True)
     )

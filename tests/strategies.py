@@ -49,8 +49,18 @@ SCHEMA = Schema(
         Term(name="Cook", phrase="kitchen cook", plural="kitchen cooks"),
         Term(name="Dr. “No”"),
     ),
-    locations=(Term(name="restaurant"), Term(name="PublicSquare"), Term(name="Room 4/B"), Term(name="desk", phrase="returns desk")),
-    objects=(Term(name="shift"), Term(name="checkin_record"), Term(name="Bill", phrase="bill of lading"), Term(name="Book(s)")),
+    locations=(
+        Term(name="restaurant"),
+        Term(name="PublicSquare"),
+        Term(name="Room 4/B"),
+        Term(name="desk", phrase="returns desk"),
+    ),
+    objects=(
+        Term(name="shift"),
+        Term(name="checkin_record"),
+        Term(name="Bill", phrase="bill of lading"),
+        Term(name="Book(s)"),
+    ),
     actions=(
         Action(name="CheckIn"),
         Action(name="Check", phrase="check"),
@@ -89,7 +99,22 @@ VOCABULARY = Vocabulary(
 DURATIONS = tuple(
     map(
         Duration.parse,
-        ("PT15M", "PT1H", "PT24H", "PT36H", "P1D", "P2D", "P30D", "P1M", "P2M", "P1Y", "PT45S", "PT1H30M", "P1M2DT3H", "P1DT1S"),
+        (
+            "PT15M",
+            "PT1H",
+            "PT24H",
+            "PT36H",
+            "P1D",
+            "P2D",
+            "P30D",
+            "P1M",
+            "P2M",
+            "P1Y",
+            "PT45S",
+            "PT1H30M",
+            "P1M2DT3H",
+            "P1DT1S",
+        ),
     )
 )
 
@@ -114,7 +139,9 @@ def _acts(words: Vocabulary, roles: tuple[str, ...]) -> st.SearchStrategy[Act]:
 
 
 @lru_cache(maxsize=64)
-def _constraints(words: Vocabulary, roles: tuple[str, ...], templates: tuple[str, ...], most: int) -> st.SearchStrategy[Any]:
+def _constraints(
+    words: Vocabulary, roles: tuple[str, ...], templates: tuple[str, ...], most: int
+) -> st.SearchStrategy[Any]:
     def build(drawn: Any) -> Constraint:
         template, target, after, correlate, deadline, count, unless = drawn
         return Constraint(
@@ -122,7 +149,9 @@ def _constraints(words: Vocabulary, roles: tuple[str, ...], templates: tuple[str
             count=count if template in COUNTING else 1, unless=unless,
         )  # fmt: skip
 
-    after = st.tuples(_acts(words, words.roles), st.sampled_from(words.channels)).map(lambda a: After(act=a[0], channel=a[1]))
+    after = st.tuples(_acts(words, words.roles), st.sampled_from(words.channels)).map(
+        lambda a: After(act=a[0], channel=a[1])
+    )
     one = st.tuples(
         st.sampled_from(templates),
         _acts(words, roles),
@@ -140,7 +169,9 @@ def _norms(words: Vocabulary, templates: tuple[str, ...], most: int) -> st.Searc
     def carried(office: str | None) -> st.SearchStrategy[Norm]:
         constraints = _constraints(words, (office,) if office else words.roles, templates, most)
         bearer: Any = Office(role=office) if office else "trigger"
-        return st.tuples(st.sampled_from(FORCES), constraints).map(lambda n: Norm(force=n[0], bearer=bearer, constraints=n[1]))
+        return st.tuples(st.sampled_from(FORCES), constraints).map(
+            lambda n: Norm(force=n[0], bearer=bearer, constraints=n[1])
+        )
 
     return _maybe(words.roles).flatmap(carried)
 
@@ -148,7 +179,10 @@ def _norms(words: Vocabulary, templates: tuple[str, ...], most: int) -> st.Searc
 @lru_cache(maxsize=64)
 def _triggers(words: Vocabulary) -> st.SearchStrategy[Trigger]:
     by_act = st.tuples(
-        _acts(words, words.roles), st.sampled_from(words.channels), st.sampled_from(("each", "first")), _maybe(DURATIONS)
+        _acts(words, words.roles),
+        st.sampled_from(words.channels),
+        st.sampled_from(("each", "first")),
+        _maybe(DURATIONS),
     ).map(lambda t: Trigger(act=t[0], channel=t[1], once=t[2], window=t[3]))
     return by_act | by_act | _maybe(DURATIONS).map(lambda window: Trigger(window=window))
 
@@ -157,7 +191,9 @@ def _triggers(words: Vocabulary) -> st.SearchStrategy[Trigger]:
 def _policies(words: Vocabulary) -> st.SearchStrategy[EvidencePolicy]:
     def build(drawn: tuple[Any, Any, int]) -> EvidencePolicy:
         channels, operator, k = drawn
-        return EvidencePolicy(channels=channels, operator=operator, k=min(k, len(channels)) if operator == "at_least" else None)
+        return EvidencePolicy(
+            channels=channels, operator=operator, k=min(k, len(channels)) if operator == "at_least" else None
+        )
 
     logs = st.lists(st.sampled_from(words.channels), min_size=1, max_size=4, unique=True).map(tuple)
     return st.tuples(logs, st.sampled_from(("all", "any", "at_least")), st.integers(1, 4)).map(build)
@@ -172,7 +208,9 @@ def _procedures(words: Vocabulary) -> st.SearchStrategy[Procedure]:
         _maybe(words.channels),
         _maybe(words.actions),
     )
-    step = st.tuples(*parts).map(lambda s: Step(stage=s[0], name=s[1], role=s[2], inspects=s[3], activity=s[4]))
+    step = st.tuples(*parts).map(
+        lambda s: Step(stage=s[0], name=s[1], role=s[2], inspects=s[3], activity=s[4])
+    )
     steps = st.lists(step, min_size=1, max_size=4).map(tuple)
     return st.tuples(steps, _maybe(DURATIONS)).map(lambda p: Procedure(steps=p[0], response_time=p[1]))
 
@@ -181,9 +219,16 @@ def structures(
     vocabulary: Vocabulary = VOCABULARY, templates: tuple[str, ...] = DRAFTED, max_constraints: int = 3
 ) -> st.SearchStrategy[Structure]:
     """Structures of any shape the types allow, not only those that can be checked."""
-    scope = st.tuples(_some(vocabulary.roles, 3), _some(vocabulary.locations), _some(vocabulary.objects), _some(vocabulary.objects, 3)).map(
-        lambda s: Scope(roles=s[0], locations=s[1], objects=s[2], concerns=s[3])
-    )
+    scope = st.tuples(
+        _some(vocabulary.roles, 3),
+        _some(vocabulary.locations),
+        _some(vocabulary.objects),
+        _some(vocabulary.objects, 3),
+    ).map(lambda s: Scope(roles=s[0], locations=s[1], objects=s[2], concerns=s[3]))
     return st.tuples(
-        scope, _triggers(vocabulary), _norms(vocabulary, templates, max_constraints), _policies(vocabulary), _procedures(vocabulary)
+        scope,
+        _triggers(vocabulary),
+        _norms(vocabulary, templates, max_constraints),
+        _policies(vocabulary),
+        _procedures(vocabulary),
     ).map(lambda s: Structure(scope=s[0], trigger=s[1], norm=s[2], evidence=s[3], procedure=s[4]))

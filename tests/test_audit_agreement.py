@@ -1,4 +1,5 @@
-"""SQL equals the oracle on verdict, reason, witnesses, bearer, due and slack, with hits in every reachable cell (SEMANTICS line 25)."""
+"""SQL equals the oracle on verdict, reason, witnesses, bearer, due and slack, with hits in every reachable
+cell (SEMANTICS line 25)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The compiled check on small logs worked out by hand, its refusals word for word, and what its SQL may hold."""
+"""The compiled check on small logs worked out by hand, its refusals word for word, and what its SQL may
+hold."""
 
 from __future__ import annotations
 
@@ -32,16 +33,21 @@ def instant(text: str) -> datetime:
 
 
 def log_of(rows, *, grain="second", offset=0) -> EventLog:
-    """Rows (event, case, activity, local time or None, fields?) as a log; channel app and resource ann unless said otherwise."""
+    """Rows (event, case, activity, local time or None, fields?) as a log; channel app and resource ann
+    unless said otherwise."""
     events = []
     for name, case, activity, local, *rest in rows:
-        fields = {"resource": "ann", "channel": "app", "grain": grain, "offset": offset} | (rest[0] if rest else {})
+        fields = {"resource": "ann", "channel": "app", "grain": grain, "offset": offset} | (
+            rest[0] if rest else {}
+        )
         ts = None if local is None else instant(local) - timedelta(minutes=fields["offset"] or 0)
         events.append(Event(name, case, activity, ts, **fields))
     return EventLog.from_events(events)
 
 
-def rule(constraint=None, *, operator="any", k=None, channels=("app",), trigger=None, bearer="trigger", **rest) -> Structure:
+def rule(
+    constraint=None, *, operator="any", k=None, channels=("app",), trigger=None, bearer="trigger", **rest
+) -> Structure:
     constraint = {"template": "response", "target": "Answer"} | (constraint or {})
     policy = {"channels": list(channels), "operator": operator} | ({"k": k} if k else {})
     return Structure.model_validate(
@@ -56,11 +62,16 @@ def rule(constraint=None, *, operator="any", k=None, channels=("app",), trigger=
 
 
 def records(*names, closed=True, **rest) -> RecordLayer:
-    return RecordLayer.model_validate({"channels": [{"name": n, "closed_world": closed} for n in names or ("app",)]} | rest)
+    return RecordLayer.model_validate(
+        {"channels": [{"name": n, "closed_world": closed} for n in names or ("app",)]} | rest
+    )
 
 
 def verdicts(structure, layer, log):
-    return {v.instance: (v.verdict, v.reason, v.witnesses, v.slack_seconds) for v in evaluate(structure, layer, log)}
+    return {
+        v.instance: (v.verdict, v.reason, v.witnesses, v.slack_seconds)
+        for v in evaluate(structure, layer, log)
+    }
 
 
 # Small logs
@@ -92,7 +103,9 @@ def test_response_in_time_late_absent_and_open():
 def test_silence_of_a_channel_that_may_miss_events_proves_nothing():
     log = log_of([("a1", "c1", "Ask", "0 09:00"), ("b0", "c0", "Answer", "0 08:00"), *DAYS_LATER])
     plan = check(rule({"deadline": "PT15M"}), records(closed=False), log)
-    assert verdicts(rule({"deadline": "PT15M"}), records(closed=False), log) == {"a1": ("indeterminate", "open_world", (), None)}
+    assert verdicts(rule({"deadline": "PT15M"}), records(closed=False), log) == {
+        "a1": ("indeterminate", "open_world", (), None)
+    }
     assert plan.assumptions[:2] == (
         "channel 'app' is taken as complete from its first to its last event",
         "'violated' cannot occur for norm.constraints[0] (response 'Answer'): 0 of 1 channels are closed-world, 1 needed",
@@ -114,7 +127,14 @@ def test_coverage_decides_what_silence_means():
             ]
         }
     )
-    log = log_of([("a1", "c1", "Ask", "0 09:00"), ("a2", "c2", "Ask", "0 09:50"), ("b0", "c0", "Answer", "0 08:30"), *DAYS_LATER])
+    log = log_of(
+        [
+            ("a1", "c1", "Ask", "0 09:00"),
+            ("a2", "c2", "Ask", "0 09:50"),
+            ("b0", "c0", "Answer", "0 08:30"),
+            *DAYS_LATER,
+        ]
+    )
     assert verdicts(rule({"deadline": "PT15M"}), layer, log) == {
         "a1": ("violated", "absent", (), None),
         "a2": ("indeterminate", "uncovered", (), None),
@@ -133,25 +153,53 @@ def test_dates_only_ties_fulfil_a_response_and_leave_a_prohibition_open():
         "a1": ("satisfied", "tie", ("b1",), 2 * 86400.0),
         "a2": ("satisfied", "proven", ("b2",), 86400.0),
     }
-    assert verdicts(rule({"template": "not_response", "deadline": "P2D", "correlate": "same_case"}), records(), log) == {
+    assert verdicts(
+        rule({"template": "not_response", "deadline": "P2D", "correlate": "same_case"}), records(), log
+    ) == {
         "a1": ("indeterminate", "unknown_match", (), None),
         "a2": ("violated", "seen_forbidden", ("b2",), None),
     }
 
 
 def test_a_month_is_clamped_on_the_local_calendar():
-    log = log_of([("a1", "c1", "Ask", "30 23:30"), ("b1", "c1", "Answer", "59 23:29"), ("x", "c2", "Other", "90 00:00")], offset=60)
+    log = log_of(
+        [
+            ("a1", "c1", "Ask", "30 23:30"),
+            ("b1", "c1", "Answer", "59 23:29"),
+            ("x", "c2", "Other", "90 00:00"),
+        ],
+        offset=60,
+    )
     (verdict,) = evaluate(rule({"deadline": "P1M"}), records(), log)
-    assert (verdict.verdict, verdict.due, verdict.slack_seconds) == ("satisfied", Due(datetime(2024, 2, 29, 23, 30), 60, "second"), 60.0)
+    assert (verdict.verdict, verdict.due, verdict.slack_seconds) == (
+        "satisfied",
+        Due(datetime(2024, 2, 29, 23, 30), 60, "second"),
+        60.0,
+    )
 
 
 def test_months_go_before_days():
-    log = log_of([("a1", "c1", "Ask", "29 12:00"), ("b1", "c1", "Answer", "60 11:59"), ("x", "c2", "Other", "90 00:00")])
+    log = log_of(
+        [
+            ("a1", "c1", "Ask", "29 12:00"),
+            ("b1", "c1", "Answer", "60 11:59"),
+            ("x", "c2", "Other", "90 00:00"),
+        ]
+    )
     (verdict,) = evaluate(rule({"deadline": "P1M1D"}), records(), log)
     assert (verdict.verdict, verdict.due) == ("satisfied", Due(datetime(2024, 3, 1, 12), 0, "second"))
-    look_back = log_of([("a1", "c1", "Ask", "89 12:00"), ("b1", "c1", "Answer", "58 12:00"), ("b0", "c0", "Answer", "0 00:00")])
+    look_back = log_of(
+        [
+            ("a1", "c1", "Ask", "89 12:00"),
+            ("b1", "c1", "Answer", "58 12:00"),
+            ("b0", "c0", "Answer", "0 00:00"),
+        ]
+    )
     (verdict,) = evaluate(rule({"template": "precedence", "deadline": "P1M1D"}), records(), look_back)
-    assert (verdict.verdict, verdict.witnesses) == ("satisfied", ("b1",))  # 30 March less a month is 29 February, less a day the 28th
+    assert (verdict.verdict, verdict.witnesses) == (
+        "satisfied",
+        ("b1",),
+    )  # 30 March less a month is 29 February, less a day the 28th
 
 
 def test_two_channels_corroborate_within_match_within():
@@ -197,11 +245,16 @@ def test_corroboration_on_the_last_local_day_of_an_interval():
     ]
     layer = RecordLayer.model_validate(
         {
-            "channels": [{"name": "app", "closed_world": True, "grain": "second"}, {"name": "desk", "closed_world": True}],
+            "channels": [
+                {"name": "app", "closed_world": True, "grain": "second"},
+                {"name": "desk", "closed_world": True},
+            ],
             "match_within": "PT1H",
         }
     )
-    assert verdicts(rule({"deadline": "P2D"}, operator="all", channels=("app", "desk")), layer, log_of(rows)) == {
+    assert verdicts(
+        rule({"deadline": "P2D"}, operator="all", channels=("app", "desk")), layer, log_of(rows)
+    ) == {
         "a1": ("indeterminate", "uncorroborated", ("b1",), None),
         "a2": ("satisfied", "proven", ("b2", "d3"), 0.0),
     }
@@ -227,14 +280,18 @@ def test_absence_and_exactly_count():
         "a4": ("pending", "seen", ("b4",), None),
         "a5": ("pending", "unseen", (), None),
     }
-    assert verdicts(rule({"template": "exactly", "count": 1, "deadline": "PT15M"}), records(), log_of(rows)) == {
+    assert verdicts(
+        rule({"template": "exactly", "count": 1, "deadline": "PT15M"}), records(), log_of(rows)
+    ) == {
         "a1": ("violated", "too_many", ("b1",), None),
         "a2": ("satisfied", "proven", ("b3",), 840.0),
         "a3": ("violated", "too_few", (), None),
         "a4": ("pending", "open", ("b4",), None),
         "a5": ("pending", "open", (), None),
     }
-    existence = verdicts(rule({"template": "existence", "count": 2, "deadline": "PT15M"}), records(), log_of(rows))
+    existence = verdicts(
+        rule({"template": "existence", "count": 2, "deadline": "PT15M"}), records(), log_of(rows)
+    )
     assert existence["a1"] == ("satisfied", "proven", ("b1",), 780.0)
     assert existence["a2"] == ("violated", "absent", ("b3",), None)
 
@@ -277,7 +334,9 @@ def test_two_sided_templates_look_both_ways():
         ("b0", "c0", "Answer", "0 08:00"),
         *DAYS_LATER,
     ]
-    assert verdicts(rule({"template": "responded_existence", "deadline": "PT15M"}), records(), log_of(rows)) == {
+    assert verdicts(
+        rule({"template": "responded_existence", "deadline": "PT15M"}), records(), log_of(rows)
+    ) == {
         "a1": ("satisfied", "proven", ("b2",), 1500.0),
         "a2": ("violated", "late", ("b3",), -2700.0),
     }
@@ -310,7 +369,12 @@ def test_after_is_a_second_activation():
 
 
 def test_the_trigger_is_not_its_own_second_activation():
-    rows = [("a1", "c1", "Ask", "0 09:00"), ("a2", "c1", "Ask", "0 09:30"), ("b1", "c1", "Answer", "0 09:40"), *DAYS_LATER]
+    rows = [
+        ("a1", "c1", "Ask", "0 09:00"),
+        ("a2", "c1", "Ask", "0 09:30"),
+        ("b1", "c1", "Answer", "0 09:40"),
+        *DAYS_LATER,
+    ]
     structure = rule({"deadline": "PT15M", "after": {"act": "Ask", "channel": "app"}})
     assert verdicts(structure, records(), log_of(rows)) == {
         "a1": ("satisfied", "proven", ("b1",), 300.0),
@@ -333,7 +397,11 @@ def test_unless_excuses_only_what_it_precedes():
     layer = RecordLayer.model_validate(
         {
             "channels": [
-                {"name": "app", "closed_world": True, "coverage": [{"start": "2024-01-01T08:00:00", "end": "2024-01-20"}]},
+                {
+                    "name": "app",
+                    "closed_world": True,
+                    "coverage": [{"start": "2024-01-01T08:00:00", "end": "2024-01-20"}],
+                },
             ],
             "case_start": ["Open"],
         }
@@ -379,9 +447,15 @@ def test_a_case_ends_with_its_closing_row_or_with_silence():
         *DAYS_LATER,
     ]
     result = {v.instance: v for v in evaluate(rule(), records(case_end=["Close"]), log_of(rows))}
-    assert (result["a1"].verdict, result["a1"].reason, result["a1"].slack_seconds) == ("violated", "late", -3600.0)
+    assert (result["a1"].verdict, result["a1"].reason, result["a1"].slack_seconds) == (
+        "violated",
+        "late",
+        -3600.0,
+    )
     assert (result["a2"].verdict, result["a2"].reason, result["a2"].due) == ("pending", "open", None)
-    result = {v.instance: v for v in evaluate(rule(), records(case_end=["Close"], quiet_after="P1D"), log_of(rows))}
+    result = {
+        v.instance: v for v in evaluate(rule(), records(case_end=["Close"], quiet_after="P1D"), log_of(rows))
+    }
     assert (result["a2"].verdict, result["a2"].due) == (
         "violated",
         Due(instant("1 09:00") + timedelta(microseconds=999999), 0, "microsecond"),
@@ -462,11 +536,24 @@ def test_an_empty_log_has_no_instances():
 
 
 def test_capability_is_what_was_declared_else_what_was_seen():
-    log = log_of([("a1", "c1", "Ask", "0 09:00"), ("b1", "c1", "Answer", "0 00:00", {"channel": "desk", "grain": "day"})])
+    log = log_of(
+        [
+            ("a1", "c1", "Ask", "0 09:00"),
+            ("b1", "c1", "Answer", "0 00:00", {"channel": "desk", "grain": "day"}),
+        ]
+    )
     seen = resolved(RecordLayer(), log)
-    assert [(c.name, c.activities, c.grain) for c in seen.channels] == [("app", ("Ask",), "second"), ("desk", ("Answer",), "day")]
+    assert [(c.name, c.activities, c.grain) for c in seen.channels] == [
+        ("app", ("Ask",), "second"),
+        ("desk", ("Answer",), "day"),
+    ]
     layer = RecordLayer.model_validate(
-        {"channels": [{"name": "app", "activities": ["Answer", "Ask"]}, {"name": "desk", "activities": ["Ask"]}]}
+        {
+            "channels": [
+                {"name": "app", "activities": ["Answer", "Ask"]},
+                {"name": "desk", "activities": ["Ask"]},
+            ]
+        }
     )
     plan = check(rule({"deadline": "PT15M"}, channels=("app", "desk", "gate")), layer, log)
     assert plan.constraints[0].target.rel == ("app",)
@@ -527,7 +614,11 @@ CASE_START = {"trigger": {}, "bearer": {"role": "clerk"}}
             "not checkable: trigger: 'ap' is none of the 1 durable channels; nearest: 'app'",
         ),
         (
-            rule({"template": "existence", "count": 2, "deadline": "PT15M"}, channels=("app", "desk"), operator="all"),
+            rule(
+                {"template": "existence", "count": 2, "deadline": "PT15M"},
+                channels=("app", "desk"),
+                operator="all",
+            ),
             records("app", "desk"),
             "not checkable: norm.constraints[0]: existence of 2 asks for more than 1 act, each in 2 of 2 channels; "
             "counting across channels is not implemented: use operator any",
@@ -645,7 +736,20 @@ WORDS = {
         "exception_unknown",
         "no_after",
     ),
-    *("exception", "microsecond", "second", "minute", "day", "instant", "infinity", "-infinity", "DESC", "NULLS LAST", "#", "id"),
+    *(
+        "exception",
+        "microsecond",
+        "second",
+        "minute",
+        "day",
+        "instant",
+        "infinity",
+        "-infinity",
+        "DESC",
+        "NULLS LAST",
+        "#",
+        "id",
+    ),
     *("MICROSECOND", "SECOND", "MINUTE", "DAY"),
 }
 NUMBERS = {"0", "1", "2", "86400", "1000000"}
@@ -655,11 +759,18 @@ def many_rules():
     """A rule of every template with everything that can be stated."""
     for template in ("existence", "exactly", "response", "precedence", "responded_existence"):
         yield rule(
-            {"template": template, "deadline": "P33D", "unless": "Waive", "after": {"act": "Accept", "channel": "app"}},
+            {
+                "template": template,
+                "deadline": "P33D",
+                "unless": "Waive",
+                "after": {"act": "Accept", "channel": "app"},
+            },
             channels=("app", "desk"),
         )
     for template in ("absence", "not_response", "not_precedence", "not_coexistence"):
-        yield rule({"template": template, "correlate": "same_case", "unless": "Waive"}, channels=("app", "desk"))
+        yield rule(
+            {"template": template, "correlate": "same_case", "unless": "Waive"}, channels=("app", "desk")
+        )
     yield rule({"deadline": "P33D"}, channels=("app", "desk"), operator="all")
     yield rule({"template": "existence", "count": 37}, trigger={}, bearer={"role": "clerk"})
 
@@ -689,7 +800,11 @@ def test_one_select_with_every_value_bound():
     steps = [{"stage": "review", "name": "Review", "role": "lead", "activity": "Waive"}]
     for structure in many_rules():
         structure = structure.model_copy(
-            update={"procedure": type(structure.procedure).model_validate({"steps": steps, "response_time": "P44D"})}
+            update={
+                "procedure": type(structure.procedure).model_validate(
+                    {"steps": steps, "response_time": "P44D"}
+                )
+            }
         )
         plan = check(structure, layer, log)
         for query in (compile_rule(plan), compile_procedure(plan)):
@@ -701,7 +816,11 @@ def test_one_select_with_every_value_bound():
             literals = list(statement.find_all(exp.Literal))
             assert {n.name for n in literals if n.is_string} <= WORDS
             assert {n.name for n in literals if not n.is_string} <= NUMBERS
-            bare = {n.name for n in statement.find_all(exp.Identifier) if not n.quoted and not isinstance(n.parent, exp.PropertyEQ)}
+            bare = {
+                n.name
+                for n in statement.find_all(exp.Identifier)
+                if not n.quoted and not isinstance(n.parent, exp.PropertyEQ)
+            }
             assert bare == set()  # a PropertyEQ is a key of a struct, a string
             assert query.sql.count('" /* Line') == len(statement.ctes)
             execute(query, log)

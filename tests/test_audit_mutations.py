@@ -1,13 +1,16 @@
-"""Mutations of the compiler are caught: each changes one thing in its source, and the agreement with the oracle must break.
+"""Mutations of the compiler are caught: each changes one thing in its source, and the agreement with the
+oracle must break.
 
-A mutant is the compiler's own source with one piece of text replaced, loaded beside the real one. It is caught when some pair of the
-battery has another verdict, reason, witness, due or slack than the oracle gives it. A mutant that only raises is no such catch, as the
-compiler's own guards see it without an oracle: it is counted apart. The fast tier has few pairs, which must catch almost all mutants; the full tier says which
+A mutant is the compiler's own source with one piece of text replaced, loaded beside the real one. It is
+caught when some pair of the battery has another verdict, reason, witness, due or slack than the oracle gives
+it. A mutant that only raises is no such catch, as the compiler's own guards see it without an oracle: it is
+counted apart. The fast tier has few pairs, which must catch almost all mutants; the full tier says which
 needed the others.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,7 +51,8 @@ FEW: tuple[Key, ...] = (
     (1, "response", "at_least"), (1, "not_response", "at_least"), (0, "response", "any"), (0, "chain_precedence", "any"),
     (0, "init", "any"), (0, "init", "at_least"), (1, "end", "at_least"), (0, "succession", "any"), (0, "coexistence", "any"),
 )  # fmt: skip
-"""The pairs of the fast tier, the most deadly first: the full run says of each mutant that they miss that it needed the others."""
+"""The pairs of the fast tier, the most deadly first: the full run says of each mutant that they miss that it
+needed the others."""
 
 Outcome = Literal["caught by few", "caught by others", "raised", "missed"]
 
@@ -210,19 +214,42 @@ def _accepted(key: Key) -> Pair | None:
 def _answered(structure: Structure, records: RecordLayer, log: EventLog, events: list[Event]) -> Pair:
     norm = oracle.evaluate(structure, records, events)
     query = compile_rule(check(structure, records, log))
-    return Pair(structure, records, log, norm, oracle.evaluate_procedure(structure, records, events, norm), query)
+    return Pair(
+        structure, records, log, norm, oracle.evaluate_procedure(structure, records, events, norm), query
+    )
+
+
+@cache
+def one_line_each(module: str) -> str:
+    """The source of a module with each statement on as few lines as it goes, so that no mutation hangs on
+    where a line ends.
+    """
+    ruff = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", "320"]
+    joined = [
+        *ruff,
+        "--config",
+        "format.skip-magic-trailing-comma=true",
+        "--stdin-filename",
+        f"{module}.py",
+        "-",
+    ]
+    source = (FOLDER / f"{module}.py").read_text()
+    return subprocess.run(joined, input=source, capture_output=True, text=True, check=True).stdout
 
 
 @contextmanager
 def compiler(mutation: Mutation) -> Iterator[ModuleType]:
-    """The compiler with one mutation: its module and those after it are loaded anew from their source, those before it stay."""
+    """The compiler with one mutation: its module and those after it are loaded anew from their source, those
+    before it stay."""
     names = {module: f"gnrs_ppl.audit.{module}" for module in MODULES[MODULES.index(mutation.module) :]}
     kept = {name: sys.modules[name] for name in names.values() if name in sys.modules}
     try:
         for module, name in names.items():
-            source = (FOLDER / f"{module}.py").read_text()
+            source = one_line_each(module)
             if mutation.module == module:
-                assert mutation.old in source, f"{mutation.what}: no longer in {module}.py; write the mutation anew"
+                assert mutation.old in source, (
+                    f"{mutation.what}: no longer in {module}.py; write the mutation anew"
+                )
                 source = source.replace(mutation.old, mutation.new)
             fresh = ModuleType(name)
             sys.modules[name] = fresh
@@ -233,7 +260,8 @@ def compiler(mutation: Mutation) -> Iterator[ModuleType]:
 
 
 def outcome(mutation: Mutation) -> Outcome:
-    """What the pairs make of a mutant: the first with a wrong verdict decides, an exception only where there is none."""
+    """What the pairs make of a mutant: the first with a wrong verdict decides, an exception only where there
+    is none."""
     with compiler(mutation) as run:
         found = {_caught(run, mutation, few())}
         if "wrong verdict" in found:
@@ -245,7 +273,9 @@ def outcome(mutation: Mutation) -> Outcome:
     return "raised" if "raised" in found else "missed"
 
 
-def _caught(run: ModuleType, mutation: Mutation, pairs: list[Pair]) -> Literal["wrong verdict", "raised", "missed"]:
+def _caught(
+    run: ModuleType, mutation: Mutation, pairs: list[Pair]
+) -> Literal["wrong verdict", "raised", "missed"]:
     """What some pairs make of a mutant; one that catches it moves to their front."""
     raised = False
     for place, pair in enumerate(pairs):
@@ -274,11 +304,16 @@ def _content(query: Query) -> tuple[object, ...]:
 
 def test_mutations_of_the_compiler_are_caught(record_property: Callable[[str, object], None]) -> None:
     for pair in few() if tiers.fast else few() + others():
-        assert evaluate(pair.structure, pair.records, pair.log) == pair.norm, "the unchanged compiler must agree with the oracle"
+        assert evaluate(pair.structure, pair.records, pair.log) == pair.norm, (
+            "the unchanged compiler must agree with the oracle"
+        )
     found = {mutation.what: outcome(mutation) for mutation in MUTATIONS}
     assert len(found) == len(MUTATIONS)
     by_few = sum(kind == "caught by few" for kind in found.values())
     rest = [f"{what} ({kind})" for what, kind in found.items() if kind != "caught by few"]
-    record_property("mutations", f"{by_few} of {len(found)} mutations of the compiler caught by the {len(FEW)} pairs of the fast tier")
+    record_property(
+        "mutations",
+        f"{by_few} of {len(found)} mutations of the compiler caught by the {len(FEW)} pairs of the fast tier",
+    )
     record_property("mutations", f"beside them: {', '.join(rest) or 'none'}")
     assert by_few / len(found) >= CAUGHT, rest

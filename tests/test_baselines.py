@@ -1,4 +1,5 @@
-"""The baselines through the real client: same context, right prompts, a selector that is no evaluator, and runs that repeat."""
+"""The baselines through the real client: same context, right prompts, a selector that is no evaluator, and
+runs that repeat."""
 
 from __future__ import annotations
 
@@ -22,7 +23,18 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.model_parser import Parsed, parse_texts
-from gnrs_ppl.experiments.baselines import CASES, METHODS, ROUNDS, ROWS, SAMPLES, SHOWN, BaselineResult, Task, excerpts, write_rules
+from gnrs_ppl.experiments.baselines import (
+    CASES,
+    METHODS,
+    ROUNDS,
+    ROWS,
+    SAMPLES,
+    SHOWN,
+    BaselineResult,
+    Task,
+    excerpts,
+    write_rules,
+)
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.llm import Cache, OpenAIModel
 from gnrs_ppl.llm.answers import StructuredRule
@@ -44,7 +56,8 @@ CALLS = {
     "Norm Synthesis": {1},
     "Constrained Decoding": {1},
 }
-"""Calls a method may take where every answer is good; the names are those of the paper's table, but for the last."""
+"""Calls a method may take where every answer is good; the names are those of the paper's table, but for the
+last."""
 
 
 @pytest.fixture(autouse=True)
@@ -58,10 +71,17 @@ def contexts() -> list[Context]:
 
 
 def tasks(contexts: list[Context], names: list[str] | None = None, seeds: range = range(1)) -> list[Task]:
-    return [Task(METHODS[name], context, seed) for context in contexts for name in names or METHODS for seed in seeds]
+    return [
+        Task(METHODS[name], context, seed)
+        for context in contexts
+        for name in names or METHODS
+        for seed in seeds
+    ]
 
 
-def write(name: str, context: Context, seed: int = 0, **given: Any) -> tuple[BaselineResult, loopback.Received]:
+def write(
+    name: str, context: Context, seed: int = 0, **given: Any
+) -> tuple[BaselineResult, loopback.Received]:
     """One rule by one method, and what the server received for it."""
     received = loopback.Received()
     with received.server(**given) as server:
@@ -70,7 +90,10 @@ def write(name: str, context: Context, seed: int = 0, **given: Any) -> tuple[Bas
 
 
 def content(results: list[BaselineResult]) -> list[Any]:
-    return [(result.text, result.structure, [(call.text, call.error, call.refusal) for call in result.calls]) for result in results]
+    return [
+        (result.text, result.structure, [(call.text, call.error, call.refusal) for call in result.calls])
+        for result in results
+    ]
 
 
 def broken_refinement(*said: Any) -> str:
@@ -96,7 +119,10 @@ def test_a_method_writes_rules_for_two_goals(name: str, contexts: list[Context])
     received = loopback.Received()
     with received.server() as server:
         results = write_rules(tasks(contexts, [name]), loopback.model(server))
-        parsed = parse_texts([(result.text, context) for result, context in zip(results, contexts, strict=True)], loopback.model(server))
+        parsed = parse_texts(
+            [(result.text, context) for result, context in zip(results, contexts, strict=True)],
+            loopback.model(server),
+        )
     assert {role for role, _ in received} <= {"generator", "parser"}
     for result, context, found in zip(results, contexts, parsed, strict=True):
         assert "Whoever is seen to" in result.text
@@ -125,10 +151,14 @@ def test_all_methods_get_the_same_context(contexts: list[Context]) -> None:
 
 def test_where_there_is_no_log_nothing_is_counted(contexts: list[Context]) -> None:
     records = contexts[0].records
-    planned = replace(contexts[0], records=records.model_copy(update={"log": None, "prospective": True}), scene=None)
+    planned = replace(
+        contexts[0], records=records.model_copy(update={"log": None, "prospective": True}), scene=None
+    )
     shown = json.loads(material(planned)["records"])
     assert "cases" not in shown
-    assert [(c["name"], tuple(c["activities"])) for c in shown["channels"]] == [(c.name, c.activities) for c in records.channels]
+    assert [(c["name"], tuple(c["activities"])) for c in shown["channels"]] == [
+        (c.name, c.activities) for c in records.channels
+    ]
     assert not any("rows" in channel for channel in shown["channels"])
     counted = json.loads(material(contexts[0])["records"])
     assert counted["cases"] == contexts[0].profile.cases
@@ -166,7 +196,9 @@ def test_the_best_of_eight_is_the_greatest_s_search(contexts: list[Context]) -> 
         result, received = write("Best-of-N", context)
         rules = [call.parsed for call in result.calls]
         scores = [
-            GoalBench(context.goal.id).worth(rule.structure.structure()).s_search for rule in rules if isinstance(rule, StructuredRule)
+            GoalBench(context.goal.id).worth(rule.structure.structure()).s_search
+            for rule in rules
+            if isinstance(rule, StructuredRule)
         ]
         assert len(scores) == len({call.text for call in result.calls}) == SAMPLES
         assert len(set(scores)) > 1
@@ -178,7 +210,8 @@ def test_the_best_of_eight_is_the_greatest_s_search(contexts: list[Context]) -> 
 def test_the_first_sample_is_the_structured_output_and_costs_nothing_more(contexts: list[Context]) -> None:
     with ScriptedServer() as server:
         single, best, refined = write_rules(
-            tasks(contexts[:1], ["Structured Outputs", "Best-of-N", "Self-Refine"], range(3, 4)), loopback.model(server)
+            tasks(contexts[:1], ["Structured Outputs", "Best-of-N", "Self-Refine"], range(3, 4)),
+            loopback.model(server),
         )
         assert single.calls[0] == best.calls[0] == refined.calls[0]
         assert sum(server.asked.values()) == SAMPLES + len(refined.calls) - 1
@@ -201,7 +234,9 @@ def test_a_sample_without_a_structure_is_taken_only_where_none_has_one(contexts:
     result, _ = write("Best-of-N", contexts[0], scripts={"generator": but_one})
     assert result.text == json.loads(readable[0])["clause"]
     assert result.structure is not None
-    none, _ = write("Best-of-N", contexts[0], scripts={"generator": lambda *said: unreadable(SCRIPTS["generator"](*said))})
+    none, _ = write(
+        "Best-of-N", contexts[0], scripts={"generator": lambda *said: unreadable(SCRIPTS["generator"](*said))}
+    )
     assert none.structure is None
     assert none.text == json.loads(none.calls[0].text)["clause"]
 
@@ -267,14 +302,18 @@ def test_excerpts_are_rows_of_the_contexts_own_log_about_the_goal(contexts: list
 
 
 @pytest.mark.parametrize("weights", [DEFAULT_WEIGHTS, UNIFORM_WEIGHTS], ids=["default", "uniform"])
-def test_s_search_is_that_of_the_tables_for_structures_of_the_pools(contexts: list[Context], weights: Any) -> None:
+def test_s_search_is_that_of_the_tables_for_structures_of_the_pools(
+    contexts: list[Context], weights: Any
+) -> None:
     for context in contexts:
         graph = compile_graph(context, pools_of(context).pools)
         dice = random.Random(5)
         for _ in range(25):
             position = [dice.randrange(len(options)) for options in graph.options]
             tables = slow_score(graph.space, weights.array(), hard_penalty(weights.array()), position)
-            assert worth(graph.structure(position), graph.facts, weights.array()).s_search == pytest.approx(tables, abs=1e-12)
+            assert worth(graph.structure(position), graph.facts, weights.array()).s_search == pytest.approx(
+                tables, abs=1e-12
+            )
 
 
 # Failures
@@ -282,7 +321,9 @@ def test_s_search_is_that_of_the_tables_for_structures_of_the_pools(contexts: li
 
 @pytest.mark.parametrize("fault", ["refusal", "length", "truncated"])
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_without_a_usable_answer_writes_nothing(name: str, fault: str, contexts: list[Context]) -> None:
+def test_a_method_without_a_usable_answer_writes_nothing(
+    name: str, fault: str, contexts: list[Context]
+) -> None:
     result, received = write(name, contexts[0], faults={fault: 1.0})
     if fault == "truncated" and name == "Direct Prompting":  # half a text that claims to be whole is a text
         assert result.text
@@ -291,7 +332,9 @@ def test_a_method_without_a_usable_answer_writes_nothing(name: str, fault: str, 
     assert len(result.calls) == len(received) == (SAMPLES if name == "Best-of-N" else 1)
 
 
-def test_bad_configuration_stops_the_run_in_one_line(contexts: list[Context], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_configuration_stops_the_run_in_one_line(
+    contexts: list[Context], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     with ScriptedServer() as server, pytest.raises(InputError, match="OPENAI_API_KEY is not set"):
         write_rules(tasks(contexts), loopback.model(server))
@@ -331,7 +374,9 @@ def test_a_test_goal_is_not_looked_at_unasked() -> None:
 # Runs
 
 
-def test_concurrency_changes_nothing_and_a_second_run_asks_nothing(contexts: list[Context], tmp_path: Path) -> None:
+def test_concurrency_changes_nothing_and_a_second_run_asks_nothing(
+    contexts: list[Context], tmp_path: Path
+) -> None:
     work = tasks(contexts)
     results = []
     for concurrency in (1, 32):

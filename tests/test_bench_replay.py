@@ -1,7 +1,9 @@
-"""The benchmark's logs replayed: a hand-written rule per scene family gives what a plain query gives, and renaming changes only names.
+"""The benchmark's logs replayed: a hand-written rule per scene family gives what a plain query gives, and
+renaming changes only names.
 
-Each query decides its rule by the lines of SEMANTICS, over the rows alone: the bounds of coverage and the end of observation are typed
-as UTC literals. ``x + INTERVAL 1 MINUTE <= until`` says that the whole minute x lies before ``until`` (line 5, G5 and E7).
+Each query decides its rule by the lines of SEMANTICS, over the rows alone: the bounds of coverage and the end
+of observation are typed as UTC literals. ``x + INTERVAL 1 MINUTE <= until`` says that the whole minute x lies
+before ``until`` (line 5, G5 and E7).
 """
 
 from __future__ import annotations
@@ -26,12 +28,16 @@ from gnrs_ppl.rule.types import Structure
 
 GRAVEST_FIRST = ("violated", "indeterminate", "pending", "satisfied", "excused", "not_activated")
 PROCEDURE = {
-    "steps": [{"stage": "review", "name": "record_check", "role": "owner"}, {"stage": "appeal", "name": "owner_appeal", "role": "owner"}]
+    "steps": [
+        {"stage": "review", "name": "record_check", "role": "owner"},
+        {"stage": "appeal", "name": "owner_appeal", "role": "owner"},
+    ]
 }
 
 
 class Replay(NamedTuple):
-    """A goal whose context brings the family's log, a rule for the scene, and the query by hand: case, instance, verdict."""
+    """A goal whose context brings the family's log, a rule for the scene, and the query by hand: case,
+    instance, verdict."""
 
     goal: str
     rule: dict[str, Any]
@@ -43,7 +49,16 @@ SERVICE = Replay(
     {
         "scope": {"roles": ["cook", "waiter"], "locations": ["restaurant"]},
         "trigger": {"act": "CheckIn", "channel": "checkin_log"},
-        "norm": {"constraints": [{"template": "response", "target": "CheckOut", "correlate": "same_resource", "deadline": "PT5H"}]},
+        "norm": {
+            "constraints": [
+                {
+                    "template": "response",
+                    "target": "CheckOut",
+                    "correlate": "same_resource",
+                    "deadline": "PT5H",
+                }
+            ]
+        },
         "evidence": {"channels": ["checkout_log"]},
     },
     """
@@ -73,7 +88,13 @@ PUBLIC_ORDER = Replay(
         "trigger": {"act": "CheckIn", "channel": "checkin_log"},
         "norm": {
             "constraints": [
-                {"template": "response", "target": "Patrol", "correlate": "same_resource", "deadline": "PT1H", "unless": "CheckOut"}
+                {
+                    "template": "response",
+                    "target": "Patrol",
+                    "correlate": "same_resource",
+                    "deadline": "PT1H",
+                    "unless": "CheckOut",
+                }
             ]
         },
         "evidence": {"channels": ["movement_log", "patrol_report", "checkout_log"], "operator": "all"},
@@ -116,7 +137,16 @@ COMMERCE = Replay(
     {
         "scope": {"locations": ["shop", "public_square"]},
         "trigger": {"act": "Trade", "channel": "contract_log"},
-        "norm": {"constraints": [{"template": "precedence", "target": "SignContract", "correlate": "same_object", "deadline": "P1D"}]},
+        "norm": {
+            "constraints": [
+                {
+                    "template": "precedence",
+                    "target": "SignContract",
+                    "correlate": "same_object",
+                    "deadline": "P1D",
+                }
+            ]
+        },
         "evidence": {"channels": ["contract_log"]},
     },
     """
@@ -184,7 +214,11 @@ LABOR = Replay(
     {
         "scope": {"objects": ["consumable_food"]},
         "trigger": {"act": "Harvest", "channel": "object_interaction_log", "once": "first"},
-        "norm": {"constraints": [{"template": "absence", "target": {"activity": "Trade", "object": "consumable_food"}}]},
+        "norm": {
+            "constraints": [
+                {"template": "absence", "target": {"activity": "Trade", "object": "consumable_food"}}
+            ]
+        },
         "evidence": {"channels": ["contract_log"]},
     },
     """
@@ -262,7 +296,10 @@ CRISIS = Replay(
     "GNRS-087",
     {
         "trigger": {},
-        "norm": {"bearer": {"role": "coordinator"}, "constraints": [{"template": "existence", "target": "Speak", "deadline": "PT6H"}]},
+        "norm": {
+            "bearer": {"role": "coordinator"},
+            "constraints": [{"template": "existence", "target": "Speak", "deadline": "PT6H"}],
+        },
         "evidence": {"channels": ["social_graph_log", "patrol_report"], "operator": "any"},
     },
     """
@@ -295,7 +332,14 @@ OPEN_SPACE = Replay(
         "scope": {"roles": ["traveller"], "locations": ["territory_border"]},
         "trigger": {"act": "MoveTo", "channel": "movement_log", "once": "first"},
         "norm": {
-            "constraints": [{"template": "responded_existence", "target": "CheckOut", "correlate": "same_resource", "deadline": "PT4H"}]
+            "constraints": [
+                {
+                    "template": "responded_existence",
+                    "target": "CheckOut",
+                    "correlate": "same_resource",
+                    "deadline": "PT4H",
+                }
+            ]
         },
         "evidence": {"channels": ["checkout_log"]},
     },
@@ -323,7 +367,13 @@ OPEN_SPACE = Replay(
     """,
 )
 
-REPLAYS = dict(zip(FAMILIES, (SERVICE, PUBLIC_ORDER, COMMERCE, RESIDENCE, LABOR, EDUCATION, CRISIS, OPEN_SPACE), strict=True))
+REPLAYS = dict(
+    zip(
+        FAMILIES,
+        (SERVICE, PUBLIC_ORDER, COMMERCE, RESIDENCE, LABOR, EDUCATION, CRISIS, OPEN_SPACE),
+        strict=True,
+    )
+)
 
 
 def structure_of(rule: dict[str, Any]) -> Structure:
@@ -346,7 +396,11 @@ def audited(family: str) -> AuditResult:
 def gravest(context: gnrs.Context, rows: list[tuple[str, str, str]]) -> Counter[str]:
     """Cases by the gravest verdict of their instances; without instances, not activated (line 21)."""
     found = dict.fromkeys(
-        (case for (case,) in context.log.connection.execute("SELECT DISTINCT case_id FROM events").fetchall()), "not_activated"
+        (
+            case
+            for (case,) in context.log.connection.execute("SELECT DISTINCT case_id FROM events").fetchall()
+        ),
+        "not_activated",
     )
     for case, _, verdict in rows:
         found[case] = min(found[case], verdict, key=GRAVEST_FIRST.index)
@@ -365,7 +419,9 @@ def test_the_audit_gives_what_the_plain_query_gives(family: str) -> None:
 
 
 def test_every_verdict_occurs() -> None:
-    assert {verdict for family in REPLAYS for verdict, count in audited(family).counts.items() if count} == set(VERDICTS)
+    assert {
+        verdict for family in REPLAYS for verdict, count in audited(family).counts.items() if count
+    } == set(VERDICTS)
 
 
 @pytest.mark.parametrize("family", REPLAYS)
@@ -373,9 +429,16 @@ def test_the_typed_bounds_are_those_of_the_records(family: str) -> None:
     rule, records = structure_of(REPLAYS[family].rule), context_for(family).records
     cited = [records.channel(name) for name in rule.evidence.channels]
     assert all(channel and channel.coverage for channel in cited)
-    bounds = {bound for channel in cited for interval in channel.coverage for bound in (interval.start, interval.end)}
+    bounds = {
+        bound
+        for channel in cited
+        for interval in channel.coverage
+        for bound in (interval.start, interval.end)
+    }
     expected = {bound.astimezone(UTC).replace(tzinfo=None) for bound in bounds | {records.end_of_observation}}
-    assert {datetime.fromisoformat(text) for text in re.findall(r"TIMESTAMP '([^']+)'", REPLAYS[family].query)} == expected
+    assert {
+        datetime.fromisoformat(text) for text in re.findall(r"TIMESTAMP '([^']+)'", REPLAYS[family].query)
+    } == expected
 
 
 # ---- a bijective renaming
@@ -417,7 +480,9 @@ def renamed(value: Any, names: frozenset[str]) -> Any:
 def renamed_event(row: tuple[Any, ...]) -> Event:
     event = Event(*row)
     columns = ("case_id", "activity", "resource", "role", "object", "location", "channel")
-    changed = {column: new(getattr(event, column)) for column in columns if getattr(event, column) is not None}
+    changed = {
+        column: new(getattr(event, column)) for column in columns if getattr(event, column) is not None
+    }
     return event._replace(event_id=new_event(event.event_id), **changed)
 
 
@@ -432,7 +497,9 @@ def renamed_context(family: str) -> gnrs.Context:
     copy = gnrs.Context(goal, schema, records, source="renamed")
     columns = ", ".join(f'"{column}"' for column in COLUMNS)
     rows = context.log.connection.execute(f"SELECT {columns} FROM events ORDER BY event_id").fetchall()
-    vars(copy)["log"] = gnrs.EventLog.from_events(map(renamed_event, rows), records)  # the cached property, filled without a file
+    vars(copy)["log"] = gnrs.EventLog.from_events(
+        map(renamed_event, rows), records
+    )  # the cached property, filled without a file
     return copy
 
 
@@ -442,7 +509,8 @@ def renamed_rule(family: str) -> Structure:
 
 
 def in_new_names(verdict: InstanceVerdict) -> InstanceVerdict:
-    """A verdict with its ids and its bearer renamed; an instance is an event, or the case where the case's start opened it."""
+    """A verdict with its ids and its bearer renamed; an instance is an event, or the case where the case's
+    start opened it."""
     instance = new(verdict.instance) if verdict.instance == verdict.case_id else new_event(verdict.instance)
     return verdict._replace(
         case_id=new(verdict.case_id),
@@ -473,5 +541,10 @@ def test_a_renaming_leaves_the_features(family: str) -> None:
     context, other = context_for(family), renamed_context(family)
     for goal in (found.goal for found in goals() if found.family == family):
         other_goal = Goal.model_validate(renamed(goal.model_dump(), names_in(context)))
-        facts, other_facts = Facts.of(context_of(context, goal, goal.id)), Facts.of(context_of(other, other_goal, goal.id))
-        assert feature_vector(renamed_rule(family), other_facts) == feature_vector(structure_of(REPLAYS[family].rule), facts)
+        facts, other_facts = (
+            Facts.of(context_of(context, goal, goal.id)),
+            Facts.of(context_of(other, other_goal, goal.id)),
+        )
+        assert feature_vector(renamed_rule(family), other_facts) == feature_vector(
+            structure_of(REPLAYS[family].rule), facts
+        )

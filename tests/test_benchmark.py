@@ -1,4 +1,5 @@
-"""GNRS-Bench is what the paper's tables say, its frozen data is what its generator gives, and its truth stays held out."""
+"""GNRS-Bench is what the paper's tables say, its frozen data is what its generator gives, and its truth
+stays held out."""
 
 from __future__ import annotations
 
@@ -68,7 +69,10 @@ def test_splits() -> None:
     assert {g.family for g in split["ood"]} == {"open_space_navigation"}
     assert Counter(g.category for g in split["dev"]) == dict.fromkeys(CATEGORIES, 4)
     assert {g.family for g in split["dev"]} == set(FAMILIES) - {"open_space_navigation"}
-    assert [Counter(g.category for g in split["test"])[c] for c in ("attendance", "property", "task_execution", "mixed")] == [
+    assert [
+        Counter(g.category for g in split["test"])[c]
+        for c in ("attendance", "property", "task_execution", "mixed")
+    ] == [
         22,
         22,
         23,
@@ -87,16 +91,30 @@ def test_splits() -> None:
         ("GNRS-098", "crisis_response", "mixed", ("Patrol",), ("Trade",)),
     ],
 )
-def test_printed_goals(goal: str, family: str, category: str, required: tuple[str, ...], forbidden: tuple[str, ...]) -> None:
+def test_printed_goals(
+    goal: str, family: str, category: str, required: tuple[str, ...], forbidden: tuple[str, ...]
+) -> None:
     found = gnrs_bench.benchmark_goal(goal)
-    assert (found.family, found.category, found.goal.required, found.goal.forbidden) == (family, category, required, forbidden)
+    assert (found.family, found.category, found.goal.required, found.goal.forbidden) == (
+        family,
+        category,
+        required,
+        forbidden,
+    )
 
 
 def test_printed_stems() -> None:
     stems = {g.family: g.stem for g in goals()}
-    assert stems["service_coordination"] == "coordinate shared service shifts with auditable arrival and closure"
-    assert stems["residence_and_rest"] == "protect rest and personal boundaries while allowing justified access"
-    assert stems["crisis_response"] == "make emergency response fast, auditable, and fair under resource pressure"
+    assert (
+        stems["service_coordination"] == "coordinate shared service shifts with auditable arrival and closure"
+    )
+    assert (
+        stems["residence_and_rest"] == "protect rest and personal boundaries while allowing justified access"
+    )
+    assert (
+        stems["crisis_response"]
+        == "make emergency response fast, auditable, and fair under resource pressure"
+    )
     assert len(set(stems.values())) == 8
 
 
@@ -108,7 +126,9 @@ def test_vocabulary_is_the_papers() -> None:
     assert words["observables"] == VOCABULARY["observables"].split()
     assert [c["name"] for c in words["channels"]] == VOCABULARY["channels"].split()
     assert [r["name"] for r in words["locations"]["room_families"]] == VOCABULARY["room_families"].split()
-    assert [r["name"] for r in words["objects"]["resource_families"]] == VOCABULARY["resource_families"].split()
+    assert [r["name"] for r in words["objects"]["resource_families"]] == VOCABULARY[
+        "resource_families"
+    ].split()
     used = [a for sheet in families().values() for a in sheet["actions"]]
     assert set(used) == set(VOCABULARY["actions"].split())
     for sheet in families().values():  # no channel writes what it could not see
@@ -123,7 +143,11 @@ def test_sentences_are_written_not_filled_in() -> None:
         assert 15 <= len(words) <= 42, g.id
         for i in range(len(words) - 6):
             assert seen.setdefault(tuple(words[i : i + 7]), g.id) == g.id
-        assert not any(action in g.sentence for action in VOCABULARY["actions"].split() if action not in ("Trade", "Speak", "Patrol"))
+        assert not any(
+            action in g.sentence
+            for action in VOCABULARY["actions"].split()
+            if action not in ("Trade", "Speak", "Patrol")
+        )
     assert len(seen) > 1500
 
 
@@ -147,21 +171,31 @@ def test_labels_regenerate(family: str, tmp_path: Path, monkeypatch: pytest.Monk
     from gnrs_ppl.evaluate.held_out import labels
 
     judged = held_out_generate.judged
-    monkeypatch.setattr(held_out_generate, "judged", lambda norm, sight, cases: judged(norm, sight, list(cases)[::4]))
+    monkeypatch.setattr(
+        held_out_generate, "judged", lambda norm, sight, cases: judged(norm, sight, list(cases)[::4])
+    )
     again = json.loads(json.dumps(held_out_generate.labels(family)))
     frozen = json.loads((labels.HERE / f"{family}.json").read_text())
     for world in frozen["worlds"]:
-        world["labels"] = {goal: {what: letters[::4] for what, letters in both.items()} for goal, both in world["labels"].items()}
+        world["labels"] = {
+            goal: {what: letters[::4] for what, letters in both.items()}
+            for goal, both in world["labels"].items()
+        }
     assert again == frozen
     seed, start, shift = held_out_generate.WORLDS[0]
-    rows = held_out_generate.record(held_out_generate.simulate(family, seed, held_out_generate.DAYS, shift), start)
+    rows = held_out_generate.record(
+        held_out_generate.simulate(family, seed, held_out_generate.DAYS, shift), start
+    )
     held_out_generate.write_log(tmp_path / "log.parquet", rows, start)
     same(tmp_path / "log.parquet", labels.HERE / "logs" / f"{family}-{seed}.parquet")
 
 
 def same(first: Path, second: Path) -> None:
     with duckdb.connect() as connection:
-        tables = [connection.execute("SELECT * FROM read_parquet(?) ORDER BY event_id", [str(p)]).fetchall() for p in (first, second)]
+        tables = [
+            connection.execute("SELECT * FROM read_parquet(?) ORDER BY event_id", [str(p)]).fetchall()
+            for p in (first, second)
+        ]
     assert tables[0] == tables[1]
     assert len(tables[0]) > 500
 
@@ -185,7 +219,8 @@ def test_support_follows_from_the_channels() -> None:
 
 
 def names_held_out(path: Path) -> bool:
-    """Whether a module imports, looks up or spells out anything of the held-out truth; what it calls its own functions is its affair."""
+    """Whether a module imports, looks up or spells out anything of the held-out truth; what it calls its own
+    functions is its affair."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
             case ast.Import(names=names) | ast.ImportFrom(names=names):
@@ -200,14 +235,18 @@ def names_held_out(path: Path) -> bool:
 
 
 def test_only_evaluate_reads_held_out_truth(tmp_path: Path) -> None:
-    assert {p.relative_to(PACKAGE).parts[0] for p in PACKAGE.rglob("*.py") if names_held_out(p)} == {"evaluate"}
+    assert {p.relative_to(PACKAGE).parts[0] for p in PACKAGE.rglob("*.py") if names_held_out(p)} == {
+        "evaluate"
+    }
     readers = (
         "from gnrs_ppl.evaluate.held_out import labels",
         "import gnrs_ppl.evaluate.held_out",
         "open('held_out/x.json')",
         "evaluate.held_out",
     )
-    for number, (reader, reads) in enumerate([*((one, True) for one in readers), ("def held_out(run): ...", False)]):
+    for number, (reader, reads) in enumerate(
+        [*((one, True) for one in readers), ("def held_out(run): ...", False)]
+    ):
         module = tmp_path / f"{number}.py"
         module.write_text(reader)
         assert names_held_out(module) is reads, reader
@@ -226,7 +265,10 @@ def test_a_reveal_enters_the_ledger(tmp_path: Path) -> None:
     with pytest.raises(gnrs.InputError, match="git checkout"):
         ledger.enter(["gnrs", "goals", "--labels", "--reveal"], tmp_path / "reveals.csv")
     subprocess.run(
-        "git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x", cwd=tmp_path, shell=True, check=True
+        "git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x",
+        cwd=tmp_path,
+        shell=True,
+        check=True,
     )
     ledger.enter(["/usr/bin/gnrs", "goals", "--reveal"], tmp_path / "reveals.csv")
     ledger.enter(["/usr/bin/gnrs", "goals", "--labels"], tmp_path / "reveals.csv")
@@ -272,9 +314,15 @@ def test_floors_stand_under_the_hidden_norm(goal: str) -> None:
 
 @pytest.mark.parametrize(("goal", "shown"), [("GNRS-092", True), ("GNRS-008", False)])
 def test_the_ceiling_is_what_the_records_show(goal: str, shown: bool) -> None:
-    """The records of the one goal show all that its norm asks, those of the other leave open every case where it applies."""
+    """The records of the one goal show all that its norm asks, those of the other leave open every case
+    where it applies."""
     worlds = held_out(goal)
-    applies = [(label, w.entitled[case]) for w in worlds for case, label in w.truth.items() if label != "not_activated"]
+    applies = [
+        (label, w.entitled[case])
+        for w in worlds
+        for case, label in w.truth.items()
+        if label != "not_activated"
+    ]
     assert {entitled == (label if shown else "indeterminate") for label, entitled in applies} == {True}
     assert ceiling(goal).macro == float(shown)
     assert ceiling(goal).cases == sum(len(w.truth) for w in worlds)

@@ -21,8 +21,12 @@ def test_a_test_the_budget_does_not_name_may_spend_nothing() -> None:
 
 
 @pytest.mark.parametrize("case", ["a", "b"])
-def test_more_cases_than_were_said_are_seen_in_every_worker(case: str, request: pytest.FixtureRequest) -> None:
-    mine = [other for other in request.session.items if other.path == request.path and f"[{case}]" in other.name]
+def test_more_cases_than_were_said_are_seen_in_every_worker(
+    case: str, request: pytest.FixtureRequest
+) -> None:
+    mine = [
+        other for other in request.session.items if other.path == request.path and f"[{case}]" in other.name
+    ]
     name = "test_more_cases_than_were_said_are_seen_in_every_worker"
     Budget(0.1, {name: (1, 1)}).assert_covers(mine)
     with pytest.raises(AssertionError, match=f"more cases than the false-alarm budget says: {name}"):

@@ -24,7 +24,14 @@ from gnrs_ppl.calibration import weights as weights_module
 from gnrs_ppl.calibration.averaging import average
 from gnrs_ppl.calibration.chain_gradient import chain_expectation
 from gnrs_ppl.calibration.fit import fit
-from gnrs_ppl.calibration.objective import cross_entropies, fisher, minimise, objective, prior_centre, problem_of
+from gnrs_ppl.calibration.objective import (
+    cross_entropies,
+    fisher,
+    minimise,
+    objective,
+    prior_centre,
+    problem_of,
+)
 from gnrs_ppl.calibration.posterior import (
     NOISE_PRIOR,
     log_likelihood,
@@ -49,7 +56,8 @@ from gnrs_ppl.rule.types import SLOTS, Norm, Procedure, Scope, Trigger
 
 Floats = NDArray[np.float64]
 FAILURE_RATE = 1e-5
-"""Chance that right code fails any statistical test here; seeds are fixed, so it was spent when they were chosen."""
+"""Chance that right code fails any statistical test here; seeds are fixed, so it was spent when they were
+chosen."""
 
 
 def made(seed: int, rows: int = 60, features: int = 3, cells: int = 4) -> GoalData:
@@ -101,7 +109,9 @@ def test_objective_is_the_formula():
     for _ in range(5):
         beta, kappa = rng.random(3) * 8, 0.7
         centre = prior_centre(3)
-        expected = plain_loss(beta, GOALS) + kappa / (2 * len(GOALS)) * float((((beta - centre) / centre) ** 2).sum())
+        expected = plain_loss(beta, GOALS) + kappa / (2 * len(GOALS)) * float(
+            (((beta - centre) / centre) ** 2).sum()
+        )
         assert in_x64(objective, beta, problem, np.ones(4), kappa) == pytest.approx(expected, abs=1e-10)
 
 
@@ -111,7 +121,10 @@ def test_gradient_against_finite_differences():
     gradient = in_x64(jax.grad(objective), beta, problem, share, 0.5)
     for f in range(3):
         off = step * np.eye(3)[f]
-        slope = (in_x64(objective, beta + off, problem, share, 0.5) - in_x64(objective, beta - off, problem, share, 0.5)) / (2 * step)
+        slope = (
+            in_x64(objective, beta + off, problem, share, 0.5)
+            - in_x64(objective, beta - off, problem, share, 0.5)
+        ) / (2 * step)
         assert gradient[f] == pytest.approx(slope, abs=1e-8)
 
 
@@ -122,7 +135,10 @@ def test_objective_is_convex_and_the_likelihood_of_a_set_is_not():
     for _ in range(200):
         one, other, at = rng.random(3) * 20, rng.random(3) * 20, rng.random()
         between = at * one + (1 - at) * other
-        value = {name: float(in_x64(objective, b, problem, np.ones(4), 0.0)) for name, b in (("1", one), ("2", other), ("m", between))}
+        value = {
+            name: float(in_x64(objective, b, problem, np.ones(4), 0.0))
+            for name, b in (("1", one), ("2", other), ("m", between))
+        }
         assert value["m"] <= at * value["1"] + (1 - at) * value["2"] + 1e-9
         of_set = [-float(in_x64(log_likelihood, b, np.zeros(()), goals)[0]) for b in (one, other, between)]
         worst_set = min(worst_set, at * of_set[0] + (1 - at) * of_set[1] - of_set[2])
@@ -183,7 +199,8 @@ def test_rank_of_best_counts_structures_and_breaks_ties_at_random():
         structures=np.array([2, 3, 4, 7]),
         log_mass=np.zeros(4),
     )
-    # four are above, five tied of which two are references: the first of these comes at (5 + 1) / (2 + 1) on average
+    # four are above, five tied of which two are references: the first of these comes at (5 + 1) / (2 + 1) on
+    # average
     assert rank_of_best(d, np.array([1.0])) == 4 + 2
     assert rank_of_best(d, np.array([0.0])) == (16 + 1) / (9 + 1)
 
@@ -199,7 +216,9 @@ def test_leave_one_out_uses_the_other_goals_only(monkeypatch: pytest.MonkeyPatch
     again = leave_one_out(changed, 1.0)["fitted"]
     expected = -in_x64(cross_entropies, beta, problem_of(changed), 3)[0]
     assert again.log_score[0] == pytest.approx(float(expected), abs=1e-5)
-    summary = Held(np.array([1.0, 3.0]), np.array([2.0, 4.0])).summary(Held(np.array([0.0, 0.0]), np.array([1.0, 1.0])))
+    summary = Held(np.array([1.0, 3.0]), np.array([2.0, 4.0])).summary(
+        Held(np.array([0.0, 0.0]), np.array([1.0, 1.0]))
+    )
     assert (summary["log_score"], summary["mean_rank"]) == (2.0, 3.0)
     assert summary["interval"] == [1.0, 3.0]
 
@@ -213,7 +232,9 @@ def test_likelihood_of_a_cell_with_noise():
         p0 = np.exp(d.log_mass)
         p = p0 * np.exp(d.features @ beta)
         share = (1 - epsilon) * p[d.cell == cell].sum() / p.sum() + epsilon * p0[d.cell == cell].sum()
-        assert in_x64(log_likelihood, beta, np.array(epsilon), goals)[g] == pytest.approx(np.log(share), abs=1e-9)
+        assert in_x64(log_likelihood, beta, np.array(epsilon), goals)[g] == pytest.approx(
+            np.log(share), abs=1e-9
+        )
 
 
 SIX = [made(seed, rows=30, features=2) for seed in range(6)]
@@ -235,12 +256,18 @@ class Grid(NamedTuple):
         return np.concatenate([means, np.sqrt(squares - means**2)])
 
 
-def on_grid(data: list[GoalData], cells: list[int], kappa: float = 1.0, noise: tuple[float, float] = NOISE_PRIOR) -> Grid:
+def on_grid(
+    data: list[GoalData], cells: list[int], kappa: float = 1.0, noise: tuple[float, float] = NOISE_PRIOR
+) -> Grid:
     centre = prior_centre(2)
     axis, epsilon = np.linspace(0, centre * (1 + 7 / np.sqrt(kappa)), 121), (np.arange(40) + 0.5) / 40
     beta = np.stack(np.meshgrid(axis, axis, indexing="ij"), -1).reshape(-1, 2)
-    logdensity = stats.norm.logpdf(beta, centre, centre / np.sqrt(kappa)).sum(1)[:, None] + stats.beta.logpdf(epsilon, *noise)
-    logdensity = logdensity + np.log(np.where(beta == 0, 0.5, 1.0)).sum(1)[:, None]  # half a step each at the lower end
+    logdensity = stats.norm.logpdf(beta, centre, centre / np.sqrt(kappa)).sum(1)[:, None] + stats.beta.logpdf(
+        epsilon, *noise
+    )
+    logdensity = (
+        logdensity + np.log(np.where(beta == 0, 0.5, 1.0)).sum(1)[:, None]
+    )  # half a step each at the lower end
     for d, cell in zip(data, cells, strict=True):
         model, random = cell_chances(d, cell, beta)
         logdensity = logdensity + np.log((1 - epsilon) * model[:, None] + epsilon * random)
@@ -264,10 +291,16 @@ def test_nuts_has_the_posterior_of_a_grid():
     drawn = np.column_stack([fit.beta, np.asarray(fit.tree["posterior"]["epsilon"]).ravel()])
     found = np.concatenate([drawn.mean(0), drawn.std(0)])
     right = on_grid(SIX, cells).moments()
-    errors = np.concatenate([right[3:] / np.sqrt(sizes), right[3:] / np.sqrt(sizes / 4)])  # a spread twice that of normal draws
+    errors = np.concatenate(
+        [right[3:] / np.sqrt(sizes), right[3:] / np.sqrt(sizes / 4)]
+    )  # a spread twice that of normal draws
     limit = stats.norm.isf(FAILURE_RATE / 2 / len(right))
     assert (np.abs(found - right) < limit * errors).all(), (found, right, errors)
-    for wrong in (on_grid(SIX, cells, kappa=8.0), on_grid(SIX, cells, noise=(1.0, 1.0)), on_grid(SIX, [0] * 6)):
+    for wrong in (
+        on_grid(SIX, cells, kappa=8.0),
+        on_grid(SIX, cells, noise=(1.0, 1.0)),
+        on_grid(SIX, [0] * 6),
+    ):
         assert (np.abs(found - wrong.moments()) > limit * errors).any(), "the test cannot fail"
 
 
@@ -276,13 +309,18 @@ def test_simulated_cells_have_their_chance():
     prior, rounds, generator = on_grid([], []), 1000, np.random.default_rng(5)
     drawn = [simulate(SIX, 1.0, generator) for _ in range(rounds)]
     betas = np.ravel([beta for beta, _ in drawn])
-    assert stats.kstest(betas, stats.truncnorm(-1, np.inf, prior_centre(2), prior_centre(2)).cdf).pvalue > FAILURE_RATE
+    assert (
+        stats.kstest(betas, stats.truncnorm(-1, np.inf, prior_centre(2), prior_centre(2)).cdf).pvalue
+        > FAILURE_RATE
+    )
     by_beta, by_epsilon = prior.weight.sum(1), prior.weight.sum(0)
     right, random = [], []
     for g, d in enumerate(SIX):
         counts = np.bincount([cells[g] for _, cells in drawn], minlength=4)
         model, chance = zip(*(cell_chances(d, cell, prior.beta) for cell in range(4)), strict=True)
-        due = (1 - prior.epsilon) @ by_epsilon * (np.array(model) @ by_beta) + prior.epsilon @ by_epsilon * np.array(chance)
+        due = (1 - prior.epsilon) @ by_epsilon * (
+            np.array(model) @ by_beta
+        ) + prior.epsilon @ by_epsilon * np.array(chance)
         right.append(stats.chisquare(counts, rounds * due).pvalue)
         random.append(stats.chisquare(counts, rounds * np.array(chance)).pvalue)
     assert min(right) > FAILURE_RATE / 6
@@ -292,10 +330,15 @@ def test_simulated_cells_have_their_chance():
 @pytest.mark.slow
 def test_a_rank_is_the_posteriors_share_below_the_true_weight():
     truth, cells = simulate(SIX, 1.0, np.random.default_rng(11))
-    found = ranks(SIX, 1, warmup=CHAIN["warmup"], draws=CHAIN["draws"] // 2, thin=2, seed=11)[0] / (CHAIN["draws"] // 2)
+    found = ranks(SIX, 1, warmup=CHAIN["warmup"], draws=CHAIN["draws"] // 2, thin=2, seed=11)[0] / (
+        CHAIN["draws"] // 2
+    )
     posterior = on_grid(SIX, cells)
     due = np.array([posterior.weight.sum(1)[posterior.beta[:, f] < truth[f]].sum() for f in range(2)])
-    assert np.abs(found - due).max() < 0.15, (found, due)  # five standard errors of a hundred and more independent draws, and a step
+    assert np.abs(found - due).max() < 0.15, (
+        found,
+        due,
+    )  # five standard errors of a hundred and more independent draws, and a step
     assert uniformity(np.arange(64)[:, None], 63, bins=4)[0] == 1
     assert uniformity(np.full((64, 1), 63), 63, bins=4)[0] < 1e-9
 
@@ -362,7 +405,9 @@ BASE: dict[str, Any] = {
         (("slots", "norm", "acceptable", 0, "force"), {"between": [1, 2]}, r"force cannot be tested by between"),
     ],
 )  # fmt: skip
-def test_bad_references_are_refused_with_the_line(path: tuple[Any, ...], value: Any, message: str, tmp_path: Path):
+def test_bad_references_are_refused_with_the_line(
+    path: tuple[Any, ...], value: Any, message: str, tmp_path: Path
+):
     data = json.loads(json.dumps(BASE))
     place = data
     for key in path[:-1]:
@@ -376,17 +421,23 @@ def test_bad_references_are_refused_with_the_line(path: tuple[Any, ...], value: 
 
 def test_references_no_pool_or_no_feasible_structure_meets(monkeypatch: pytest.MonkeyPatch):
     impossible = json.loads(json.dumps(BASE))
-    impossible["slots"]["scope"]["acceptable"] = [{"because": "x", "roles": {"includes": ["owner", "visitor", "patrol_member", "cook"]}}]
+    impossible["slots"]["scope"]["acceptable"] = [
+        {"because": "x", "roles": {"includes": ["owner", "visitor", "patrol_member", "cook"]}}
+    ]
     found = {"GNRS-005": Reference.model_validate(impossible)}
     monkeypatch.setattr(problem_module, "references", lambda: found)
-    with pytest.raises(InputError, match=r"GNRS-005\.yaml: slots\.scope: no candidate of the pool is an acceptable scope"):
+    with pytest.raises(
+        InputError, match=r"GNRS-005\.yaml: slots\.scope: no candidate of the pool is an acceptable scope"
+    ):
         dev_data(["GNRS-005"])
     with pytest.raises(InputError, match=r"GNRS-001: has no annotated reference"):
         dev_data(["GNRS-001"])
 
 
 def test_one_goal_leaves_none_to_validate_on():
-    with pytest.raises(InputError, match=r"--goal: 1 goal named, and none is left to validate on; name two or more"):
+    with pytest.raises(
+        InputError, match=r"--goal: 1 goal named, and none is left to validate on; name two or more"
+    ):
         fit(["GNRS-005"])
 
 
@@ -424,7 +475,10 @@ def test_second_best_counts_only_where_nothing_is_acceptable():
         {
             "acceptable": [{"because": "x", "roles": {"includes": ["a"]}}],
             "unacceptable": [{"because": "x", "roles": {"empty": True}}],
-            "second_best": [{"because": "x", "roles": {"empty": True}}, {"because": "x", "roles": {"includes": ["b"]}}],
+            "second_best": [
+                {"because": "x", "roles": {"empty": True}},
+                {"because": "x", "roles": {"includes": ["b"]}},
+            ],
         }
     )
     none, a, b = Scope(), Scope(roles=("a",)), Scope(roles=("b",))
@@ -437,8 +491,14 @@ def test_fields_of_the_slots():
     trigger = Trigger.model_validate({"act": "A", "channel": "log", "window": "P1DT30M"})
     assert fields(trigger)["window"] == 1470
     assert fields(Trigger())["activity"] is None
-    steps = Procedure.model_validate({"steps": [{"stage": "review", "name": "s", "role": "r", "inspects": "log"}], "response_time": "P2D"})
-    assert (fields(steps)["inspects"], fields(steps)["response_time"], fields(steps)["length"]) == (frozenset({"log"}), 2880, 1)
+    steps = Procedure.model_validate(
+        {"steps": [{"stage": "review", "name": "s", "role": "r", "inspects": "log"}], "response_time": "P2D"}
+    )
+    assert (fields(steps)["inspects"], fields(steps)["response_time"], fields(steps)["length"]) == (
+        frozenset({"log"}),
+        2880,
+        1,
+    )
     assert set(SLOTS) == {"scope", "trigger", "norm", "evidence", "procedure"}
 
 
@@ -461,7 +521,10 @@ def test_weights_that_do_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest
     frozen = json.loads(FROZEN.read_text())
     file = tmp_path / "w.json"
     for change, message in (
-        ({"feature_hash": "0"}, r"w\.json: feature_hash: was fitted with other feature definitions; run gnrs fit again"),
+        (
+            {"feature_hash": "0"},
+            r"w\.json: feature_hash: was fitted with other feature definitions; run gnrs fit again",
+        ),
         ({"weights": dict.fromkeys(FEATURES, 1.0)}, r"w\.json: weights: .* sum to one"),
         ({"weights": {"other": 1.0}}, r"w\.json: weights: holds no weights of these features"),
     ):
@@ -486,7 +549,10 @@ def test_changing_a_test_goal_leaves_the_data_alone(monkeypatch: pytest.MonkeyPa
 
     every = gnrs_bench.goals()
     changed = tuple(
-        g if g.split == "dev" else g.model_copy(update={"goal": g.goal.model_copy(update={"intent": "something else"})}) for g in every
+        g
+        if g.split == "dev"
+        else g.model_copy(update={"goal": g.goal.model_copy(update={"intent": "something else"})})
+        for g in every
     )
     monkeypatch.setattr(gnrs_bench, "goals", lambda: changed)
     monkeypatch.setattr(problem_module, "goals", lambda: changed)

@@ -1,4 +1,5 @@
-"""Candidate construction: what is mined, that every candidate is grounded, that pool-mates differ, and that names carry no weight."""
+"""Candidate construction: what is mined, that every candidate is grounded, that pool-mates differ, and that
+names carry no weight."""
 
 from __future__ import annotations
 
@@ -88,14 +89,17 @@ def pool(goal: str, slot: str) -> tuple[Candidate[Any], ...]:
 @cache
 def places() -> tuple[Place, ...]:
     """Every candidate of every goal of the benchmark."""
-    return tuple(Place(g.id, slot, candidate) for g in goals() for slot in SLOTS for candidate in pool(g.id, slot))
+    return tuple(
+        Place(g.id, slot, candidate) for g in goals() for slot in SLOTS for candidate in pool(g.id, slot)
+    )
 
 
 # ---- what is mined
 
 
 class Row(NamedTuple):
-    """A row of a log; ``minute`` is None where the row carries no time. Its event id is its place in the log."""
+    """A row of a log; ``minute`` is None where the row carries no time. Its event id is its place in the
+    log."""
 
     case: str
     activity: str
@@ -109,29 +113,45 @@ class Row(NamedTuple):
 
 
 def rows(people: st.SearchStrategy[str | None]) -> st.SearchStrategy[list[Row]]:
-    """Logs in which no act of a kind happens twice in one case in the same minute, so that one of them is the first."""
-    minutes, channels = st.sampled_from([None, *range(0, 3000, 97)]), st.sampled_from(["left", "left", "left", "right", None])
+    """Logs in which no act of a kind happens twice in one case in the same minute, so that one of them is
+    the first."""
+    minutes, channels = (
+        st.sampled_from([None, *range(0, 3000, 97)]),
+        st.sampled_from(["left", "left", "left", "right", None]),
+    )
     row = st.builds(Row, st.sampled_from("pq"), st.sampled_from("ABC"), minutes, people, channels)
     return st.lists(row, min_size=5, max_size=30, unique_by=lambda r: (r.case, r.activity, r.minute))
 
 
 def events(found: list[Row]) -> list[Event]:
-    return [Event(f"{n:03}", r.case, r.activity, r.at, 0, "minute", r.resource, channel=r.channel) for n, r in enumerate(found)]
+    return [
+        Event(f"{n:03}", r.case, r.activity, r.at, 0, "minute", r.resource, channel=r.channel)
+        for n, r in enumerate(found)
+    ]
 
 
 def mined(listed: list[Event], records: RecordLayer | None = None) -> Traces:
     context = gnrs.Context(Goal(id="MINE", intent="Mine."), Schema(), records or RecordLayer())
-    vars(context)["log"] = gnrs.EventLog.from_events(listed, context.records)  # the cached property, filled without a file
+    vars(context)["log"] = gnrs.EventLog.from_events(
+        listed, context.records
+    )  # the cached property, filled without a file
     return context.traces
 
 
 def plain_delays(found: list[Row], homes: dict[str, str]) -> dict[tuple[str, str], Delays]:
-    """Delays from each case's first act of a kind at its home to the first of another, one case after another."""
+    """Delays from each case's first act of a kind at its home to the first of another, one case after
+    another."""
     firsts: dict[str, dict[str, Row]] = {}
     for row in sorted((r for r in found if r.minute is not None), key=lambda r: r.minute):
         if row.activity in homes and row.channel == homes[row.activity]:
             firsts.setdefault(row.case, {}).setdefault(row.activity, row)
-    pairs = [(a, b) for acts in firsts.values() for a in acts.values() for b in acts.values() if a is not b and b.minute >= a.minute]
+    pairs = [
+        (a, b)
+        for acts in firsts.values()
+        for a in acts.values()
+        for b in acts.values()
+        if a is not b and b.minute >= a.minute
+    ]
     delays = {}
     for key in {(a.activity, b.activity) for a, b in pairs}:
         both = [(a, b) for a, b in pairs if (a.activity, b.activity) == key]
@@ -183,7 +203,11 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
 
 def told(delays: Delays) -> tuple[float, ...]:
     """Cases, median, third quartile, ninetieth percentile, share of the same person."""
-    return delays.cases, *(pytest.approx(delays.quantile(share)) for share in (0.5, 0.75, 0.9)), pytest.approx(delays.personal)
+    return (
+        delays.cases,
+        *(pytest.approx(delays.quantile(share)) for share in (0.5, 0.75, 0.9)),
+        pytest.approx(delays.personal),
+    )
 
 
 def test_delays_of_the_shop_floor_by_hand(tmp_path: Path) -> None:
@@ -194,7 +218,10 @@ def test_delays_of_the_shop_floor_by_hand(tmp_path: Path) -> None:
     assert told(traces.delays["StartShift", "CheckIn"]) == (2, 1350, 1875, 2190, 1)
     assert told(traces.delays["Excuse", "StartShift"]) == (1, 1800, 1800, 1800, 0)
     assert told(traces.delays["StartShift", "Serve"]) == (2, 63_000, 89_100, 104_760, 1)
-    assert ("CheckIn", "Serve") not in traces.delays  # s1 is served in the check-in log, which is not the home of Serve
+    assert (
+        "CheckIn",
+        "Serve",
+    ) not in traces.delays  # s1 is served in the check-in log, which is not the home of Serve
     assert ("StartShift", "Excuse") not in traces.delays  # the excuse came first
 
 
@@ -213,7 +240,9 @@ def seen(channel: str, cases: int) -> list[Row]:
         (20, 0, ["right"], "left"),
     ],
 )
-def test_homes_prefer_a_closed_world_among_near_equals(left: int, right: int, closed: list[str], home: str) -> None:
+def test_homes_prefer_a_closed_world_among_near_equals(
+    left: int, right: int, closed: list[str], home: str
+) -> None:
     channels = [{"name": name, "closed_world": name in closed} for name in ("left", "right")]
     records = RecordLayer.model_validate({"channels": channels})
     assert mined(events([*seen("left", left), *seen("right", right)]), records).homes == {"A": home}
@@ -254,7 +283,15 @@ def test_near_gives_the_neighbours_ascending(text: str, expected: list[str]) -> 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(45, "45 s"), (60, "1.0 min"), (3_150, "52.5 min"), (3_600, "1.0 h"), (8_280, "2.3 h"), (DAY, "1.0 d"), (3.25 * DAY, "3.2 d")],
+    [
+        (45, "45 s"),
+        (60, "1.0 min"),
+        (3_150, "52.5 min"),
+        (3_600, "1.0 h"),
+        (8_280, "2.3 h"),
+        (DAY, "1.0 d"),
+        (3.25 * DAY, "3.2 d"),
+    ],
 )
 def test_spoken(seconds: float, text: str) -> None:
     assert spoken(seconds) == text
@@ -296,7 +333,13 @@ def known_names(goal: str) -> frozenset[tuple[str, str]]:
     """(kind, name) of the schema, the declared channels, and the steps that need no schema."""
     context = context_for(goal)
     schema = context.schema
-    terms = {"role": schema.roles, "location": schema.locations, "object": schema.objects, "action": schema.actions, "step": schema.steps}
+    terms = {
+        "role": schema.roles,
+        "location": schema.locations,
+        "object": schema.objects,
+        "action": schema.actions,
+        "step": schema.steps,
+    }
     found = {(kind, term.name) for kind, listed in terms.items() for term in listed}
     found |= {("channel", channel.name) for channel in context.records.channels}
     return frozenset(found | {("step", name) for name in DEFAULT_STEPS.values()})
@@ -304,18 +347,26 @@ def known_names(goal: str) -> frozenset[tuple[str, str]]:
 
 def offered_times(place: Place) -> list[Any]:
     """Every level of a candidate, and every time its content states."""
-    return [level for _, level in said(place.candidate.vary)] + [time for field, time in said(place.candidate.content) if field in TIMES]
+    return [level for _, level in said(place.candidate.vary)] + [
+        time for field, time in said(place.candidate.content) if field in TIMES
+    ]
 
 
 def allowed_times(place: Place) -> set[str]:
     within = place.context.goal.within
-    return {rung.isoformat() for rung in LADDER} | set(RESPONSE_TIMES) | ({within.isoformat()} if within else set())
+    return (
+        {rung.isoformat() for rung in LADDER}
+        | set(RESPONSE_TIMES)
+        | ({within.isoformat()} if within else set())
+    )
 
 
 def test_there_are_pools_for_every_goal() -> None:
     assert len(goals()) == 116
     assert len(DEV) == 16
-    assert {(place.goal, place.slot) for place in places()} == {(goal.id, slot) for goal in goals() for slot in SLOTS}
+    assert {(place.goal, place.slot) for place in places()} == {
+        (goal.id, slot) for goal in goals() for slot in SLOTS
+    }
 
 
 def test_provenance_starts_with_a_source() -> None:
@@ -432,7 +483,11 @@ def test_a_candidate_of_two_sources_stands_once_with_both() -> None:
     shared = 0
     for goal in DEV:
         proposed = proposed_by(goal)
-        kept = [(slot, dumps(c.content) + dumps(c.vary), set(c.sources)) for slot in SLOTS for c in pool(goal, slot)]
+        kept = [
+            (slot, dumps(c.content) + dumps(c.vary), set(c.sources))
+            for slot in SLOTS
+            for c in pool(goal, slot)
+        ]
         assert len({(slot, key) for slot, key, _ in kept}) == len(kept), goal
         for slot, key, sources in kept:
             assert sources == proposed[slot, key], (goal, key)
@@ -451,19 +506,28 @@ def test_the_example_offers_a_scope_of(roles: set[str]) -> None:
 
 def test_the_example_offers_a_trigger_with_a_window_of_fifteen_minutes_and_without() -> None:
     levels = {dumps(c.content): c.vary.window for c in pool(EXAMPLE, "trigger") if c.vary.window}
-    unbounded = [dumps(c.content) for c in pool(EXAMPLE, "trigger") if c.vary.window is None and c.content.window is None]
+    unbounded = [
+        dumps(c.content)
+        for c in pool(EXAMPLE, "trigger")
+        if c.vary.window is None and c.content.window is None
+    ]
     assert any(content in unbounded for content in levels), levels
     offered = {content: list(map(str, window)) for content, window in levels.items()}
     assert any(content in unbounded and "PT15M" in window for content, window in offered.items()), offered
 
 
 def test_the_example_offers_a_norm_that_demands_arrival_and_departure() -> None:
-    demanded = [{c.target.activity for c in candidate.content.constraints if c.positive} for candidate in pool(EXAMPLE, "norm")]
+    demanded = [
+        {c.target.activity for c in candidate.content.constraints if c.positive}
+        for candidate in pool(EXAMPLE, "norm")
+    ]
     assert {"CheckIn", "CheckOut"} in demanded
 
 
 def test_the_example_offers_the_three_logs_as_evidence() -> None:
-    assert {"movement_log", "checkin_log", "checkout_log"} in [set(c.content.channels) for c in pool(EXAMPLE, "evidence")]
+    assert {"movement_log", "checkin_log", "checkout_log"} in [
+        set(c.content.channels) for c in pool(EXAMPLE, "evidence")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -476,14 +540,23 @@ def test_the_example_offers_the_three_logs_as_evidence() -> None:
 )
 def test_the_example_offers_a_procedure_of(steps: list[tuple[str, str | None]]) -> None:
     wanted = [(stage, name) for stage, name in steps if name]
-    offered = [[(step.stage, step.name) for step in candidate.content.steps] for candidate in pool(EXAMPLE, "procedure")]
-    same_stages = [found for found in offered if [stage for stage, _ in found] == [stage for stage, _ in steps]]
+    offered = [
+        [(step.stage, step.name) for step in candidate.content.steps]
+        for candidate in pool(EXAMPLE, "procedure")
+    ]
+    same_stages = [
+        found for found in offered if [stage for stage, _ in found] == [stage for stage, _ in steps]
+    ]
     assert any(set(wanted) <= set(found) for found in same_stages), offered
 
 
 def test_the_example_drops_the_attendance_system_with_the_count_of_rows() -> None:
     events = context_for(EXAMPLE).log.events
-    reasons = [item.reason for item in built_for(EXAMPLE).dropped if item.slot == "evidence" and "attendance_system" in item.candidate]
+    reasons = [
+        item.reason
+        for item in built_for(EXAMPLE).dropped
+        if item.slot == "evidence" and "attendance_system" in item.candidate
+    ]
     assert len(reasons) == 1
     assert f"0 of {events:,} rows carry channel 'attendance_system'" in reasons[0]
 
@@ -507,7 +580,9 @@ def test_a_file_without_pools_is_drafted_from_its_own(tmp_path: Path) -> None:
     assert data["grounding"]["hard_ok"] == (not data["grounding"]["failures"])
     for slot in SLOTS:
         assert data["candidates"][slot]
-        assert all(found["sources"] and set(found["sources"]) <= SOURCES.keys() for found in data["candidates"][slot])
+        assert all(
+            found["sources"] and set(found["sources"]) <= SOURCES.keys() for found in data["candidates"][slot]
+        )
     assert {source for source, _ in draft.built.proposed} == SOURCES.keys()
 
 
@@ -547,14 +622,19 @@ def marked(value: Any, names: frozenset[str]) -> Any:
 
 def marked_event(row: tuple[Any, ...]) -> Event:
     event = Event(*row)
-    return event._replace(**{column: MARK + getattr(event, column) for column in NAMED if getattr(event, column) is not None})
+    return event._replace(
+        **{column: MARK + getattr(event, column) for column in NAMED if getattr(event, column) is not None}
+    )
 
 
 @cache
 def marked_context(goal: str) -> gnrs.Context:
     context = context_for(goal)
     kinds, parts = (Goal, Schema, RecordLayer), (context.goal, context.schema, context.records)
-    renamed = [kind.model_validate(marked(part.model_dump(), names_in(context))) for kind, part in zip(kinds, parts, strict=True)]
+    renamed = [
+        kind.model_validate(marked(part.model_dump(), names_in(context)))
+        for kind, part in zip(kinds, parts, strict=True)
+    ]
     copy = gnrs.Context(*renamed, source="marked")
     columns = ", ".join(f'"{column}"' for column in COLUMNS)
     table = context.log.connection.execute(f"SELECT {columns} FROM events ORDER BY event_id").fetchall()
@@ -564,7 +644,11 @@ def marked_context(goal: str) -> gnrs.Context:
 
 def without_systems(dropped: tuple[Dropped, ...]) -> list[Dropped]:
     """What was dropped for another reason than a system that writers take for granted."""
-    return [item for item in dropped if not any(system in item.candidate for system in CONVENTIONAL_SYSTEMS.values())]
+    return [
+        item
+        for item in dropped
+        if not any(system in item.candidate for system in CONVENTIONAL_SYSTEMS.values())
+    ]
 
 
 def unmarked(text: str) -> str:
@@ -580,12 +664,19 @@ def test_the_marks_are_one_to_one_and_leave_the_steps_alone() -> None:
 
 
 def test_renaming_changes_only_names_in_the_pools() -> None:
-    names, built, other = names_in(context_for("GNRS-051")), built_for("GNRS-051"), build_pools(marked_context("GNRS-051"))
+    names, built, other = (
+        names_in(context_for("GNRS-051")),
+        built_for("GNRS-051"),
+        build_pools(marked_context("GNRS-051")),
+    )
     for slot in SLOTS:
         expected = [marked(candidate.model_dump(), names) for candidate in getattr(built.pools, slot)]
         found = [marked(candidate.model_dump(), frozenset()) for candidate in getattr(other.pools, slot)]
         assert [c | {"provenance": unmarked(c["provenance"])} for c in found] == expected, slot
-    same = [Dropped(slot, unmarked(candidate), unmarked(reason)) for slot, candidate, reason in without_systems(other.dropped)]
+    same = [
+        Dropped(slot, unmarked(candidate), unmarked(reason))
+        for slot, candidate, reason in without_systems(other.dropped)
+    ]
     assert same == without_systems(built.dropped)
 
 
@@ -618,7 +709,9 @@ def test_padding_later_is_padding_at_once(seed: int, more_options: int, more_pai
     tables, weights = spaces.ragged(seed), spaces.weights(seed)
     bare = contract(build_space(**tables), weights)
     room = bare.unary.shape[1] + more_options, bare.pairs.shape[0] + more_pairs
-    assert_same_leaves(padded(bare, *room), contract(build_space(**tables, pad_options=room[0], pad_pairs=room[1]), weights))
+    assert_same_leaves(
+        padded(bare, *room), contract(build_space(**tables, pad_options=room[0], pad_pairs=room[1]), weights)
+    )
 
 
 @pytest.mark.parametrize("goal", mostly_slow(["GNRS-005", "GNRS-051", "GNRS-094"], but=["GNRS-051"]))
@@ -638,6 +731,7 @@ def test_a_goal_whose_act_is_never_recorded_is_one_line() -> None:
     from gnrs_ppl.experiments.schema_noise import noisy
 
     with pytest.raises(
-        InputError, match=r"goal\.forbidden: no duty or ban on Craft, Interact can be checked \(0 of [\d,]+ rows carry action 'Craft'"
+        InputError,
+        match=r"goal\.forbidden: no duty or ban on Craft, Interact can be checked \(0 of [\d,]+ rows carry action 'Craft'",
     ):
         build_pools(noisy("GNRS-015", "missing", "strong", 0))

@@ -1,4 +1,5 @@
-"""The certificate of a draft past the sweep, and ``--kernel cpsat`` through the command line; with OR-Tools and without."""
+"""The certificate of a draft past the sweep, and ``--kernel cpsat`` through the command line; with OR-Tools
+and without."""
 
 from __future__ import annotations
 
@@ -50,7 +51,9 @@ def past_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
 def without_ortools(monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, package=None: None if name.startswith("ortools") else found(name, package)
+        importlib.util,
+        "find_spec",
+        lambda name, package=None: None if name.startswith("ortools") else found(name, package),
     )
     for name in ("ortools", "ortools.sat", "ortools.sat.python"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -69,10 +72,16 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("past_the_sweep")
-def test_a_draft_past_the_sweep_is_bounded_by_the_solver(context: str, optimum: float, capsys: pytest.CaptureFixture[str]):
+def test_a_draft_past_the_sweep_is_bounded_by_the_solver(
+    context: str, optimum: float, capsys: pytest.CaptureFixture[str]
+):
     found = told(capsys, "draft", context, *CHAINS)
     certificate, score = found["certificate"], found["score"]["s_search"]
-    assert (certificate["method"], certificate["optimum"], found["search"]["optimum"]) == ("CP-SAT", None, None)
+    assert (certificate["method"], certificate["optimum"], found["search"]["optimum"]) == (
+        "CP-SAT",
+        None,
+        None,
+    )
     assert certificate["bound"] == pytest.approx(optimum, abs=1e-4)
     assert certificate["bound"] >= optimum
     assert certificate["epsilon_search"] == pytest.approx(certificate["bound"] - score)
@@ -86,7 +95,9 @@ def test_a_draft_past_the_sweep_is_bounded_by_the_solver(context: str, optimum: 
 
 
 @pytest.mark.usefixtures("past_the_sweep")
-def test_the_solver_behind_draft_and_sample(context: str, optimum: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_solver_behind_draft_and_sample(
+    context: str, optimum: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     found = told(capsys, "draft", context, "--kernel", "cpsat")
     assert found["search"]["kernel"] == "cpsat"
     assert found["score"]["s_search"] == pytest.approx(optimum, abs=1e-4), "and it proves it"
@@ -99,20 +110,34 @@ def test_the_solver_behind_draft_and_sample(context: str, optimum: float, tmp_pa
     assert (sampled["chains"], sampled["steps"], sampled["optimum"]) == (1, 1, None)
     assert f"no structure scores above {sampled['bound']:.4f}" in said(capsys, *arguments)
     assert load(tmp_path / "x.nc").attrs["kernel"] == "cpsat"
-    assert said(capsys, "diagnose", str(tmp_path / "x.nc")).startswith("unknown: "), "one structure is no sample"
+    assert said(capsys, "diagnose", str(tmp_path / "x.nc")).startswith("unknown: "), (
+        "one structure is no sample"
+    )
 
 
-def test_where_the_space_is_swept_the_optimum_is_known(context: str, optimum: float, capsys: pytest.CaptureFixture[str]):
+def test_where_the_space_is_swept_the_optimum_is_known(
+    context: str, optimum: float, capsys: pytest.CaptureFixture[str]
+):
     found = told(capsys, "draft", context, "--kernel", "cpsat")
-    assert (found["certificate"]["method"], found["certificate"]["epsilon_search"]) == ("exact enumeration", 0)
+    assert (found["certificate"]["method"], found["certificate"]["epsilon_search"]) == (
+        "exact enumeration",
+        0,
+    )
     assert found["certificate"]["optimum"] == pytest.approx(optimum)
 
 
 @pytest.mark.usefixtures("past_the_sweep", "without_ortools")
-def test_without_ortools_a_draft_past_the_sweep_is_not_certified(context: str, capsys: pytest.CaptureFixture[str]):
+def test_without_ortools_a_draft_past_the_sweep_is_not_certified(
+    context: str, capsys: pytest.CaptureFixture[str]
+):
     found = told(capsys, "draft", context, *CHAINS)
     certificate = found["certificate"]
-    assert (certificate["method"], certificate["optimum"], certificate["bound"], certificate["epsilon_search"]) == (
+    assert (
+        certificate["method"],
+        certificate["optimum"],
+        certificate["bound"],
+        certificate["epsilon_search"],
+    ) == (
         "not certified",
         None,
         None,
@@ -126,17 +151,26 @@ def test_without_ortools_a_draft_past_the_sweep_is_not_certified(context: str, c
 
 @pytest.mark.usefixtures("without_ortools")
 @pytest.mark.parametrize("verb", ["draft", "sample"])
-def test_without_ortools_the_solver_is_refused_in_one_line(verb: str, context: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_without_ortools_the_solver_is_refused_in_one_line(
+    verb: str, context: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     assert run([verb, context, "--kernel", "cpsat", "--out", str(tmp_path / "out")]) == 2
     out, error = capsys.readouterr()
     assert (out, error.count("\n")) == ("", 1)
-    assert error.startswith("gnrs: cpsat needs OR-Tools, which is not installed; pip install 'gnrs-ppl[solver]'")
+    assert error.startswith(
+        "gnrs: cpsat needs OR-Tools, which is not installed; pip install 'gnrs-ppl[solver]'"
+    )
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("past_the_sweep")
-def test_the_exact_kernel_past_the_sweep_names_the_alternatives(context: str, capsys: pytest.CaptureFixture[str]):
+def test_the_exact_kernel_past_the_sweep_names_the_alternatives(
+    context: str, capsys: pytest.CaptureFixture[str]
+):
     assert run(["draft", context, "--kernel", "exact"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "180 structures, more than the 100 that are swept; use --kernel metropolis, or --kernel cpsat" in error
+    assert (
+        "180 structures, more than the 100 that are swept; use --kernel metropolis, or --kernel cpsat"
+        in error
+    )

@@ -26,13 +26,16 @@ def read(tmp_path: Path, text: str, **records: object) -> EventLog:
 
 
 def rows(log: EventLog) -> list[tuple]:
-    return log.connection.execute('SELECT case_id, activity, timestamp, "offset", grain, channel FROM events ORDER BY event_id').fetchall()
+    return log.connection.execute(
+        'SELECT case_id, activity, timestamp, "offset", grain, channel FROM events ORDER BY event_id'
+    ).fetchall()
 
 
 def test_times_keep_instant_offset_and_grain(tmp_path: Path) -> None:
     log = read(
         tmp_path,
-        HEADER + "a,A,2024-01-01T10:00:30.5+01:00,x\na,B,2024-01-02,x\na,C,2024-01-02 10:00:00,x\na,D,2024-01-03T00:30:00-0530,x\na,E,,x\n",
+        HEADER
+        + "a,A,2024-01-01T10:00:30.5+01:00,x\na,B,2024-01-02,x\na,C,2024-01-02 10:00:00,x\na,D,2024-01-03T00:30:00-0530,x\na,E,,x\n",
         offset="+02:00",
     )
     assert [r[2:5] for r in rows(log)] == [
@@ -45,7 +48,9 @@ def test_times_keep_instant_offset_and_grain(tmp_path: Path) -> None:
 
 
 def test_a_declared_clock_truncates_on_the_local_clock(tmp_path: Path) -> None:
-    log = read(tmp_path, HEADER + "a,A,2024-01-01T00:10:59+05:30,x\n", channels=[{"name": "x", "grain": "day"}])
+    log = read(
+        tmp_path, HEADER + "a,A,2024-01-01T00:10:59+05:30,x\n", channels=[{"name": "x", "grain": "day"}]
+    )
     assert rows(log)[0][2:5] == (datetime(2023, 12, 31, 18, 30), 330, "day")
 
 
@@ -54,7 +59,9 @@ def test_a_clock_is_inferred_only_from_enough_rows(tmp_path: Path, suffix: str, 
     line = "a,A,2024-01-01T10:{:02d}{}Z,x\n"
     many = read(tmp_path, HEADER + "".join(line.format(m, suffix) for m in range(40)))
     assert {r[4] for r in rows(many)} == {grain}
-    assert ("every time in 'x' is a whole minute; its clock is taken to show minutes" in many.findings) == (grain == "minute")
+    assert ("every time in 'x' is a whole minute; its clock is taken to show minutes" in many.findings) == (
+        grain == "minute"
+    )
     few = read(tmp_path, HEADER + "".join(line.format(m, suffix) for m in range(5)))
     assert {r[4] for r in rows(few)} == {"second"}
 
@@ -62,7 +69,8 @@ def test_a_clock_is_inferred_only_from_enough_rows(tmp_path: Path, suffix: str, 
 def test_rows_that_are_not_evidence_are_counted(tmp_path: Path) -> None:
     log = read(
         tmp_path,
-        HEADER + "a,A,2024-01-01,x\n,A,2024-01-01,x\na,A,2024-01-01,position\na,A,2024-01-01,rumour\na,A,2024-01-01,\n",
+        HEADER
+        + "a,A,2024-01-01,x\n,A,2024-01-01,x\na,A,2024-01-01,position\na,A,2024-01-01,rumour\na,A,2024-01-01,\n",
         channels=["x", {"name": "position", "durable": False}],
     )
     assert [r[5] for r in rows(log)] == ["x", None]
@@ -84,7 +92,9 @@ def test_csv_gzip_and_parquet_give_the_same_rows(tmp_path: Path) -> None:
     )
     assert rows(read_log(tmp_path / "log.csv.gz", records)) == rows(plain)
     from_parquet = rows(read_log(tmp_path / "log.parquet", records))
-    assert [r[:3] for r in from_parquet] == [r[:3] for r in rows(plain)]  # the instant survives, the offset is not stored there
+    assert [r[:3] for r in from_parquet] == [
+        r[:3] for r in rows(plain)
+    ]  # the instant survives, the offset is not stored there
 
 
 def test_the_log_reaches_nothing_outside(tmp_path: Path) -> None:
@@ -126,7 +136,11 @@ def test_yaml_and_json_read_alike(tmp_path: Path) -> None:
     assert load_context(tmp_path / "c.json").records == context.records
     assert context.records.offset == 60
     assert context.records.channels[0] == Channel.model_validate(
-        {"name": "x", "activities": ["Pay"], "coverage": [{"start": "2024-01-01", "end": "2024-02-01T10:00:00+01:00"}]}
+        {
+            "name": "x",
+            "activities": ["Pay"],
+            "coverage": [{"start": "2024-01-01", "end": "2024-02-01T10:00:00+01:00"}],
+        }
     )
 
 
@@ -156,7 +170,9 @@ class TestDuration:
     def test_before_is_clamped_too(self) -> None:
         assert Duration.parse("P1M").before(datetime(2024, 3, 31)) == datetime(2024, 2, 29)
 
-    @pytest.mark.parametrize("text", ["", "P", "PT", "15", "-P1D", "P0D", "P1.5D", "PT1D", "P1H", "P1DT", "P300Y", "P1D P1D"])
+    @pytest.mark.parametrize(
+        "text", ["", "P", "PT", "15", "-P1D", "P0D", "P1.5D", "PT1D", "P1H", "P1DT", "P300Y", "P1D P1D"]
+    )
     def test_refused(self, text: str) -> None:
         with pytest.raises(ValueError, match="duration|longer"):
             Duration.parse(text)
@@ -182,4 +198,7 @@ class TestDuration:
         duration = Duration(months, days, seconds)
         if duration != Duration():
             assert Duration.parse(duration.isoformat()) == duration
-            assert duration.shortest_seconds() >= timedelta(days=28 * months + days, seconds=seconds).total_seconds()
+            assert (
+                duration.shortest_seconds()
+                >= timedelta(days=28 * months + days, seconds=seconds).total_seconds()
+            )

@@ -1,7 +1,8 @@
-"""CP-SAT against enumeration and dynamic programming, UAI networks against brute force, and what coupled rules promise.
+"""CP-SAT against enumeration and dynamic programming, UAI networks against brute force, and what coupled
+rules promise.
 
-Frequencies: TEST_FAILURE_RATE is the chance that right code would have failed any of the chi-square tests here, split evenly over
-STATISTICAL_TESTS. Seeds are fixed, so it was spent once, when they were chosen.
+Frequencies: TEST_FAILURE_RATE is the chance that right code would have failed any of the chi-square tests
+here, split evenly over STATISTICAL_TESTS. Seeds are fixed, so it was spent once, when they were chosen.
 """
 
 from __future__ import annotations
@@ -67,9 +68,13 @@ def test_cpsat_finds_the_optimum_of_small_spaces(limit: int, monkeypatch: pytest
         assert solved.position.dtype == np.int32
         weights = spaces.weights(seed)
         penalty = 0.02 if seed % 3 == 0 else hard_penalty(weights)
-        assert solved.score == pytest.approx(spaces.score(spaces.ragged(seed), weights, penalty, tuple(solved.position)), abs=EXACT)
+        assert solved.score == pytest.approx(
+            spaces.score(spaces.ragged(seed), weights, penalty, tuple(solved.position)), abs=EXACT
+        )
         error = scaling_error(tables)
-        assert enumeration.score.max() - 2 * error - EXACT <= solved.score <= enumeration.score.max() + EXACT, seed
+        assert (
+            enumeration.score.max() - 2 * error - EXACT <= solved.score <= enumeration.score.max() + EXACT
+        ), seed
         assert enumeration.score.max() - EXACT <= solved.bound <= solved.score + 2 * error + EXACT, seed
         assert solved.incumbents
         assert solved.incumbents[-1].score == pytest.approx(solved.score, abs=error)
@@ -96,7 +101,10 @@ def test_cpsat_against_dynamic_programming():
     best = unary[0]
     for v in range(1, length):
         best = (best[:, None] + pairwise[v - 1]).max(0) + unary[v]
-    logs = {v: np.exp(table) for v, table in enumerate(unary)}, {(v, v + 1): np.exp(table) for v, table in enumerate(pairwise)}
+    logs = (
+        {v: np.exp(table) for v, table in enumerate(unary)},
+        {(v, v + 1): np.exp(table) for v, table in enumerate(pairwise)},
+    )
     tables = from_factors([options] * length, *logs)
     solved = cpsat.solve(tables, seconds=60)
     assert solved.status == "optimal"
@@ -114,7 +122,9 @@ def test_padding_and_device_arrays_change_nothing():
 
 
 def test_every_structure_infeasible():
-    tables = contract(build_space([[0, 1], [0]], [[[0.1], [0.5]], [[0.2]]], unary_flags={1: [True]}), np.ones(1))
+    tables = contract(
+        build_space([[0, 1], [0]], [[[0.1], [0.5]], [[0.2]]], unary_flags={1: [True]}), np.ones(1)
+    )
     solved = cpsat.solve(tables)
     assert (solved.status, solved.position.tolist()) == ("optimal", [1, 0])
     assert solved.score == pytest.approx(0.7 - 2)
@@ -153,7 +163,8 @@ def neighbours_of(variables: int, pairs: bytes) -> list[list[tuple[int, int, boo
 
 
 def best_of_ascents(tables: Tables, starts: int = 20) -> float:
-    """Greatest feasible score that coordinate ascent reaches: a lower bound on the optimum that owes nothing to CP-SAT."""
+    """Greatest feasible score that coordinate ascent reaches: a lower bound on the optimum that owes nothing
+    to CP-SAT."""
     rng, variables, best = np.random.default_rng(0), len(tables.sizes), -math.inf
     neighbours = neighbours_of(variables, np.asarray(tables.pairs).tobytes())
     for _ in range(starts):
@@ -162,7 +173,11 @@ def best_of_ascents(tables: Tables, starts: int = 20) -> float:
             values = tables.unary[v, : tables.sizes[v]].copy()
             for p, other, first in neighbours[v]:
                 row = tables.pairwise[p, :, position[other]] if first else tables.pairwise[p, position[other]]
-                flags = tables.pair_flags[p, :, position[other]] if first else tables.pair_flags[p, position[other]]
+                flags = (
+                    tables.pair_flags[p, :, position[other]]
+                    if first
+                    else tables.pair_flags[p, position[other]]
+                )
                 values += (row - tables.penalty * flags)[: tables.sizes[v]]
             position[v] = values.argmax()
         best = max(best, score_of(tables, position))
@@ -213,7 +228,12 @@ class Network(NamedTuple):
 
     def weights(self) -> NDArray[np.float64]:
         """Product of the factors, over all structures."""
-        return np.array([math.prod(float(table[tuple(a[v] for v in scope)]) for scope, table in self.factors) for a in self.structures])
+        return np.array(
+            [
+                math.prod(float(table[tuple(a[v] for v in scope)]) for scope, table in self.factors)
+                for a in self.structures
+            ]
+        )
 
     def marginal(self, *variables: int) -> NDArray[np.float64]:
         found, weights = np.zeros([self.sizes[v] for v in variables]), self.weights()
@@ -244,12 +264,16 @@ def test_log_z_and_marginals_equal_brute_force(name: str):
     assert -EXACT / 100 <= excess <= ZERO_MASS
     assert posterior.infeasible_mass <= ZERO_MASS
     np.testing.assert_array_equal(posterior.enumeration.feasible, weights > 0)
-    np.testing.assert_allclose(posterior.probability, weights / weights.sum(), rtol=2 * ZERO_MASS, atol=ZERO_MASS)
+    np.testing.assert_allclose(
+        posterior.probability, weights / weights.sum(), rtol=2 * ZERO_MASS, atol=ZERO_MASS
+    )
     assert (weights == 0).any() == (name == "zeros")
     for v, marginal in enumerate(slot_marginals(posterior)):
         np.testing.assert_allclose(marginal, known.marginal(v), atol=2 * ZERO_MASS)
     for left, right in itertools.combinations(range(len(known.sizes)), 2):
-        np.testing.assert_allclose(pair_marginal(posterior, left, right), known.marginal(left, right), atol=2 * ZERO_MASS)
+        np.testing.assert_allclose(
+            pair_marginal(posterior, left, right), known.marginal(left, right), atol=2 * ZERO_MASS
+        )
     solved = cpsat.solve(tables)
     assert tuple(solved.position) == known.structures[int(weights.argmax())], "the most probable structure"
 
@@ -266,7 +290,9 @@ def test_factors_and_file_make_the_same_tables():
     pairwise = {(scope[0], scope[1]): table for scope, table in known.factors if len(scope) == 2}
     assert (2, 1) in pairwise, "one is stated with the greater variable first"
     for ours, file in zip(
-        jax.tree.leaves(from_factors(known.sizes, unary, pairwise)), jax.tree.leaves(read_uai(NETWORKS / "zeros.uai")), strict=True
+        jax.tree.leaves(from_factors(known.sizes, unary, pairwise)),
+        jax.tree.leaves(read_uai(NETWORKS / "zeros.uai")),
+        strict=True,
     ):
         np.testing.assert_array_equal(ours, file)
         assert ours.dtype == file.dtype
@@ -275,7 +301,12 @@ def test_factors_and_file_make_the_same_tables():
 def test_factors_of_both_orders_multiply_and_edits_can_be_given():
     rng = np.random.default_rng(2)
     one, two = rng.random((2, 3)), rng.random((3, 2))
-    tables = from_factors([2, 3], pairwise={(0, 1): one, (1, 0): two}, swaps={1: [0, 0, 1]}, joints={(0, 1): np.full((2, 3), 1 / 3)})
+    tables = from_factors(
+        [2, 3],
+        pairwise={(0, 1): one, (1, 0): two},
+        swaps={1: [0, 0, 1]},
+        joints={(0, 1): np.full((2, 3), 1 / 3)},
+    )
     np.testing.assert_allclose(np.exp(tables.pairwise[0, :2, :3]), one * two.T)
     assert tables.swaps.partners[0].tolist() == [1, 1, 0]
     assert tables.joints.variables.tolist() == [[0, 1]]
@@ -292,8 +323,9 @@ def test_no_possible_structure():
 def agree(tables: Tables, marginals: list[NDArray[np.float64]]) -> list[float]:
     """p-values of the last structures of 4,000 chains of 600 steps, variable by variable.
 
-    Chains share 8 starts, which they have forgotten by then: single-slot replacement at a share of 0.4 has a second eigenvalue of 0.9825
-    on "loops" and 0.9486 on "chain" (from the transition matrix), so that 3e-5 of a start is left, of 1.6e-2 that 4,000 draws resolve.
+    Chains share 8 starts, which they have forgotten by then: single-slot replacement at a share of 0.4 has a
+    second eigenvalue of 0.9825 on "loops" and 0.9486 on "chain" (from the transition matrix), so that 3e-5 of
+    a start is left, of 1.6e-2 that 4,000 draws resolve.
     """
     run = run_chains(tables, chains=4000, steps=600, temperature=1.0, seed=11)
     p = []
@@ -396,7 +428,10 @@ def test_one_seed_gives_one_set():
     for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(same), strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)
-    assert any(a.shape != b.shape or (a != b).any() for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True))
+    assert any(
+        a.shape != b.shape or (a != b).any()
+        for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
+    )
 
 
 @pytest.mark.parametrize("grading", [0.0, 0.5])
@@ -406,11 +441,16 @@ def test_no_structure_satisfies_every_coupling(seed: int, grading: float):
     tables = coupled_rules(3, 10, seed, grading=grading)
     for slot in (NORM, TRIGGER):
         among = [p for p in couplings(tables) if tables.pairs[p, 0] % len(SLOTS) == slot]
-        assert [tables.pairs[p].tolist() for p in among] == [[slot + 5 * i, slot + 5 * j] for i, j in ((0, 1), (0, 2), (1, 2))]
+        assert [tables.pairs[p].tolist() for p in among] == [
+            [slot + 5 * i, slot + 5 * j] for i, j in ((0, 1), (0, 2), (1, 2))
+        ]
         sizes = [tables.sizes[slot + 5 * r] for r in range(3)]
         satisfied = np.array(
             [
-                [tables.pairwise[p, a[i], a[j]] > WORTH / 2 for p, (i, j) in zip(among, ((0, 1), (0, 2), (1, 2)), strict=True)]
+                [
+                    tables.pairwise[p, a[i], a[j]] > WORTH / 2
+                    for p, (i, j) in zip(among, ((0, 1), (0, 2), (1, 2)), strict=True)
+                ]
                 for a in itertools.product(*map(range, sizes))
             ]
         )
@@ -441,7 +481,12 @@ def test_the_tables_are_what_they_should_be(rules: int, options: int):
     tables = coupled_rules(rules, options, seed=1)
     assert tables.unary.shape == tables.log_prior.shape == (5 * rules, options)
     assert tables.pairwise.shape == tables.pair_flags.shape == (len(tables.pairs), options, options)
-    assert (tables.unary.dtype, tables.pairwise.dtype, tables.sizes.dtype, tables.pair_flags.dtype) == (float, float, np.int32, bool)
+    assert (tables.unary.dtype, tables.pairwise.dtype, tables.sizes.dtype, tables.pair_flags.dtype) == (
+        float,
+        float,
+        np.int32,
+        bool,
+    )
     assert (tables.sizes <= options).all()
     assert (2 * tables.sizes >= options).all()
     exists = np.arange(options) < tables.sizes[:, None]
@@ -455,7 +500,9 @@ def test_the_tables_are_what_they_should_be(rules: int, options: int):
     assert tables.unary.max() <= WORTH + EXACT
     assert tables.pairwise.max() <= WORTH + EXACT
     assert tables.pairwise.min() >= 0
-    assert float(tables.penalty) == pytest.approx(2 * WORTH * (5 * rules + len(tables.pairs) - rules)), "flag tables have no scores"
+    assert float(tables.penalty) == pytest.approx(2 * WORTH * (5 * rules + len(tables.pairs) - rules)), (
+        "flag tables have no scores"
+    )
     assert not tables.pair_flags[:, 0, 0].any(), "option 0 of every variable is feasible"
     assert not tables.unary_flags.any()
     assert tables.swaps.variables.tolist() == [5 * r + 3 for r in range(rules)]

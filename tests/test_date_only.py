@@ -1,4 +1,5 @@
-"""Dates that a log wrote as times: an activity whose every time is midnight is compared as dates, and that is said (line 19)."""
+"""Dates that a log wrote as times: an activity whose every time is midnight is compared as dates, and that
+is said (line 19)."""
 
 from __future__ import annotations
 
@@ -18,12 +19,18 @@ from gnrs_ppl.errors import Refused
 FINDING = "all 30 times of 'Start trip' in 'travel' are midnight; they are taken as dates"
 
 
-def travel(folder: Path, trips: int = ENOUGH_TO_INFER_A_GRAIN, midnight: str = "00:00:00", **channel: Any) -> EventLog:
-    """Trips at midnight whose permits were given on the same day at 09:15, and declared the day after at 16:40:05."""
+def travel(
+    folder: Path, trips: int = ENOUGH_TO_INFER_A_GRAIN, midnight: str = "00:00:00", **channel: Any
+) -> EventLog:
+    """Trips at midnight whose permits were given on the same day at 09:15, and declared the day after at
+    16:40:05."""
     lines = ["case_id,activity,timestamp"]
     for n in range(trips):
         day = f"2024-{1 + n // 28:02}-{1 + n % 28:02}"
-        lines += [f"c{n:02},Permit,{day}T09:15:00+02:00", f"c{n:02},Start trip,{day}T{midnight if n == 3 else '00:00:00'}+02:00"]
+        lines += [
+            f"c{n:02},Permit,{day}T09:15:00+02:00",
+            f"c{n:02},Start trip,{day}T{midnight if n == 3 else '00:00:00'}+02:00",
+        ]
         lines += [f"c{n:02},Declare,{day}T16:40:05+02:00"]
     path = folder / "travel.csv"
     path.write_text("\n".join(lines) + "\n")
@@ -46,7 +53,9 @@ def test_an_activity_that_is_always_at_midnight_has_dates_and_the_log_says_so(tm
 
 
 @pytest.mark.parametrize(
-    "changed", [{"trips": 29}, {"midnight": "00:00:01"}, {"grain": "second"}], ids=["too few", "one is not midnight", "declared"]
+    "changed",
+    [{"trips": 29}, {"midnight": "00:00:01"}, {"grain": "second"}],
+    ids=["too few", "one is not midnight", "declared"],
 )
 def test_what_may_be_chance_or_is_declared_stays_a_time(tmp_path: Path, changed: dict[str, Any]) -> None:
     log = travel(tmp_path, **changed)
@@ -55,12 +64,20 @@ def test_what_may_be_chance_or_is_declared_stays_a_time(tmp_path: Path, changed:
 
 
 @pytest.mark.parametrize(
-    "ties, expected", [(None, {("indeterminate", "unknown_match")}), ("fulfil", {("satisfied", "proven")})], ids=["unset", "fulfil"]
+    "ties, expected",
+    [(None, {("indeterminate", "unknown_match")}), ("fulfil", {("satisfied", "proven")})],
+    ids=["unset", "fulfil"],
 )
-def test_a_permit_of_the_same_day_is_no_violation(tmp_path: Path, ties: str | None, expected: set[tuple[str, str]]) -> None:
+def test_a_permit_of_the_same_day_is_no_violation(
+    tmp_path: Path, ties: str | None, expected: set[tuple[str, str]]
+) -> None:
     log = travel(tmp_path)
-    structure = rule(duty("precedence", "Permit", "P7D", ties=ties), trigger="Start trip", channels=("travel",))
-    structure = structure.model_copy(update={"trigger": structure.trigger.model_copy(update={"channel": "travel"})})
+    structure = rule(
+        duty("precedence", "Permit", "P7D", ties=ties), trigger="Start trip", channels=("travel",)
+    )
+    structure = structure.model_copy(
+        update={"trigger": structure.trigger.model_copy(update={"channel": "travel"})}
+    )
     assert {(v.verdict, v.reason) for v in run.evaluate(structure, log.records, log)} == expected
 
 
@@ -72,8 +89,12 @@ def test_one_activity_of_dates_does_not_make_a_log_of_dates(tmp_path: Path) -> N
 
     def asked(first: str, second: str) -> Any:
         structure = rule(duty("response", second, "PT12H"), trigger=first, channels=("travel",))
-        return structure.model_copy(update={"trigger": structure.trigger.model_copy(update={"channel": "travel"})})
+        return structure.model_copy(
+            update={"trigger": structure.trigger.model_copy(update={"channel": "travel"})}
+        )
 
     assert check(asked("Permit", "Declare"), log.records, log)
-    with pytest.raises(Refused, match=r"'travel' records 'Start trip' to the day \(30 rows\), coarser than half of PT12H"):
+    with pytest.raises(
+        Refused, match=r"'travel' records 'Start trip' to the day \(30 rows\), coarser than half of PT12H"
+    ):
         check(asked("Start trip", "Declare"), log.records, log)

@@ -1,6 +1,7 @@
 """Chains and spaces dealt out over several devices, of one process or two, are those of one device.
 
-The number of devices and processes is set before JAX starts, hence the subprocesses; all of them run the requests here.
+The number of devices and processes is set before JAX starts, hence the subprocesses; all of them run the
+requests here.
 """
 
 from __future__ import annotations
@@ -26,7 +27,17 @@ from gnrs_ppl.inference.result import Chains
 from gnrs_ppl.models.energy import Tables, contract
 from gnrs_ppl.models.space import build_space
 
-ARRAYS = ("positions", "score", "feasible", "move", "accepted", "starts", "start_score", "start_feasible", "superchain")
+ARRAYS = (
+    "positions",
+    "score",
+    "feasible",
+    "move",
+    "accepted",
+    "starts",
+    "start_score",
+    "start_feasible",
+    "superchain",
+)
 
 
 @cache
@@ -36,17 +47,31 @@ def tables(seed: int) -> Tables:
 
 def draw(chains: int) -> list[Chains]:
     """Two named spaces of three variables, by a kernel of plain chains and one of ladders."""
-    request: dict[str, Any] = {"chains": chains, "steps": 30, "temperature": 0.08, "seed": 3, "names": ["one", "two"]}
-    return [*run_many([tables(1), tables(2)], **request), *run_many([tables(1), tables(2)], **request, kernel="tempering", replicas=3)]
+    request: dict[str, Any] = {
+        "chains": chains,
+        "steps": 30,
+        "temperature": 0.08,
+        "seed": 3,
+        "names": ["one", "two"],
+    }
+    return [
+        *run_many([tables(1), tables(2)], **request),
+        *run_many([tables(1), tables(2)], **request, kernel="tempering", replicas=3),
+    ]
 
 
 def content(found: Sequence[Chains]) -> list[dict[str, Any]]:
     """What has to agree, arrays by shape and digest; few enough bytes for a pipe that nobody empties yet."""
 
     def digest(array: Any) -> str:
-        return f"{array.dtype}{array.shape} {hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}"
+        return (
+            f"{array.dtype}{array.shape} {hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}"
+        )
 
-    return [{name: digest(getattr(one, name)) for name in ARRAYS} | {"evaluations": one.energy_evaluations} for one in found]
+    return [
+        {name: digest(getattr(one, name)) for name in ARRAYS} | {"evaluations": one.energy_evaluations}
+        for one in found
+    ]
 
 
 PROBE = """
@@ -63,11 +88,17 @@ sys.stdout.write(json.dumps([jax.device_count(), [[_mesh(2, c).devices.shape, co
 """
 
 
-def start(devices: int, chains: Sequence[int], processes: int = 1, number: int = 0, port: int = 0) -> subprocess.Popen[str]:
+def start(
+    devices: int, chains: Sequence[int], processes: int = 1, number: int = 0, port: int = 0
+) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "JAX_PLATFORMS": "cpu"}
     arguments = [devices, processes, number, port, *chains]
     return subprocess.Popen(
-        [sys.executable, "-c", PROBE, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-c", PROBE, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
 
 
@@ -103,7 +134,8 @@ def test_draws_do_not_depend_on_the_number_of_devices():
 
 @pytest.mark.slow
 def test_two_processes_both_have_the_draws_of_one():
-    """Two devices each. 12 and 6 chains are dealt out over the four of them; 5 cannot be, and each process draws them all by itself."""
+    """Two devices each. 12 and 6 chains are dealt out over the four of them; 5 cannot be, and each process
+    draws them all by itself."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

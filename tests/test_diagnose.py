@@ -1,4 +1,5 @@
-"""``gnrs sample`` and ``gnrs diagnose`` together, and files that other versions or accidents made: a verdict, or one line."""
+"""``gnrs sample`` and ``gnrs diagnose`` together, and files that other versions or accidents made: a
+verdict, or one line."""
 
 from __future__ import annotations
 
@@ -30,9 +31,14 @@ def tree() -> xr.DataTree:
     raw = spaces.ragged(2)
     tables = contract(build_space(**raw), spaces.weights(2))
     swept = sweep(tables, SEARCH_TEMPERATURE)
-    labels = {slot: [f"{slot}{n}" for n in range(len(owners))] for slot, owners in zip(SLOTS, raw["candidates"], strict=True)}
+    labels = {
+        slot: [f"{slot}{n}" for n in range(len(owners))]
+        for slot, owners in zip(SLOTS, raw["candidates"], strict=True)
+    }
     chains = run_chains(tables, chains=64, steps=20, temperature=SEARCH_TEMPERATURE, seed=0, kernel="exact")
-    return datatree(chains, labels, spaces.weights(2), "GNRS-000", exact=Marginals(swept.marginals, swept.pair_marginals))
+    return datatree(
+        chains, labels, spaces.weights(2), "GNRS-000", exact=Marginals(swept.marginals, swept.pair_marginals)
+    )
 
 
 def told(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, Any], str]:
@@ -64,13 +70,23 @@ def test_sample_then_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert found["sentence"][:60] in printed
     assert "note: replica exchange: swaps accepted between neighbouring rungs" in printed
     written = sorted(path.stem for path in (tmp_path / "plots").iterdir())
-    assert written == ["acceptance", "exchange", "gnrs-manifest", "hitting_time", "marginals", "rank", "trace"]
+    assert written == [
+        "acceptance",
+        "exchange",
+        "gnrs-manifest",
+        "hitting_time",
+        "marginals",
+        "rank",
+        "trace",
+    ]
 
 
 # ---- another version's file
 
 
-def changed(tree: xr.DataTree, change: Callable[[Data], None], path: Path, attributes: dict[str, Any] | None = None) -> Path:
+def changed(
+    tree: xr.DataTree, change: Callable[[Data], None], path: Path, attributes: dict[str, Any] | None = None
+) -> Path:
     data = {group: tree[group].to_dataset() for group in tree.children}
     change(data)
     other = xr.DataTree.from_dict(data)
@@ -83,9 +99,13 @@ def more(data: Data) -> None:
     """Groups and variables that this version does not know."""
     posterior = data["posterior"]
     data["log_likelihood"] = xr.Dataset({"y": ("n", [1.0])})
-    data["posterior"] = posterior.assign(lp=posterior["s_search"] / 2, field=(("chain", "draw", "k"), np.zeros((64, 20, 3))))
+    data["posterior"] = posterior.assign(
+        lp=posterior["s_search"] / 2, field=(("chain", "draw", "k"), np.zeros((64, 20, 3)))
+    )
     data["sample_stats"] = data["sample_stats"].assign(energy=posterior["s_search"])
-    data["constant_data"] = data["constant_data"].assign(note=("letter", ["a", "b"]), scope_norm_x_exact=("letter", [1.0, 2.0]))
+    data["constant_data"] = data["constant_data"].assign(
+        note=("letter", ["a", "b"]), scope_norm_x_exact=("letter", [1.0, 2.0])
+    )
 
 
 def transposed(data: Data) -> None:
@@ -95,11 +115,17 @@ def transposed(data: Data) -> None:
 
 def narrower(data: Data) -> None:
     """Smaller types, and truth values as numbers."""
-    data["posterior"] = data["posterior"].map(lambda v: v.astype(np.float32 if v.dtype.kind == "f" else np.uint8))
+    data["posterior"] = data["posterior"].map(
+        lambda v: v.astype(np.float32 if v.dtype.kind == "f" else np.uint8)
+    )
     data["sample_stats"] = data["sample_stats"].map(lambda v: v.astype(np.int8))
 
 
-@pytest.mark.parametrize("change", [lambda data: None, more, transposed, narrower], ids=["as it is", "more", "transposed", "narrower"])
+@pytest.mark.parametrize(
+    "change",
+    [lambda data: None, more, transposed, narrower],
+    ids=["as it is", "more", "transposed", "narrower"],
+)
 def test_files_of_other_versions_are_judged_alike(
     change: Callable[[Data], None], tree: xr.DataTree, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -114,9 +140,15 @@ def test_files_of_other_versions_are_judged_alike(
     assert found == own
 
 
-def test_a_file_without_attributes_or_pairs(tree: xr.DataTree, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_file_without_attributes_or_pairs(
+    tree: xr.DataTree, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     def without_pairs(data: Data) -> None:
-        pairs = [name for name in data["constant_data"] if str(name).count("_") == 2 and str(name).endswith("_exact")]
+        pairs = [
+            name
+            for name in data["constant_data"]
+            if str(name).count("_") == 2 and str(name).endswith("_exact")
+        ]
         assert len(pairs) == 6
         data["constant_data"] = data["constant_data"].drop_vars(pairs)
 
@@ -125,7 +157,10 @@ def test_a_file_without_attributes_or_pairs(tree: xr.DataTree, tmp_path: Path, c
     assert found["never_moved"] == 0  # nobody says that the draws are independent
     assert found["tv_excess"]["pairs"] == {}
     assert found["acceptance"] == {}
-    assert any(note.startswith("pairs not held against exact marginals: scope and trigger, ") for note in found["notes"])
+    assert any(
+        note.startswith("pairs not held against exact marginals: scope and trigger, ")
+        for note in found["notes"]
+    )
 
 
 # ---- what is no run, or no file
@@ -160,13 +195,22 @@ def replaced(group: str, name: str, value: Callable[[xr.DataArray], Any]) -> Cal
             "sample_stats/feasible has shape {'chain': 64, 'draw': 20}",
         ),
         (replaced("posterior", "norm", lambda v: v.astype(float)), "posterior/norm holds float64"),
-        (replaced("posterior", "norm", lambda v: v.isel(draw=0, drop=True)), "posterior/norm has shape {'chain': 64}"),
+        (
+            replaced("posterior", "norm", lambda v: v.isel(draw=0, drop=True)),
+            "posterior/norm has shape {'chain': 64}",
+        ),
         (replaced("posterior", "norm", lambda v: v + 99), "norm: an option outside its pool of 3"),
         (replaced("posterior", "s_search", lambda v: v.astype(str)), "posterior/s_search holds <U"),
         (replaced("posterior", "s_search", lambda v: v * np.nan), "s_search: 100 % are no finite numbers"),
         (replaced("constant_data", "norm_exact", lambda v: -v), "exact marginals that are no probabilities"),
-        (replaced("constant_data", "scope_norm_exact", lambda v: v / 2), "exact marginals that are no probabilities"),
-        (replaced("constant_data", "norm_exact", lambda v: ("other", v.values)), "constant_data/norm_exact has shape {'other': 3}"),
+        (
+            replaced("constant_data", "scope_norm_exact", lambda v: v / 2),
+            "exact marginals that are no probabilities",
+        ),
+        (
+            replaced("constant_data", "norm_exact", lambda v: ("other", v.values)),
+            "constant_data/norm_exact has shape {'other': 3}",
+        ),
         (
             replaced("constant_data", "scope_norm_exact", lambda v: v[0].drop_vars("scope_option")),
             "constant_data/scope_norm_exact has shape {'norm_option': 3}",
@@ -174,7 +218,11 @@ def replaced(group: str, name: str, value: Callable[[xr.DataArray], Any]) -> Cal
     ],
 )
 def test_trees_of_something_else_give_one_line(
-    change: Callable[[Data], None], line: str, tree: xr.DataTree, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: Callable[[Data], None],
+    line: str,
+    tree: xr.DataTree,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ):
     code, _, error = told(changed(tree, change, tmp_path / "x.nc"), capsys)
     assert code == 2
@@ -182,10 +230,16 @@ def test_trees_of_something_else_give_one_line(
     assert line in error
 
 
-def test_attributes_of_something_else_give_one_line(tree: xr.DataTree, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_attributes_of_something_else_give_one_line(
+    tree: xr.DataTree, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     for moves in ("[", "7"):
         path = changed(tree, lambda data: None, tmp_path / "x.nc", attributes={"moves": moves})
-        assert told(path, capsys) == (2, {}, f"gnrs: {path}: attribute moves is no JSON list; name a file that gnrs sample wrote\n")
+        assert told(path, capsys) == (
+            2,
+            {},
+            f"gnrs: {path}: attribute moves is no JSON list; name a file that gnrs sample wrote\n",
+        )
 
 
 def test_damaged_files_give_one_line(tree: xr.DataTree, tmp_path: Path, capfd: pytest.CaptureFixture[str]):
@@ -230,6 +284,8 @@ def test_arviz_on_a_tree_of_replica_exchange(tree: xr.DataTree):
         )
     drawn = arviz_base.extract(ladder, num_samples=100, random_seed=0)
     assert {*SLOTS, "s_search"} <= {*drawn.data_vars}
-    pairs = arviz_base.extract(ladder, group="constant_data", var_names=["scope_norm_exact", "round_trips"], combined=False)
+    pairs = arviz_base.extract(
+        ladder, group="constant_data", var_names=["scope_norm_exact", "round_trips"], combined=False
+    )
     assert float(pairs["scope_norm_exact"].sum()) == pytest.approx(1)
     assert pairs["round_trips"].dims == ("chain",)

@@ -1,8 +1,9 @@
 """The verdict on runs whose truth is known: perfect, right, frozen, caught in modes, constant, infeasible.
 
-Budget. Each of the two nulls is exceeded by a perfect sampler in one run of a hundred, so of RUNS independent perfect runs more than
-FALSE_ALARMS are misjudged with probability P(Binomial(100, 0.02) > 5) = 1.5 %, and more than EXCESSES have marginals that are off with
-P(Binomial(100, 0.01) > 4) = 0.3 %. Seeds are fixed: it was spent once. All other tests are of cases that no chance decides.
+Budget. Each of the two nulls is exceeded by a perfect sampler in one run of a hundred, so of RUNS independent
+perfect runs more than FALSE_ALARMS are misjudged with probability P(Binomial(100, 0.02) > 5) = 1.5 %, and
+more than EXCESSES have marginals that are off with P(Binomial(100, 0.01) > 4) = 0.3 %. Seeds are fixed: it
+was spent once. All other tests are of cases that no chance decides.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ BIMODAL: dict[str, Any] = {
     "unary": [np.zeros((2, 1))] * COUPLED + [np.array([[0.0], [0.003], [0.006], [0.01]])],
     "pairwise": {(i, j): 0.13 * np.eye(2)[..., None] for i in range(COUPLED) for j in range(i + 1, COUPLED)},
 }
-"""Four variables that want to agree, on either option, and a fifth that is free: leaving a mode costs 0.39, 39 nats at COLD."""
+"""Four variables that want to agree, on either option, and a fifth that is free: leaving a mode costs 0.39,
+39 nats at COLD."""
 COLD = 0.01
 PAIRED: dict[str, Any] = {
     "candidates": [[0, 1, 2], [0, 1, 2], [0, 1]],
@@ -55,7 +57,13 @@ PAIRED: dict[str, Any] = {
     "pairwise": {(0, 1): 0.15 * np.eye(3)[..., None]},
 }
 """Two variables that like to agree, each of them uniform by itself, and one that is free."""
-CAUGHT: dict[str, Any] = {"kernel": "metropolis", "chains": 32, "superchains": 4, "steps": 2500, "temperature": COLD}
+CAUGHT: dict[str, Any] = {
+    "kernel": "metropolis",
+    "chains": 32,
+    "superchains": 4,
+    "steps": 2500,
+    "temperature": COLD,
+}
 
 
 def made(raw: dict[str, Any], weights: np.ndarray = WEIGHTS) -> Tables:
@@ -73,7 +81,13 @@ def truth() -> Marginals:
 
 
 def sampled(raw: dict[str, Any] = RAGGED, weights: np.ndarray = WEIGHTS, **request: Any) -> Chains:
-    asked = {"chains": 64, "steps": 100, "temperature": SEARCH_TEMPERATURE, "seed": 0, "kernel": "exact"} | request
+    asked = {
+        "chains": 64,
+        "steps": 100,
+        "temperature": SEARCH_TEMPERATURE,
+        "seed": 0,
+        "kernel": "exact",
+    } | request
     return run_chains(made(raw, weights), **asked)
 
 
@@ -85,7 +99,10 @@ def right() -> Chains:
 
 def kept(chains: Chains, raw: dict[str, Any] = RAGGED) -> xr.DataTree:
     """The tree, with options named by slot and number."""
-    labels = {slot: [f"{slot}{n}" for n in range(len(owners))] for slot, owners in zip(SLOTS, raw["candidates"], strict=False)}
+    labels = {
+        slot: [f"{slot}{n}" for n in range(len(owners))]
+        for slot, owners in zip(SLOTS, raw["candidates"], strict=False)
+    }
     return datatree(chains, labels, np.ones(1), "GNRS-000")
 
 
@@ -174,7 +191,8 @@ def test_superchains_caught_in_their_modes():
     assert "chains depend on their start, nested R-hat" in found.sentence
     assert found.sentence.endswith("try --kernel tempering")
     assert found.never_moved == 0
-    # also where the starts fall unevenly, and where they lie between the modes and say nothing of where their chains end
+    # also where the starts fall unevenly, and where they lie between the modes and say nothing of where their
+    # chains end
     for seed in range(8):
         again = sampled(BIMODAL, np.ones(1), **CAUGHT, seed=seed)
         assert diagnose(kept(again, BIMODAL).isel(draw=slice(300))).verdict == "not mixed"
@@ -183,7 +201,11 @@ def test_superchains_caught_in_their_modes():
 def test_chains_that_each_stay_where_they_came_to():
     chains = sampled()
     stuck = judged(
-        chains._replace(positions=chains.positions[:, :1].repeat(100, 1), score=chains.score[:, :1].repeat(100, 1), kernel="other")
+        chains._replace(
+            positions=chains.positions[:, :1].repeat(100, 1),
+            score=chains.score[:, :1].repeat(100, 1),
+            kernel="other",
+        )
     )
     assert stuck.sentence == "not mixed: a chain is worth 1.1 independent draws; try --kernel tempering"
     assert stuck.r_hat_nested <= stuck.r_hat_null  # no start tells where its chains end
@@ -192,12 +214,19 @@ def test_chains_that_each_stay_where_they_came_to():
 def test_what_first_steps_still_remember():
     chains = sampled(steps=400)
     positions, score = chains.positions.copy(), chains.score.copy()
-    positions[:, :40], score[:, :40] = chains.starts[::8].repeat(8, 0)[:, None], chains.start_score[::8].repeat(8)[:, None]
+    positions[:, :40], score[:, :40] = (
+        chains.starts[::8].repeat(8, 0)[:, None],
+        chains.start_score[::8].repeat(8)[:, None],
+    )
     found = judged(chains._replace(positions=positions, score=score, kernel="metropolis"))
     assert found.verdict == "not mixed"
     assert found.sentence.endswith("try --steps 1600")
-    (note,) = [note for note in found.notes if note.startswith("without the first half of the draws, nested R-hat")]
-    tree = kept(chains._replace(positions=positions, score=score, kernel="metropolis")).isel(draw=slice(200, None))
+    (note,) = [
+        note for note in found.notes if note.startswith("without the first half of the draws, nested R-hat")
+    ]
+    tree = kept(chains._replace(positions=positions, score=score, kernel="metropolis")).isel(
+        draw=slice(200, None)
+    )
     rest = diagnose(tree)
     assert rest.verdict == "mixed"
     assert f"{rest.r_hat_nested:.4f} where chance allows {rest.r_hat_null:.4f}" in note
@@ -214,13 +243,19 @@ def test_marginals_that_are_off():
     worst = max(found.tv_excess, key=found.tv_excess.get)
     assert worst == "scope"
     pairs = found.tv_excess_pairs
-    assert {pair for pair, excess in pairs.items() if excess > 0} == {"scope_trigger", "scope_norm", "scope_evidence"}
+    assert {pair for pair, excess in pairs.items() if excess > 0} == {
+        "scope_trigger",
+        "scope_norm",
+        "scope_evidence",
+    }
     greatest = max(found.tv_excess["scope"], *pairs.values())
     assert found.as_dict()["tv_excess"] == {"greatest": greatest, "slots": found.tv_excess, "pairs": pairs}
     exact = truth().slots[0]
     shares = np.bincount(positions[..., 0].ravel(), minlength=len(exact)) / positions[..., 0].size
     assert 0 < found.tv_excess["scope"] < np.abs(shares - exact).sum() / 2
-    assert judged(chains._replace(positions=positions, kernel="gibbs")).verdict == "mixed"  # it takes the exact ones to see it
+    assert (
+        judged(chains._replace(positions=positions, kernel="gibbs")).verdict == "mixed"
+    )  # it takes the exact ones to see it
 
 
 def test_pairs_that_are_off_where_no_slot_is():
@@ -229,24 +264,34 @@ def test_pairs_that_are_off_where_no_slot_is():
     assert right.verdict == "mixed"
     # every slot keeps its draws, and loses what they had to do with the others
     positions = chains.positions.copy()
-    positions[..., 0] = np.random.default_rng(0).permutation(positions[..., 0].ravel()).reshape(chains.score.shape)
+    positions[..., 0] = (
+        np.random.default_rng(0).permutation(positions[..., 0].ravel()).reshape(chains.score.shape)
+    )
     found = judged(chains._replace(positions=positions), exact, PAIRED)
     assert max(found.tv_excess.values()) <= 0
     assert found.tv_excess_pairs["scope_trigger"] > 0.1
     assert found.as_dict()["tv_excess"]["greatest"] == found.tv_excess_pairs["scope_trigger"]
     assert found.sentence.startswith("not mixed: marginals of scope and trigger are off by 0.")
     assert found.sentence.endswith("; draw again with another --seed")
-    assert judged(chains._replace(positions=positions, kernel="gibbs"), exact, PAIRED).sentence.endswith("; try --kernel exact")
+    assert judged(chains._replace(positions=positions, kernel="gibbs"), exact, PAIRED).sentence.endswith(
+        "; try --kernel exact"
+    )
     assert [excess <= 0 for excess in found.tv_excess_pairs.values()] == [False, True, True]
     slots_alone = judged(chains._replace(positions=positions), Marginals(exact.slots), PAIRED)
     assert slots_alone.verdict == "mixed"
-    assert slots_alone.notes == ("pairs not held against exact marginals: scope and trigger, scope and norm, trigger and norm",)
+    assert slots_alone.notes == (
+        "pairs not held against exact marginals: scope and trigger, scope and norm, trigger and norm",
+    )
 
 
 def test_tv_excess_of_pairs_by_hand():
     chains, exact = sampled(PAIRED, np.ones(1), steps=200), exact_of(PAIRED, np.ones(1))
     found = judged(chains, exact, PAIRED)
-    watched = {(v, o): (chains.positions[..., v] == o).astype(float) for v, size in enumerate((3, 3, 2)) for o in range(size)}
+    watched = {
+        (v, o): (chains.positions[..., v] == o).astype(float)
+        for v, size in enumerate((3, 3, 2))
+        for o in range(size)
+    }
     worth = {key: min(array_stats.ess(values, method="mean"), values.size) for key, values in watched.items()}
     slot_draws = [int(min(ess for (slot, _), ess in worth.items() if slot == v)) for v in range(3)]
     tables = {(0,): exact.slots[0], (1,): exact.slots[1], (2,): exact.slots[2], **exact.pairs}
@@ -266,13 +311,18 @@ def test_tv_excess_of_pairs_by_hand():
 
 
 def test_tv_excess_by_hand():
-    chains, raw = sampled(spaces.ragged(0), spaces.weights(0), steps=400), spaces.ragged(0)  # one slot with a choice
+    chains, raw = (
+        sampled(spaces.ragged(0), spaces.weights(0), steps=400),
+        spaces.ragged(0),
+    )  # one slot with a choice
     exact = exact_of(raw, spaces.weights(0)).slots
     found = judged(chains, Marginals(exact), raw)
     draws = int(found.ess["indicators"])
     null = np.abs(np.random.default_rng(1).multinomial(draws, exact[0], 20_000) / draws - exact[0]).sum(1) / 2
     shares = np.bincount(chains.positions[..., 0].ravel(), minlength=len(exact[0])) / chains.score.size
-    assert found.tv_excess["scope"] == pytest.approx(np.abs(shares - exact[0]).sum() / 2 - np.quantile(null, 0.99), abs=0.3 * null.mean())
+    assert found.tv_excess["scope"] == pytest.approx(
+        np.abs(shares - exact[0]).sum() / 2 - np.quantile(null, 0.99), abs=0.3 * null.mean()
+    )
     assert [*found.tv_excess.values()][1:] == pytest.approx([0, 0, 0], abs=1e-12)
 
 
@@ -294,11 +344,14 @@ def test_nested_r_hat_is_the_published_one():
         for o in range(len(RAGGED["candidates"][v]))
     }
     (name,) = [name for name in watched if f"({name})" in found.sentence]
-    assert found.r_hat_nested == pytest.approx(array_stats.rhat_nested(watched[name], superchain_ids=ids, method="identity"), rel=1e-9)
+    assert found.r_hat_nested == pytest.approx(
+        array_stats.rhat_nested(watched[name], superchain_ids=ids, method="identity"), rel=1e-9
+    )
     # whatever order the chains stand in
     order = np.random.default_rng(0).permutation(64)
     mixed_up = {
-        part: getattr(chains, part)[order] for part in ("positions", "score", "feasible", "move", "accepted", "starts", "superchain")
+        part: getattr(chains, part)[order]
+        for part in ("positions", "score", "feasible", "move", "accepted", "starts", "superchain")
     }
     assert judged(chains._replace(**mixed_up)).r_hat_nested == pytest.approx(found.r_hat_nested, rel=1e-12)
 
@@ -314,7 +367,9 @@ def test_constants_are_unknown():
     size = len(RAGGED["candidates"][2])
     found = judged(constant)
     assert found.sentence == f"unknown: norm never varied, of {size} options; see --kernel exact"
-    assert judged(constant._replace(kernel="exact")).sentence == f"unknown: norm never varied, of {size} options"
+    assert (
+        judged(constant._replace(kernel="exact")).sentence == f"unknown: norm never varied, of {size} options"
+    )
     # never fine, even where it should be constant; and wrong where it should not
     certain = Marginals((*truth().slots[:2], np.eye(size)[1], truth().slots[3]))
     assert judged(constant, certain).verdict == "unknown"
@@ -322,16 +377,23 @@ def test_constants_are_unknown():
     flat = judged(chains._replace(score=np.zeros_like(chains.score)))
     assert flat.sentence == "unknown: s_search never varied; see --kernel exact"
     assert flat.ess["s_search"] is None
-    everything = chains._replace(positions=np.ones_like(positions), score=np.ones_like(chains.score), starts=np.ones_like(starts))
+    everything = chains._replace(
+        positions=np.ones_like(positions), score=np.ones_like(chains.score), starts=np.ones_like(starts)
+    )
     assert judged(everything).verdict == "unknown"
     assert judged(everything).r_hat_nested is None
-    assert len(judged(everything).notes) == 5  # three slots besides the sentence's, s_search, no exact marginals
+    assert (
+        len(judged(everything).notes) == 5
+    )  # three slots besides the sentence's, s_search, no exact marginals
 
 
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
-        ({"chains": 1}, "1 chains from 1 starts are too few, or too unequal, for nested R-hat; try --chains 64"),
+        (
+            {"chains": 1},
+            "1 chains from 1 starts are too few, or too unequal, for nested R-hat; try --chains 64",
+        ),
         ({"chains": 8}, "8 chains from 8 starts are too few"),
         ({"chains": 64, "superchains": 1}, "64 chains from 1 starts are too few"),
         ({"chains": 8, "superchains": 2}, "8 chains from 2 starts are too few"),  # 35 ways to deal them out
@@ -345,7 +407,9 @@ def test_too_little_is_unknown(request_: dict[str, int], reason: str):
 
 
 def test_unequal_superchains_are_unknown():
-    assert diagnose(kept(sampled()).isel(chain=slice(60))).sentence.startswith("unknown: 60 chains from 8 starts")
+    assert diagnose(kept(sampled()).isel(chain=slice(60))).sentence.startswith(
+        "unknown: 60 chains from 8 starts"
+    )
 
 
 def test_slots_of_rare_options_are_named():
@@ -362,10 +426,18 @@ def test_slots_of_rare_options_are_named():
 def test_the_numbers_of_options_mean_nothing(case: str):
     caught = case == "caught in modes"  # slots of two options, whose indicators say the same
     raw, rng = BIMODAL if caught else RAGGED, np.random.default_rng(7)
-    chains = sampled(BIMODAL, np.ones(1), **CAUGHT, seed=3) if caught else right() if case == "right" else sampled()
+    chains = (
+        sampled(BIMODAL, np.ones(1), **CAUGHT, seed=3)
+        if caught
+        else right()
+        if case == "right"
+        else sampled()
+    )
     exact = exact_of(BIMODAL, np.ones(1), COLD) if caught else truth()
     sizes = [len(owners) for owners in raw["candidates"]]
-    orders = [np.arange(size)[::-1] if caught else rng.permutation(size) for size in sizes]  # new number -> old number
+    orders = [
+        np.arange(size)[::-1] if caught else rng.permutation(size) for size in sizes
+    ]  # new number -> old number
     number = [np.argsort(order).astype(np.int32) for order in orders]
     labels = {slot: [f"{slot}{old}" for old in order] for slot, order in zip(SLOTS, orders, strict=False)}
     renumbered = chains._replace(
@@ -391,7 +463,9 @@ def test_the_numbers_of_options_mean_nothing(case: str):
 def ladders() -> Chains:
     """Perfect draws as if replicas had travelled; a run that did is in test_diagnose.py."""
     trips = np.random.default_rng(0).integers(0, 9, 64)
-    return sampled()._replace(exchange=Exchange(np.array([0.08, 0.35, 1.6, np.inf]), np.array([0.23, 0.5, 0.871]), trips))
+    return sampled()._replace(
+        exchange=Exchange(np.array([0.08, 0.35, 1.6, np.inf]), np.array([0.23, 0.5, 0.871]), trips)
+    )
 
 
 def test_how_replicas_travelled():
@@ -403,7 +477,9 @@ def test_how_replicas_travelled():
     assert told["ladder"] == [*chains.exchange.ladder[:-1].tolist(), None]  # the hottest is infinite
     assert found.exchange["ladder"][-1] == math.inf
     assert told["swap_rates"] == chains.exchange.swap_rates.tolist()
-    assert told["round_trips"] == {name: trips[math.ceil(q * 64) - 1] for name, q in (("q10", 0.1), ("q50", 0.5), ("q90", 0.9))}
+    assert told["round_trips"] == {
+        name: trips[math.ceil(q * 64) - 1] for name, q in (("q10", 0.1), ("q50", 0.5), ("q90", 0.9))
+    }
     shares = ", ".join(f"{100 * rate:.0f} %" for rate in chains.exchange.swap_rates)
     assert found.notes == (
         f"replica exchange: swaps accepted between neighbouring rungs {shares}; round trips of a chain's replicas "
@@ -413,7 +489,9 @@ def test_how_replicas_travelled():
 
 
 def test_ladders_that_do_not_help_are_noted():
-    exchange = Exchange(np.array([0.08, 0.2, 1.6, np.inf]), np.array([0.3, 0.04, np.nan]), np.zeros(64, np.int64))
+    exchange = Exchange(
+        np.array([0.08, 0.2, 1.6, np.inf]), np.array([0.3, 0.04, np.nan]), np.zeros(64, np.int64)
+    )
     found = judged(ladders()._replace(exchange=exchange), truth())
     assert found.as_dict()["exchange"]["swap_rates"] == [0.3, 0.04, None]
     assert found.notes == (
@@ -437,7 +515,9 @@ def test_hitting_time_and_acceptance_by_hand():
     starts[3] = [2, 1, 0, 1]  # it stands on the best structure from the first
     move, accepted = np.zeros((16, 6), np.int8), np.zeros((16, 6), bool)
     move[:, 3:], accepted[:, 5] = 2, True
-    found = judged(chains._replace(positions=positions, starts=starts, score=score, move=move, accepted=accepted))
+    found = judged(
+        chains._replace(positions=positions, starts=starts, score=score, move=move, accepted=accepted)
+    )
     assert found.hitting_time == {"q10": 1.0, "q50": 6.0, "q90": None, "never": 0.5}
     assert found.acceptance == {"single-slot replacement": 0.0, "evidence-policy swap": pytest.approx(1 / 3)}
     assert found.never_moved == 0
@@ -472,7 +552,8 @@ def test_trees_that_hold_no_run_are_refused():
         diagnose(tree, Marginals(truth().slots[:3]))
     for wrong in ({(0, 1): truth().pairs[0, 1].T}, {(1, 0): truth().pairs[0, 1]}, {(0, 9): np.ones((5, 5))}):
         with pytest.raises(
-            InputError, match=r"exact marginals of pair \(\d, \d\) over .* options; give those of the space that was sampled"
+            InputError,
+            match=r"exact marginals of pair \(\d, \d\) over .* options; give those of the space that was sampled",
         ):
             diagnose(tree, Marginals(truth().slots, wrong))
 
@@ -484,14 +565,27 @@ def test_pictures(tmp_path: Path):
     pytest.importorskip("matplotlib")
     pyplot = "matplotlib.pyplot" in sys.modules
     chains = right()
-    labels = {slot: [f"${slot}{n}_{{" for n in range(len(owners))] for slot, owners in zip(SLOTS, RAGGED["candidates"], strict=False)}
+    labels = {
+        slot: [f"${slot}{n}_{{" for n in range(len(owners))]
+        for slot, owners in zip(SLOTS, RAGGED["candidates"], strict=False)
+    }
     tree = datatree(chains, labels, np.ones(1), "")  # dollars and braces are no formulas
     for folder, exact in (("with", truth()), ("without", None)):
         files = plots(tree, tmp_path / folder / "new", exact)
-        assert [file.name for file in files] == ["trace.png", "rank.png", "marginals.png", "hitting_time.png", "acceptance.png"]
+        assert [file.name for file in files] == [
+            "trace.png",
+            "rank.png",
+            "marginals.png",
+            "hitting_time.png",
+            "acceptance.png",
+        ]
         assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
-    assert (tmp_path / "with/new/marginals.png").read_bytes() != (tmp_path / "without/new/marginals.png").read_bytes()
-    assert ("matplotlib.pyplot" in sys.modules) == pyplot  # without it no figure stays open and no window is asked for
+    assert (tmp_path / "with/new/marginals.png").read_bytes() != (
+        tmp_path / "without/new/marginals.png"
+    ).read_bytes()
+    assert (
+        "matplotlib.pyplot" in sys.modules
+    ) == pyplot  # without it no figure stays open and no window is asked for
     plots(kept(sampled(steps=1, chains=1)), tmp_path / "least")
     with pytest.raises(InputError, match="name a folder you may write to"):
         plots(tree, tmp_path / "with/new/trace.png")
@@ -499,7 +593,9 @@ def test_pictures(tmp_path: Path):
 
 def test_without_matplotlib_one_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match=r"^plots need matplotlib, which is not installed; pip install 'gnrs-ppl\[plots\]'$"):
+    with pytest.raises(
+        InputError, match=r"^plots need matplotlib, which is not installed; pip install 'gnrs-ppl\[plots\]'$"
+    ):
         plots(kept(sampled(steps=5)), tmp_path / "plots")
     assert not (tmp_path / "plots").exists()
 
@@ -529,13 +625,18 @@ ON_TWO_RUNS = {"wasserstein"}
 SENSELESS = {
     **dict.fromkeys(("ecdf",), "ArviZ 0.8 refuses every DataTree"),
     **dict.fromkeys(("bfmi",), "there is no Hamiltonian energy"),
-    **dict.fromkeys(("kl_divergence",), "it estimates the density of a continuous quantity by nearest neighbours"),
+    **dict.fromkeys(
+        ("kl_divergence",), "it estimates the density of a continuous quantity by nearest neighbours"
+    ),
     **dict.fromkeys(("psense", "psense_summary"), "there are no groups of log likelihood and log prior"),
     **dict.fromkeys(("bayes_factor",), "there is no prior group"),
     **dict.fromkeys(
-        ("bayesian_r2", "residual_r2", "metrics", "kaplan_meier", "generate_survival_curves"), "nothing is observed or predicted"
+        ("bayesian_r2", "residual_r2", "metrics", "kaplan_meier", "generate_survival_curves"),
+        "nothing is observed or predicted",
     ),
-    **dict.fromkeys(("compare", "reloo", "update_subsample", "weight_predictions"), "no observations to leave out"),
+    **dict.fromkeys(
+        ("compare", "reloo", "update_subsample", "weight_predictions"), "no observations to leave out"
+    ),
     **dict.fromkeys(("get_function", "get_log_likelihood"), "no diagnostics"),
 }
 """And ``loo`` with its kind: no observations to leave out."""
@@ -581,12 +682,19 @@ def test_arviz_by_its_accessor(stored: xr.DataTree):
     "use",
     [
         lambda base, tree: base.extract(tree, num_samples=10).sizes["sample"] == 10,
-        lambda base, tree: base.extract(tree, group="constant_data", var_names="superchain", combined=False).sizes["chain"] == 64,
+        lambda base, tree: (
+            base.extract(tree, group="constant_data", var_names="superchain", combined=False).sizes["chain"]
+            == 64
+        ),
         lambda base, tree: base.convert_to_datatree(tree) is tree,
-        lambda base, tree: set(base.convert_to_dataset(tree, group="sample_stats")) == {"move", "accepted", "feasible"},
+        lambda base, tree: (
+            set(base.convert_to_dataset(tree, group="sample_stats")) == {"move", "accepted", "feasible"}
+        ),
         lambda base, tree: len(base.dataset_to_dataframe(tree["posterior"].to_dataset())) == 64 * 400,
         lambda base, tree: base.dataset_to_dataarray(tree["posterior"].to_dataset()).sizes["label"] == 5,
-        lambda base, tree: len([*base.xarray_var_iter(tree["posterior"].to_dataset(), skip_dims={"chain", "draw"})]) == 5,
+        lambda base, tree: (
+            len([*base.xarray_var_iter(tree["posterior"].to_dataset(), skip_dims={"chain", "draw"})]) == 5
+        ),
     ],
 )
 def test_arviz_base_takes_the_tree(use: Callable[[Any, xr.DataTree], bool], stored: xr.DataTree):
@@ -596,9 +704,14 @@ def test_arviz_base_takes_the_tree(use: Callable[[Any, xr.DataTree], bool], stor
 
 
 def test_every_arviz_function_is_sorted():
-    """Whether each public function makes sense here was decided for this release; a later one may bring others."""
+    """Whether each public function makes sense here was decided for this release; a later one may bring
+    others."""
     package = arviz()
     if not package.__version__.startswith("0.8."):
         pytest.skip(f"sorted for 0.8, this is {package.__version__}")
-    public = {name for name, value in vars(package).items() if inspect.isfunction(value) and not name.startswith(("_", "loo"))}
+    public = {
+        name
+        for name, value in vars(package).items()
+        if inspect.isfunction(value) and not name.startswith(("_", "loo"))
+    }
     assert public == {*ON_SCORES, *ON_SLOTS, *ON_TWO_RUNS, *SENSELESS}

@@ -42,25 +42,43 @@ def without_times(data: dict[str, Any]) -> dict[str, Any]:
 
 def test_json_keys(drafted: gnrs.Draft) -> None:
     data = json.loads(json.dumps(drafted.as_dict()))
-    assert {"goal", "text", "structure", "score", "grounding", "certificate", "search", "alternatives", "candidates", "versions"} <= set(
-        data
-    )
+    assert {
+        "goal",
+        "text",
+        "structure",
+        "score",
+        "grounding",
+        "certificate",
+        "search",
+        "alternatives",
+        "candidates",
+        "versions",
+    } <= set(data)
     assert set(data["structure"]) == {"scope", "trigger", "norm", "evidence", "procedure"}
     assert {"s_search", "features", "feasible"} <= set(data["score"])
-    assert {"rho", "hard_ok", "direct", "inferred", "derivable", "missing", "queries"} <= set(data["grounding"])
+    assert {"rho", "hard_ok", "direct", "inferred", "derivable", "missing", "queries"} <= set(
+        data["grounding"]
+    )
     assert {"method", "optimum", "epsilon_search", "epsilon_realization"} <= set(data["certificate"])
-    assert {"kernel", "chains", "steps", "temperature", "seed", "states", "acceptance", "seconds"} <= set(data["search"])
+    assert {"kernel", "chains", "steps", "temperature", "seed", "states", "acceptance", "seconds"} <= set(
+        data["search"]
+    )
     assert all({"probability", "temperature", "s_search", "text"} <= set(a) for a in data["alternatives"])
     assert len(data["score"]["features"]) == 6
 
 
 def test_score_is_the_weighted_sum_and_the_optimum_is_found(drafted: gnrs.Draft) -> None:
     data = drafted.as_dict()
-    weighted = sum(w * v for w, v in zip(data["score"]["weights"]["values"], data["score"]["features"].values(), strict=True))
+    weighted = sum(
+        w * v
+        for w, v in zip(data["score"]["weights"]["values"], data["score"]["features"].values(), strict=True)
+    )
     assert data["score"]["s_search"] == pytest.approx(weighted, abs=1e-12)
     assert data["certificate"]["epsilon_search"] == 0
     assert data["certificate"]["optimum"] == pytest.approx(weighted, abs=1e-9)
-    assert [a["s_search"] for a in data["alternatives"]] == sorted((a["s_search"] for a in data["alternatives"]), reverse=True)
+    assert [a["s_search"] for a in data["alternatives"]] == sorted(
+        (a["s_search"] for a in data["alternatives"]), reverse=True
+    )
     assert data["alternatives"][0]["s_search"] <= data["certificate"]["optimum"] + 1e-9
     assert data["grounding"]["hard_ok"]
 
@@ -85,11 +103,19 @@ def test_exact_is_a_kernel_like_the_others(folder: Path) -> None:
     assert exact.as_dict()["search"]["acceptance"]["parameter-only edit"] is None
 
 
-def test_out_writes_everything_and_the_rule_audits(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_out_writes_everything_and_the_rule_audits(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "new" / "folder"
     assert run(["draft", str(folder / "context.json"), "--out", str(out), "--chains", "16"]) == 0
     said = capsys.readouterr().out
-    assert sorted(p.name for p in out.iterdir()) == ["draft.json", "gnrs-manifest.json", "posterior.nc", "rule.json", "rule.txt"]
+    assert sorted(p.name for p in out.iterdir()) == [
+        "draft.json",
+        "gnrs-manifest.json",
+        "posterior.nc",
+        "rule.json",
+        "rule.txt",
+    ]
     assert (out / "rule.txt").read_text().strip() in " ".join(said.split()).replace("  ", " ")
     tree = load(out / "posterior.nc")
     assert tree["posterior"]["s_search"].shape == (16, 200)
@@ -97,7 +123,14 @@ def test_out_writes_everything_and_the_rule_audits(folder: Path, tmp_path: Path,
 
     assert run(["audit", "--rule", str(out / "rule.json"), "--log", str(folder / "log.csv"), "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
-    assert set(found["counts"]) == {"satisfied", "violated", "indeterminate", "pending", "not_activated", "excused"}
+    assert set(found["counts"]) == {
+        "satisfied",
+        "violated",
+        "indeterminate",
+        "pending",
+        "not_activated",
+        "excused",
+    }
     assert sum(found["counts"].values()) == found["instances"] == 4
     keys = {"case_id", "verdict", "reason", "witnesses", "bearer", "due", "slack_seconds", "sentence"}
     assert all(keys <= set(case) for case in found["cases"])
@@ -105,8 +138,11 @@ def test_out_writes_everything_and_the_rule_audits(folder: Path, tmp_path: Path,
     assert {"sql", "versions", "rule"} <= set(found)
 
 
-def test_a_named_context_goes_before_the_rule_files_own_records(drafted: gnrs.Draft, folder: Path, tmp_path: Path) -> None:
-    """A log whose silence means nothing any more leaves open what a rule drafted before would have called violated."""
+def test_a_named_context_goes_before_the_rule_files_own_records(
+    drafted: gnrs.Draft, folder: Path, tmp_path: Path
+) -> None:
+    """A log whose silence means nothing any more leaves open what a rule drafted before would have called
+    violated."""
     from gnrs_ppl.audit.files import audit_files
 
     rule = next(path for path in drafted.save(tmp_path / "out") if path.name == "rule.json")
@@ -132,7 +168,9 @@ def test_audit_of_a_hand_written_rule(folder: Path, capsys: pytest.CaptureFixtur
     arguments = ["audit", str(folder / "context.json"), "--rule", str(folder / "rule.json")]
     assert run([*arguments, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
-    verdicts = {case["case_id"]: (case["verdict"], case["reason"], case["slack_seconds"]) for case in found["cases"]}
+    verdicts = {
+        case["case_id"]: (case["verdict"], case["reason"], case["slack_seconds"]) for case in found["cases"]
+    }
     assert verdicts == {
         "s1": ("satisfied", "proven", 600.0),
         "s2": ("violated", "late", -1500.0),
@@ -159,21 +197,54 @@ def test_the_shown_sql_gives_the_verdicts_again(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("force", "code"), [("must", 1), ("should", 0), ("may", 0)])
-def test_only_must_fails_an_audit(folder: Path, tmp_path: Path, force: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_must_fails_an_audit(
+    folder: Path, tmp_path: Path, force: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     small.write(tmp_path, rule=small.changed(small.RULE, ("rule.norm.force", force)))
-    assert run(["audit", str(folder / "context.json"), "--rule", str(tmp_path / "rule.json"), "--json"]) == code
+    assert (
+        run(["audit", str(folder / "context.json"), "--rule", str(tmp_path / "rule.json"), "--json"]) == code
+    )
     found = json.loads(capsys.readouterr().out)
     assert found["rule"]["class"] == ("advisory" if force == "should" else "binding")
     assert found["instances"] == (0 if force == "may" else 4)
 
 
-def test_sample_writes_netcdf_and_json(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sample_writes_netcdf_and_json(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "x.nc"
-    assert run(["sample", str(folder / "context.json"), "--out", str(out), "--chains", "8", "--steps", "50", "--json"]) == 0
+    assert (
+        run(
+            [
+                "sample",
+                str(folder / "context.json"),
+                "--out",
+                str(out),
+                "--chains",
+                "8",
+                "--steps",
+                "50",
+                "--json",
+            ]
+        )
+        == 0
+    )
     found = json.loads(capsys.readouterr().out)
-    assert {"kernel", "chains", "steps", "seed", "best", "optimum", "energy_evaluations", "seconds", "out"} <= set(found)
+    assert {
+        "kernel",
+        "chains",
+        "steps",
+        "seed",
+        "best",
+        "optimum",
+        "energy_evaluations",
+        "seconds",
+        "out",
+    } <= set(found)
     tree = load(out)
-    assert {"scope", "trigger", "norm", "evidence", "procedure", "s_search"} == set(tree["posterior"].data_vars)
+    assert {"scope", "trigger", "norm", "evidence", "procedure", "s_search"} == set(
+        tree["posterior"].data_vars
+    )
     assert tree.attrs["kernel"] == "metropolis"
 
 

@@ -142,9 +142,16 @@ def test_one_line_and_nothing_written(case: Case, tmp_path: Path, capsys: pytest
 
 def test_the_process_prints_no_traceback(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "gnrs_ppl", "draft", str(tmp_path / "none.yaml")], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "gnrs_ppl", "draft", str(tmp_path / "none.yaml")],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"gnrs: {tmp_path}/none.yaml: no such file; check the path\n")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2,
+        "",
+        f"gnrs: {tmp_path}/none.yaml: no such file; check the path\n",
+    )
 
 
 def test_ctrl_c_while_a_query_runs() -> None:
@@ -160,7 +167,9 @@ def query(**_):
 cli.app = query
 cli.main([])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "gnrs: interrupted\n")
 
 

@@ -45,7 +45,10 @@ class Truth:
         self.positions = spaces.positions(self.tables)
         self.scores = [spaces.score(self.tables, self.weights, penalty, a) for a in self.positions]
         self.feasible = [not spaces.raised(self.tables, a) for a in self.positions]
-        terms = [math.exp(spaces.log_prior(self.tables, a) + s / temperature) for a, s in zip(self.positions, self.scores, strict=True)]
+        terms = [
+            math.exp(spaces.log_prior(self.tables, a) + s / temperature)
+            for a, s in zip(self.positions, self.scores, strict=True)
+        ]
         self.log_normalizer = math.log(math.fsum(terms))
         self.probability = [term / math.fsum(terms) for term in terms]
 
@@ -57,7 +60,9 @@ class Truth:
         return found
 
     def posterior(self, temperature: float) -> Posterior:
-        return exact_posterior(enumerate_space(contract(build_space(**self.tables), self.weights)), temperature)
+        return exact_posterior(
+            enumerate_space(contract(build_space(**self.tables), self.weights)), temperature
+        )
 
 
 @pytest.mark.parametrize("temperature", [SEARCH_TEMPERATURE, 1.0])
@@ -96,18 +101,25 @@ def test_a_part_of_the_space_is_that_part(seed: int):
     """Every variable's options but the first, or from the middle on, numbered from 0."""
     tables = contract(build_space(**spaces.ragged(seed)), spaces.weights(seed))
     whole = enumerate_space(tables)
-    for options in ([slice(min(1, n - 1), n) for n in whole.sizes], [slice(n // 2, n // 2 + 1) for n in whole.sizes]):
+    for options in (
+        [slice(min(1, n - 1), n) for n in whole.sizes],
+        [slice(n // 2, n // 2 + 1) for n in whole.sizes],
+    ):
         part = enumerate_block(tables, options)
         assert part.sizes == tuple(kept.stop - kept.start for kept in options)
         for name in ("score", "feasible", "log_prior"):
-            np.testing.assert_array_equal(getattr(part, name), getattr(whole, name).reshape(whole.sizes)[tuple(options)].ravel())
+            np.testing.assert_array_equal(
+                getattr(part, name), getattr(whole, name).reshape(whole.sizes)[tuple(options)].ravel()
+            )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rankings(seed: int):
     truth = Truth(seed, SEARCH_TEMPERATURE)
     found = truth.posterior(SEARCH_TEMPERATURE)
-    by_score = sorted(range(len(truth.scores)), key=lambda i: (-round(truth.scores[i], 9), -truth.probability[i]))
+    by_score = sorted(
+        range(len(truth.scores)), key=lambda i: (-round(truth.scores[i], 9), -truth.probability[i])
+    )
     assert [tuple(r.position) for r in best(found, 5)] == [truth.positions[i] for i in by_score[:5]]
     by_probability = sorted(truth.probability, reverse=True)
     assert [r.probability for r in top(found, 5)] == pytest.approx(by_probability[:5], abs=EXACT)
@@ -119,7 +131,9 @@ def test_rankings(seed: int):
 
 
 def test_ties_go_to_the_lower_number():
-    flat = contract(build_space(candidates=[[0, 1, 2], [0, 1]], unary=[np.zeros((3, 1)), np.zeros((2, 1))]), np.ones(1))
+    flat = contract(
+        build_space(candidates=[[0, 1, 2], [0, 1]], unary=[np.zeros((3, 1)), np.zeros((2, 1))]), np.ones(1)
+    )
     posterior = exact_posterior(enumerate_space(flat), SEARCH_TEMPERATURE)
     assert [tuple(r.position) for r in best(posterior, 3)] == [(0, 0), (0, 1), (1, 0)]
     assert posterior.log_normalizer == pytest.approx(0)
@@ -158,9 +172,13 @@ def test_fewest_flags(seed: int):
 
 
 def test_large_spaces_are_refused_with_the_alternative():
-    tables = contract(build_space(candidates=[list(range(40))] * 5, unary=[np.zeros((40, 1))] * 5), np.ones(1))
+    tables = contract(
+        build_space(candidates=[list(range(40))] * 5, unary=[np.zeros((40, 1))] * 5), np.ones(1)
+    )
     assert number_of_states(tables) == 40**5
-    with pytest.raises(InputError, match=r"102400000 structures, more than the 10000000 .* use --kernel metropolis") as refused:
+    with pytest.raises(
+        InputError, match=r"102400000 structures, more than the 10000000 .* use --kernel metropolis"
+    ) as refused:
         enumerate_space(tables)
     assert refused.value.exit_code == 2
     with pytest.raises(InputError, match="--kernel metropolis"):
@@ -170,7 +188,10 @@ def test_large_spaces_are_refused_with_the_alternative():
 def test_more_variables_than_array_axes():
     """NumPy allows 64 axes; variables of one option need none."""
     many = 70
-    tables = contract(build_space(candidates=[[0]] * many + [[0, 1]], unary=[[[1 / 200]]] * many + [[[0.0], [0.5]]]), np.ones(1))
+    tables = contract(
+        build_space(candidates=[[0]] * many + [[0, 1]], unary=[[[1 / 200]]] * many + [[[0.0], [0.5]]]),
+        np.ones(1),
+    )
     posterior = exact_posterior(enumerate_space(tables), SEARCH_TEMPERATURE)
     assert len(posterior.probability) == 2
     assert optimum(posterior).score == pytest.approx(many / 200 + 0.5)

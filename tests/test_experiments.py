@@ -1,6 +1,8 @@
-"""Experiments without a model: kill and resume, every table at reduced size, what methods switch off, noise, slots, statistics.
+"""Experiments without a model: kill and resume, every table at reduced size, what methods switch off, noise,
+slots, statistics.
 
-Only dev goals. The small experiment of the kill stands in this module, so that a child process and its workers can import it.
+Only dev goals. The small experiment of the kill stands in this module, so that a child process and its
+workers can import it.
 """
 
 from __future__ import annotations
@@ -59,11 +61,13 @@ GOAL = "GNRS-005"
 """A dev goal of the service family, the one that examples and the graph are drawn of."""
 
 
-# --- a run that is killed -----------------------------------------------------------------------------------------------------------------
+# --- a run that is killed -----------------------------------------------------------------------------------
 
 FEW = (BASE, "No search", "Random candidates")
 STALL, PIDS = "TEST_EXPERIMENTS_STALL", "TEST_EXPERIMENTS_PIDS"
-SMALL_REQUEST = ExperimentRequest(goals=("GNRS-005", "GNRS-022", "GNRS-037", "GNRS-051"), chains=(1,), seeds=(0, 1), workers=1)
+SMALL_REQUEST = ExperimentRequest(
+    goals=("GNRS-005", "GNRS-022", "GNRS-037", "GNRS-051"), chains=(1,), seeds=(0, 1), workers=1
+)
 
 
 def few_cells(request: ExperimentRequest) -> list[Cell]:
@@ -98,7 +102,11 @@ def without_seconds(rows: Iterable[Row]) -> list[Row]:
 
 def artefacts(folder: Path) -> dict[str, bytes]:
     """Tables, figures and the page."""
-    found = {str(path.relative_to(folder)): path.read_bytes() for part in ("tables", "figures") for path in (folder / part).iterdir()}
+    found = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for part in ("tables", "figures")
+        for path in (folder / part).iterdir()
+    }
     return found | {"report.md": (folder / "report.md").read_bytes()}
 
 
@@ -134,17 +142,26 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def killed_in_the_middle(folder: Path, pids: Path) -> int:
-    """Run the small experiment in a process of its own, kill it when half of its goals are done; gives the rows it left."""
+    """Run the small experiment in a process of its own, kill it when half of its goals are done; gives the
+    rows it left."""
     pids.mkdir()
     rows = folder / "main" / "rows.jsonl"
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT / 'tests')!r}); import test_experiments as t; "
         f"t.runner._commit = lambda: None; t.run_small({str(folder)!r}, 2)"
     )
-    child = subprocess.Popen([sys.executable, "-c", code], env=os.environ | {STALL: SMALL_REQUEST.goals[2], PIDS: str(pids)})
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], env=os.environ | {STALL: SMALL_REQUEST.goals[2], PIDS: str(pids)}
+    )
     per_goal = len(few_cells(SMALL_REQUEST)) // 4
     try:
-        until(lambda: child.poll() is not None or (rows.is_file() and rows.read_bytes().count(b"\n") >= 2 * per_goal), 240)
+        until(
+            lambda: (
+                child.poll() is not None
+                or (rows.is_file() and rows.read_bytes().count(b"\n") >= 2 * per_goal)
+            ),
+            240,
+        )
         until(lambda: child.poll() is not None or len(list(pids.iterdir())) == 2, 240)
         assert child.poll() is None
     finally:
@@ -157,7 +174,9 @@ def killed_in_the_middle(folder: Path, pids: Path) -> int:
 
 
 @pytest.mark.slow
-def test_a_killed_run_resumed_gives_the_tables_of_an_undisturbed_one(undisturbed: Path, tmp_path: Path) -> None:
+def test_a_killed_run_resumed_gives_the_tables_of_an_undisturbed_one(
+    undisturbed: Path, tmp_path: Path
+) -> None:
     left = killed_in_the_middle(tmp_path, tmp_path / "pids")
     wanted = few_cells(SMALL_REQUEST)
     assert 0 < left < len(wanted)
@@ -170,7 +189,13 @@ def test_a_killed_run_resumed_gives_the_tables_of_an_undisturbed_one(undisturbed
     assert Counter(Cell(r["method"], r["chains"], r["goal"], r["seed"]) for r in rows) == Counter(wanted)
     assert without_seconds(rows) == without_seconds(read_rows(undisturbed))
     assert artefacts(resumed) == artefacts(undisturbed)
-    assert {"tables/main.csv", "tables/main.md", "tables/main.tex", "figures/few.png", "figures/few.svg"} < set(artefacts(resumed))
+    assert {
+        "tables/main.csv",
+        "tables/main.md",
+        "tables/main.tex",
+        "figures/few.png",
+        "figures/few.svg",
+    } < set(artefacts(resumed))
     ours, theirs = (json.loads((folder / "summary.json").read_text()) for folder in (resumed, undisturbed))
     assert without_seconds(ours.pop("means")) == without_seconds(theirs.pop("means"))
     assert ours == theirs
@@ -199,9 +224,12 @@ def test_only_the_half_line_is_dropped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "field"), [({"seeds": (0,)}, "seeds"), ({"chains": (1, 64)}, "chains"), ({"goals": ("GNRS-005",)}, "goals")]
+    ("change", "field"),
+    [({"seeds": (0,)}, "seeds"), ({"chains": (1, 64)}, "chains"), ({"goals": ("GNRS-005",)}, "goals")],
 )
-def test_rows_of_another_configuration_are_refused(undisturbed: Path, change: dict[str, Any], field: str) -> None:
+def test_rows_of_another_configuration_are_refused(
+    undisturbed: Path, change: dict[str, Any], field: str
+) -> None:
     before = (undisturbed / "rows.jsonl").read_bytes()
     with pytest.raises(InputError, match="holds rows of another configuration") as refused:
         generate(SMALL, SMALL_REQUEST._replace(**change), undisturbed)
@@ -210,7 +238,9 @@ def test_rows_of_another_configuration_are_refused(undisturbed: Path, change: di
     assert (undisturbed / "rows.jsonl").read_bytes() == before
 
 
-def test_whole_rows_outlive_the_program_that_made_them(undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whole_rows_outlive_the_program_that_made_them(
+    undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / undisturbed.name
     shutil.copytree(undisturbed, folder)
     monkeypatch.setattr(runner, "_commit", lambda: "another")
@@ -232,7 +262,9 @@ def test_a_broken_configuration_is_named(undisturbed: Path, tmp_path: Path) -> N
         lambda: runner.write(folder, config, Report([]), ""),
         lambda: run(SMALL._replace(name="other", cells=None), {"main": SMALL}, SMALL_REQUEST, tmp_path),
     ):
-        with pytest.raises(InputError, match=r"config\.json: is not readable JSON: .*; mend the syntax there") as error:
+        with pytest.raises(
+            InputError, match=r"config\.json: is not readable JSON: .*; mend the syntax there"
+        ) as error:
             attempt()
         assert "\n" not in str(error.value)
 
@@ -250,7 +282,9 @@ def test_a_broken_configuration_is_named(undisturbed: Path, tmp_path: Path) -> N
         ({"commit": "another"}, None, True),
     ],
 )
-def test_rows_of_others_are_read_where_they_are_comparable(tmp_path: Path, change: dict[str, Any], split: str | None, read: bool) -> None:
+def test_rows_of_others_are_read_where_they_are_comparable(
+    tmp_path: Path, change: dict[str, Any], split: str | None, read: bool
+) -> None:
     config = json.loads(json.dumps(runner.configuration("ood", SMALL_REQUEST))) | change
     written(tmp_path / "ood", [row("a")], config)
     written(tmp_path / "slots", [row("a")])
@@ -262,7 +296,9 @@ def test_rows_of_others_are_read_where_they_are_comparable(tmp_path: Path, chang
     assert seen[0].rows("slots") == [], "rows that nobody can tell the configuration of"
 
 
-def test_without_matplotlib_the_page_says_so_and_links_nothing(undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_the_page_says_so_and_links_nothing(
+    undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / undisturbed.name
     shutil.copytree(undisturbed, folder, ignore=shutil.ignore_patterns("figures"))
     monkeypatch.setattr(runner, "find_spec", lambda name: None)
@@ -270,7 +306,10 @@ def test_without_matplotlib_the_page_says_so_and_links_nothing(undisturbed: Path
     page = (folder / "report.md").read_text()
     assert "figures/" not in page
     assert "- no figures: matplotlib is not installed" in page
-    assert (outcome.summary["figures"], outcome.summary["notes"]) == ([], ["no figures: matplotlib is not installed"])
+    assert (outcome.summary["figures"], outcome.summary["notes"]) == (
+        [],
+        ["no figures: matplotlib is not installed"],
+    )
     assert not outcome.report.figures
     assert not (folder / "figures").exists()
 
@@ -300,7 +339,9 @@ def test_the_command_line_refuses_in_one_line(undisturbed: Path, capfd: pytest.C
     assert "holds rows of another configuration" in said
 
 
-@pytest.mark.parametrize("line", [b'{"method": "x"', b'{"method": "x", "chains": 1, "goal": "g"}', b"[1]", b"\xff\xfe", b""])
+@pytest.mark.parametrize(
+    "line", [b'{"method": "x"', b'{"method": "x", "chains": 1, "goal": "g"}', b"[1]", b"\xff\xfe", b""]
+)
 def test_a_broken_line_is_named(tmp_path: Path, line: bytes) -> None:
     good = b'{"method": "x", "chains": null, "goal": "g", "seed": 0}\n'
     tmp_path.joinpath("rows.jsonl").write_bytes(good + line + b"\n" + good)
@@ -332,7 +373,7 @@ def test_held_out_goals_need_a_word(tmp_path: Path, name: str) -> None:
     assert not any(tmp_path.iterdir())
 
 
-# --- every label, every experiment --------------------------------------------------------------------------------------------------------
+# --- every label, every experiment --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("entry", index(), ids=lambda entry: entry.label)
@@ -363,7 +404,9 @@ def test_every_experiment_covers_a_label_and_is_listed() -> None:
     assert [one.name for one in experiments().values()] == list(experiments())
 
 
-@pytest.mark.parametrize(("name", "said"), [("mian", "did you mean 'main'?"), ("../x", "see gnrs experiment list")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("mian", "did you mean 'main'?"), ("../x", "see gnrs experiment list")]
+)
 def test_an_unknown_experiment_is_one_line(name: str, said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         experiment(name)
@@ -377,12 +420,17 @@ LATER = ("Gibbs", "Informed", "Tempering", "SMC")
 
 
 def reduced(name: str) -> Experiment:
-    """An experiment on dev goals; those with many methods with fewer, the held-out one on rows that are there."""
+    """An experiment on dev goals; those with many methods with fewer, the held-out one on rows that are
+    there."""
     found = experiment(name)._replace(split=None)
     if name == "ablations":
-        return found._replace(cells=lambda request: [cell for cell in ablations.wanted(request) if cell.method not in LATER])
+        return found._replace(
+            cells=lambda request: [cell for cell in ablations.wanted(request) if cell.method not in LATER]
+        )
     if name == "realcharter":
-        return found._replace(cells=lambda request: [cell for cell in cards.wanted(request) if cell.method in CHARTERS])
+        return found._replace(
+            cells=lambda request: [cell for cell in cards.wanted(request) if cell.method in CHARTERS]
+        )
     return found._replace(cells=None) if name == "ood" else found
 
 
@@ -398,7 +446,9 @@ def test_every_experiment_runs_and_its_tables_agree(tmp_path: Path) -> None:
         assert done.folder == tmp_path / name
         if one.cells is not None:
             wanted = list(one.cells(REDUCED))
-            assert Counter(Cell(r["method"], r["chains"], r["goal"], r["seed"]) for r in read_rows(done.folder)) == Counter(wanted)
+            assert Counter(
+                Cell(r["method"], r["chains"], r["goal"], r["seed"]) for r in read_rows(done.folder)
+            ) == Counter(wanted)
             assert len(set(wanted)) == len(wanted)
             config = json.loads((done.folder / "config.json").read_text())
             assert (config["experiment"], config["goals"], config["chains"]) == (name, [GOAL], [1])
@@ -411,7 +461,9 @@ def whole(name: str, one: Experiment, done: Outcome) -> None:
     assert names
     assert len(set(names)) == len(names)
     assert done.summary["tables"] == names
-    assert {path.name for path in (done.folder / "tables").iterdir()} == {f"{n}.{end}" for n in names for end in ("md", "csv", "tex")}
+    assert {path.name for path in (done.folder / "tables").iterdir()} == {
+        f"{n}.{end}" for n in names for end in ("md", "csv", "tex")
+    }
     for table in done.report.tables:
         assert table.rows, (name, table.name)
         agree(done.folder / "tables", table.name)
@@ -428,9 +480,16 @@ def test_the_held_out_family_is_the_main_table_on_other_goals() -> None:
     ood, own = experiment("ood"), experiment("main")
     assert (ood.cells, ood.measure, ood.split) == (own.cells, own.measure, "ood")
     table = main.main_table("ood", "OOD", [], REDUCED._replace(split="ood"))
-    assert [column.name for column in table.columns if column.paper] == ["HARD-OK", "average", "OVERALL", "search score"]
+    assert [column.name for column in table.columns if column.paper] == [
+        "HARD-OK",
+        "average",
+        "OVERALL",
+        "search score",
+    ]
     cited = {entry[0]: entry[-4:] for entry in table.rows}
-    assert cited["Direct Prompting"] == tuple(float(next(r for r in published("ood") if r["method"] == "Direct")[c]) for c in PRINTED)
+    assert cited["Direct Prompting"] == tuple(
+        float(next(r for r in published("ood") if r["method"] == "Direct")[c]) for c in PRINTED
+    )
 
 
 PRINTED = ("HARD-OK", "average", "OVERALL", "search score")
@@ -439,16 +498,22 @@ CHARACTER = {said: character for character, said in LATEX.items()}
 
 
 def agree(folder: Path, name: str) -> None:
-    """The three forms of a table say the same, cell by cell, up to the decimals that Markdown and LaTeX show."""
+    """The three forms of a table say the same, cell by cell, up to the decimals that Markdown and LaTeX
+    show."""
     with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         raw = list(csv.reader(file))
     lines = [line for line in (folder / f"{name}.md").read_text().splitlines() if line.startswith("| ")]
     markdown = [[cell.replace("\\|", "|") for cell in re.split(r" (?<!\\)\| ", line[2:-2])] for line in lines]
     head, _, *body = markdown
     assert len(head) == len(raw[0])
-    body_of_latex = (folder / f"{name}.tex").read_text().partition("\\toprule\n")[2].partition("\n\\bottomrule")[0]
+    body_of_latex = (
+        (folder / f"{name}.tex").read_text().partition("\\toprule\n")[2].partition("\n\\bottomrule")[0]
+    )
     latex = [
-        [ESCAPED.sub(lambda found: CHARACTER[found.group()], cell) for cell in line.removesuffix(r" \\").split(" & ")]
+        [
+            ESCAPED.sub(lambda found: CHARACTER[found.group()], cell)
+            for cell in line.removesuffix(r" \\").split(" & ")
+        ]
         for line in body_of_latex.splitlines()
         if line != r"\midrule"
     ]
@@ -486,7 +551,13 @@ def test_a_table_keeps_what_would_break_its_forms(tmp_path: Path) -> None:
     agree(tmp_path, "hard")
     with (tmp_path / "hard.csv").open(encoding="utf-8", newline="") as file:
         assert next(csv.reader(file)) == ["a|b & c", "n", "yes?", "paper: printed_"]
-    assert [shown(cell, 2) for cell in (-0.001, 1234.5, None, True, -1.0)] == ["0.00", "1,234.50", "–", "yes", "−1.00"]
+    assert [shown(cell, 2) for cell in (-0.001, 1234.5, None, True, -1.0)] == [
+        "0.00",
+        "1,234.50",
+        "–",
+        "yes",
+        "−1.00",
+    ]
     assert "{lrl|r}" in (tmp_path / "hard.tex").read_text()
 
 
@@ -503,7 +574,13 @@ def row(goal: str, seed: int = 0, method: str = "M", chains: int | None = 1, **m
 
 
 def test_means_are_over_goals_of_means_over_seeds(tmp_path: Path) -> None:
-    rows = [row("a", 0, x=1), row("a", 1, x=2), row("a", 2, x=6), row("b", 0, x=None, y=True), row("c", 0, x=10.5, y=False, s="1")]
+    rows = [
+        row("a", 0, x=1),
+        row("a", 1, x=2),
+        row("a", 2, x=6),
+        row("b", 0, x=None, y=True),
+        row("c", 0, x=10.5, y=False, s="1"),
+    ]
     rows += [row("a", method="N", chains=None, x=-4)]
     assert means(written(tmp_path, rows)) == [
         {"method": "M", "chains": 1, "goals": 3, "x": 6.75, "y": 0.5},
@@ -516,7 +593,7 @@ def test_means_are_over_goals_of_means_over_seeds(tmp_path: Path) -> None:
     assert of(rows, "M").rows == []
 
 
-# --- statistics ---------------------------------------------------------------------------------------------------------------------------
+# --- statistics ---------------------------------------------------------------------------------------------
 
 VALUES = np.array([0.1, 0.25, 0.3, 0.3, 0.55, 0.9, 1.0, 1.6, 3.0])
 
@@ -525,13 +602,19 @@ VALUES = np.array([0.1, 0.25, 0.3, 0.3, 0.55, 0.9, 1.0, 1.6, 3.0])
 def test_intervals_are_scipys(method: Any) -> None:
     found = (percentile if method == "percentile" else bca)(VALUES, 3)
     theirs = scipy_bootstrap(
-        (VALUES,), np.mean, n_resamples=DRAWS, confidence_level=LEVEL, method=method, rng=np.random.default_rng(3)
+        (VALUES,),
+        np.mean,
+        n_resamples=DRAWS,
+        confidence_level=LEVEL,
+        method=method,
+        rng=np.random.default_rng(3),
     ).confidence_interval
     assert found == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
 
 def test_bca_is_efrons_formula() -> None:
-    """From own draws, with the bias of the draws and the acceleration of the jackknife; within the noise of two times 9,999 draws."""
+    """From own draws, with the bias of the draws and the acceleration of the jackknife; within the noise of
+    two times 9,999 draws."""
     draws = VALUES[np.random.default_rng(11).integers(0, 9, (200_000, 9))].mean(1)
     bias = norm.ppf(((draws < VALUES.mean()).mean() + (draws <= VALUES.mean()).mean()) / 2)
     jackknife = np.array([np.delete(VALUES, i).mean() for i in range(9)])
@@ -547,26 +630,33 @@ def test_bca_is_efrons_formula() -> None:
 
 
 def exact_ends(sums: Sequence[float], sizes: Sequence[int]) -> tuple[float, float]:
-    """Quantiles of the bootstrap's own distribution, every way to draw as many groups; no tie near a level, so that draws agree."""
+    """Quantiles of the bootstrap's own distribution, every way to draw as many groups; no tie near a level,
+    so that draws agree."""
     picks = np.array(list(itertools.product(range(len(sums)), repeat=len(sums))))
     found = np.sort(np.asarray(sums)[picks].sum(1) / np.asarray(sizes)[picks].sum(1))
-    near = [[found[int(np.ceil(p * len(found))) - 1] for p in (level - 0.008, level, level + 0.008)] for level in (0.025, 0.975)]
+    near = [
+        [found[int(np.ceil(p * len(found))) - 1] for p in (level - 0.008, level, level + 0.008)]
+        for level in (0.025, 0.975)
+    ]
     assert all(np.ptp(three) < 1e-12 for three in near), near
     return near[0][1], near[1][1]
 
 
 @pytest.mark.parametrize(
-    ("values", "ends"), [([0, 1], (0, 1)), ([0, 0, 1], (0, 1)), ([0, 0, 0, 1], (0, 0.75)), ([1, 1, 1, 1], (1, 1)), ([2], (2, 2))]
+    ("values", "ends"),
+    [([0, 1], (0, 1)), ([0, 0, 1], (0, 1)), ([0, 0, 0, 1], (0, 0.75)), ([1, 1, 1, 1], (1, 1)), ([2], (2, 2))],
 )
 def test_percentiles_by_hand(values: list[float], ends: tuple[float, float]) -> None:
-    """Four goals, one passed: three of four drawn has probability 12/256, four has 1/256, so that the upper end is 3/4."""
+    """Four goals, one passed: three of four drawn has probability 12/256, four has 1/256, so that the upper
+    end is 3/4."""
     assert percentile(np.array(values, float)) == pytest.approx(ends)
     if len(set(values)) > 1:
         assert exact_ends(values, [1] * len(values)) == pytest.approx(ends)
 
 
 def test_families_are_resampled_whole() -> None:
-    """Ten goals of one family and one of another: over goals the mean is narrow, over families it is anything."""
+    """Ten goals of one family and one of another: over goals the mean is narrow, over families it is
+    anything."""
     values, families = [1.0] * 10 + [0.0], ["big"] * 10 + ["small"]
     found = estimate(values, families)
     assert found.mean == pytest.approx(10 / 11)
@@ -592,11 +682,12 @@ def test_pairs_are_of_goals_that_both_have() -> None:
     assert list(paired({"b": 1.0, "a": 2.0}, {"a": 5.0, "b": 0.5})) == ["b", "a"]
 
 
-# --- comparing two runs -------------------------------------------------------------------------------------------------------------------
+# --- comparing two runs -------------------------------------------------------------------------------------
 
 
 def two_folders(tmp_path: Path) -> tuple[Path, Path]:
-    """Goal a loses the gate for every seed, b wins it for one of two, c only changes F1, d nothing; e and N stand in one run only."""
+    """Goal a loses the gate for every seed, b wins it for one of two, c only changes F1, d nothing; e and N
+    stand in one run only."""
     values = {
         "a": ((1, 0.5), (1, 0.5), (0, 0.5), (0, 0.5)),
         "b": ((1, 0.2), (0, 0.4), (1, 0.6), (1, 0.6)),
@@ -622,7 +713,9 @@ def test_two_runs_are_paired_by_goal_with_flips_first(tmp_path: Path) -> None:
     assert [rows[name][5] for name in rows] == pytest.approx([100 * (-1 + 0.5) / 4, 0.0, (0.3 + 0.6) / 4])
     assert rows["ρ"][4] == 0
     # four families of one goal each: goals and families are resampled alike
-    assert rows["audit F1"][6:] == tuple(between(percentile(np.array([0.0, 0.3, 0.6, 0.0]))) for _ in range(2))
+    assert rows["audit F1"][6:] == tuple(
+        between(percentile(np.array([0.0, 0.3, 0.6, 0.0]))) for _ in range(2)
+    )
     assert [row[0] for row in changed.rows] == ["a", "b", "c"]
     assert changed.rows[1][3:] == pytest.approx((0.5, 1.0, 0.3, 0.6))
     assert "they differ in commit" in differences.says
@@ -649,14 +742,18 @@ def test_what_cannot_be_compared_is_one_line(tmp_path: Path, capfd: pytest.Captu
     first, _ = two_folders(tmp_path)
     other = written(tmp_path / "other", [row("z", hard_ok=True)], {})
     bare = written(tmp_path / "bare", [row("a", hard_ok=True)])
-    for second, said in ((tmp_path / "none", "holds no rows"), (other, "share no method on a goal"), (bare, "config.json")):
+    for second, said in (
+        (tmp_path / "none", "holds no rows"),
+        (other, "share no method on a goal"),
+        (bare, "config.json"),
+    ):
         assert cli.run(["experiment", "compare", str(first), str(second)]) == 2
         told = capfd.readouterr().err.strip()
         assert said in told
         assert len(told.splitlines()) == 1
 
 
-# --- arithmetic on the paper's values -----------------------------------------------------------------------------------------------------
+# --- arithmetic on the paper's values -----------------------------------------------------------------------
 
 
 def test_composites_cross_where_they_should() -> None:
@@ -671,7 +768,14 @@ def test_composites_cross_where_they_should() -> None:
 
 
 def test_the_front_holds_what_nothing_betters() -> None:
-    found = {"a": Point(1, 5), "b": Point(5, 1), "c": Point(1, 4), "d": Point(3, 3), "e": Point(3, 3), "f": Point(3, 2)}
+    found = {
+        "a": Point(1, 5),
+        "b": Point(5, 1),
+        "c": Point(1, 4),
+        "d": Point(3, 3),
+        "e": Point(3, 3),
+        "f": Point(3, 2),
+    }
     assert front(found) == {"a", "b", "d", "e"}
 
 
@@ -680,12 +784,13 @@ def test_the_worked_example_is_the_papers_at_one_split() -> None:
     for *counts, value, passes, _ in worked_example().rows:
         weights = (1.0, 0.65, 0.45, 0.0)
         assert value == pytest.approx(
-            sum(w * float(str(n)) for w, n in zip(weights, counts, strict=True)) / sum(map(int, map(str, counts)))
+            sum(w * float(str(n)) for w, n in zip(weights, counts, strict=True))
+            / sum(map(int, map(str, counts)))
         )
         assert passes is (float(str(value)) >= 0.5)
 
 
-# --- what methods switch off --------------------------------------------------------------------------------------------------------------
+# --- what methods switch off --------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -702,14 +807,17 @@ def candidates(found: Built) -> list[Any]:
 
 
 def scores(drafter: Drafter, name: str, weights: Sequence[float], penalty: float) -> None:
-    """The objective of a method is a weighted sum of features less a penalty, on structures from all over its space."""
+    """The objective of a method is a weighted sum of features less a penalty, on structures from all over
+    its space."""
     graph, _ = drafter.space(METHODS[name].space)
     enumeration = drafter.enumerated(METHODS[name].space)
     feasible = set()
     for state in np.random.default_rng(0).integers(0, enumeration.score.size, 40):
         rule = canonical(graph.structure(enumeration.position(int(state))))
         phi, passes = feature_vector(rule, graph.facts), not raised(rule, graph.facts)
-        value = sum(w * phi[feature] for w, feature in zip(weights, FEATURES, strict=True)) - (0 if passes else penalty)
+        value = sum(w * phi[feature] for w, feature in zip(weights, FEATURES, strict=True)) - (
+            0 if passes else penalty
+        )
         assert enumeration.score[state] == pytest.approx(value, abs=1e-6)
         feasible.add(passes)
     assert feasible == {True, False}
@@ -726,7 +834,9 @@ def test_no_record_grounding_sees_no_row(drafter: Drafter) -> None:
     assert blind.log.events == 0
     nowhere = without_log(replace(drafter.bench.context, scene=None, folder=Path("no such folder")))
     assert pools_of(nowhere).pools == own.pools
-    assert [dumps(candidate.content) for candidate in own.pools.trigger] != [dumps(c.content) for c in base.pools.trigger]
+    assert [dumps(candidate.content) for candidate in own.pools.trigger] != [
+        dumps(c.content) for c in base.pools.trigger
+    ]
 
 
 def test_no_record_grounding_is_scored_on_the_records(drafter: Drafter) -> None:
@@ -776,7 +886,9 @@ def test_no_search_takes_the_first_checkable(drafter: Drafter) -> None:
     """Every structure in the order of how far it is from the first options, looked at one by one."""
     method = METHODS["No search"]
     graph, _ = drafter.space(method.space)
-    order = sorted(itertools.product(*(range(len(options)) for options in graph.options)), key=lambda p: (sum(p), p))
+    order = sorted(
+        itertools.product(*(range(len(options)) for options in graph.options)), key=lambda p: (sum(p), p)
+    )
     first = next(position for position in order if not drafter.bench.refusal(graph.structure(position)))
     for refused, expected in ((set(), first), ({first}, None)):
         bench = _Choosy(drafter.bench, {graph.structure(position) for position in refused})
@@ -788,7 +900,9 @@ def test_no_search_takes_the_first_checkable(drafter: Drafter) -> None:
         if expected is None:
             expected = next(p for p in order if p != first and not drafter.bench.refusal(graph.structure(p)))
         assert tuple(chosen.position) == expected
-    assert methods.cells(["No search"], ExperimentRequest(goals=(GOAL,))) == [Cell("No search", None, GOAL, 0)]
+    assert methods.cells(["No search"], ExperimentRequest(goals=(GOAL,))) == [
+        Cell("No search", None, GOAL, 0)
+    ]
 
 
 class _Choosy(GoalBench):
@@ -816,11 +930,15 @@ def test_100_steps_are_half(drafter: Drafter) -> None:
     assert long
     assert short
     assert (long.energy_evaluations, short.energy_evaluations) == (201, 101)
-    assert METHODS[BASE]._replace(name="", off="", steps=100) == METHODS["100 search steps"]._replace(name="", off="")
+    assert METHODS[BASE]._replace(name="", off="", steps=100) == METHODS["100 search steps"]._replace(
+        name="", off=""
+    )
 
 
 def test_optimisers_share_one_objective(drafter: Drafter) -> None:
-    """CP-SAT and enumeration end at one score, chains at or below it, each as far below as its epsilon says."""
+    """CP-SAT and enumeration end at one score, chains at or below it, each as far below as its epsilon
+    says.
+    """
     greatest = float(drafter.enumerated(METHODS[BASE].space).score.max())
     for name in methods.KERNELS:
         assert METHODS[name].space == METHODS[BASE].space
@@ -836,17 +954,30 @@ def test_optimisers_share_one_objective(drafter: Drafter) -> None:
     counted, notes = ablations.same_objective(
         [
             row("g", method="Exact", chains=None, signature="s", s_search=1.0, audit_f1=0.5, rho=0.9),
-            row("g", method="CP-SAT control", chains=None, signature="t", s_search=1.0 + 1e-9, audit_f1=0.25, rho=0.9),
+            row(
+                "g",
+                method="CP-SAT control",
+                chains=None,
+                signature="t",
+                s_search=1.0 + 1e-9,
+                audit_f1=0.25,
+                rho=0.9,
+            ),
             row("g", 0, method=BASE, signature="s", s_search=1.0, audit_f1=0.5, rho=0.9),
             row("g", 1, method=BASE, signature="u", s_search=0.9, audit_f1=0.5, rho=0.9),
         ],
         ExperimentRequest(goals=("g",), chains=(1,)),
     )
-    assert [entry[:1] + entry[2:] for entry in counted.rows] == [(BASE, 2, 1, 1, 1, 0), ("CP-SAT control", 1, 1, 1, 0, 1)]
+    assert [entry[:1] + entry[2:] for entry in counted.rows] == [
+        (BASE, 2, 1, 1, 1, 0),
+        ("CP-SAT control", 1, 1, 1, 0, 1),
+    ]
     assert len(notes) == 2
 
 
-def test_a_method_that_finds_no_rule_recalls_nothing(drafter: Drafter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_method_that_finds_no_rule_recalls_nothing(
+    drafter: Drafter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(methods, "TRIES", 0)
     failed = drafter.row(METHODS["No search"], None, 0)
     assert failed["failed"].startswith("none of 0 structures")
@@ -854,7 +985,7 @@ def test_a_method_that_finds_no_rule_recalls_nothing(drafter: Drafter, monkeypat
     assert failed["audit_f1"] == execute(None, GOAL).score.record.macro < 0.5
 
 
-# --- noise --------------------------------------------------------------------------------------------------------------------------------
+# --- noise --------------------------------------------------------------------------------------------------
 
 
 def scene_of(context: Context) -> dict[str, tuple[Any, ...]]:
@@ -874,7 +1005,12 @@ def test_noise_touches_as_many_entries_as_it_says(kind: str, strength: str) -> N
     clean, noise = scene_of(load(GOAL)), scene_of(schema_noise._scene(name, kind, strength, 0))
     family = [g for g in goals() if g.family == name]
     others = [scene_of(load(g.id)) for g in {g.family: g for g in goals()}.values() if g.family != name]
-    needed = {n for g in family for part in ("required", "forbidden", "roles", "locations", "objects") for n in getattr(g.goal, part)}
+    needed = {
+        n
+        for g in family
+        for part in ("required", "forbidden", "roles", "locations", "objects")
+        for n in getattr(g.goal, part)
+    }
     for part, before in clean.items():
         after = noise[part]
         asked = round(share * len(before))
@@ -899,8 +1035,14 @@ def test_noise_touches_as_many_entries_as_it_says(kind: str, strength: str) -> N
                 assert set(getattr(action, part)) <= names(noise[part])
     if kind == "incorrect":
         assert noise != clean
-        for part, fields in (("actions", ("roles", "locations", "objects")), ("channels", ("activities", "closed_world"))):
-            told = [Counter(repr([getattr(item, f) for f in fields]) for item in side[part]) for side in (clean, noise)]
+        for part, fields in (
+            ("actions", ("roles", "locations", "objects")),
+            ("channels", ("activities", "closed_world")),
+        ):
+            told = [
+                Counter(repr([getattr(item, f) for f in fields]) for item in side[part])
+                for side in (clean, noise)
+            ]
             assert told[0] == told[1]
 
 
@@ -942,7 +1084,7 @@ def test_noise_is_scored_on_the_clean_context() -> None:
     assert any(not measured["failed"] for measured in rows)
 
 
-# --- slots --------------------------------------------------------------------------------------------------------------------------------
+# --- slots --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("slot", SLOTS)
@@ -982,7 +1124,11 @@ def test_an_intervention_replaces_its_slot_and_nothing_else_of_the_pools() -> No
 
 
 def test_rows_of_an_intervention_tell_what_it_changed() -> None:
-    wanted = [cell for cell in slots.wanted(REDUCED._replace(goals=(GOAL,))) if cell.method.startswith(("own", "norm"))]
+    wanted = [
+        cell
+        for cell in slots.wanted(REDUCED._replace(goals=(GOAL,)))
+        if cell.method.startswith(("own", "norm"))
+    ]
     own, *others = list(slots.measure(GOAL, wanted, REDUCED))
     bench = GoalBench(GOAL)
     before = bench.execute(Structure.model_validate(own["structure"]))

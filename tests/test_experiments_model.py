@@ -1,4 +1,5 @@
-"""Experiments with a model: the scripted server drives every one of them from calls to tables, killed and resumed, at reduced size.
+"""Experiments with a model: the scripted server drives every one of them from calls to tables, killed and
+resumed, at reduced size.
 
 Only dev goals, five methods, one seed. Marks of people are made up here and exist nowhere else.
 """
@@ -32,7 +33,16 @@ from gnrs_ppl import cli
 from gnrs_ppl.draft import draft
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS
-from gnrs_ppl.experiments import cross_model, executability, human_calibration, judging, packs, second_evaluator, slots, writers
+from gnrs_ppl.experiments import (
+    cross_model,
+    executability,
+    human_calibration,
+    judging,
+    packs,
+    second_evaluator,
+    slots,
+    writers,
+)
 from gnrs_ppl.experiments.agreement import correlation, kappa, pairwise_spearman, within_one
 from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
@@ -86,12 +96,20 @@ class Everything(NamedTuple):
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]:
     """Every experiment run once against one server."""
     out, received, known = tmp_path_factory.mktemp("made"), loopback.Received(), reduced()
-    with pytest.MonkeyPatch.context() as patch, received.server() as server, Cache(out / "cache.sqlite") as cache:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        received.server() as server,
+        Cache(out / "cache.sqlite") as cache,
+    ):
         patch.setenv("OPENAI_API_KEY", KEY)
         request = REQUEST._replace(model=loopback.model(server, cache))
         outcomes = {}
         for name in WITH_MODEL:
-            given = request._replace(generators=GENERATORS, goals=ONE_GOAL.goals) if name == "cross_model" else request
+            given = (
+                request._replace(generators=GENERATORS, goals=ONE_GOAL.goals)
+                if name == "cross_model"
+                else request
+            )
             outcomes[name] = run(known[name], known, given, out)
         yield Everything(out, outcomes, received, Counter(server.asked))
 
@@ -109,7 +127,9 @@ def copied(made: Everything, to: Path, change: Callable[[dict[str, Any]], Any] =
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         for line in lines:
             change(line)
-        path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+        path.write_text(
+            "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8"
+        )
     return to
 
 
@@ -144,7 +164,9 @@ def test_rows_are_the_cells_and_hold_text_structure_and_calls(made: Everything) 
 
 
 def test_the_method_is_what_draft_does(made: Everything) -> None:
-    row = next(row for row in read_rows(made.out / "main") if (row["method"], row["goal"]) == (OURS, GOALS[0]))
+    row = next(
+        row for row in read_rows(made.out / "main") if (row["method"], row["goal"]) == (OURS, GOALS[0])
+    )
     with ScriptedServer() as server:
         drafted = draft(GOALS[0], chains=1, seed=0, alternatives=0, model=loopback.model(server), polish="v1")
     assert drafted.polished is not None
@@ -156,8 +178,13 @@ def test_the_method_is_what_draft_does(made: Everything) -> None:
 
 
 def test_the_other_methods_have_a_row() -> None:
-    """Each writes something usable on one goal; variants share one request for candidates. Left out: 100 steps, the same but shorter."""
-    names = [name for name in WRITERS if name not in (*SAMPLED, "Uniform weights", "CP-SAT control", "100 search steps")]
+    """Each writes something usable on one goal; variants share one request for candidates. Left out: 100
+    steps, the same but shorter."""
+    names = [
+        name
+        for name in WRITERS
+        if name not in (*SAMPLED, "Uniform weights", "CP-SAT control", "100 search steps")
+    ]
     assert len(names) == 9
     assert set(MAIN_TABLE) <= {*names, *SAMPLED}
     received = loopback.Received()
@@ -167,19 +194,34 @@ def test_the_other_methods_have_a_row() -> None:
     assert sorted(one.row["method"] for one in found) == sorted(names)
     assert all(one.row["text"] and not one.unanswered for one in found)
     assert sum(message.startswith("You propose building blocks") for message in received.of("generator")) == 1
-    evidence = next(one.row for one in found if one.row["method"] == "AND-only evidence")["structure"]["evidence"]
+    evidence = next(one.row for one in found if one.row["method"] == "AND-only evidence")["structure"][
+        "evidence"
+    ]
     assert evidence.get("operator", "all") == "all"
 
 
 def test_the_main_table_follows_from_rows_and_marks(made: Everything) -> None:
     """By hand from the files, without the code that makes the tables."""
-    rows = [json.loads(line) for line in (made.out / "main" / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
-    marks = [json.loads(line) for line in (made.out / "main" / "marks.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (made.out / "main" / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    marks = [
+        json.loads(line)
+        for line in (made.out / "main" / "marks.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     for line in table(made.outcomes["main"], "main"):
         own = [row for row in rows if row["method"] == line["method"]]
         means = {}
         for rubric in ("v1", "v2"):
-            each = [[mark["scores"] for mark in marks if mark["text"] == text_id(row) and mark["rubric"] == rubric] for row in own]
+            each = [
+                [
+                    mark["scores"]
+                    for mark in marks
+                    if mark["text"] == text_id(row) and mark["rubric"] == rubric
+                ]
+                for row in own
+            ]
             assert all(len(scores) == 1 for scores in each)
             means[rubric] = np.mean([scores[0] for scores in each], axis=0) * 20
         gate = 100 * np.mean([row["hard_ok"] for row in own])
@@ -213,14 +255,24 @@ def test_slots_by_rubric_are_paired_with_the_goals_own_optimum(made: Everything,
     one = reduced()["slots"]._replace(make=None)
     lines = table(run(one, reduced(), request, out), "slot_rubrics")
     rows = joined(read_rows(out / "slots"), read_marks(out / "slots"))
-    assert [(line["slot"], line["replaced by"]) for line in lines] == list(itertools.product(SLOTS, slots.KINDS))
+    assert [(line["slot"], line["replaced by"]) for line in lines] == list(
+        itertools.product(SLOTS, slots.KINDS)
+    )
     for line in lines:
         own = {row["goal"]: row["avg"] for row in rows if row["method"] == slots.OWN}
-        each = {row["goal"]: row["avg"] for row in rows if row["method"] == slots.method(line["replaced by"], line["slot"])}
+        each = {
+            row["goal"]: row["avg"]
+            for row in rows
+            if row["method"] == slots.method(line["replaced by"], line["slot"])
+        }
         assert set(own) == set(each) == set(GOALS)
-        assert line["Avg, points"] == pytest.approx(sum(each[goal] - own[goal] for goal in GOALS) / len(GOALS))
+        assert line["Avg, points"] == pytest.approx(
+            sum(each[goal] - own[goal] for goal in GOALS) / len(GOALS)
+        )
     assert (out / "slots" / "figures" / "slot_rubrics.png").is_file()
-    assert any(row["refusal"] and row["text"] for row in rows), "rules that no log can check are marked as well"
+    assert any(row["refusal"] and row["text"] for row in rows), (
+        "rules that no log can check are marked as well"
+    )
 
 
 def test_ablations_are_held_against_the_method(made: Everything) -> None:
@@ -245,13 +297,28 @@ def test_judges_see_neither_method_nor_goal_id(made: Everything) -> None:
     for path in made.out.rglob("marks.jsonl"):
         text = path.read_text(encoding="utf-8")
         assert not [name for name in (*WRITERS, *GOALS, *GENERATORS) if name in text]
-    assert len(read_marks(made.out / "main")) == 2 * len({text_id(row) for row in read_rows(made.out / "main")})
+    assert len(read_marks(made.out / "main")) == 2 * len(
+        {text_id(row) for row in read_rows(made.out / "main")}
+    )
 
 
 def test_equal_texts_are_judged_once_and_blank_ones_by_rule(tmp_path: Path) -> None:
     rows: list[Row] = [
-        {"method": name, "chains": None, "goal": goal, "seed": 0, "family": "f", "text": text, "hard_ok": False}
-        for name, goal, text in (("A", GOALS[0], "One."), ("B", GOALS[0], "One."), ("C", GOALS[1], "One."), ("D", GOALS[0], " "))
+        {
+            "method": name,
+            "chains": None,
+            "goal": goal,
+            "seed": 0,
+            "family": "f",
+            "text": text,
+            "hard_ok": False,
+        }
+        for name, goal, text in (
+            ("A", GOALS[0], "One."),
+            ("B", GOALS[0], "One."),
+            ("C", GOALS[1], "One."),
+            ("D", GOALS[0], " "),
+        )
     ]
     with ScriptedServer({"500": 1.0}) as server:
         with pytest.raises(InputError, match=r"8 answers never came \(server 8\)"):
@@ -261,12 +328,18 @@ def test_equal_texts_are_judged_once_and_blank_ones_by_rule(tmp_path: Path) -> N
         judge_rows(rows, loopback.model(server), tmp_path, repeats=2)
         assert sum(server.asked.values()) == 2 * 2 * 2
         judge_rows(rows, loopback.model(server), tmp_path, repeats=3)
-        assert sum(server.asked.values()) == 2 * 2 * (2 + 3), "with no cache a text that lacks a repeat is judged again"
+        assert sum(server.asked.values()) == 2 * 2 * (2 + 3), (
+            "with no cache a text that lacks a repeat is judged again"
+        )
     marks = read_marks(tmp_path)
     assert len(marks) == 3 * 2 * 3
     a, b, _, blank = joined(rows, marks)
     assert (
-        a["avg"] == b["avg"] == pytest.approx(np.mean([m["scores"] for m in marks if m["text"] == text_id(a) and m["rubric"] == "v1"]) * 20)
+        a["avg"]
+        == b["avg"]
+        == pytest.approx(
+            np.mean([m["scores"] for m in marks if m["text"] == text_id(a) and m["rubric"] == "v1"]) * 20
+        )
     )
     assert (blank["avg"], blank["blank"], blank["scripted"], a["scripted"]) == (20.0, True, False, True)
 
@@ -292,7 +365,10 @@ def test_what_the_scripted_server_made_is_marked_everywhere(made: Everything) ->
 
 
 def test_a_generators_folder_names_its_experiment(made: Everything) -> None:
-    configs = [json.loads(path.read_text(encoding="utf-8")) for path in (made.out / "cross_model").glob("*/config.json")]
+    configs = [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in (made.out / "cross_model").glob("*/config.json")
+    ]
     assert [config["experiment"] for config in configs] == ["cross_model"] * len(GENERATORS)
 
 
@@ -308,7 +384,9 @@ def test_one_scripted_mark_is_enough_and_none_is_none(made: Everything, tmp_path
             assert not clean.scripted
             assert any(column.paper for one in report.tables for column in one.columns), name
         lines = (out / "main" / "marks.jsonl").read_text(encoding="utf-8").splitlines()
-        (out / "main" / "marks.jsonl").write_text("\n".join([lines[0].replace('"scripted": false', '"scripted": true'), *lines[1:]]) + "\n")
+        (out / "main" / "marks.jsonl").write_text(
+            "\n".join([lines[0].replace('"scripted": false', '"scripted": true'), *lines[1:]]) + "\n"
+        )
         outcome = run(known["bootstrap"], known, request, out)
     assert outcome.report.scripted
     assert not server.asked
@@ -331,22 +409,34 @@ def test_no_file_holds_the_key(made: Everything) -> None:
 
 
 def child(base_url: str, folder: str) -> None:
-    """An experiment in a process that will be killed: rows on disk goal by goal, marks two texts at a time."""
+    """An experiment in a process that will be killed: rows on disk goal by goal, marks two texts at a
+    time.
+    """
     writers.GOALS, judging.BATCH = 1, 2
     undisturbed(base_url, Path(folder))
 
 
 def undisturbed(base_url: str, out: Path) -> Outcome:
     """Methods that run no chains: they need no compiler, and two of the three ask a model."""
-    one = experiments(llm=True)["main"]._replace(make=making(("Direct Prompting", "No search", "Random candidates")))
+    one = experiments(llm=True)["main"]._replace(
+        make=making(("Direct Prompting", "No search", "Random candidates"))
+    )
     models = dict.fromkeys(ROLES, "a-model")
     with Cache(out / "cache.sqlite") as cache:
-        return run(one, {}, REQUEST._replace(model=OpenAIModel(Settings(base_url, models, timeout=20.0, retries=1), cache)), out)
+        return run(
+            one,
+            {},
+            REQUEST._replace(model=OpenAIModel(Settings(base_url, models, timeout=20.0, retries=1), cache)),
+            out,
+        )
 
 
 def lasting(row: Row) -> Row:
     """A row without what depends on when it was made."""
-    calls = [{name: value for name, value in call.items() if name not in ("cached", "tries")} for call in row["calls"]]
+    calls = [
+        {name: value for name, value in call.items() if name not in ("cached", "tries")}
+        for call in row["calls"]
+    ]
     return {name: value for name, value in row.items() if name != "seconds"} | {"calls": calls}
 
 
@@ -372,10 +462,18 @@ def test_killed_while_writing_and_while_judging(tmp_path: Path) -> None:
         lambda: lines_of(marks) >= 4,
     ]
     with ScriptedServer(delay=0.06) as server:
-        command = [sys.executable, "-c", "import sys, test_experiments_model as t; t.child(*sys.argv[1:])", server.base_url, str(out)]
+        command = [
+            sys.executable,
+            "-c",
+            "import sys, test_experiments_model as t; t.child(*sys.argv[1:])",
+            server.base_url,
+            str(out),
+        ]
         for moment in moments:
             first = 0
-            with subprocess.Popen(command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            with subprocess.Popen(
+                command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            ) as process:
                 while not moment():
                     assert process.poll() is None, process.communicate()
                     if lines_of(rows) == 3 and not first:
@@ -389,8 +487,12 @@ def test_killed_while_writing_and_while_judging(tmp_path: Path) -> None:
         assert 4 <= before[1] < 2 * 6
         server.delay = 0.0
         undisturbed(server.base_url, out)
-        assert {key: server.asked[key] for key in had} == {key: asked[key] for key in had}, "nothing that was stored was asked again"
-        assert sum(server.answered.values()) <= len(server.answered) + 2 * 16, "only what was in flight was paid for twice"
+        assert {key: server.asked[key] for key in had} == {key: asked[key] for key in had}, (
+            "nothing that was stored was asked again"
+        )
+        assert sum(server.answered.values()) <= len(server.answered) + 2 * 16, (
+            "only what was in flight was paid for twice"
+        )
         whole = tmp_path / "whole"
         undisturbed(server.base_url, whole)
     assert list(map(lasting, read_rows(out / "main"))) == list(map(lasting, read_rows(whole / "main")))
@@ -400,7 +502,9 @@ def test_killed_while_writing_and_while_judging(tmp_path: Path) -> None:
     assert tables
     assert sorted(path.name for path in (out / "main" / "tables").iterdir()) == tables
     for name in tables:
-        assert (out / "main" / "tables" / name).read_bytes() == (whole / "main" / "tables" / name).read_bytes(), name
+        assert (out / "main" / "tables" / name).read_bytes() == (
+            whole / "main" / "tables" / name
+        ).read_bytes(), name
 
 
 def test_a_second_run_asks_nothing_and_a_half_line_is_made_again(made: Everything, tmp_path: Path) -> None:
@@ -414,7 +518,9 @@ def test_a_second_run_asks_nothing_and_a_half_line_is_made_again(made: Everythin
         model.settings = replace(model.settings, base_url=config["server"])
         outcome = run(reduced()["main"], reduced(), REQUEST._replace(model=model), out)
         assert not server.asked
-    assert [one.rows for one in outcome.report.tables] == [one.rows for one in made.outcomes["main"].report.tables]
+    assert [one.rows for one in outcome.report.tables] == [
+        one.rows for one in made.outcomes["main"].report.tables
+    ]
 
 
 # What goes wrong
@@ -451,7 +557,9 @@ def test_the_cost_limit_stops_and_more_goes_on(tmp_path: Path) -> None:
             run(one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, tight)), tmp_path)
         assert 0 < tight.known <= 0.05
         asked = Counter(server.asked)
-        outcome = run(one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, Costs(50.0, prices))), tmp_path)
+        outcome = run(
+            one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, Costs(50.0, prices))), tmp_path
+        )
         assert all(server.asked[key] == count for key, count in asked.items())
     calls = {line["asked by"]: line for line in table(outcome, "calls")}
     assert calls["Best-of-N"]["calls"] >= 8
@@ -467,7 +575,8 @@ def test_an_incomplete_generator_is_left_out_and_said_so(tmp_path: Path) -> None
     with ScriptedServer() as server:
         request = ONE_GOAL._replace(model=loopback.model(server), generators=("good", "bad"))
         makers = {"good": SCRIPTS["generator"], "bad": broken}
-        # the server does not tell its scripts which model is asked, so the generator's script changes with its turn
+        # the server does not tell its scripts which model is asked, so the generator's script changes with
+        # its turn
         done = writers.making
 
         def in_turn(*names: Any) -> Any:
@@ -522,7 +631,14 @@ def fill(pack: Path, to: Path, answer: Callable[[str, str], str], delimiter: str
         writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
         writer.writeheader()
         for row in rows:
-            writer.writerow(row | {name: answer(row["item"], name) for name, value in row.items() if not value and name != "remarks"})
+            writer.writerow(
+                row
+                | {
+                    name: answer(row["item"], name)
+                    for name, value in row.items()
+                    if not value and name != "remarks"
+                }
+            )
 
 
 def test_a_pack_shows_the_task_and_the_rule_and_nothing_else(made: Everything) -> None:
@@ -540,13 +656,16 @@ def test_a_pack_shows_the_task_and_the_rule_and_nothing_else(made: Everything) -
         assert not [name for name in (*WRITERS, *GOALS) if name in shown]
         assert "movement log" in row["task card"]
         assert not any(row[dimension] for dimension in human_calibration.DIMENSIONS)
-    assert Counter((what["method"], what["goal"]) for what in key.values()) == Counter((m, g) for m in SAMPLED for g in GOALS)
+    assert Counter((what["method"], what["goal"]) for what in key.values()) == Counter(
+        (m, g) for m in SAMPLED for g in GOALS
+    )
     order = [what["method"] for what in key.values()]
     assert order != sorted(order, key=SAMPLED.index)
 
 
 def test_people_are_held_against_the_judge(made: Everything, tmp_path: Path) -> None:
-    """Three made-up people: two of one mind, who follow the judge, and one a point lower where that is possible."""
+    """Three made-up people: two of one mind, who follow the judge, and one a point lower where that is
+    possible."""
     out = copied(made, tmp_path / "a")
     folder, known = out / "human_calibration", reduced()
     key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
@@ -574,14 +693,24 @@ def test_people_are_held_against_the_judge(made: Everything, tmp_path: Path) -> 
     a, b = [human[item] for item in key], [judge[item] for item in key]
     assert found["Spearman's ρ with the judge"] == pytest.approx(stats.spearmanr(a, b).statistic)
     assert found["Kendall's τ-b with the judge"] == pytest.approx(stats.kendalltau(a, b).statistic)
-    means = [[np.mean([values[i] for i, what in key.items() if what["method"] == m]) for m in SAMPLED] for values in (human, judge)]
+    means = [
+        [np.mean([values[i] for i, what in key.items() if what["method"] == m]) for m in SAMPLED]
+        for values in (human, judge)
+    ]
     assert found["Pearson's r with the judge"] == pytest.approx(np.corrcoef(means)[0, 1])
     assert found["labels within one point, %"] == 100.0
-    assert [line["paper: value"] for line in table(outcome, "human_agreement")] == [0.77, 0.62, 0.91, 0.65, 85.6]
+    assert [line["paper: value"] for line in table(outcome, "human_agreement")] == [
+        0.77,
+        0.62,
+        0.91,
+        0.65,
+        85.6,
+    ]
 
 
 def test_executability_by_made_up_people(made: Everything, tmp_path: Path) -> None:
-    """Two tasks, three people: everyone can run our rule on both, two of three the other one on the first; all prefer ours once."""
+    """Two tasks, three people: everyone can run our rule on both, two of three the other one on the first;
+    all prefer ours once."""
     out = copied(made, tmp_path / "a", not_scripted)
     folder = out / "executability"
     key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
@@ -602,12 +731,19 @@ def test_executability_by_made_up_people(made: Everything, tmp_path: Path) -> No
     other, ours = table(outcome, "executability")
     assert (other["strict"], other["by most"], other["preferred"]) == (0.0, 50.0, 0.0)
     assert (ours["strict"], ours["by most"], ours["preferred"]) == (100.0, 100.0, 50.0)
-    assert (other["paper: strict"], ours["paper: strict"], other["paper: preferred"], ours["paper: preferred"]) == (81.3, 75.0, None, 68.8)
+    assert (
+        other["paper: strict"],
+        ours["paper: strict"],
+        other["paper: preferred"],
+        ours["paper: preferred"],
+    ) == (81.3, 75.0, None, 68.8)
     rows = {cell_of(row): row for row in read_rows(out / "main")}
     gate = [rows[cell_of(key[item][s])]["hard_ok"] for item in items for s in ("A", "B")]
     said = [s == side[item] or item == items[0] for item in items for s in ("A", "B")]
     found = {line["between"]: line for line in table(outcome, "executability_agreement")}
-    assert found["HARD-OK and most people"]["share"] == pytest.approx(np.mean([a == b for a, b in zip(gate, said, strict=True)]))
+    assert found["HARD-OK and most people"]["share"] == pytest.approx(
+        np.mean([a == b for a, b in zip(gate, said, strict=True)])
+    )
     # of four rules three are agreed on by all three pairs, one by one pair
     assert found["two people"]["share"] == pytest.approx((3 + 3 + 3 + 1) / 12)
 
@@ -617,7 +753,9 @@ QUESTIONS = (Question("clear", ("1", "2", "3")), Question("sound", ("yes", "no")
 
 @pytest.fixture
 def pack(tmp_path: Path) -> Path:
-    items = [PackItem({"rule": text}, {"text": str(n)}) for n, text in enumerate(("=1+1", "plain", '-2 "q", ü'))]
+    items = [
+        PackItem({"rule": text}, {"text": str(n)}) for n, text in enumerate(("=1+1", "plain", '-2 "q", ü'))
+    ]
     write_pack(tmp_path, items, QUESTIONS, "# Do this\n", False)
     return tmp_path
 
@@ -637,9 +775,18 @@ def test_cells_that_a_spreadsheet_would_compute_are_text(pack: Path) -> None:
         (lambda text: text.replace("item-003,", "item-002,"), "item-002: is there twice"),
         (lambda text: "".join(text.splitlines(True)[:-1]), "lacks 1 of 3 items, item-003 first"),
         (lambda text: text.replace("clear", "clarity"), "has no column 'clear'"),
-        (lambda text: text.replace("item-001,plain,2", "item-001,plain,7"), "item-001, clear: is '7'; write 1, 2 or 3"),
-        (lambda text: text.replace("item-001,plain,2", "item-001,plain, "), "item-001, clear: is not filled in; write 1, 2 or 3"),
-        (lambda text: text.replace("item-001,plain,2,yes", "item-001,plain,2"), "item-001, sound: is not filled in; write yes or no"),
+        (
+            lambda text: text.replace("item-001,plain,2", "item-001,plain,7"),
+            "item-001, clear: is '7'; write 1, 2 or 3",
+        ),
+        (
+            lambda text: text.replace("item-001,plain,2", "item-001,plain, "),
+            "item-001, clear: is not filled in; write 1, 2 or 3",
+        ),
+        (
+            lambda text: text.replace("item-001,plain,2,yes", "item-001,plain,2"),
+            "item-001, sound: is not filled in; write yes or no",
+        ),
     ],
 )
 def test_what_is_not_filled_in_is_named(pack: Path, change: Callable[[str], str], line: str) -> None:
@@ -648,13 +795,17 @@ def test_what_is_not_filled_in_is_named(pack: Path, change: Callable[[str], str]
     (pack / "filled").mkdir()
     (pack / "filled" / "ada.csv").write_text(change(text), encoding="utf-8")
     if line == "ok":
-        assert read_filled(pack, key, QUESTIONS) == {"ada": {name: {"clear": "2", "sound": "yes"} for name in key}}
+        assert read_filled(pack, key, QUESTIONS) == {
+            "ada": {name: {"clear": "2", "sound": "yes"} for name in key}
+        }
         return
     with pytest.raises(InputError) as error:
         read_filled(pack, key, QUESTIONS)
     assert "ada.csv" in str(error.value)
     assert line in str(error.value)
-    (pack / "filled" / "ada.csv").write_text(f"item,clear\n{'x' * (csv.field_size_limit() + 1)},1\n", encoding="utf-8")
+    (pack / "filled" / "ada.csv").write_text(
+        f"item,clear\n{'x' * (csv.field_size_limit() + 1)},1\n", encoding="utf-8"
+    )
     with pytest.raises(InputError, match="ada.csv: is not readable CSV"):
         read_filled(pack, key, QUESTIONS)
     (pack / "filled" / "ada.csv").write_bytes(b"\xff\xfe")
@@ -687,7 +838,9 @@ def test_correlations_by_hand() -> None:
     assert correlation("pearson", a, b) == pytest.approx(80 / (10 * 1000) ** 0.5)
     # ties: 5 pairs untied in both, 5 concordant, 1 tied in the first only: 5 / sqrt(5 * 6)
     assert correlation("kendall", [1, 1, 2, 3], [1, 2, 3, 4]) == pytest.approx(5 / 30**0.5)
-    assert correlation("spearman", [1, 1, 2, 3], [1, 2, 3, 4]) == pytest.approx(np.corrcoef([1.5, 1.5, 3, 4], [1, 2, 3, 4])[0, 1])
+    assert correlation("spearman", [1, 1, 2, 3], [1, 2, 3, 4]) == pytest.approx(
+        np.corrcoef([1.5, 1.5, 3, 4], [1, 2, 3, 4])[0, 1]
+    )
     assert correlation("pearson", [1.0], [1.0]) is None
     assert correlation("kendall", [2.0, 2.0], [1.0, 3.0]) is None
 
@@ -718,8 +871,20 @@ def test_correlations_are_scipys() -> None:
 
 def test_second_judge_by_hand() -> None:
     rows = [
-        {"method": m, "chains": None, "goal": g, "seed": 0, "avg": first, "second_avg": second, "second_overall": 0.8 * second}
-        for m, g, first, second in (("No search", "a", 20.0, 40.0), ("No search", "b", 40.0, 60.0), (OURS, "a", 60.0, 50.0))
+        {
+            "method": m,
+            "chains": None,
+            "goal": g,
+            "seed": 0,
+            "avg": first,
+            "second_avg": second,
+            "second_overall": 0.8 * second,
+        }
+        for m, g, first, second in (
+            ("No search", "a", 20.0, 40.0),
+            ("No search", "b", 40.0, 60.0),
+            (OURS, "a", 60.0, 50.0),
+        )
     ]
     lines = second_evaluator.agreement(rows).rows
     # ranks 1, 2, 3 against 1, 3, 2
@@ -731,8 +896,21 @@ def test_second_judge_by_hand() -> None:
 
 def test_points_are_means_of_goals() -> None:
     rows = [
-        {"method": "Best-of-N", "chains": None, "goal": goal, "seed": seed, "family": "f", "avg": avg, "hard_ok": ok}
-        for goal, seed, avg, ok in (("a", 0, 40.0, True), ("a", 1, 60.0, False), ("b", 0, 80.0, True), ("b", 1, None, True))
+        {
+            "method": "Best-of-N",
+            "chains": None,
+            "goal": goal,
+            "seed": seed,
+            "family": "f",
+            "avg": avg,
+            "hard_ok": ok,
+        }
+        for goal, seed, avg, ok in (
+            ("a", 0, 40.0, True),
+            ("a", 1, 60.0, False),
+            ("b", 0, 80.0, True),
+            ("b", 1, None, True),
+        )
     ]
     found = points(rows, REQUEST)["Best-of-N"]
     assert (found.average, found.hard_ok) == ((50 + 80) / 2, 100 * (0.5 + 1) / 2)
@@ -775,7 +953,11 @@ def test_without_a_key_one_line_says_what_is_missing(
     ],
 )
 def test_options_that_do_not_fit(
-    arguments: list[str], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("GNRS_CACHE_DIR", str(tmp_path))
     assert cli.run(["experiment", *arguments, "--out", str(tmp_path / "out")]) == 2
@@ -808,7 +990,9 @@ def test_the_list_says_what_needs_a_model() -> None:
 def test_every_label_that_names_an_experiment_leads_to_one() -> None:
     for entry in index():
         if len(entry.covered_by.split()) == 1:
-            assert entry.covered_by in MODULES or experiment(entry.covered_by, llm=True).name == entry.covered_by
+            assert (
+                entry.covered_by in MODULES or experiment(entry.covered_by, llm=True).name == entry.covered_by
+            )
     assert all(one.asks.endswith("?") for one in experiments(llm=True).values())
     assert os.environ["OPENAI_API_KEY"] == KEY
     assert executability.TASKS == 48

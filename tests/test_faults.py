@@ -1,4 +1,5 @@
-"""What may go wrong around a run: unusable weights, spaces without choice or hope, requests that do not fit, stops, foreign files."""
+"""What may go wrong around a run: unusable weights, spaces without choice or hope, requests that do not fit,
+stops, foreign files."""
 
 from __future__ import annotations
 
@@ -56,9 +57,14 @@ def test_scores_that_are_no_numbers_are_refused_by_every_kernel(kernel: str, wei
         assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("values", [(math.nan,) * 6, (math.inf, 0, 0, 0, 0, 0), (0.5, 0.5), (2.0, -1.0, 0, 0, 0, 0), (0.3,) * 6, ()])
+@pytest.mark.parametrize(
+    "values",
+    [(math.nan,) * 6, (math.inf, 0, 0, 0, 0, 0), (0.5, 0.5), (2.0, -1.0, 0, 0, 0, 0), (0.3,) * 6, ()],
+)
 def test_weights_off_the_simplex_are_refused(values: tuple[float, ...], tmp_path: Path):
-    with pytest.raises(InputError, match="arguments: weights: weights must be 6 non-negative numbers that sum to one") as refused:
+    with pytest.raises(
+        InputError, match="arguments: weights: weights must be 6 non-negative numbers that sum to one"
+    ) as refused:
         gnrs.draft(small.write(tmp_path), weights=DEFAULT_WEIGHTS._replace(values=values))
     assert "\n" not in str(refused.value)
 
@@ -81,7 +87,9 @@ def single(slot: str) -> dict[str, Any]:
     """A slot's first candidate, without its parameter levels."""
     kept = {name: value for name, value in small.CONTEXT["pools"][slot][0].items() if name != "vary"}
     if slot == "norm":
-        kept["content"] = {"constraints": [{"template": "response", "target": "CheckIn", "deadline": "PT15M"}]}
+        kept["content"] = {
+            "constraints": [{"template": "response", "target": "CheckIn", "deadline": "PT15M"}]
+        }
     if slot == "trigger":
         kept["content"] = kept["content"] | {"window": "PT30M"}
     if slot == "procedure":
@@ -95,7 +103,11 @@ def test_a_draft_of_one_option_a_slot(kernel: str, tmp_path: Path, capsys: pytes
     context = str(small.write(tmp_path, small.changed(small.CONTEXT, ("pools", pools))))
     assert run(["draft", context, "--kernel", kernel, "--chains", "8", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["search"]["states"], found["search"]["probability"]["best"], found["alternatives"]) == (1, pytest.approx(1), [])
+    assert (found["search"]["states"], found["search"]["probability"]["best"], found["alternatives"]) == (
+        1,
+        pytest.approx(1),
+        [],
+    )
     out = tmp_path / "x.nc"
     assert run(["sample", context, "--kernel", kernel, "--chains", "8", "--out", str(out)]) == 0
     capsys.readouterr()
@@ -106,7 +118,9 @@ def test_a_draft_of_one_option_a_slot(kernel: str, tmp_path: Path, capsys: pytes
 @pytest.mark.parametrize("kernel", ["metropolis", "exact", "cpsat"])
 def test_a_space_where_nothing_is_feasible_is_run_and_says_so(kernel: str):
     """The other kernels have theirs in test_gibbs_informed and test_tempering_smc."""
-    found = run_chains(ragged()._replace(unary_flags=np.ones_like(ragged().unary_flags)), **RUN, kernel=kernel)
+    found = run_chains(
+        ragged()._replace(unary_flags=np.ones_like(ragged().unary_flags)), **RUN, kernel=kernel
+    )
     assert not found.feasible.any()
     assert not found.start_feasible.any()
     assert (found.score < 0).all(), "lambda is subtracted"
@@ -114,9 +128,14 @@ def test_a_space_where_nothing_is_feasible_is_run_and_says_so(kernel: str):
 
 @pytest.mark.parametrize("kernel", ["exact", "cpsat", "metropolis"])
 @pytest.mark.parametrize("enumerated", [True, False])
-def test_nothing_feasible_past_the_sweep(kernel: str, enumerated: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Without the sweep the chains find out, and name a condition even where the structures cannot be listed."""
-    context = small.write(tmp_path, small.changed(small.CONTEXT, ("pools.norm", [small.CONTEXT["pools"]["norm"][2]])))
+def test_nothing_feasible_past_the_sweep(
+    kernel: str, enumerated: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Without the sweep the chains find out, and name a condition even where the structures cannot be
+    listed."""
+    context = small.write(
+        tmp_path, small.changed(small.CONTEXT, ("pools.norm", [small.CONTEXT["pools"]["norm"][2]]))
+    )
     if kernel != "exact":
         monkeypatch.setattr(sweep, "SWEEP_LIMIT", 1)
     if not enumerated:
@@ -126,7 +145,9 @@ def test_nothing_feasible_past_the_sweep(kernel: str, enumerated: bool, tmp_path
     line = str(refused.value)
     assert refused.value.exit_code == 1
     assert "\n" not in line
-    assert line.startswith("no chain reached a structure that passes every hard condition; ") == (kernel != "exact")
+    assert line.startswith("no chain reached a structure that passes every hard condition; ") == (
+        kernel != "exact"
+    )
     assert ("alone excludes 100% of the structures; " in line) == (not enumerated)
     assert ("still breaks " in line) == enumerated
 
@@ -137,7 +158,9 @@ def test_nothing_feasible_past_the_sweep(kernel: str, enumerated: bool, tmp_path
 @every_kernel
 @pytest.mark.parametrize("change", [{"chains": 10**10}, {"steps": 10**12}], ids=["chains", "steps"])
 def test_what_does_not_fit_is_refused_before_anything_runs(kernel: str, change: dict[str, int]):
-    with pytest.raises(InputError, match=r"need \d+ bytes, more than the 4294967296 allowed; ask for at most \d+") as refused:
+    with pytest.raises(
+        InputError, match=r"need \d+ bytes, more than the 4294967296 allowed; ask for at most \d+"
+    ) as refused:
         run_chains(ragged(), **(RUN | change), kernel=kernel)  # would take weeks
     assert refused.value.source == "arguments"
 
@@ -175,7 +198,8 @@ FEW_STOPS = [("half", signal.SIGKILL), ("before", signal.SIGINT), ("after", sign
 
 
 def test_a_stop_while_the_file_is_written_leaves_the_old_or_the_new(tmp_path: Path):
-    """A process says where it is and waits there: half of the content written, all of it, or renamed. All side by side."""
+    """A process says where it is and waits there: half of the content written, all of it, or renamed. All
+    side by side."""
     stopped = []
     for where, stop in tier(FEW_STOPS, EVERY_STOP):
         folder = tmp_path / f"{where} {stop.name}"
@@ -183,9 +207,23 @@ def test_a_stop_while_the_file_is_written_leaves_the_old_or_the_new(tmp_path: Pa
         context, out = small.write(folder), folder / "results" / "x.nc"
         out.parent.mkdir()
         out.write_bytes(b"old")
-        arguments = ["sample", str(context), "--kernel", "exact", "--chains", "8", "--steps", "10", "--out", str(out)]
+        arguments = [
+            "sample",
+            str(context),
+            "--kernel",
+            "exact",
+            "--chains",
+            "8",
+            "--steps",
+            "10",
+            "--out",
+            str(out),
+        ]
         process = subprocess.Popen(
-            [sys.executable, "-c", SLOWED, where, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", SLOWED, where, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         stopped.append((where, stop, process, out))
     for where, stop, process, out in stopped:
@@ -203,7 +241,9 @@ def test_a_stop_while_the_file_is_written_leaves_the_old_or_the_new(tmp_path: Pa
             assert [path.name for path in out.parent.iterdir()] == ["x.nc"], "nothing is left behind"
         else:
             assert process.returncode == -signal.SIGKILL
-            assert {path.name for path in out.parent.iterdir() if not path.name.startswith(".gnrs-")} == {"x.nc"}
+            assert {path.name for path in out.parent.iterdir() if not path.name.startswith(".gnrs-")} == {
+                "x.nc"
+            }
 
 
 DELAYS = [1.0, 2.0, 3.0, 4.0]
@@ -211,15 +251,33 @@ DELAYS = [1.0, 2.0, 3.0, 4.0]
 
 
 def test_stops_at_any_time_leave_the_old_file_or_the_new(tmp_path: Path):
-    """Eight runs side by side; some are stopped while they load, some in the sweep, and the last may be done by then."""
+    """Eight runs side by side; some are stopped while they load, some in the sweep, and the last may be done
+    by then."""
     runs = []
-    for number, (delay, stop) in enumerate((delay, stop) for delay in DELAYS for stop in (signal.SIGINT, signal.SIGKILL)):
+    for number, (delay, stop) in enumerate(
+        (delay, stop) for delay in DELAYS for stop in (signal.SIGINT, signal.SIGKILL)
+    ):
         folder = tmp_path / str(number)
         folder.mkdir()
         out = folder / "x.nc"
         out.write_bytes(b"old")
-        arguments = ["sample", str(small.write(folder)), "--kernel", "exact", "--chains", "8", "--steps", "10", "--out", str(out)]
-        process = subprocess.Popen([sys.executable, "-m", "gnrs_ppl", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        arguments = [
+            "sample",
+            str(small.write(folder)),
+            "--kernel",
+            "exact",
+            "--chains",
+            "8",
+            "--steps",
+            "10",
+            "--out",
+            str(out),
+        ]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gnrs_ppl", *arguments],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         runs.append((time.monotonic() + delay, stop, process, out))
     for due, stop, process, out in sorted(runs, key=lambda one: one[0]):
         time.sleep(max(0.0, due - time.monotonic()))
@@ -230,7 +288,12 @@ def test_stops_at_any_time_leave_the_old_file_or_the_new(tmp_path: Path):
             assert content != b"old"
         assert content == b"old" or load(out)["posterior"].sizes["draw"] == 10
         if stop == signal.SIGINT:
-            assert {path.name for path in out.parent.iterdir()} == {"context.json", "log.csv", "rule.json", "x.nc"}
+            assert {path.name for path in out.parent.iterdir()} == {
+                "context.json",
+                "log.csv",
+                "rule.json",
+                "x.nc",
+            }
 
 
 # ---- files of other versions
@@ -240,7 +303,23 @@ def test_stops_at_any_time_leave_the_old_file_or_the_new(tmp_path: Path):
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stored")
     out = folder / "x.nc"
-    assert run(["sample", str(small.write(folder)), "--kernel", "exact", "--chains", "16", "--steps", "20", "--out", str(out)]) == 0
+    assert (
+        run(
+            [
+                "sample",
+                str(small.write(folder)),
+                "--kernel",
+                "exact",
+                "--chains",
+                "16",
+                "--steps",
+                "20",
+                "--out",
+                str(out),
+            ]
+        )
+        == 0
+    )
     return out
 
 
@@ -261,16 +340,27 @@ def rewritten(stored: Path, path: Path, change: Callable[[xr.DataTree], xr.DataT
     return path
 
 
-def test_a_file_without_attributes_and_with_more_than_it_needs(stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_file_without_attributes_and_with_more_than_it_needs(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     expected = judged(stored, capsys)[:2]
 
     def bare(tree: xr.DataTree) -> xr.DataTree:
-        return xr.DataTree.from_dict({name: child.to_dataset().drop_attrs() for name, child in tree.children.items()})
+        return xr.DataTree.from_dict(
+            {name: child.to_dataset().drop_attrs() for name, child in tree.children.items()}
+        )
 
     def more(tree: xr.DataTree) -> xr.DataTree:
-        groups = {name: child.to_dataset().assign(later=("of", [1.0, 2.0]), remark="text") for name, child in tree.children.items()}
+        groups = {
+            name: child.to_dataset().assign(later=("of", [1.0, 2.0]), remark="text")
+            for name, child in tree.children.items()
+        }
         return xr.DataTree.from_dict(
-            {"/": xr.Dataset(attrs=tree.attrs | {"later": "more"}), "prior": xr.Dataset({"scope": ("n", [1])}), **groups}
+            {
+                "/": xr.Dataset(attrs=tree.attrs | {"later": "more"}),
+                "prior": xr.Dataset({"scope": ("n", [1])}),
+                **groups,
+            }
         )
 
     assert judged(rewritten(stored, tmp_path / "more.nc", more), capsys)[:2] == expected
@@ -279,7 +369,11 @@ def test_a_file_without_attributes_and_with_more_than_it_needs(stored: Path, tmp
     assert verdict in ("mixed", "not mixed", "unknown"), "draws of no known kernel are judged as a chain's"
 
 
-NEEDED = {"posterior": ["s_search"], "sample_stats": ["move", "accepted", "feasible"], "constant_data": ["superchain", "norm_start"]}
+NEEDED = {
+    "posterior": ["s_search"],
+    "sample_stats": ["move", "accepted", "feasible"],
+    "constant_data": ["superchain", "norm_start"],
+}
 
 
 @pytest.mark.parametrize("group, name", [(group, name) for group, names in NEEDED.items() for name in names])
@@ -296,7 +390,9 @@ def test_a_file_that_lacks_what_is_needed_is_refused_by_name(
     assert f"{path}: holds no {group}/{name}; name a file that gnrs sample wrote" in line
 
 
-def test_damaged_files_are_judged_or_refused_in_one_line(stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_damaged_files_are_judged_or_refused_in_one_line(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     """Cut short, or some bytes changed anywhere; what changes no more than a draw may still be judged."""
     raw, path, rng = stored.read_bytes(), tmp_path / "z.nc", random.Random(0)
     codes = []

@@ -43,7 +43,9 @@ def test_what_is_learned_is_what_was_given(tmp_path: Path) -> None:
             for options, of_mention in zip(example.options, example.right, strict=True):
                 score = np.array([sum(learned.get(names[f], 0.0) for f in at) for _, at in options])
                 share = np.exp(score - score.max())
-                shares.append(sum(share[i] for i, (o, _) in enumerate(options) if o in of_mention) / share.sum())
+                shares.append(
+                    sum(share[i] for i, (o, _) in enumerate(options) if o in of_mention) / share.sum()
+                )
         return float(np.mean([s for s in shares if s > 0]))
 
     assert right({}) < 0.1  # one of dozens of options

@@ -1,4 +1,5 @@
-"""Mutated contexts, rules, weights, rows and netCDF files: read, or refused in one line; never another exception."""
+"""Mutated contexts, rules, weights, rows and netCDF files: read, or refused in one line; never another
+exception."""
 
 from __future__ import annotations
 
@@ -30,10 +31,46 @@ from gnrs_ppl.models.space import build_space
 from gnrs_ppl.rule.files import read_rule
 
 pytestmark = pytest.mark.fuzz
-ROWS = [{"method": "x", "chains": c, "goal": f"GNRS-00{g}", "seed": 0, "rho": 0.5, "text": "a"} for c in (None, 64) for g in (1, 2)]
+ROWS = [
+    {"method": "x", "chains": c, "goal": f"GNRS-00{g}", "seed": 0, "rho": 0.5, "text": "a"}
+    for c in (None, 64)
+    for g in (1, 2)
+]
 ODD = [
-    *(None, True, False, 0, -1, 1, 2**63, 10**400, 0.5, -0.0, 1e308, float("nan"), float("inf"), "", " ", "a", "0001-01-01", "9999-12-31"),
-    *("PT0S", "P1M", "P200Y", "+14:00", "\ud800", "\x00", "\u202e", "x" * 10_000, "../../etc/passwd", "!!bool maybe", "StartShift", "N1"),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1,
+        2**63,
+        10**400,
+        0.5,
+        -0.0,
+        1e308,
+        float("nan"),
+        float("inf"),
+        "",
+        " ",
+        "a",
+        "0001-01-01",
+        "9999-12-31",
+    ),
+    *(
+        "PT0S",
+        "P1M",
+        "P200Y",
+        "+14:00",
+        "\ud800",
+        "\x00",
+        "\u202e",
+        "x" * 10_000,
+        "../../etc/passwd",
+        "!!bool maybe",
+        "StartShift",
+        "N1",
+    ),
     *([], {}, [[]], [None], {"": 1}, {"name": "a"}, [{"name": "a"}] * 3, {"a": {"a": {"a": []}}}),
 ]
 
@@ -58,7 +95,11 @@ def mutated(data: Any, chance: random.Random) -> Any:
 
     def copy(value: Any) -> Any:
         found = (
-            {k: copy(v) for k, v in value.items()} if isinstance(value, dict) else [*map(copy, value)] if isinstance(value, list) else value
+            {k: copy(v) for k, v in value.items()}
+            if isinstance(value, dict)
+            else [*map(copy, value)]
+            if isinstance(value, list)
+            else value
         )
         if isinstance(found, dict | list):
             places.extend((found, key) for key in (found if isinstance(found, dict) else range(len(found))))
@@ -75,7 +116,11 @@ def mutated(data: Any, chance: random.Random) -> Any:
         holder.extend([holder[key]] * chance.choice([1, 2, 50]))
     elif what == 3:
         other, place = chance.choice(places)
-        holder[key] = json.loads(json.dumps(other[place])) if place in (other if isinstance(other, dict) else range(len(other))) else None
+        holder[key] = (
+            json.loads(json.dumps(other[place]))
+            if place in (other if isinstance(other, dict) else range(len(other)))
+            else None
+        )
     else:
         holder[key] = chance.choice(ODD)
     return whole
@@ -92,7 +137,9 @@ def bytes_mutated(content: bytes, chance: random.Random) -> bytes:
     if what == 2:
         return (
             content[:at]
-            + chance.choice([b"{", b"]", b'"', b"\x00", b"\xff", b"&a ", b"*a", b"!!int ", b"- ", b": ", b"\\u"])
+            + chance.choice(
+                [b"{", b"]", b'"', b"\x00", b"\xff", b"&a ", b"*a", b"!!int ", b"- ", b": ", b"\\u"]
+            )
             + content[at:]
         )
     damaged = bytearray(content)
@@ -112,7 +159,12 @@ def read_or_refused(read: Callable[[Path], Any], path: Path) -> bool:
     return False
 
 
-FORMS = [(what, form) for what in READERS for form in ("json", "bytes", "yaml") if form != "yaml" or what in ("context", "rule")]
+FORMS = [
+    (what, form)
+    for what in READERS
+    for form in ("json", "bytes", "yaml")
+    if form != "yaml" or what in ("context", "rule")
+]
 
 
 @pytest.mark.parametrize(("what", "form"), FORMS)

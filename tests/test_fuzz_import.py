@@ -74,7 +74,13 @@ def damaged(content: bytes, chance: random.Random, cuts: int) -> bytes:
         elif what == 4:
             content = content[:at] + chance.randbytes(reach - at) + content[reach:]
         else:
-            content = content[:reach] if chance.random() < 0.2 else content[reach:] + content[:reach] if chance.random() < 0.1 else content
+            content = (
+                content[:reach]
+                if chance.random() < 0.2
+                else content[reach:] + content[:reach]
+                if chance.random() < 0.1
+                else content
+            )
     return content
 
 

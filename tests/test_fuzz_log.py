@@ -1,4 +1,5 @@
-"""Logs written by Python's csv come back cell for cell, and damaged ones are read whole or refused in one line."""
+"""Logs written by Python's csv come back cell for cell, and damaged ones are read whole or refused in one
+line."""
 
 from __future__ import annotations
 
@@ -55,10 +56,22 @@ def written(rows: list[list[str]], delimiter: str, end: str, quoting: int) -> st
 
 @st.composite
 def files(draw: st.DrawFn) -> File:
-    """One export or two joined, in any dialect that csv writes by default rules, in any encoding that is read."""
-    optional = draw(st.lists(st.sampled_from(["resource", "role", "object", "location", "value"]), unique=True))
+    """One export or two joined, in any dialect that csv writes by default rules, in any encoding that is
+    read."""
+    optional = draw(
+        st.lists(st.sampled_from(["resource", "role", "object", "location", "value"]), unique=True)
+    )
     header = draw(
-        st.permutations(["case_id", "activity", "timestamp", "channel", *optional, *draw(st.sampled_from([[], ["note"], ['a, "b"', ""]]))])
+        st.permutations(
+            [
+                "case_id",
+                "activity",
+                "timestamp",
+                "channel",
+                *optional,
+                *draw(st.sampled_from([[], ["note"], ['a, "b"', ""]])),
+            ]
+        )
     )
     delimiter = draw(st.sampled_from(",;\t|"))
     text = written([list(header)], delimiter, draw(st.sampled_from(["\n", "\r\n", "\r"])), csv.QUOTE_ALL)
@@ -67,7 +80,9 @@ def files(draw: st.DrawFn) -> File:
         end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
         quoting = draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]))
         for _ in range(draw(st.integers(1, 5))):
-            cells = {name: draw(CELLS) for name in header} | {"timestamp": draw(st.sampled_from(["", "2024-01-01", " 2024-01-01\t"]))}
+            cells = {name: draw(CELLS) for name in header} | {
+                "timestamp": draw(st.sampled_from(["", "2024-01-01", " 2024-01-01\t"]))
+            }
             cells["case_id"] = draw(st.sampled_from(["1", "'1", "# 1", "1'", "1, 2", '"1"', ""]))
             cells = {name: cells[name] for name in header}
             for _ in range(draw(st.sampled_from([0, 0, 0, 1]))):
@@ -93,7 +108,9 @@ def expected(file: File) -> list[tuple[str | None, ...]]:
     found = []
     for number, row in enumerate(file.rows, 1):
         if row is not None and row["case_id"]:
-            found.append((f"{number:09d}", row["case_id"], *((row.get(name, "").strip() or None) for name in READ)))
+            found.append(
+                (f"{number:09d}", row["case_id"], *((row.get(name, "").strip() or None) for name in READ))
+            )
     return found
 
 
@@ -122,7 +139,12 @@ def test_every_row_becomes_the_event_it_says_or_is_counted(file: File) -> None:
             load(file.name, file.content)
         return
     log = load(file.name, file.content)
-    assert log.connection.execute(f"SELECT event_id, case_id, {', '.join(READ)} FROM events ORDER BY event_id").fetchall() == wanted
+    assert (
+        log.connection.execute(
+            f"SELECT event_id, case_id, {', '.join(READ)} FROM events ORDER BY event_id"
+        ).fetchall()
+        == wanted
+    )
     assert log.findings[0].startswith(f"the file's {len(file.rows)} rows: {len(wanted)} events")
 
 
@@ -139,5 +161,7 @@ def test_a_damaged_file_is_read_whole_or_refused(file: File, data: st.DataObject
         log = load(file.name, bytes(content))
     except InputError:
         return
-    total, events = (int(part.split()[i]) for part, i in zip(log.findings[0].split(": ")[:2], (2, 0), strict=True))
+    total, events = (
+        int(part.split()[i]) for part, i in zip(log.findings[0].split(": ")[:2], (2, 0), strict=True)
+    )
     assert events == log.events <= total

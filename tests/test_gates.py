@@ -1,4 +1,5 @@
-"""HARD-OK and ρ: the paper's audit numbers, each condition by itself, and its independence from the search's h."""
+"""HARD-OK and ρ: the paper's audit numbers, each condition by itself, and its independence from the search's
+h."""
 
 from __future__ import annotations
 
@@ -34,13 +35,24 @@ GOOD = {
     "norm": {"constraints": [{"template": "response", "target": "CheckIn", "deadline": "PT30M"}]},
     "evidence": {"channels": ["checkin_log", "roster_log"], "operator": "any"},
     "procedure": {
-        "steps": [{"stage": "review", "name": "look_into_it", "role": "manager", "inspects": "checkin_log", "activity": "Review"}]
+        "steps": [
+            {
+                "stage": "review",
+                "name": "look_into_it",
+                "role": "manager",
+                "inspects": "checkin_log",
+                "activity": "Review",
+            }
+        ]
     },
 }
 EMPTY_SCOPE = ("scope", {})
 MANY_MISSING = (
     "procedure.steps",
-    [*GOOD["procedure"]["steps"], *({"stage": "remedy", "name": n, "role": "owner"} for n in ("decide", "make_up_time", "hear_appeal"))],
+    [
+        *GOOD["procedure"]["steps"],
+        *({"stage": "remedy", "name": n, "role": "owner"} for n in ("decide", "make_up_time", "hear_appeal")),
+    ],
 )
 
 
@@ -53,7 +65,8 @@ MANY_MISSING = (
         ([("evidence.channels", ["roster_log"])], "no selected channel records 'CheckIn'", ["acts_recorded_by_evidence", "procedure_inspects_evidence"]),
         ([("procedure.steps.0.inspects", "badge_log")], "the procedure inspects 'badge_log', which holds no row", ["procedure_inspects_evidence"]),
         ([("trigger.window", "PT15M")], "", ["deadline_fits_window"]),  # HARD-OK knows no deadlines
-        ([("evidence.channels", ["checkin_log"])], "", ["trigger_recorded_by_evidence"]),  # the trigger's own log is selected too
+        # the trigger's own log is selected too
+        ([("evidence.channels", ["checkin_log"])], "", ["trigger_recorded_by_evidence"]),
     ],
 )  # fmt: skip
 def test_each_condition(tmp_path: Path, edits: list, failure: str, flags: list[str]) -> None:
@@ -66,7 +79,11 @@ def test_each_condition(tmp_path: Path, edits: list, failure: str, flags: list[s
 
 
 def test_a_forbidden_action_is_not_demanded(tmp_path: Path) -> None:
-    context = load_context(small.write(tmp_path, small.changed(small.CONTEXT, ("goal.required", []), ("goal.forbidden", ["CheckIn"]))))
+    context = load_context(
+        small.write(
+            tmp_path, small.changed(small.CONTEXT, ("goal.required", []), ("goal.forbidden", ["CheckIn"]))
+        )
+    )
     structure = Structure.model_validate(GOOD)
     assert hard_ok(structure, context).failures == ("forbidden action 'CheckIn' is demanded",)
     assert [f.name for f in raised(structure, Facts.of(context))] == ["forbidden_actions_not_demanded"]
@@ -74,17 +91,27 @@ def test_a_forbidden_action_is_not_demanded(tmp_path: Path) -> None:
 
 def test_rho_gates_alone(tmp_path: Path) -> None:
     """A structure with h whose payloads the records mostly lack."""
-    context = load_context(small.write(tmp_path, small.changed(small.CONTEXT, ("schema.objects", [f"o{i}" for i in range(9)]))))
+    context = load_context(
+        small.write(tmp_path, small.changed(small.CONTEXT, ("schema.objects", [f"o{i}" for i in range(9)])))
+    )
     structure = Structure.model_validate(small.changed(GOOD, ("scope.concerns", [f"o{i}" for i in range(9)])))
     gate = hard_ok(structure, context)
     assert gate.supports == {"direct": 9, "inferred": 0, "derivable": 0, "missing": 9}
     assert gate.rho == 0.5
     assert gate.passed  # 0.50 is enough
-    poorer = hard_ok(Structure.model_validate(small.changed(GOOD, ("scope.concerns", [f"o{i}" for i in range(9)]), MANY_MISSING)), context)
+    poorer = hard_ok(
+        Structure.model_validate(
+            small.changed(GOOD, ("scope.concerns", [f"o{i}" for i in range(9)]), MANY_MISSING)
+        ),
+        context,
+    )
     assert poorer.failures == (f"rho {9 / 22:.3f} is below 0.50",)
     assert (
         raised(
-            Structure.model_validate(small.changed(GOOD, ("scope.concerns", [f"o{i}" for i in range(9)]), MANY_MISSING)), Facts.of(context)
+            Structure.model_validate(
+                small.changed(GOOD, ("scope.concerns", [f"o{i}" for i in range(9)]), MANY_MISSING)
+            ),
+            Facts.of(context),
         )
         == []
     )
@@ -92,11 +119,18 @@ def test_rho_gates_alone(tmp_path: Path) -> None:
 
 def test_declared_support_counts_only_where_no_row_shows_it(tmp_path: Path) -> None:
     declared = [
-        {"kind": "step", "name": "decide", "support": "inferred", "because": "a review is followed by a decision"},
+        {
+            "kind": "step",
+            "name": "decide",
+            "support": "inferred",
+            "because": "a review is followed by a decision",
+        },
         {"kind": "role", "name": "waiter", "support": "derivable", "because": "from the roster"},
     ]
     context = load_context(small.write(tmp_path, small.changed(small.CONTEXT, ("records.support", declared))))
-    structure = Structure.model_validate(small.changed(GOOD, ("procedure.steps.0.name", "decide"), ("procedure.steps.0.activity", ...)))
+    structure = Structure.model_validate(
+        small.changed(GOOD, ("procedure.steps.0.name", "decide"), ("procedure.steps.0.activity", ...))
+    )
     found = {(q.question, q.support): q.count for q in grounding(structure, context).queries}
     assert found["rows with step decide", "inferred"] == 0
     assert found["rows with role waiter", "direct"] == 7

@@ -56,8 +56,12 @@ goal:  # for the board
 def context(tmp_path: Path) -> Path:
     rows = ["case_id,activity,timestamp,resource,role,channel"]
     for case in range(20):
-        for hour, (act, role) in enumerate((("ReceiveOrder", "clerk"), ("CheckStock", "clerk"), ("ShipOrder", "packer")), 9):
-            rows.append(f"{case},{act},2024-05-{1 + case:02d}T{hour:02d}:{case:02d}:00Z,{role}_1,{role},shop_log")
+        for hour, (act, role) in enumerate(
+            (("ReceiveOrder", "clerk"), ("CheckStock", "clerk"), ("ShipOrder", "packer")), 9
+        ):
+            rows.append(
+                f"{case},{act},2024-05-{1 + case:02d}T{hour:02d}:{case:02d}:00Z,{role}_1,{role},shop_log"
+            )
     (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
     path = tmp_path / "context.yaml"
     path.write_text(CONTEXT)
@@ -82,13 +86,25 @@ class Scripted:
 # From no goal to a rule
 
 
-def test_a_context_without_a_goal_says_what_writes_one(context: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for verb in (["draft"], ["read"], ["sample", "--out", str(tmp_path / "x.nc")], ["goal", "edit", "--within", "P3D"]):
+def test_a_context_without_a_goal_says_what_writes_one(
+    context: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for verb in (
+        ["draft"],
+        ["read"],
+        ["sample", "--out", str(tmp_path / "x.nc")],
+        ["goal", "edit", "--within", "P3D"],
+    ):
         assert run([*verb, str(context)]) == 2
-        assert capsys.readouterr().err == f"gnrs: {context}: goal: states no goal; gnrs goal new {context} --sentence TEXT writes one\n"
+        assert (
+            capsys.readouterr().err
+            == f"gnrs: {context}: goal: states no goal; gnrs goal new {context} --sentence TEXT writes one\n"
+        )
 
 
-def test_what_needs_no_goal_does_without(context: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_needs_no_goal_does_without(
+    context: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rule = tmp_path / "rule"
     assert run(["draft", str(context), "--sentence", SENTENCE, "--chains", "4", "--out", str(rule)]) == 0
     assert run(["audit", str(context), "--rule", str(rule / "rule.json")]) in (0, 1)
@@ -104,20 +120,53 @@ def test_new_then_draft_then_audit(context: Path, tmp_path: Path, capsys: pytest
     assert f"gnrs draft {context} --out rule" in out
     assert "read as 1. must Response(ReceiveOrder, ShipOrder), within one hour and 30 minutes" in out
     goal = load_context(context).goal
-    assert (goal.id, goal.intent, goal.within, goal.required) == ("order_received_packer_ship", timed, None, ("ShipOrder",))
+    assert (goal.id, goal.intent, goal.within, goal.required) == (
+        "order_received_packer_ship",
+        timed,
+        None,
+        ("ShipOrder",),
+    )
     rule = tmp_path / "rule"
     assert run(["draft", str(context), "--chains", "4", "--out", str(rule)]) == 0
-    assert run(["audit", str(context), "--rule", str(rule / "rule.json")]) == 1  # all are shipped after two hours
+    assert (
+        run(["audit", str(context), "--rule", str(rule / "rule.json")]) == 1
+    )  # all are shipped after two hours
     capsys.readouterr()
 
 
 def test_json_and_every_field(context: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stated = ["--id", "mine", "--required", "ShipOrder", "--forbidden", "CheckStock", "--triggers", "ReceiveOrder", "--within", "P3D"]
-    stated += ["--timed", "ShipOrder", "--roles", "packer", "--roles", "clerk", "--values", "timeliness", "--force", "should"]
+    stated = [
+        "--id",
+        "mine",
+        "--required",
+        "ShipOrder",
+        "--forbidden",
+        "CheckStock",
+        "--triggers",
+        "ReceiveOrder",
+        "--within",
+        "P3D",
+    ]
+    stated += [
+        "--timed",
+        "ShipOrder",
+        "--roles",
+        "packer",
+        "--roles",
+        "clerk",
+        "--values",
+        "timeliness",
+        "--force",
+        "should",
+    ]
     assert run(["goal", "new", str(context), "--sentence", SENTENCE, "--json", *stated]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["goal"]["roles"] == ["packer", "clerk"]
-    assert (told["replaced"], told["rules"], told["reading"]["statements"][0]["readings"][0]["declare"]) == (None, 1, "Response")
+    assert (told["replaced"], told["rules"], told["reading"]["statements"][0]["readings"][0]["declare"]) == (
+        None,
+        1,
+        "Response",
+    )
     assert load_context(context).goal == Goal.model_validate(told["goal"])
 
 
@@ -127,7 +176,11 @@ def test_json_and_every_field(context: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["--sentence", "All contracts must be countersigned."], 3, "no act like 'contracts … countersigned' is in the schema"),
+        (
+            ["--sentence", "All contracts must be countersigned."],
+            3,
+            "no act like 'contracts … countersigned' is in the schema",
+        ),
         (["--sentence", "Have a nice day."], 3, "not checkable"),
         (["--sentence", "The order must be shipped by another person than checks the stock."], None, ""),
         (["--sentence", " "], 2, "--sentence: is empty"),
@@ -137,8 +190,16 @@ def test_json_and_every_field(context: Path, capsys: pytest.CaptureFixture[str])
             2,
             "goal.required: 'ShipOrders' is not in the schema's actions; did you mean",
         ),
-        (["--sentence", SENTENCE, "--roles", "pakcer"], 2, "goal.roles: 'pakcer' is not in the schema's roles; did you mean 'packer'?"),
-        (["--sentence", SENTENCE, "--within", "PT60D"], 2, "goal.within: 'PT60D' is not a positive ISO 8601 duration such as PT15M"),
+        (
+            ["--sentence", SENTENCE, "--roles", "pakcer"],
+            2,
+            "goal.roles: 'pakcer' is not in the schema's roles; did you mean 'packer'?",
+        ),
+        (
+            ["--sentence", SENTENCE, "--within", "PT60D"],
+            2,
+            "goal.within: 'PT60D' is not a positive ISO 8601 duration such as PT15M",
+        ),
         (["--sentence", SENTENCE, "--force", "shall"], 2, "goal.force: "),
     ],
 )
@@ -154,7 +215,10 @@ def test_what_is_refused_is_not_written(
 def test_a_persons_goal_stays_unless_told(context: Path, capsys: pytest.CaptureFixture[str]) -> None:
     context.write_text(GOAL + CONTEXT)
     assert run(["goal", "new", str(context), "--sentence", SENTENCE]) == 2
-    assert "'old_one' stands there; add --yes to replace it, or change it with gnrs goal edit" in capsys.readouterr().err
+    assert (
+        "'old_one' stands there; add --yes to replace it, or change it with gnrs goal edit"
+        in capsys.readouterr().err
+    )
     assert run(["goal", "new", str(context), "--sentence", SENTENCE, "--yes"]) == 0
     assert "in place of 'old_one'" in capsys.readouterr().out
 
@@ -167,7 +231,8 @@ def test_pools_are_not_left_to_another_goal(context: Path, capsys: pytest.Captur
 
 def test_what_import_guessed_gives_way(context: Path) -> None:
     context.write_text(
-        "# Imported\n\ngoal:  # guessed 0.30: a habit\n  id: first_goal\n  intent: Somebody must ship the order.\n\n" + CONTEXT
+        "# Imported\n\ngoal:  # guessed 0.30: a habit\n  id: first_goal\n  intent: Somebody must ship the order.\n\n"
+        + CONTEXT
     )
     assert new_goal(context, SENTENCE, {}).replaced == "first_goal"
     assert "guessed" not in context.read_text()
@@ -185,17 +250,25 @@ def test_new_changes_no_other_line(context: Path) -> None:
 
 def test_new_stands_above_the_rest_and_below_the_files_own_comment(context: Path) -> None:
     new_goal(context, SENTENCE, {})
-    head, goal, rest = CONTEXT.partition("# who")[0], f'goal:\n  id: order_received_packer_ship\n  intent: "{SENTENCE}"\n\n', CONTEXT
+    head, goal, rest = (
+        CONTEXT.partition("# who")[0],
+        f'goal:\n  id: order_received_packer_ship\n  intent: "{SENTENCE}"\n\n',
+        CONTEXT,
+    )
     assert context.read_text() == head + goal + rest.removeprefix(head)
 
 
 def test_edit_changes_its_lines_alone(context: Path) -> None:
     context.write_text(GOAL + CONTEXT)
     edit_goal(context, {"required": ["ShipOrder", "CheckStock"], "roles": ["packer"]}, ["within"])
-    expected = GOAL.replace("[ShipOrder]", "[ShipOrder, CheckStock]").replace("  within: P3D\n", "  roles: [packer]\n")
+    expected = GOAL.replace("[ShipOrder]", "[ShipOrder, CheckStock]").replace(
+        "  within: P3D\n", "  roles: [packer]\n"
+    )
     assert context.read_text() == expected + CONTEXT
     edit_goal(context, {"intent": SENTENCE})
-    expected = expected.replace(">-\n    Once an order was received,\n    it must be shipped.\n", f'"{SENTENCE}"\n')
+    expected = expected.replace(
+        ">-\n    Once an order was received,\n    it must be shipped.\n", f'"{SENTENCE}"\n'
+    )
     assert context.read_text() == expected + CONTEXT
 
 
@@ -203,7 +276,11 @@ def test_edit_changes_its_lines_alone(context: Path) -> None:
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("place", ["first", "last", "flow"])
 def test_any_layout_reads_back(ending: str, mark: str, place: str, context: Path) -> None:
-    goal = "goal: {id: old_one,\n  intent: Somebody must ship the order.}  # short\n" if place == "flow" else GOAL
+    goal = (
+        "goal: {id: old_one,\n  intent: Somebody must ship the order.}  # short\n"
+        if place == "flow"
+        else GOAL
+    )
     text = CONTEXT + "\n" + goal.rstrip() if place == "last" else goal + CONTEXT
     context.write_bytes((mark + text.replace("\n", ending)).encode())
     edit_goal(context, {"within": "P5D"})
@@ -220,12 +297,26 @@ def test_any_layout_reads_back(ending: str, mark: str, place: str, context: Path
 
 
 @pytest.mark.parametrize(
-    "odd", ["yes", "a: b", "#no", "Ümlaut “quoted”", 'say "must"', "line\u2028break", "tab\there", "- dash", "1e3", "~"]
+    "odd",
+    [
+        "yes",
+        "a: b",
+        "#no",
+        "Ümlaut “quoted”",
+        'say "must"',
+        "line\u2028break",
+        "tab\there",
+        "- dash",
+        "1e3",
+        "~",
+    ],
 )
 def test_sentences_of_any_signs_read_back(odd: str) -> None:
     text = with_goal(CONTEXT, {"id": "g", "intent": odd}, json_file=False, source="c.yaml")
     assert yaml.safe_load(text)["goal"]["intent"] == odd
-    text = with_fields(text, {"id": "g", "intent": odd, "roles": [odd]}, {"roles": [odd]}, json_file=False, source="c.yaml")
+    text = with_fields(
+        text, {"id": "g", "intent": odd, "roles": [odd]}, {"roles": [odd]}, json_file=False, source="c.yaml"
+    )
     assert yaml.safe_load(text)["goal"]["roles"] == [odd]
 
 
@@ -241,7 +332,9 @@ def test_json_is_written_as_json(context: Path) -> None:
     }
 
 
-def test_braces_and_links_are_left_alone(context: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_braces_and_links_are_left_alone(
+    context: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     braces = tmp_path / "braces.yaml"
     braces.write_text(json.dumps(yaml.safe_load(CONTEXT)))
     assert run(["goal", "new", str(braces), "--sentence", SENTENCE]) == 2
@@ -254,9 +347,12 @@ def test_braces_and_links_are_left_alone(context: Path, tmp_path: Path, capsys: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"), [([], "nothing is to be changed"), (["--clear", "intent"], "'intent' cannot be left empty")]
+    ("arguments", "says"),
+    [([], "nothing is to be changed"), (["--clear", "intent"], "'intent' cannot be left empty")],
 )
-def test_edit_says_what_it_needs(arguments: list[str], says: str, context: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_edit_says_what_it_needs(
+    arguments: list[str], says: str, context: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     context.write_text(GOAL + CONTEXT)
     assert run(["goal", "edit", str(context), *arguments]) == 2
     assert says in capsys.readouterr().err
@@ -312,12 +408,17 @@ def test_none_of_the_readings_asks_for_another_sentence(context: Path) -> None:
     readings = read(sentence, schema)
     none = len([r for r in readings.statements[0].readings if r.probability >= 0.15])
     ask = Scripted(none, SENTENCE)
-    assert settled(Goal(id="g", intent=sentence), readings, load_context(context, goalless=True), ask) == SENTENCE
+    assert (
+        settled(Goal(id="g", intent=sentence), readings, load_context(context, goalless=True), ask)
+        == SENTENCE
+    )
 
 
 def test_a_refused_sentence_may_be_said_again(context: Path) -> None:
     ask = Scripted("After an order was received, the packer must ship it within three hours.")
-    assert new_goal(context, "Contracts must be countersigned.", {}, ask=ask).goal.intent.startswith("After an order")
+    assert new_goal(context, "Contracts must be countersigned.", {}, ask=ask).goal.intent.startswith(
+        "After an order"
+    )
     assert ask.asked[0].startswith("not checkable: no act like")
 
 
@@ -333,9 +434,19 @@ def in_terminal(arguments: list[str], typed: str) -> tuple[int, str]:
     """Run gnrs at a terminal of 80 columns, with everything typed beforehand."""
     ours, theirs = pty.openpty()
     os.write(ours, typed.encode())
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "80", "TERM": "dumb", "JAX_PLATFORMS": "cpu"}
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "80",
+        "TERM": "dumb",
+        "JAX_PLATFORMS": "cpu",
+    }
     with subprocess.Popen(
-        [sys.executable, "-m", "gnrs_ppl", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
+        [sys.executable, "-m", "gnrs_ppl", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+        start_new_session=True,
     ) as process:
         os.close(theirs)
         said = b""
@@ -350,7 +461,10 @@ def in_terminal(arguments: list[str], typed: str) -> tuple[int, str]:
 
 
 def test_a_terminal_is_asked(context: Path) -> None:
-    code, said = in_terminal(["goal", "new", str(context), "--sentence", "After an order was received, it must be shipped."], "9\n3\n\n")
+    code, said = in_terminal(
+        ["goal", "new", str(context), "--sentence", "After an order was received, it must be shipped."],
+        "9\n3\n\n",
+    )
     assert code == 0, said
     assert "Who is?" in said
     assert "A number of 1 to 3" in said

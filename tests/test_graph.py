@@ -1,4 +1,5 @@
-"""The And-Or Graph of real contexts: tables equal the readable definitions, features vary, and h keeps its promise to the audit."""
+"""The And-Or Graph of real contexts: tables equal the readable definitions, features vary, and h keeps its
+promise to the audit."""
 
 from __future__ import annotations
 
@@ -55,7 +56,12 @@ def test_tables_equal_the_readable_definitions(example: AndOrGraph) -> None:
 
 
 def test_every_feature_varies_within_the_example(example: AndOrGraph) -> None:
-    phi = np.array([list(feature_vector(example.structure(p), example.facts).values()) for p in positions(example, SAMPLE)])
+    phi = np.array(
+        [
+            list(feature_vector(example.structure(p), example.facts).values())
+            for p in positions(example, SAMPLE)
+        ]
+    )
     assert (phi.std(axis=0) > 1e-3).all(), dict(zip(FEATURES, phi.std(axis=0), strict=True))
 
 
@@ -101,7 +107,10 @@ def test_greedy_choice_per_slot_is_not_optimal(example: AndOrGraph) -> None:
 def test_the_tempting_candidate_is_refused_with_its_count(example: AndOrGraph) -> None:
     context = example.facts.context
     dropped = {d.candidate: d.reason for d in ground(read_pools(context), context)[1]}
-    assert dropped["E7"] == f"0 of {context.log.events:,} rows carry channel 'email_archive'; nearest recorded: 'approval_workflow_log'"
+    assert (
+        dropped["E7"]
+        == f"0 of {context.log.events:,} rows carry channel 'email_archive'; nearest recorded: 'approval_workflow_log'"
+    )
 
 
 def test_options_are_distinct_structures(example: AndOrGraph) -> None:
@@ -111,7 +120,17 @@ def test_options_are_distinct_structures(example: AndOrGraph) -> None:
 
 
 def test_equal_candidates_merge_and_keep_both_sources() -> None:
-    pools = small.changed(small.CONTEXT, ("pools.evidence.1", {"id": "E2", "content": {"channels": ["roster_log", "checkin_log"], "operator": "at_least", "k": 1}, "sources": ["records"]}))["pools"]  # fmt: skip
+    pools = small.changed(
+        small.CONTEXT,
+        (
+            "pools.evidence.1",
+            {
+                "id": "E2",
+                "content": {"channels": ["roster_log", "checkin_log"], "operator": "at_least", "k": 1},
+                "sources": ["records"],
+            },
+        ),
+    )["pools"]
     merged = options(Pools.model_validate(pools).evidence)
     assert [(o.candidate, o.sources) for o in merged] == [("E1", ("hand", "records")), ("E3", ("hand",))]
 
@@ -123,7 +142,11 @@ def test_a_level_fills_only_what_is_open() -> None:
         {"template": "precedence", "target": "C"},
     ]
     pools = small.changed(
-        small.CONTEXT, ("pools.norm", [{"id": "N", "content": {"constraints": constraints}, "vary": {"deadline": ["P1D", "P2D"]}}])
+        small.CONTEXT,
+        (
+            "pools.norm",
+            [{"id": "N", "content": {"constraints": constraints}, "vary": {"deadline": ["P1D", "P2D"]}}],
+        ),
     )["pools"]
     first, second = options(Pools.model_validate(pools).norm)
     deadlines = [{c.target.activity: str(c.deadline) for c in o.content.constraints} for o in (first, second)]

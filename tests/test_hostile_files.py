@@ -1,4 +1,5 @@
-"""Files that no honest program wrote: refused at once, in one line that names the place, before anything is allocated."""
+"""Files that no honest program wrote: refused at once, in one line that names the place, before anything is
+allocated."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ from gnrs_ppl.models.uai import read_uai
 from gnrs_ppl.rule.files import read_rule
 
 SECONDS = 20
-"""A refusal that is not one of patterns of growth takes far less; what it replaces took minutes, or never ended."""
+"""A refusal that is not one of patterns of growth takes far less; what it replaces took minutes, or never
+ended."""
 READERS: dict[str, Callable[[Path], Any]] = {
     "context": load_context,
     "rule": read_rule,
@@ -67,8 +69,14 @@ def said(tmp_path: Path, name: str, text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ('{"rule": {"norm": {"force": "must", "force": "may"}}}', "rule.norm: 'force' stands there twice; keep one of the two"),
-        ('{"rule": {"force": "must"}, "rule": {"force": "may"}}', "'rule' stands there twice; keep one of the two"),
+        (
+            '{"rule": {"norm": {"force": "must", "force": "may"}}}',
+            "rule.norm: 'force' stands there twice; keep one of the two",
+        ),
+        (
+            '{"rule": {"force": "must"}, "rule": {"force": "may"}}',
+            "'rule' stands there twice; keep one of the two",
+        ),
         ('{"a": [0, {"b": 1, "c": 2, "\\u0062": 3}]}', "a.1: 'b' stands there twice; keep one of the two"),
     ],
 )
@@ -78,10 +86,16 @@ def test_a_key_that_stands_twice_in_json_is_refused_with_its_place(text: str, li
 
 def test_a_second_rule_does_not_turn_violations_into_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     small.write(tmp_path)
-    first, second = json.dumps(small.RULE["rule"]), json.dumps(small.changed(small.RULE["rule"], ("norm.force", "may")))
+    first, second = (
+        json.dumps(small.RULE["rule"]),
+        json.dumps(small.changed(small.RULE["rule"], ("norm.force", "may"))),
+    )
     (tmp_path / "rule.json").write_text(f'{{"rule": {first}, "rule": {second}}}')
     assert run(["audit", str(tmp_path / "context.json"), "--rule", str(tmp_path / "rule.json")]) == 2
-    assert capsys.readouterr().err == f"gnrs: {tmp_path}/rule.json: 'rule' stands there twice; keep one of the two\n"
+    assert (
+        capsys.readouterr().err
+        == f"gnrs: {tmp_path}/rule.json: 'rule' stands there twice; keep one of the two\n"
+    )
 
 
 def test_doubled_keys_of_weights_and_rows(tmp_path: Path):
@@ -106,14 +120,22 @@ def test_doubled_keys_of_weights_and_rows(tmp_path: Path):
         ("x.yaml", "a: 1.0e400\n", "a: inf is no number"),
         ("x.yaml", 'a: "\\ud800"\n', "a: half of a surrogate pair is no character"),
         ("x.yaml", "a: " + "{b: " * 60 + "1" + "}" * 60, "nested deeper than 40 levels"),
-        ("x.json", '{"a": ' + "9" * 5000 + "}", f"has 5,000 digits, more than the {DIGITS} of a whole number"),
+        (
+            "x.json",
+            '{"a": ' + "9" * 5000 + "}",
+            f"has 5,000 digits, more than the {DIGITS} of a whole number",
+        ),
         ("x.json", '{"a": -1' + "0" * 400 + "}", "has 401 digits"),
         ("x.json", '{"a": {"b": 1e400}}', "a.b: inf is no number; write a finite number"),
         ("x.json", '{"a": -Infinity}', "-Infinity is not a number JSON allows"),
         ("x.json", '{"a": ["\\udc00"]}', "a.0: half of a surrogate pair is no character"),
         ("x.json", '{"a": {"\\ud800": 1}}', "a: the key '\\ud800' is no text"),
         ("x.json", '{"a": ' + "[" * 60 + "]" * 60 + "}", "nested deeper than 40 levels"),
-        ("x.json", '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "is not readable JSON: it is nested too deep"),
+        (
+            "x.json",
+            '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}",
+            "is not readable JSON: it is nested too deep",
+        ),
     ],
 )
 def test_oddities(name: str, text: str, line: str, tmp_path: Path):
@@ -121,7 +143,10 @@ def test_oddities(name: str, text: str, line: str, tmp_path: Path):
 
 
 def test_whole_numbers_pairs_and_the_deepest_that_is_read():
-    assert parse_json('{"n": -' + "9" * DIGITS + ', "s": "\\ud83d\\ude00"}', "x") == {"n": 1 - 10**DIGITS, "s": "😀"}
+    assert parse_json('{"n": -' + "9" * DIGITS + ', "s": "\\ud83d\\ude00"}', "x") == {
+        "n": 1 - 10**DIGITS,
+        "s": "😀",
+    }
     assert parse_json("[" * 40 + "]" * 40, "x")
 
 
@@ -167,9 +192,18 @@ def test_a_file_that_knows_no_size_is_read_no_further_than_the_limit(tmp_path: P
 @pytest.mark.parametrize(
     ("edit", "field"),
     [({"temperature": value}, "temperature") for value in (0, -1, 1e308, 1e-308, True, "0.02", None, [0.02])]
-    + [({"temperature": ...}, "temperature"), ({"goals": ...}, "goals"), ({"goals": 7}, "goals"), ({"beta": ...}, "beta")]
+    + [
+        ({"temperature": ...}, "temperature"),
+        ({"goals": ...}, "goals"),
+        ({"goals": 7}, "goals"),
+        ({"beta": ...}, "beta"),
+    ]
     + [({"weights.intent_alignment": value}, "weights") for value in ("0.16", True, -0.1, 2, None)]
-    + [({"beta.language": 1.0}, "weights.intent_alignment"), ({"beta.language": ...}, "beta"), ({"temperature": 0.02}, "weights.")],
+    + [
+        ({"beta.language": 1.0}, "weights.intent_alignment"),
+        ({"beta.language": ...}, "beta"),
+        ({"temperature": 0.02}, "weights."),
+    ],
 )
 def test_weights_of_wrong_types_and_ranges(edit: dict[str, Any], field: str, tmp_path: Path):
     path = tmp_path / "w.json"
@@ -189,8 +223,12 @@ def test_weights_that_are_no_numbers(number: str, tmp_path: Path):
 # ---- years
 
 
-@pytest.mark.parametrize("moment", ["0001-01-01", "9999-12-31", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
-@pytest.mark.parametrize("field", ["channels.0.coverage.0.start", "channels.0.coverage.0.end", "end_of_observation"])
+@pytest.mark.parametrize(
+    "moment", ["0001-01-01", "9999-12-31", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]
+)
+@pytest.mark.parametrize(
+    "field", ["channels.0.coverage.0.start", "channels.0.coverage.0.end", "end_of_observation"]
+)
 def test_years_to_which_no_offset_can_be_added(moment: str, field: str, tmp_path: Path):
     path = small.write(tmp_path, small.changed(small.CONTEXT, (f"records.{field}", moment)))
     line = refused(lambda: load_context(path))
@@ -199,8 +237,13 @@ def test_years_to_which_no_offset_can_be_added(moment: str, field: str, tmp_path
 
 @pytest.mark.parametrize("year", ["1000", "9000"])
 def test_the_years_at_the_ends_are_audited(year: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    edits = (("records.channels.0.coverage.0.start", "1000-01-01"), ("records.end_of_observation", f"{year}-12-31"))
-    context = small.write(tmp_path, small.changed(small.CONTEXT, *edits), small.LOG.replace("2024-", f"{year}-"))
+    edits = (
+        ("records.channels.0.coverage.0.start", "1000-01-01"),
+        ("records.end_of_observation", f"{year}-12-31"),
+    )
+    context = small.write(
+        tmp_path, small.changed(small.CONTEXT, *edits), small.LOG.replace("2024-", f"{year}-")
+    )
     assert run(["audit", str(context), "--rule", str(tmp_path / "rule.json")]) in (0, 1)
 
 
@@ -243,10 +286,16 @@ def durations(count: int) -> list[str]:
 
 def norms(count: int) -> list[dict[str, Any]]:
     constraint = {"template": "response", "target": "CheckIn"}
-    return [{"id": f"N{n}", "content": {"constraints": [constraint | {"deadline": d}]}} for n, d in enumerate(durations(count))]
+    return [
+        {"id": f"N{n}", "content": {"constraints": [constraint | {"deadline": d}]}}
+        for n, d in enumerate(durations(count))
+    ]
 
 
-LEVELS = ("pools.norm.0", {"id": "N1", "content": {"constraints": [{"template": "existence", "target": "CheckIn"}]}})
+LEVELS = (
+    "pools.norm.0",
+    {"id": "N1", "content": {"constraints": [{"template": "existence", "target": "CheckIn"}]}},
+)
 VARIED = ("pools.norm.0.vary", {"deadline": durations(64), "count": list(range(1, 65))})
 STEPPED = [("id", "P"), ("content", small.CONTEXT["pools"]["procedure"][1]["content"])]
 
@@ -254,19 +303,36 @@ STEPPED = [("id", "P"), ("content", small.CONTEXT["pools"]["procedure"][1]["cont
 @pytest.mark.parametrize(
     ("edits", "line"),
     [
-        ([LEVELS, VARIED], f"pools: norm: 4,098 options (candidates times levels), more than the {OPTIONS} of a slot"),
-        ([("pools.norm", norms(3000))], f"pools: norm: 3,000 options (candidates times levels), more than the {OPTIONS} of a slot"),
         (
-            [("pools.norm", norms(550)), ("pools.trigger", [dict(STEPPED) | {"id": f"T{n}"} for n in range(500)])],
+            [LEVELS, VARIED],
+            f"pools: norm: 4,098 options (candidates times levels), more than the {OPTIONS} of a slot",
+        ),
+        (
+            [("pools.norm", norms(3000))],
+            f"pools: norm: 3,000 options (candidates times levels), more than the {OPTIONS} of a slot",
+        ),
+        (
+            [
+                ("pools.norm", norms(550)),
+                ("pools.trigger", [dict(STEPPED) | {"id": f"T{n}"} for n in range(500)]),
+            ],
             f"pairs of options of two slots, more than the {PAIRS_OF_OPTIONS:,} that are scored",
         ),
         ([("schema.roles", [f"r{n}" for n in range(VALUES)])], f"holds more than {VALUES:,} keys and values"),
-        ([("schema.roles", [f"r{n}" for n in range(NAMES + 1)])], f"schema.roles: holds {NAMES + 1:,} names, more than the {NAMES:,}"),
-        ([("goal.roles", [f"r{n}" for n in range(GOAL_NAMES + 1)])], f"goal.roles: holds 201 names, more than the {GOAL_NAMES} of a goal"),
+        (
+            [("schema.roles", [f"r{n}" for n in range(NAMES + 1)])],
+            f"schema.roles: holds {NAMES + 1:,} names, more than the {NAMES:,}",
+        ),
+        (
+            [("goal.roles", [f"r{n}" for n in range(GOAL_NAMES + 1)])],
+            f"goal.roles: holds 201 names, more than the {GOAL_NAMES} of a goal",
+        ),
     ],
     ids=["levels", "norms", "pairs", "values", "names", "goal"],
 )
-def test_what_would_not_fit_is_refused_before_it_is_made(edits: list[tuple[str, Any]], line: str, tmp_path: Path):
+def test_what_would_not_fit_is_refused_before_it_is_made(
+    edits: list[tuple[str, Any]], line: str, tmp_path: Path
+):
     path = small.write(tmp_path, small.changed(small.CONTEXT, *edits))
 
     def read() -> None:
@@ -278,14 +344,20 @@ def test_what_would_not_fit_is_refused_before_it_is_made(edits: list[tuple[str, 
 
 
 def test_many_yaml_keys_and_values_are_counted_not_compared(tmp_path: Path):
-    assert f"more than {VALUES:,} keys and values" in said(tmp_path, "x.yaml", "".join(f"k{n}: 1\n" for n in range(VALUES // 2)))
+    assert f"more than {VALUES:,} keys and values" in said(
+        tmp_path, "x.yaml", "".join(f"k{n}: 1\n" for n in range(VALUES // 2))
+    )
     assert f"is larger than {TEXT_BYTES:,} bytes" in said(tmp_path, "y.yaml", "a" * (TEXT_BYTES + 1))
 
 
 def test_an_unknown_name_among_as_many_as_are_taken(tmp_path: Path):
     roles = [*small.CONTEXT["schema"]["roles"], *(f"somebody{n}" for n in range(NAMES - 4))]
-    path = small.write(tmp_path, small.changed(small.CONTEXT, ("schema.roles", roles), ("goal.roles", ["waitor"])))
-    assert "goal.roles: 'waitor' is not in the schema's roles; did you mean 'waiter'?" in refused(lambda: load_context(path))
+    path = small.write(
+        tmp_path, small.changed(small.CONTEXT, ("schema.roles", roles), ("goal.roles", ["waitor"]))
+    )
+    assert "goal.roles: 'waitor' is not in the schema's roles; did you mean 'waiter'?" in refused(
+        lambda: load_context(path)
+    )
 
 
 # ---- traces
@@ -298,7 +370,10 @@ Data = dict[str, xr.Dataset]
 def traced(kernel: str = "metropolis") -> xr.DataTree:
     raw, weights = spaces.ragged(2), spaces.weights(2)
     tables = contract(build_space(**raw), weights)
-    labels = {slot: [f"{slot}{n}" for n in range(len(owners))] for slot, owners in zip(SLOTS, raw["candidates"], strict=True)}
+    labels = {
+        slot: [f"{slot}{n}" for n in range(len(owners))]
+        for slot, owners in zip(SLOTS, raw["candidates"], strict=True)
+    }
     found = run_chains(tables, chains=16, steps=12, temperature=SEARCH_TEMPERATURE, seed=0, kernel=kernel)
     return datatree(found, labels, weights, "GNRS-000")
 
@@ -344,22 +419,50 @@ def gone(group: str, *names: str) -> Callable[[Data], None]:
             "superchain: chains of one superchain that start apart",
         ),
         (assigned("posterior", "norm", put((2, 3), 77)), "norm: an option outside its pool of 3"),
-        (assigned("sample_stats", "accepted", lambda v: v.astype(np.int8) * 2), "sample_stats/accepted: holds other numbers than 0 and 1"),
-        (assigned("sample_stats", "feasible", lambda v: v.astype(np.int8) - 1), "sample_stats/feasible: holds other numbers than 0 and 1"),
-        (assigned("sample_stats", "accepted", lambda v: v & False), "accepted: a step that was refused leads elsewhere"),
-        (assigned("sample_stats", "feasible", lambda v: v ^ (np.arange(v.shape[1]) % 2 == 0)), "feasible: differs between draws"),
+        (
+            assigned("sample_stats", "accepted", lambda v: v.astype(np.int8) * 2),
+            "sample_stats/accepted: holds other numbers than 0 and 1",
+        ),
+        (
+            assigned("sample_stats", "feasible", lambda v: v.astype(np.int8) - 1),
+            "sample_stats/feasible: holds other numbers than 0 and 1",
+        ),
+        (
+            assigned("sample_stats", "accepted", lambda v: v & False),
+            "accepted: a step that was refused leads elsewhere",
+        ),
+        (
+            assigned("sample_stats", "feasible", lambda v: v ^ (np.arange(v.shape[1]) % 2 == 0)),
+            "feasible: differs between draws",
+        ),
         (gone("posterior", "norm"), "holds no posterior/norm"),
         (gone("constant_data", "weights"), "holds no constant_data/weights"),
-        (assigned("posterior", "s_search", lambda v: v + np.linspace(0, 1, v.size).reshape(v.shape)), "s_search: differs between draws"),
-        (assigned("constant_data", "weights", lambda v: v * 2), "weights: are not numbers of at least 0 that sum to one"),
+        (
+            assigned("posterior", "s_search", lambda v: v + np.linspace(0, 1, v.size).reshape(v.shape)),
+            "s_search: differs between draws",
+        ),
+        (
+            assigned("constant_data", "weights", lambda v: v * 2),
+            "weights: are not numbers of at least 0 that sum to one",
+        ),
         (assigned("constant_data", "weights", lambda v: v * np.nan), "weights: are not numbers"),
-        (assigned("posterior", "draw", lambda v: v[::-1].copy()), "draw: draws that are not numbered upwards from 0"),
-        (assigned("constant_data", "superchain", lambda v: v * 0), "superchain: chains of one superchain that start apart"),
+        (
+            assigned("posterior", "draw", lambda v: v[::-1].copy()),
+            "draw: draws that are not numbered upwards from 0",
+        ),
+        (
+            assigned("constant_data", "superchain", lambda v: v * 0),
+            "superchain: chains of one superchain that start apart",
+        ),
         (lambda data: data.update(posterior=data["posterior"].isel(chain=slice(8))), "has shape"),
     ],
 )
 def test_a_trace_that_does_not_hold_together(
-    change: Callable[[Data], None], line: str, tree: xr.DataTree, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: Callable[[Data], None],
+    line: str,
+    tree: xr.DataTree,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ):
     data = {group: tree[group].to_dataset() for group in tree.children}
     change(data)
@@ -374,7 +477,14 @@ def test_a_trace_that_does_not_hold_together(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("chains", 3), ("steps", 2), ("temperature", -1.0), ("temperature", float("nan")), ("temperature", "hot"), ("moves", '[["a"], 1]')],
+    [
+        ("chains", 3),
+        ("steps", 2),
+        ("temperature", -1.0),
+        ("temperature", float("nan")),
+        ("temperature", "hot"),
+        ("moves", '[["a"], 1]'),
+    ],
 )
 def test_attributes_that_do_not_match(name: str, value: Any, tree: xr.DataTree, tmp_path: Path):
     other = tree.copy()
@@ -388,7 +498,9 @@ def test_scores_that_the_weights_cannot_give(tree: xr.DataTree, tmp_path: Path):
 
     data = {group: tree[group].to_dataset() for group in tree.children}
     constant = data["constant_data"].drop_vars(["feature", "weights"])
-    data["constant_data"] = constant.assign_coords(feature=list(FEATURES)).assign(weights=("feature", np.full(6, 1 / 6)))
+    data["constant_data"] = constant.assign_coords(feature=list(FEATURES)).assign(
+        weights=("feature", np.full(6, 1 / 6))
+    )
     save(xr.DataTree.from_dict(data), tmp_path / "x.nc")
     load(tmp_path / "x.nc")
     data["posterior"] = data["posterior"].assign(s_search=data["posterior"]["s_search"] + 1)
@@ -454,7 +566,9 @@ def repeated_text(file: h5py.File) -> None:
         (repeated_text, "bytes of text"),
     ],
 )
-def test_hdf5_that_leads_elsewhere_or_nowhere(change: Callable[[h5py.File], None], line: str, tree: xr.DataTree, tmp_path: Path):
+def test_hdf5_that_leads_elsewhere_or_nowhere(
+    change: Callable[[h5py.File], None], line: str, tree: xr.DataTree, tmp_path: Path
+):
     path = tmp_path / "x.nc"
     save(tree, path)
     with h5py.File(path, "r+") as file:
@@ -478,9 +592,20 @@ def test_a_heap_that_hdf5_would_walk_for_ever(tree: xr.DataTree, tmp_path: Path)
 
 
 @pytest.mark.parametrize("kernel", mostly_slow(["gibbs", "informed"], but=["informed"]))
-def test_chains_that_miss_the_feasible_structures_say_so(kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_chains_that_miss_the_feasible_structures_say_so(
+    kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     """One chain of one step, from seeds of which one misses."""
-    request = ["sample", str(small.write(tmp_path)), "--out", str(tmp_path / "x.nc"), "--chains", "1", "--steps", "1"]
+    request = [
+        "sample",
+        str(small.write(tmp_path)),
+        "--out",
+        str(tmp_path / "x.nc"),
+        "--chains",
+        "1",
+        "--steps",
+        "1",
+    ]
     codes = (run([*request, "--kernel", kernel, "--seed", str(seed)]) for seed in range(12))
     assert 1 in codes
     line = capsys.readouterr().err

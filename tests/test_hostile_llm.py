@@ -65,7 +65,9 @@ LETTERS: Mapping[str, Callable[[str], str]] = {
     "backslash": lambda c: c if c.isalnum() else f"\\{c}",
 }
 """Ways to write a letter."""
-WAYS: Mapping[str, str] = {name: "".join(map(way, KEY)).removesuffix("\\n").strip() for name, way in LETTERS.items()} | {
+WAYS: Mapping[str, str] = {
+    name: "".join(map(way, KEY)).removesuffix("\\n").strip() for name, way in LETTERS.items()
+} | {
     "backwards": KEY[::-1],
     "digits": KEY.encode().hex(),
     "digits apart": KEY.encode().hex(" ").upper(),
@@ -102,7 +104,8 @@ Reply = Callable[[dict[str, str], bytes, BinaryIO], None]
 
 
 class Hostile(socketserver.ThreadingTCPServer):
-    """A server that answers with bytes; a context manager. ``asked``: first line and headers of each request."""
+    """A server that answers with bytes; a context manager. ``asked``: first line and headers of each
+    request."""
 
     daemon_threads = True
     block_on_close = False
@@ -114,7 +117,9 @@ class Hostile(socketserver.ThreadingTCPServer):
             def handle(self) -> None:
                 first = self.rfile.readline().decode().strip()
                 lines = iter(lambda: self.rfile.readline().decode().strip(), "")
-                headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+                headers = {
+                    name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
+                }
                 asked.append((first, headers))
                 with suppress(ConnectionError):  # the client may have had enough
                     reply(headers, self.rfile.read(int(headers.get("content-length", 0))), self.wfile)  # type: ignore[arg-type]
@@ -135,7 +140,9 @@ class Hostile(socketserver.ThreadingTCPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def model(self, cache: Cache | None = None, costs: Costs | None = None, **changes: Any) -> OpenAIModel:
-        return OpenAIModel(replace(Settings(f"{self.address}/v1", timeout=20.0, retries=0), **changes), cache, costs)
+        return OpenAIModel(
+            replace(Settings(f"{self.address}/v1", timeout=20.0, retries=0), **changes), cache, costs
+        )
 
 
 def http(content: bytes, *headers: str, status: str = "200 OK") -> bytes:
@@ -158,7 +165,9 @@ def void(_: object) -> None:
 
 
 def request(number: int = 0, **changes: Any) -> Request[Any]:
-    return replace(Request("judge", (Message("user", f"Say something about task {number}."),), max_tokens=100), **changes)
+    return replace(
+        Request("judge", (Message("user", f"Say something about task {number}."),), max_tokens=100), **changes
+    )
 
 
 def one(server: Hostile, **changes: Any) -> Answer[Any]:
@@ -168,14 +177,22 @@ def one(server: Hostile, **changes: Any) -> Answer[Any]:
 
 def shows_the_key(text: str) -> list[str]:
     """The ways in which a text holds the key, or a good part of it."""
-    ways = [name for name, written_so in WAYS.items() if written_so[:24] in text or json.dumps(written_so)[1:25] in text]
+    ways = [
+        name
+        for name, written_so in WAYS.items()
+        if written_so[:24] in text or json.dumps(written_so)[1:25] in text
+    ]
     return ways + ["organization"] * (ORGANIZATION[:12] in text) + ["otherwise"] * (redacted(text) != text)
 
 
 def told(error: Exception) -> str:
     """All that a traceback can tell, but for the variables of the test."""
     assert error.__traceback__ is not None
-    return "".join(traceback.TracebackException(type(error), error, error.__traceback__.tb_next, capture_locals=True).format())
+    return "".join(
+        traceback.TracebackException(
+            type(error), error, error.__traceback__.tb_next, capture_locals=True
+        ).format()
+    )
 
 
 # redaction
@@ -198,7 +215,9 @@ def test_a_key_is_found_in_every_coding(way: str) -> None:
 
 @QUICK
 @given(
-    st.lists(st.sampled_from(sorted(set(LETTERS) - {"capital", "backslash"})), min_size=len(KEY), max_size=len(KEY)),
+    st.lists(
+        st.sampled_from(sorted(set(LETTERS) - {"capital", "backslash"})), min_size=len(KEY), max_size=len(KEY)
+    ),
     st.text(" .,;!?", max_size=5),
     st.text(".,;!?", max_size=5),
 )
@@ -221,11 +240,15 @@ def test_short_words_and_no_words_are_no_secrets() -> None:
     for key in ("", "scripted", "EMPTY", "answer", "7"):
         assert redacted(text, {"OPENAI_API_KEY": key}) == text
     assert redacted("token-abc123 it is", {"OPENAI_API_KEY": "token-abc123"}) == f"{LABEL} it is"
-    assert redacted("see pa:ss99word", {"HTTPS_PROXY": "http://me:pa%3Ass99word@host:1"}) == "see [HTTPS_PROXY]"
+    assert (
+        redacted("see pa:ss99word", {"HTTPS_PROXY": "http://me:pa%3Ass99word@host:1"}) == "see [HTTPS_PROXY]"
+    )
     assert redacted("x", {"HTTPS_PROXY": "http://[::1"}) == "x"
 
 
-@pytest.mark.parametrize("unit", ["a", " a", "\\", "%25", "&amp;", "\\u0073", "\\u005c", "ä", "ſ", KEY[:11] + "=", "key " + KEY])
+@pytest.mark.parametrize(
+    "unit", ["a", " a", "\\", "%25", "&amp;", "\\u0073", "\\u005c", "ä", "ſ", KEY[:11] + "=", "key " + KEY]
+)
 def test_long_answers_are_cleaned(unit: str) -> None:
     text = unit * (2**17 // len(unit))  # hours for whatever is not linear
     assert redacted(text) == text.replace(KEY, LABEL)
@@ -256,7 +279,9 @@ def echoing(headers: dict[str, str], body: bytes, out: BinaryIO) -> None:
         "message": {"role": KEY, "content": text, "refusal": None, "reasoning_content": KEY, "annotations": [ORGANIZATION]},
     }  # fmt: skip
     usage = {"prompt_tokens": 20, "completion_tokens": 20, KEY: KEY}
-    content = json.dumps(echo | {"choices": [choice], "model": f"model {KEY} {coded()} of {ORGANIZATION}", "usage": usage}).encode()
+    content = json.dumps(
+        echo | {"choices": [choice], "model": f"model {KEY} {coded()} of {ORGANIZATION}", "usage": usage}
+    ).encode()
     echoed = [
         f"X-Echo: {headers['authorization']}",
         f"Set-Cookie: key={KEY}",
@@ -301,7 +326,9 @@ def test_a_marked_key_stays_out_of_every_artefact(
         assert run([*arguments[:-1], str(tmp_path / "again"), "--json"]) == 0  # from the cache
         assert KEY in server.asked[0][1]["authorization"]
         assert server.asked[0][1]["openai-organization"] == ORGANIZATION
-    artefacts = {str(file): file.read_bytes().decode("latin-1") for file in tmp_path.rglob("*") if file.is_file()}
+    artefacts = {
+        str(file): file.read_bytes().decode("latin-1") for file in tmp_path.rglob("*") if file.is_file()
+    }
     streams = capfd.readouterr()
     artefacts |= {"stdout": streams.out, "stderr": streams.err, "log": caplog.text}
     assert len(artefacts) > 8
@@ -312,7 +339,9 @@ def test_a_marked_key_stays_out_of_every_artefact(
 @pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 408, 409, 422, 429, 500, 503, 599])
 def test_no_error_quotes_the_key(status: int, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    body = json.dumps({"error": {"message": " ".join(WAYS.values()), "type": KEY, "code": KEY, "param": [ORGANIZATION]}})
+    body = json.dumps(
+        {"error": {"message": " ".join(WAYS.values()), "type": KEY, "code": KEY, "param": [ORGANIZATION]}}
+    )
     for content in (body, body.replace(KEY, WAYS["json"]), KEY, "<p>" + WAYS["decimal entity"]):
         headers = (f"Location: https://{KEY}.example/", f"WWW-Authenticate: {KEY}", f"Content-Type: {KEY}")
         with (
@@ -355,7 +384,9 @@ def test_keys_stored_by_an_earlier_version_stay_in_its_file(tmp_path: Path) -> N
     with Hostile(says(completion())) as server, Cache(tmp_path / "c") as cache:
         ask(server.model(cache), [request()])
         connection = sqlite3.connect(tmp_path / "c")
-        connection.execute("UPDATE answers SET reply = replace(reply, '\"m\"', ?)", (json.dumps(f"m {WAYS['json']}"),))
+        connection.execute(
+            "UPDATE answers SET reply = replace(reply, '\"m\"', ?)", (json.dumps(f"m {WAYS['json']}"),)
+        )
         connection.commit()
         connection.close()
         (answer,) = ask(server.model(cache), [request()])
@@ -429,7 +460,9 @@ def test_long_answers_are_broken_off() -> None:
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "gzip, gzip", "x-gzip", "GZIP"])
 def test_compressed_answers_are_refused_unread(coding: str) -> None:
-    pack = {"deflate": zlib.compress, "gzip, gzip": lambda data: gzip.compress(gzip.compress(data))}.get(coding, gzip.compress)
+    pack = {"deflate": zlib.compress, "gzip, gzip": lambda data: gzip.compress(gzip.compress(data))}.get(
+        coding, gzip.compress
+    )
     bomb = pack(b" " * 10**7 + completion())
     with Hostile(says(bomb, f"Content-Encoding: {coding}")) as server:
         answer = one(server)
@@ -475,7 +508,9 @@ def test_proxies_see_neither_key_nor_prompt(monkeypatch: pytest.MonkeyPatch) -> 
             monkeypatch.setenv("https_proxy", broken)
             with pytest.raises(InputError) as caught:
                 one(server, base_url="https://server.example/v1")
-            assert str(caught.value).startswith("environment: HTTPS_PROXY: is no proxy that can be used; name one like")
+            assert str(caught.value).startswith(
+                "environment: HTTPS_PROXY: is no proxy that can be used; name one like"
+            )
             assert "pa99word" not in "".join(traceback.format_exception(caught.value))
 
 
@@ -513,9 +548,12 @@ def test_absurd_counts_are_not_believed_and_the_limit_holds(stated: str, tmp_pat
         assert {(answer.text, answer.usage, answer.cost) for answer in good} == {(TEXT, None, None)}
         assert {answer.error.kind for answer in answers if answer.error} == {"max_cost"}
         assert len(server.asked) == len(good) == costs.unpriced
-        # each call counts for what we count ourselves: a token for each byte sent, and all the answer may have
+        # each call counts for what we count ourselves: a token for each byte sent, and all the answer may
+        # have
         bound = costs.possible / len(good)
-        assert PRICES["gpt-4o-mini"].cost(Usage(40, 100)) < bound < PRICES["gpt-4o-mini"].cost(Usage(200, 250))
+        assert (
+            PRICES["gpt-4o-mini"].cost(Usage(40, 100)) < bound < PRICES["gpt-4o-mini"].cost(Usage(200, 250))
+        )
         assert costs.known == 0
         assert costs.possible <= 0.0005 < costs.possible + bound + 1e-12
         again = ask(server.model(cache, Costs(0.0)), asked[:1])[0]
@@ -561,7 +599,9 @@ FILLERS = (
 def test_the_guard_refuses_marks_that_join_nothing() -> None:
     """Two or 2,500 of them, at any blank of texts that it accepts."""
     held = Path(__file__).parent / "data_paraphrases" / "paraphrases.yaml"
-    texts = [(i["structure"], i["text"]) for i in yaml.safe_load(held.read_text()) if i["kind"] == "paraphrase"]
+    texts = [
+        (i["structure"], i["text"]) for i in yaml.safe_load(held.read_text()) if i["kind"] == "paraphrase"
+    ]
     kept = [(goal, text) for goal, text in texts if not not_kept(written()[goal], text, lexicon_of(goal))]
     assert len(kept) >= 9
     for number, (goal, text) in enumerate(kept):
@@ -574,4 +614,6 @@ def test_the_guard_refuses_marks_that_join_nothing() -> None:
                 assert not_kept(written()[goal], padded, lexicon_of(goal)), (filler, place, count)
     goal, text = kept[0]
     assert not_kept(written()[goal], text + "," * 2500, lexicon_of(goal))
-    assert not_kept(written()[goal], text + "," * 10**7, lexicon_of(goal)) == [f"not in the rule: more than {LONGEST:,} characters"]
+    assert not_kept(written()[goal], text + "," * 10**7, lexicon_of(goal)) == [
+        f"not in the rule: more than {LONGEST:,} characters"
+    ]

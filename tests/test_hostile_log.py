@@ -1,4 +1,5 @@
-"""Event logs that used to be misread without a word: each is read as it stands, refused in one line, or counted aloud."""
+"""Event logs that used to be misread without a word: each is read as it stands, refused in one line, or
+counted aloud."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def read(folder: Path, content: str | bytes, name: str = "log.csv", **records: A
 
 
 def column(log: EventLog, name: str = "activity") -> list[Any]:
-    return [row[0] for row in log.connection.execute(f'SELECT "{name}" FROM events ORDER BY event_id').fetchall()]
+    return [
+        row[0] for row in log.connection.execute(f'SELECT "{name}" FROM events ORDER BY event_id').fetchall()
+    ]
 
 
 def parquet(path: Path, select: str) -> Path:
@@ -44,11 +47,15 @@ class TestRows:
     """What stands in the file is what is read; every row is accounted for."""
 
     def test_an_apostrophe_is_no_quote(self, tmp_path: Path) -> None:
-        rows = [f"a,'tis {i},2024-01-01,x\n" for i in range(40)] + [f"a,boys {i}',2024-01-01,x\n" for i in range(46)]
+        rows = [f"a,'tis {i},2024-01-01,x\n" for i in range(40)] + [
+            f"a,boys {i}',2024-01-01,x\n" for i in range(46)
+        ]
         log = read(tmp_path, HEADER + "".join(rows))
         assert log.events == 86
         assert column(log)[0] == "'tis 0"
-        assert log.findings == ("the file's 86 rows: 86 events; its cells are parted by commas, its text is UTF-8",)
+        assert log.findings == (
+            "the file's 86 rows: 86 events; its cells are parted by commas, its text is UTF-8",
+        )
 
     def test_nothing_is_a_comment(self, tmp_path: Path) -> None:
         assert read(tmp_path, HEADER + ROW + "#7,A,2024-01-01,x\n").events == 2
@@ -57,7 +64,9 @@ class TestRows:
 
     def test_two_exports_joined(self, tmp_path: Path) -> None:
         assert read(tmp_path, HEADER + ROW * 30 + ROW.replace("\n", "\r\n") * 4).events == 34
-        with pytest.raises(InputError, match="row 31 holds 5 cells, the header 4; mend the row; a cell with commas, quotes"):
+        with pytest.raises(
+            InputError, match="row 31 holds 5 cells, the header 4; mend the row; a cell with commas, quotes"
+        ):
             read(tmp_path, HEADER + ROW * 30 + "a,A,2024-01-01,x,clerk\n" * 4)
 
     def test_blank_lines_are_counted(self, tmp_path: Path) -> None:
@@ -65,7 +74,9 @@ class TestRows:
         assert log.findings[0].startswith("the file's 6 rows: 2 events, 3 blank lines, 1 without a case id;")
 
     @pytest.mark.parametrize("lost", ["row <> 2", "row % 2 = 0"])
-    def test_a_reader_that_loses_rows_is_found_out(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
+    def test_a_reader_that_loses_rows_is_found_out(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
+    ) -> None:
         scan = table._Csv.scan
 
         def losing(self: Any, positions: Any) -> tuple[str, dict[str, str]]:
@@ -76,7 +87,9 @@ class TestRows:
         with pytest.raises(InputError, match="its 5 rows are not the [24] events that were read"):
             read(tmp_path, HEADER + ROW * 5)
 
-    @pytest.mark.parametrize(("delimiter", "name"), [(",", "commas"), (";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")])
+    @pytest.mark.parametrize(
+        ("delimiter", "name"), [(",", "commas"), (";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")]
+    )
     def test_the_delimiter_is_that_of_the_header(self, tmp_path: Path, delimiter: str, name: str) -> None:
         rest = ("," if delimiter == ";" else ";") * 9
         log = read(tmp_path, (HEADER + ROW.replace("A", "A@")).replace(",", delimiter).replace("@", rest))
@@ -85,10 +98,14 @@ class TestRows:
 
     def test_a_header_that_could_be_parted_in_two_ways(self, tmp_path: Path) -> None:
         with pytest.raises(
-            InputError, match="its header line holds commas and semicolons, so what parts the cells is unclear; put column names"
+            InputError,
+            match="its header line holds commas and semicolons, so what parts the cells is unclear; put column names",
         ):
             read(tmp_path, "case_id;activity;timestamp;channel;amount, EUR\n")
-        assert read(tmp_path, 'case_id;activity;timestamp;channel;"amount, EUR"\na;A;2024-01-01;x;1\n').events == 1
+        assert (
+            read(tmp_path, 'case_id;activity;timestamp;channel;"amount, EUR"\na;A;2024-01-01;x;1\n').events
+            == 1
+        )
 
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
     def test_every_line_end(self, tmp_path: Path, end: str) -> None:
@@ -102,7 +119,9 @@ class TestRows:
 
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
     def test_encodings(self, tmp_path: Path, encoding: str) -> None:
-        assert column(read(tmp_path, (HEADER + ROW.replace("A", "Prüfen 中🙂")).encode(encoding))) == ["Prüfen 中🙂"]
+        assert column(read(tmp_path, (HEADER + ROW.replace("A", "Prüfen 中🙂")).encode(encoding))) == [
+            "Prüfen 中🙂"
+        ]
 
     @pytest.mark.parametrize(
         ("content", "line"),
@@ -128,7 +147,9 @@ class TestRows:
         with pytest.raises(InputError, match="holds a line longer than 8,388,608 characters"):
             read(tmp_path, gzip.compress(HEADER.encode() + b"A" * 10_000_000, 1))
         monkeypatch.setattr(table, "MAX_BYTES", 2_000_000)
-        with pytest.raises(InputError, match="holds more than 2,000,000 bytes of text; give the log in parts"):
+        with pytest.raises(
+            InputError, match="holds more than 2,000,000 bytes of text; give the log in parts"
+        ):
             read(tmp_path, gzip.compress(HEADER.encode() + ROW.encode() * 1_000_000, 1))
         monkeypatch.setattr(table, "MAX_ROWS", 9)
         with pytest.raises(InputError, match="holds more than 9 rows"):
@@ -140,9 +161,13 @@ class TestRows:
 class TestPaths:
     """The named file and nothing else."""
 
-    @pytest.mark.parametrize("name", ["[ab]", "*", "?", "role=admin", "~", "file:", "http:", "a'b", "$path", "a;b"])
+    @pytest.mark.parametrize(
+        "name", ["[ab]", "*", "?", "role=admin", "~", "file:", "http:", "a'b", "$path", "a;b"]
+    )
     @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-    def test_a_folder_is_read_as_it_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, suffix: str) -> None:
+    def test_a_folder_is_read_as_it_is_named(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, suffix: str
+    ) -> None:
         monkeypatch.chdir(tmp_path)
         for folder, role in (("a", "wrong"), (name, "clerk")):
             Path(folder).mkdir()
@@ -150,7 +175,9 @@ class TestPaths:
                 Path(folder) / "l.parquet",
                 f"SELECT 'a' AS case_id, 'A' AS activity, '2024-01-01' AS timestamp, 'x' AS channel, '{role}' AS role",
             )
-            (Path(folder) / "l.csv").write_text(f"case_id,activity,timestamp,channel,role\na,A,2024-01-01,x,{role}\n")
+            (Path(folder) / "l.csv").write_text(
+                f"case_id,activity,timestamp,channel,role\na,A,2024-01-01,x,{role}\n"
+            )
         log = read_log(Path(name) / f"l{suffix}", RecordLayer())
         assert column(log, "role") == ["clerk"]
         assert log.fingerprint == hashlib.sha256((Path(name) / f"l{suffix}").read_bytes()).hexdigest()
@@ -160,14 +187,26 @@ class TestPaths:
         (tmp_path / "l1.csv").write_text(HEADER + ROW.replace("A", "wrong"))
         assert column(read(tmp_path, HEADER + ROW, name)) == ["A"]
 
-    def test_a_role_out_of_a_folder_name_changes_no_verdict(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_role_out_of_a_folder_name_changes_no_verdict(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         context = small.write(tmp_path, rule=small.changed(small.RULE, ("rule.scope", {"roles": ["waiter"]})))
         told = []
         for folder in ("plain", "role=admin"):
             (tmp_path / folder).mkdir()
             (tmp_path / folder / "log.csv").write_text(small.LOG)
             assert (
-                run(["audit", str(context), "--rule", str(tmp_path / "rule.json"), "--log", str(tmp_path / folder / "log.csv"), "--csv"])
+                run(
+                    [
+                        "audit",
+                        str(context),
+                        "--rule",
+                        str(tmp_path / "rule.json"),
+                        "--log",
+                        str(tmp_path / folder / "log.csv"),
+                        "--csv",
+                    ]
+                )
                 == 1
             )
             told.append(capsys.readouterr().out)
@@ -181,7 +220,15 @@ class TestPaths:
         with pytest.raises(InputError, match="cannot be read"):
             read_log(tmp_path / ("x" * 300), RecordLayer())
 
-    @pytest.mark.parametrize("damage", [lambda b: b[:-6] + bytes([b[-6] ^ 1]) + b[-5:], lambda b: b[:-9], lambda b: b[:40] + b"\xff" * 9 + b[49:], lambda b: b + b"x"])  # fmt: skip
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            lambda b: b[:-6] + bytes([b[-6] ^ 1]) + b[-5:],
+            lambda b: b[:-9],
+            lambda b: b[:40] + b"\xff" * 9 + b[49:],
+            lambda b: b + b"x",
+        ],
+    )
     def test_a_damaged_gzip(self, tmp_path: Path, damage: Any) -> None:
         whole = gzip.compress((HEADER + "".join(f"a,A{i},2024-01-01,x\n" for i in range(500))).encode())
         assert read(tmp_path, whole, "l.csv.gz").events == 500
@@ -190,7 +237,10 @@ class TestPaths:
             read(tmp_path, damage(whole), "l.csv.gz")
 
     def test_a_damaged_parquet_names_the_file_that_was_given(self, tmp_path: Path) -> None:
-        path = parquet(tmp_path / "l.parquet", "SELECT 'a' AS case_id, 'A' AS activity, '2024-01-01' AS timestamp, 'x' AS channel")
+        path = parquet(
+            tmp_path / "l.parquet",
+            "SELECT 'a' AS case_id, 'A' AS activity, '2024-01-01' AS timestamp, 'x' AS channel",
+        )
         path.write_bytes(path.read_bytes()[:-9])
         with pytest.raises(InputError, match="l.parquet: is not readable Parquet") as error:
             read_log(path, RecordLayer())
@@ -238,7 +288,12 @@ class TestHeaders:
             read_log(parquet(tmp_path / "l.parquet", f"{base}, 'r' AS \"Role\""), RecordLayer())
         with pytest.raises(InputError, match="resource: holds STRUCT.* where text is needed"):
             read_log(parquet(tmp_path / "l.parquet", f"{base}, {{'a': 1}} AS resource"), RecordLayer())
-        log = read_log(parquet(tmp_path / "l.parquet", f"SELECT {{'b': 1}} AS kinds, {base[7:]}, 7 AS value, [1] AS note"), RecordLayer())
+        log = read_log(
+            parquet(
+                tmp_path / "l.parquet", f"SELECT {{'b': 1}} AS kinds, {base[7:]}, 7 AS value, [1] AS note"
+            ),
+            RecordLayer(),
+        )
         assert column(log, "value") == ["7"]
 
 
@@ -249,16 +304,24 @@ class TestValues:
     def test_an_offset_that_is_none(self, tmp_path: Path, cell: str) -> None:
         line = rf"offset: row 1: offset '{cell.replace('+', '[+]')}' is not like \+01:00; write offsets as \+01:00 or Z, at most 14 hours"
         with pytest.raises(InputError, match=line):
-            read(tmp_path, f"case_id,activity,timestamp,channel,offset\na,A,2024-01-01T10:00:00,x,{cell}\n", offset="+01:00")
+            read(
+                tmp_path,
+                f"case_id,activity,timestamp,channel,offset\na,A,2024-01-01T10:00:00,x,{cell}\n",
+                offset="+01:00",
+            )
         with pytest.raises(InputError, match="row 1: (offset|timestamp) .* is not"):
             read(tmp_path, f"{HEADER}a,A,2024-01-01T10:00:00{cell},x\n", offset="+01:00")
 
     def test_two_offsets_that_differ(self, tmp_path: Path) -> None:
         header = "case_id,activity,timestamp,channel,offset\n"
         with pytest.raises(
-            InputError, match=r"row 2: offset '\+02:00' contradicts timestamp '2024-01-01T10:00:00\+01:00'; correct one of the two"
+            InputError,
+            match=r"row 2: offset '\+02:00' contradicts timestamp '2024-01-01T10:00:00\+01:00'; correct one of the two",
         ):
-            read(tmp_path, f"{header}a,A,2024-01-01T10:00:00Z,x,+00:00\na,A,2024-01-01T10:00:00+01:00,x,+02:00\n")
+            read(
+                tmp_path,
+                f"{header}a,A,2024-01-01T10:00:00Z,x,+00:00\na,A,2024-01-01T10:00:00+01:00,x,+02:00\n",
+            )
 
     def test_names_that_differ_in_what_nobody_sees(self, tmp_path: Path) -> None:
         cells = ["Open", "Open\t", "\u00a0Open ", "open", "Op\u200ben", "Close"]
@@ -271,12 +334,12 @@ class TestValues:
             "they count as different",
         )
 
-    @pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "DATE"])
+    @pytest.mark.parametrize(
+        "kind", ["TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "DATE"]
+    )
     @pytest.mark.parametrize("sign", ["", "-"])
     def test_infinity_is_no_instant(self, tmp_path: Path, kind: str, sign: str) -> None:
-        rows = (
-            f"SELECT unnest([{kind} '2024-01-01', {kind} '{sign}infinity']) AS timestamp, 'a' AS case_id, 'A' AS activity, 'x' AS channel"
-        )
+        rows = f"SELECT unnest([{kind} '2024-01-01', {kind} '{sign}infinity']) AS timestamp, 'a' AS case_id, 'A' AS activity, 'x' AS channel"
         with pytest.raises(InputError, match=f"row 2: timestamp '{sign}infinity' is not ISO 8601"):
             read_log(parquet(tmp_path / "l.parquet", rows), RecordLayer(offset=0))
 
@@ -289,7 +352,9 @@ class TestValues:
             ("2024-01-02T00:00:00", "2024-01-01"),
         ],
     )
-    def test_coverage_that_ends_before_it_starts(self, tmp_path: Path, start: str, end: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_coverage_that_ends_before_it_starts(
+        self, tmp_path: Path, start: str, end: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         (tmp_path / "log.csv").write_text(HEADER + ROW)
         channel = {"name": "roster_log", "coverage": [{"start": start, "end": end}]}
         context = small.write(tmp_path, small.changed(small.CONTEXT, ("records.channels.0", channel)))
@@ -298,7 +363,9 @@ class TestValues:
         assert said.count("\n") == 1
 
     def test_coverage_of_a_day_is_no_reversal(self) -> None:
-        RecordLayer.model_validate({"channels": [{"name": "x", "coverage": [{"start": "2024-01-01", "end": "2024-01-01"}]}]})
+        RecordLayer.model_validate(
+            {"channels": [{"name": "x", "coverage": [{"start": "2024-01-01", "end": "2024-01-01"}]}]}
+        )
 
     @pytest.mark.parametrize("year", ["0001", "9999"])
     def test_moments_at_the_ends_of_time(self, year: str) -> None:
@@ -308,7 +375,8 @@ class TestValues:
     def test_the_end_of_observation(self, tmp_path: Path) -> None:
         text = HEADER + "".join(f"a,A,2024-01-0{day}T23:30:00+01:00,x\n" for day in (1, 2, 3))
         with pytest.raises(
-            InputError, match="records.end_of_observation: 2023-12-31 lies before the first event, at 2024-01-01 22:30:00 UTC"
+            InputError,
+            match="records.end_of_observation: 2023-12-31 lies before the first event, at 2024-01-01 22:30:00 UTC",
         ):
             read(tmp_path, text, end_of_observation="2023-12-31", offset="+01:00")
         log = read(tmp_path, text, end_of_observation="2024-01-02", offset="+01:00")

@@ -1,4 +1,5 @@
-"""Names in a hand-written rule that no row has: slips of the pen are refused, declared names without rows are told."""
+"""Names in a hand-written rule that no row has: slips of the pen are refused, declared names without rows
+are told."""
 
 from __future__ import annotations
 
@@ -51,21 +52,30 @@ SLIPS: dict[str, tuple[tuple[str, Any], str]] = {
 """What stands wrong in the rule, and what is said of it; the log alone decides, no schema is there."""
 
 
-def audit(folder: Path, *edits: tuple[str, Any], context: dict[str, Any] | None = None, options: tuple[str, ...] = ()) -> int:
+def audit(
+    folder: Path,
+    *edits: tuple[str, Any],
+    context: dict[str, Any] | None = None,
+    options: tuple[str, ...] = (),
+) -> int:
     small.write(folder, context or small.CONTEXT, LOG, small.changed(small.RULE, *edits))
     records = [str(folder / "context.json")] if context else ["--log", str(folder / "log.csv")]
     return run(["audit", *records, "--rule", str(folder / "rule.json"), *options])
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-def test_a_name_that_no_row_has_is_refused(slip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_that_no_row_has_is_refused(
+    slip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     edit, says = SLIPS[slip]
     assert audit(tmp_path, edit) == 3
     assert capsys.readouterr() == ("", f"gnrs: not checkable: {says}; --allow-unrecorded insists\n")
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-def test_whoever_insists_gets_a_finding(slip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_whoever_insists_gets_a_finding(
+    slip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     edit, says = SLIPS[slip]
     assert audit(tmp_path, edit, options=("--allow-unrecorded", "--json")) in (0, 1)
     assert f"{says.split(';')[0]}; nothing declares it" in json.loads(capsys.readouterr().out)["findings"]
@@ -75,9 +85,18 @@ def test_whoever_insists_gets_a_finding(slip: str, tmp_path: Path, capsys: pytes
     ("edit", "says"),
     [
         (("rule.trigger.act", "StartShft"), "trigger: channel 'roster_log' cannot record 'StartShft'"),
-        (("rule.trigger.channel", "roster_lgo"), "trigger: 'roster_lgo' is none of the 2 durable channels; nearest: 'roster_log'"),
-        (("rule.norm.constraints.0.target", "ChekIn"), "norm.constraints[0].target: 0 of 2 evidence channels can record 'ChekIn'; nearest"),
-        (("rule.norm.constraints.0.unless", "Excuze"), "norm.constraints[0].unless: 0 of 2 evidence channels can record 'Excuze'; nearest"),
+        (
+            ("rule.trigger.channel", "roster_lgo"),
+            "trigger: 'roster_lgo' is none of the 2 durable channels; nearest: 'roster_log'",
+        ),
+        (
+            ("rule.norm.constraints.0.target", "ChekIn"),
+            "norm.constraints[0].target: 0 of 2 evidence channels can record 'ChekIn'; nearest",
+        ),
+        (
+            ("rule.norm.constraints.0.unless", "Excuze"),
+            "norm.constraints[0].unless: 0 of 2 evidence channels can record 'Excuze'; nearest",
+        ),
         (
             ("rule.norm.constraints.0.after", {"act": "Reviev", "channel": "roster_log"}),
             "norm.constraints[0].after: channel 'roster_log' cannot record 'Reviev'",
@@ -92,10 +111,30 @@ def test_an_act_that_no_channel_can_record_stays_refused(
         assert says in capsys.readouterr().err
 
 
-def test_a_correlation_key_that_no_row_has_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    small.write(tmp_path, log=small.LOG, rule=small.changed(small.RULE, ("rule.norm.constraints.0.correlate", "same_object")))
-    assert run(["audit", "--log", str(tmp_path / "log.csv"), "--rule", str(tmp_path / "rule.json"), "--allow-unrecorded"]) == 3
-    assert "(same_object): 0 of 4 rows of 'StartShift' in roster_log carry an object" in capsys.readouterr().err
+def test_a_correlation_key_that_no_row_has_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.write(
+        tmp_path,
+        log=small.LOG,
+        rule=small.changed(small.RULE, ("rule.norm.constraints.0.correlate", "same_object")),
+    )
+    assert (
+        run(
+            [
+                "audit",
+                "--log",
+                str(tmp_path / "log.csv"),
+                "--rule",
+                str(tmp_path / "rule.json"),
+                "--allow-unrecorded",
+            ]
+        )
+        == 3
+    )
+    assert (
+        "(same_object): 0 of 4 rows of 'StartShift' in roster_log carry an object" in capsys.readouterr().err
+    )
 
 
 DECLARED = small.changed(
@@ -110,14 +149,26 @@ DECLARED = small.changed(
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
-        (("rule.scope", {"roles": ["waiter", "owner"]}), "scope.roles: 0 of 5 rows carry role 'owner'; it is declared"),
-        (("rule.scope", {"locations": ["cellar"]}), "scope.locations: 0 of 5 rows carry location 'cellar'; it is declared"),
-        (("rule.scope", {"objects": ["night"]}), "scope.objects: 0 of 5 rows carry object 'night'; it is declared"),
+        (
+            ("rule.scope", {"roles": ["waiter", "owner"]}),
+            "scope.roles: 0 of 5 rows carry role 'owner'; it is declared",
+        ),
+        (
+            ("rule.scope", {"locations": ["cellar"]}),
+            "scope.locations: 0 of 5 rows carry location 'cellar'; it is declared",
+        ),
+        (
+            ("rule.scope", {"objects": ["night"]}),
+            "scope.objects: 0 of 5 rows carry object 'night'; it is declared",
+        ),
         (
             ("rule.scope", {"roles": ["manager"]}),
             "scope.roles: 0 of 2 rows of 'StartShift' in roster_log carry role 'manager'; 2 of all 5 rows do",
         ),
-        (("rule.norm.bearer", {"role": "owner"}), "norm.bearer.role: 0 of 5 rows carry role 'owner'; it is declared"),
+        (
+            ("rule.norm.bearer", {"role": "owner"}),
+            "norm.bearer.role: 0 of 5 rows carry role 'owner'; it is declared",
+        ),
         (
             ("rule.norm.constraints.0.target", "SignIn"),
             "norm.constraints[0].target.activity: 0 of 5 rows carry activity 'SignIn'; it is declared",
@@ -135,16 +186,27 @@ def test_a_declared_name_without_rows_is_a_finding(
     assert says in json.loads(capsys.readouterr().out)["findings"]
 
 
-def test_scope_of_a_rule_that_starts_with_the_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scope_of_a_rule_that_starts_with_the_case(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """No trigger row is filtered, and the text would name the place all the same."""
-    edits = (("rule.trigger", {}), ("rule.norm.bearer", {"role": "waiter"}), ("rule.scope", {"locations": ["cellar"]}))
+    edits = (
+        ("rule.trigger", {}),
+        ("rule.norm.bearer", {"role": "waiter"}),
+        ("rule.scope", {"locations": ["cellar"]}),
+    )
     small.write(tmp_path, log="\n".join(line.replace("location", "value", 1) for line in LOG.splitlines()))
     (tmp_path / "rule.json").write_text(json.dumps(small.changed(small.RULE, *edits)))
     assert run(["audit", "--log", str(tmp_path / "log.csv"), "--rule", str(tmp_path / "rule.json")]) == 3
-    assert "scope.locations: 0 of 5 rows carry location 'cellar'; no location is recorded or declared" in capsys.readouterr().err
+    assert (
+        "scope.locations: 0 of 5 rows carry location 'cellar'; no location is recorded or declared"
+        in capsys.readouterr().err
+    )
 
 
-def test_a_declared_act_that_never_happened_is_violated_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_declared_act_that_never_happened_is_violated_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     edits = (("rule.norm.constraints.0.target", "SignIn"), ("rule.norm.constraints.0.unless", ...))
     assert audit(tmp_path, *edits, context=DECLARED, options=("--json",)) == 1
     found = json.loads(capsys.readouterr().out)
@@ -152,7 +214,10 @@ def test_a_declared_act_that_never_happened_is_violated_everywhere(tmp_path: Pat
 
 
 def test_names_that_rows_have_are_no_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    edit = ("rule.scope", {"roles": ["waiter", "cook"], "locations": ["restaurant", "kitchen"], "objects": ["early", "late"]})
+    edit = (
+        "rule.scope",
+        {"roles": ["waiter", "cook"], "locations": ["restaurant", "kitchen"], "objects": ["early", "late"]},
+    )
     assert audit(tmp_path, edit, options=("--json",)) in (0, 1)
     found = json.loads(capsys.readouterr().out)["findings"]
     assert sum(f.startswith("the file's 5 rows: 5 events;") for f in found) == 1
@@ -160,20 +225,55 @@ def test_names_that_rows_have_are_no_finding(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_the_function_refuses_and_insists_too(tmp_path: Path) -> None:
-    context = gnrs.load_context(small.write(tmp_path, log=LOG, rule=small.changed(small.RULE, ("rule.scope", {"roles": ["clerc"]}))))
+    context = gnrs.load_context(
+        small.write(tmp_path, log=LOG, rule=small.changed(small.RULE, ("rule.scope", {"roles": ["clerc"]})))
+    )
     rule = read_rule(tmp_path / "rule.json").rule
     with pytest.raises(gnrs.Refused, match=r"scope\.roles: 0 of 5 rows carry role 'clerc'"):
         gnrs.audit(rule, context)
-    assert "scope.roles: 0 of 5 rows carry role 'clerc'; nothing declares it" in gnrs.audit(rule, context, allow_unrecorded=True).findings
+    assert (
+        "scope.roles: 0 of 5 rows carry role 'clerc'; nothing declares it"
+        in gnrs.audit(rule, context, allow_unrecorded=True).findings
+    )
 
 
-def test_a_drafted_rule_travels_to_a_log_without_its_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What a rule file declares is declared: a later log in which nobody checks in is violated, not refused."""
+def test_a_drafted_rule_travels_to_a_log_without_its_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a rule file declares is declared: a later log in which nobody checks in is violated, not
+    refused.
+    """
     small.write(tmp_path, small.CONTEXT, small.LOG)
-    assert run(["draft", str(tmp_path / "context.json"), "--chains", "8", "--steps", "50", "--out", str(tmp_path / "out")]) == 0
+    assert (
+        run(
+            [
+                "draft",
+                str(tmp_path / "context.json"),
+                "--chains",
+                "8",
+                "--steps",
+                "50",
+                "--out",
+                str(tmp_path / "out"),
+            ]
+        )
+        == 0
+    )
     rows = [line for line in small.LOG.splitlines() if ",CheckIn," not in line]
     (tmp_path / "later.csv").write_text("\n".join(rows) + "\n")
     capsys.readouterr()
-    assert run(["audit", "--rule", str(tmp_path / "out" / "rule.json"), "--log", str(tmp_path / "later.csv"), "--json"]) == 1
+    assert (
+        run(
+            [
+                "audit",
+                "--rule",
+                str(tmp_path / "out" / "rule.json"),
+                "--log",
+                str(tmp_path / "later.csv"),
+                "--json",
+            ]
+        )
+        == 1
+    )
     findings = json.loads(capsys.readouterr().out)["findings"]
     assert any("carry activity 'CheckIn'; it is declared" in line for line in findings)

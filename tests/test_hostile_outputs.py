@@ -1,5 +1,5 @@
-"""What is written and how the program ends: places refused before any work, folders whole or known to be half, one writer at a time,
-one line and a code of its own for whatever goes wrong.
+"""What is written and how the program ends: places refused before any work, folders whole or known to be
+half, one writer at a time, one line and a code of its own for whatever goes wrong.
 """
 
 from __future__ import annotations
@@ -31,12 +31,21 @@ FILES = [("rule.txt", b"new"), ("rule.json", b"{}"), ("draft.json", b"{}")]
 
 
 def trials(work: str, folder: Path, *numbers: int) -> Any:
-    done = subprocess.run([sys.executable, WRITERS, work, folder, *map(str, numbers)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, WRITERS, work, folder, *map(str, numbers)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return json.loads(done.stdout)
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def never(*_: Any, **__: Any) -> None:
@@ -95,9 +104,16 @@ VERBS = {
 }
 
 
-@pytest.mark.parametrize(("made", "verb", "line"), [(made, verb, line) for made, verbs, line in PLACES for verb in verbs])
+@pytest.mark.parametrize(
+    ("made", "verb", "line"), [(made, verb, line) for made, verbs, line in PLACES for verb in verbs]
+)
 def test_other_places_are_refused_before_any_work(
-    made: Callable[[Path], Any], verb: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    made: Callable[[Path], Any],
+    verb: str,
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     write(tmp_path)
     out = tmp_path / "o"
@@ -117,32 +133,47 @@ def test_devices_are_refused(device: str, tmp_path: Path, capsys: pytest.Capture
     before = os.lstat(device)
     for arguments in (["sample", str(write(tmp_path)), "--out", device], ["fit", "--out", device]):
         assert run(arguments) == 2
-        assert capsys.readouterr().err == f"gnrs: {device}: is a device, pipe or socket, not a file; name another place to write to\n"
+        assert (
+            capsys.readouterr().err
+            == f"gnrs: {device}: is a device, pipe or socket, not a file; name another place to write to\n"
+        )
     with pytest.raises(InputError, match="is a device"):
         write_all(Path("/dev"), [(Path(device).name, b"")])
     assert (os.lstat(device).st_ino, os.lstat(device).st_mode) == (before.st_ino, before.st_mode)
 
 
 @pytest.mark.parametrize("out", ["log.csv", "context.json", "linked.csv"])
-def test_what_is_read_is_not_written_over(out: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_read_is_not_written_over(
+    out: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     context = write(tmp_path)
     os.link(tmp_path / "log.csv", tmp_path / "linked.csv")
     before = content(tmp_path)
     assert run(["sample", str(context), "--out", str(tmp_path / out)]) == 2
-    assert capsys.readouterr().err == f"gnrs: {tmp_path / out}: is read by this command; name another place to write to\n"
+    assert (
+        capsys.readouterr().err
+        == f"gnrs: {tmp_path / out}: is read by this command; name another place to write to\n"
+    )
     assert content(tmp_path) == before
 
 
-def test_weights_do_not_take_the_name_of_their_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_weights_do_not_take_the_name_of_their_draws(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["fit", "--out", str(tmp_path / "posterior.json")]) == 2
     assert "is the name of the draws that go beside the weights; choose another" in capsys.readouterr().err
 
 
-def test_an_experiment_does_not_settle_among_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_experiment_does_not_settle_among_other_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "main").mkdir()
     (tmp_path / "main" / "main.c").write_text("int main")
     assert run(["experiment", "main", "--out", str(tmp_path)]) == 2
-    assert f"{tmp_path}/main: holds 'main.c', which no experiment wrote; name a new folder with --out" in capsys.readouterr().err
+    assert (
+        f"{tmp_path}/main: holds 'main.c', which no experiment wrote; name a new folder with --out"
+        in capsys.readouterr().err
+    )
     assert content(tmp_path) == {"main/main.c": b"int main"}
 
 
@@ -151,7 +182,10 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path, capsys: pytest.Capture
     context, out = write(tmp_path), tmp_path / "locked"
     out.mkdir(0o500)
     assert run(["draft", str(context), "--out", str(out / "x")]) == 2
-    assert capsys.readouterr().err == f"gnrs: {out}/x: cannot be written (Permission denied); name a folder you may write to\n"
+    assert (
+        capsys.readouterr().err
+        == f"gnrs: {out}/x: cannot be written (Permission denied); name a folder you may write to\n"
+    )
 
 
 # ---- all or nothing
@@ -176,14 +210,19 @@ def test_of_two_writers_one_wins_whole_and_the_other_says_so(tmp_path: Path) -> 
     for turn, (codes, state) in enumerate(found):
         assert codes in ([0, 2], [2, 0], [0, 0])
         assert state in [2 * turn + k for k in (0, 1) if codes[k] == 0]
-        assert turn % 2 == 0 or (codes, state) == ([0, 2], 2 * turn), "the second came while the first was half way"
+        assert turn % 2 == 0 or (codes, state) == ([0, 2], 2 * turn), (
+            "the second came while the first was half way"
+        )
 
 
 def test_what_fails_half_way_puts_the_old_files_back(tmp_path: Path) -> None:
     """The last file cannot be replaced: it is immutable where the system lets us, else its folder is full."""
     write_all(tmp_path, [(name, b"old") for name, _ in FILES], manifest=True)
     before, last = content(tmp_path), tmp_path / FILES[-1][0]
-    if shutil.which("chattr") is None or subprocess.run(["chattr", "+i", last], capture_output=True, check=False).returncode:
+    if (
+        shutil.which("chattr") is None
+        or subprocess.run(["chattr", "+i", last], capture_output=True, check=False).returncode
+    ):
         pytest.skip("no file can be made immutable here")
     try:
         for manifest in (True, False):
@@ -220,7 +259,10 @@ def test_leftovers_of_kills_go_when_they_are_old(tmp_path: Path) -> None:
         (tmp_path / name / "x").write_text("x")
         os.utime(tmp_path / name, (time.time() - age,) * 2)
     write_all(tmp_path, FILES)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".gnrs-new", *sorted(name for name, _ in FILES)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".gnrs-new",
+        *sorted(name for name, _ in FILES),
+    ]
 
 
 # ---- readers
@@ -241,14 +283,18 @@ def audited(rule: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, s
     return code, said.out, said.err
 
 
-def test_a_rule_edited_by_hand_is_audited_with_a_finding(drafted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rule_edited_by_hand_is_audited_with_a_finding(
+    drafted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, out, _ = audited(drafted / "rule.json", capsys)
     plain = json.loads(out)
     assert (code, [f for f in plain["findings"] if "changed" in f]) == (1, [])
     (drafted / "rule.json").write_text(json.dumps(RULE) + "\n")
     code, out, _ = audited(drafted / "rule.json", capsys)
     assert code == 1
-    assert json.loads(out) == plain | {"findings": ["rule.json was changed after it was drafted", *plain["findings"]]}
+    assert json.loads(out) == plain | {
+        "findings": ["rule.json was changed after it was drafted", *plain["findings"]]
+    }
     (drafted / MANIFEST).unlink()
     assert json.loads(audited(drafted / "rule.json", capsys)[1]) == plain
 
@@ -257,14 +303,21 @@ DOUBLED = b'{"files": {}, "writing": ["rule.json"], "writing": []}'
 
 
 @pytest.mark.parametrize("said", [b"", b"{", b"[]", b'{"files": 1}', b"\xff", b"[" * 100_000, DOUBLED])
-def test_a_manifest_that_is_none_is_refused(said: bytes, drafted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_manifest_that_is_none_is_refused(
+    said: bytes, drafted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (drafted / MANIFEST).write_bytes(said)
     code, out, error = audited(drafted / "rule.json", capsys)
     assert (code, out) == (2, "")
-    assert error == f"gnrs: {drafted / MANIFEST}: is no manifest of files written here; delete it, or name another folder\n"
+    assert (
+        error
+        == f"gnrs: {drafted / MANIFEST}: is no manifest of files written here; delete it, or name another folder\n"
+    )
 
 
-def test_a_pipe_in_the_place_of_a_rule_is_not_opened(drafted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_in_the_place_of_a_rule_is_not_opened(
+    drafted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (drafted / "rule.json").unlink()
     os.mkfifo(drafted / "rule.json")
     code, out, error = audited(drafted / "rule.json", capsys)
@@ -273,7 +326,9 @@ def test_a_pipe_in_the_place_of_a_rule_is_not_opened(drafted: Path, capsys: pyte
 
 
 @pytest.mark.parametrize("name", ["rule.json", "x.nc", "weights.json"])
-def test_readers_refuse_what_is_half_written(name: str, drafted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_readers_refuse_what_is_half_written(
+    name: str, drafted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (drafted / MANIFEST).write_text(json.dumps({"state": "half", "files": {name: ""}, "writing": [name]}))
     (drafted / name).touch()
     context = str(drafted.parent / "context.json")
@@ -333,22 +388,33 @@ def test_an_unexpected_error_is_70_with_a_report(
         assert form not in text + line
 
 
-def test_without_a_folder_for_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_folder_for_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     monkeypatch.setattr(import_module("gnrs_ppl.audit.files"), "audit_files", fails(ValueError("x")))
     assert run(["audit", "--rule", "x"]) == 70
-    assert capsys.readouterr().err == "gnrs: unexpected ValueError: x; this is a fault of the program; no report could be written\n"
+    assert (
+        capsys.readouterr().err
+        == "gnrs: unexpected ValueError: x; this is a fault of the program; no report could be written\n"
+    )
 
 
 # ---- streams and surroundings
 
 
-def gnrs(*arguments: object, under: str = "", cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def gnrs(
+    *arguments: object, under: str = "", cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
     """The command as a shell starts it, with redirections."""
     command = f'exec "$0" -m gnrs_ppl "$@" {under}'
     return subprocess.run(
-        ["sh", "-c", command, sys.executable, *map(str, arguments)], capture_output=True, check=False, cwd=cwd, env=os.environ | environment
+        ["sh", "-c", command, sys.executable, *map(str, arguments)],
+        capture_output=True,
+        check=False,
+        cwd=cwd,
+        env=os.environ | environment,
     )
 
 
@@ -356,19 +422,30 @@ def gnrs(*arguments: object, under: str = "", cwd: Path | None = None, **environ
 def audit(tmp_path: Path) -> list[object]:
     """An audit that finds violations, by somebody whose name no ASCII has."""
     log = LOG.replace("bob", "Zoé😀")
-    return ["audit", write(tmp_path, changed(CONTEXT, ("goal.intent", "–")), log), "--rule", tmp_path / "rule.json"]
+    return [
+        "audit",
+        write(tmp_path, changed(CONTEXT, ("goal.intent", "–")), log),
+        "--rule",
+        tmp_path / "rule.json",
+    ]
 
 
 @pytest.mark.parametrize("form", ["--limit=3", "--json"])
 def test_a_full_standard_output(form: str, audit: list[object]) -> None:
     done = gnrs(*audit, form, under=">/dev/full")
     assert done.returncode == 2
-    assert done.stderr == b"gnrs: output: cannot be written (No space left on device); make room, then run it again\n"
+    assert (
+        done.stderr
+        == b"gnrs: output: cannot be written (No space left on device); make room, then run it again\n"
+    )
 
 
 def test_closed_standard_output(audit: list[object]) -> None:
     done = gnrs(*audit, under=">&-")
-    assert (done.returncode, done.stderr) == (2, b"gnrs: standard output: is closed; direct it to a file or /dev/null\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"gnrs: standard output: is closed; direct it to a file or /dev/null\n",
+    )
 
 
 def test_closed_standard_error(audit: list[object]) -> None:
@@ -383,7 +460,9 @@ def test_a_reader_that_goes_away_is_no_violation(audit: list[object]) -> None:
     for form in ("--limit=3", "--json"):
         reader, writer = os.pipe()
         os.close(reader)
-        with subprocess.Popen([sys.executable, "-m", "gnrs_ppl", *map(str, audit), form], stdout=writer, stderr=subprocess.PIPE) as child:
+        with subprocess.Popen(
+            [sys.executable, "-m", "gnrs_ppl", *map(str, audit), form], stdout=writer, stderr=subprocess.PIPE
+        ) as child:
             os.close(writer)
             assert child.communicate()[1] == b""
         assert child.returncode == 141
@@ -407,8 +486,15 @@ def test_a_current_folder_that_is_gone(audit: list[object], tmp_path: Path) -> N
     script = tmp_path / "gnrs"  # with -c Python itself looks for modules in that folder, and 3.13 fails
     script.write_text("from gnrs_ppl.cli import main\nmain()\n")
     command = f'cd {gone}; rmdir {gone}; exec "$0" "$@"'
-    done = subprocess.run(["sh", "-c", command, sys.executable, script, *map(str, audit)], capture_output=True, text=True, check=False)
-    line = "gnrs: the current folder: cannot be found (No such file or directory); change to one that exists\n"
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, script, *map(str, audit)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    line = (
+        "gnrs: the current folder: cannot be found (No such file or directory); change to one that exists\n"
+    )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
 

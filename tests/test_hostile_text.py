@@ -1,4 +1,5 @@
-"""Text of people, logs and files that would steer a terminal, a spreadsheet or a reader of JSON, through every verb and every form."""
+"""Text of people, logs and files that would steer a terminal, a spreadsheet or a reader of JSON, through
+every verb and every form."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ RULE = renamed(small.RULE) | {"title": EVIL}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A context, a rule and a log whose every free cell is hostile; the log also has a channel that nobody declared."""
+    """A context, a rule and a log whose every free cell is hostile; the log also has a channel that nobody
+    declared."""
     folder = tmp_path_factory.mktemp("hostile")
     small.write(folder, CONTEXT, rule=RULE)
     head, *rows = list(csv.reader(io.StringIO(small.LOG)))
@@ -124,8 +126,15 @@ def test_a_draft(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["goal"]["intent"] == CONTEXT["goal"]["intent"]
     for name in ("rule.txt", "rule.json", "draft.json"):
         assert not RAW.search((folder / "drafted" / name).read_text(encoding="utf-8")), name
-    assert json.loads((folder / "drafted" / "draft.json").read_text())["goal"]["intent"] == CONTEXT["goal"]["intent"]
-    out(["audit", "--rule", str(folder / "drafted" / "rule.json"), "--log", str(folder / "log.parquet")], capsys, (0, 1))
+    assert (
+        json.loads((folder / "drafted" / "draft.json").read_text())["goal"]["intent"]
+        == CONTEXT["goal"]["intent"]
+    )
+    out(
+        ["audit", "--rule", str(folder / "drafted" / "rule.json"), "--log", str(folder / "log.parquet")],
+        capsys,
+        (0, 1),
+    )
 
 
 def test_a_run_and_its_diagnosis(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,11 +147,16 @@ def test_a_run_and_its_diagnosis(folder: Path, capsys: pytest.CaptureFixture[str
     out(request, capsys)
     tree = load(trace)
     # no glyph of any font shows a control character: drawn raw, it would be a warning
-    tree.attrs |= {"moves": json.dumps([f"{EVIL[1:30]}$\\frac$ {move}" for move in json.loads(tree.attrs["moves"])]), "goal": EVIL}
+    tree.attrs |= {
+        "moves": json.dumps([f"{EVIL[1:30]}$\\frac$ {move}" for move in json.loads(tree.attrs["moves"])]),
+        "goal": EVIL,
+    }
     save(tree, trace)
     told = out(["diagnose", str(trace), "--plots", str(folder / "plots")], capsys, (0, 1))
     assert "\\x1b[2J" in told
-    assert next(iter(json.loads(out(["diagnose", str(trace), "--json"], capsys, (0, 1)))["acceptance"])).startswith(EVIL[1:30])
+    assert next(
+        iter(json.loads(out(["diagnose", str(trace), "--json"], capsys, (0, 1)))["acceptance"])
+    ).startswith(EVIL[1:30])
 
 
 def test_goals(capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,7 +165,15 @@ def test_goals(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["draft {}", "audit {} --rule {}", "audit --rule {} --log {}", "diagnose {}", "experiment {}", "draft --kernel {}"]
+    "line",
+    [
+        "draft {}",
+        "audit {} --rule {}",
+        "audit --rule {} --log {}",
+        "diagnose {}",
+        "experiment {}",
+        "draft --kernel {}",
+    ],
 )
 def test_error_lines(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([part.replace("{}", EVIL) for part in line.split()]) == 2
@@ -167,7 +189,9 @@ def test_error_lines(line: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_table_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
     from gnrs_ppl.terminal import console
 
-    table = tables.ResultTable("t", EVIL, EVIL, (tables.Column(EVIL), tables.Column("value", 2)), [(EVIL, -9.5), ("+5.74", None)])
+    table = tables.ResultTable(
+        "t", EVIL, EVIL, (tables.Column(EVIL), tables.Column("value", 2)), [(EVIL, -9.5), ("+5.74", None)]
+    )
     tables.show(table, console(200))
     told = capsys.readouterr().out
     assert "[bold]b[/bold] :smile:" in told
@@ -210,7 +234,12 @@ def test_nothing_raw_is_visible_and_nothing_readable_is_lost(text: str) -> None:
         assert visible(text) == text
 
 
-@given(st.recursive(st.one_of(TEXT, st.integers(), st.booleans(), st.none()), lambda inner: st.dictionaries(TEXT, inner, max_size=4)))
+@given(
+    st.recursive(
+        st.one_of(TEXT, st.integers(), st.booleans(), st.none()),
+        lambda inner: st.dictionaries(TEXT, inner, max_size=4),
+    )
+)
 @example({EVIL: EVIL})
 @example("\ud800\U000e0041")
 def test_json_reads_back(data: Any) -> None:
@@ -232,16 +261,35 @@ def test_csv_gives_every_row_back(rows: list[list[Any]]) -> None:
             if not isinstance(before, str):
                 assert cell == ("" if before is None else str(before))
             else:
-                assert re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", cell) or cell[:1] not in ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\n")
+                assert re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", cell) or cell[:1] not in (
+                    "=",
+                    "+",
+                    "-",
+                    "@",
+                    "＝",
+                    "＋",
+                    "－",
+                    "＠",
+                    "\n",
+                )
 
 
 def test_terminals_are_written_to_in_one_place() -> None:
-    """No part makes a console, a text or JSON in Unicode of its own (progress bars and spinners say only our words)."""
+    """No part makes a console, a text or JSON in Unicode of its own (progress bars and spinners say only our
+    words)."""
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Text", "Console"):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("Text", "Console")
+            ):
                 stderr = any(keyword.arg == "stderr" for keyword in node.keywords)
                 assert stderr or path.name == "terminal.py", f"{path}:{node.lineno}"
-            if isinstance(node, ast.Attribute) and node.attr == "writer" and getattr(node.value, "id", "") == "csv":
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr == "writer"
+                and getattr(node.value, "id", "") == "csv"
+            ):
                 # table.py and staging.py write copies of a log that DuckDB alone reads
                 assert path.name in ("safe_text.py", "table.py", "staging.py"), f"{path}:{node.lineno}"

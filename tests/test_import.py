@@ -50,7 +50,9 @@ def write_csv(path: Path, rows: list[dict[str, str]]) -> Path:
 
 
 def write_json_lines(path: Path, rows: list[dict[str, str]]) -> Path:
-    path.write_text("".join(json.dumps({key: value for key, value in row.items() if value}) + "\n" for row in rows))
+    path.write_text(
+        "".join(json.dumps({key: value for key, value in row.items() if value}) + "\n" for row in rows)
+    )
     return path
 
 
@@ -115,7 +117,12 @@ def test_a_csv_file_becomes_a_context_that_works_at_once(tmp_path: Path) -> None
         "noun": "shipping of the order",
         "roles": ["clerk"],
     }
-    assert Counter(event[3] for event in events_of(tmp_path / "out")) == {"Ann": 24, "Bob": 12, "Sue": 8, None: 4}
+    assert Counter(event[3] for event in events_of(tmp_path / "out")) == {
+        "Ann": 24,
+        "Bob": 12,
+        "Sue": 8,
+        None: 4,
+    }
     text = (tmp_path / "out" / "context.yaml").read_text()
     assert text.count("guessed 0") + text.count("guessed 1") == sum(done.guesses.values())
 
@@ -138,7 +145,8 @@ def test_the_same_log_in_any_format_gives_the_same_context(tmp_path: Path) -> No
 
 def test_rows_that_cannot_be_used_are_listed(tmp_path: Path) -> None:
     source = write_csv(
-        tmp_path / "desk.csv", [*ROWS, ROWS[0] | {"case_id": ""}, ROWS[0] | {"timestamp": "soon"}, ROWS[0] | {"activity": ""}]
+        tmp_path / "desk.csv",
+        [*ROWS, ROWS[0] | {"case_id": ""}, ROWS[0] | {"timestamp": "soon"}, ROWS[0] | {"activity": ""}],
     )
     with source.open("a") as file:
         file.write("C1,decide\n\n")
@@ -166,7 +174,9 @@ def test_a_second_import_keeps_what_was_changed(tmp_path: Path) -> None:
     done = import_source(source, tmp_path / "out", update=True)
     assert set(done.kept) == {"schema.actions.Order Shipped.phrase", "records.channels.desk.closed_world"}
     made = context_of(tmp_path / "out")
-    assert [a.get("phrase") for a in made["schema"]["actions"] if a["name"] in ("Order Shipped", "close file")] == [
+    assert [
+        a.get("phrase") for a in made["schema"]["actions"] if a["name"] in ("Order Shipped", "close file")
+    ] == [
         "close the file",
         "hand over the parcel",
     ]
@@ -178,8 +188,14 @@ def test_a_second_import_keeps_what_was_changed(tmp_path: Path) -> None:
 
 
 def test_times_of_other_countries(tmp_path: Path) -> None:
-    assert read_times(["03/04/2024 10:00", "25/04/2024 11:30"]).written["03/04/2024 10:00"] == "2024-04-03T10:00:00"
-    assert read_times(["03/04/2024 1:05 PM", "04/25/2024 11:30 AM"]).written["03/04/2024 1:05 PM"] == "2024-03-04T13:05:00"
+    assert (
+        read_times(["03/04/2024 10:00", "25/04/2024 11:30"]).written["03/04/2024 10:00"]
+        == "2024-04-03T10:00:00"
+    )
+    assert (
+        read_times(["03/04/2024 1:05 PM", "04/25/2024 11:30 AM"]).written["03/04/2024 1:05 PM"]
+        == "2024-03-04T13:05:00"
+    )
     assert not read_times(["03/04/2024"]).sure
     assert read_times(["1714000000", "2019/11/03 01:11:19.000", "24 Mar 2024", "soon", "31.02.2024"]).written == {
         "1714000000": "2024-04-24T23:06:40+00:00", "2019/11/03 01:11:19.000": "2019-11-03T01:11:19", "24 Mar 2024": "2024-03-24", "soon": None, "31.02.2024": None,
@@ -199,7 +215,11 @@ def test_times_of_other_countries(tmp_path: Path) -> None:
     [
         ("check ticket", "check the ticket", "check of the ticket"),
         ("Confirmation of receipt", "confirm the receipt", "confirmation of the receipt"),
-        ("T02 Check confirmation of receipt", "check the confirmation of receipt", "check of the confirmation of receipt"),
+        (
+            "T02 Check confirmation of receipt",
+            "check the confirmation of receipt",
+            "check of the confirmation of receipt",
+        ),
         ("package delivered", "deliver the package", "delivery of the package"),
         ("Blood test", "carry out the blood test", "blood test"),
         ("Payment", "pay", "payment"),
@@ -278,7 +298,13 @@ def columns_of(folder: Path) -> tuple[int, dict[str, int]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["textbook/running-example.xes", "real/receipt.xes.gz", "real/roadtraffic100traces.xes", "messy/10_orders.xes.gz"]
+    "name",
+    [
+        "textbook/running-example.xes",
+        "real/receipt.xes.gz",
+        "real/roadtraffic100traces.xes",
+        "messy/10_orders.xes.gz",
+    ],
 )
 def test_xes_against_a_plain_pass_over_the_elements(name: str, tmp_path: Path) -> None:
     path = shared(name)
@@ -287,7 +313,9 @@ def test_xes_against_a_plain_pass_over_the_elements(name: str, tmp_path: Path) -
     events = cases = 0
     for trace in ElementTree.fromstring(data).iter():
         if trace.tag.endswith("trace"):
-            own = [child.get("key") for child in trace if not child.tag.endswith("event") and child.get("value")]
+            own = [
+                child.get("key") for child in trace if not child.tag.endswith("event") and child.get("value")
+            ]
             found = [event for event in trace if event.tag.endswith("event")]
             cases += bool(found)
             events += len(found)
@@ -300,7 +328,9 @@ def test_xes_against_a_plain_pass_over_the_elements(name: str, tmp_path: Path) -
     assert {key: events - nulls[key] for key in filled} == dict(filled)
 
 
-@pytest.mark.parametrize("name", ["textbook/running-example.csv", "textbook/patients.csv.gz", "real/traffic_fines.csv.gz"])
+@pytest.mark.parametrize(
+    "name", ["textbook/running-example.csv", "textbook/patients.csv.gz", "real/traffic_fines.csv.gz"]
+)
 def test_csv_against_a_count_with_the_csv_module(name: str, tmp_path: Path) -> None:
     path = shared(name)
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
@@ -315,7 +345,8 @@ def test_csv_against_a_count_with_the_csv_module(name: str, tmp_path: Path) -> N
 
 
 def test_an_imported_log_is_the_one_made_by_hand(tmp_path: Path) -> None:
-    """Receipt as tools/convert_logs.py writes it, and as it is imported: the same event table, so the same verdict of any rule."""
+    """Receipt as tools/convert_logs.py writes it, and as it is imported: the same event table, so the same
+    verdict of any rule."""
     path = shared("real/receipt.xes.gz")
     import_source(path, tmp_path / "receipt")
     rows = []
@@ -326,14 +357,24 @@ def test_an_imported_log_is_the_one_made_by_hand(tmp_path: Path) -> None:
                 if event.tag.endswith("event"):
                     cells = {child.get("key"): child.get("value") or "" for child in event}
                     group = cells.get("org:group", "")
-                    rows.append({"case_id": case or "", "activity": cells["concept:name"], "timestamp": cells["time:timestamp"], "resource": cells.get("org:resource", ""), "role": "" if group == "EMPTY" else group})  # fmt: skip
+                    rows.append(
+                        {
+                            "case_id": case or "",
+                            "activity": cells["concept:name"],
+                            "timestamp": cells["time:timestamp"],
+                            "resource": cells.get("org:resource", ""),
+                            "role": "" if group == "EMPTY" else group,
+                        }
+                    )
     write_csv(tmp_path / "by-hand.csv", rows)
     context = str(tmp_path / "receipt" / "context.yaml")
     made = gnrs.load_context(context)
     by_hand = gnrs.context.RecordLayer(constants={"channel": "receipt"}, channels=made.records.channels)
     logs = [made.log, gnrs.read_log(tmp_path / "by-hand.csv", by_hand)]
     columns = 'case_id, activity, "timestamp", resource, role, channel'
-    tables = [log.connection.execute(f"SELECT {columns} FROM events ORDER BY event_id").fetchall() for log in logs]
+    tables = [
+        log.connection.execute(f"SELECT {columns} FROM events ORDER BY event_id").fetchall() for log in logs
+    ]
     assert tables[0] == tables[1]
 
 
@@ -344,7 +385,9 @@ BOMB = "<!DOCTYPE log [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;
 
 def test_what_xes_leaves_out_is_told(tmp_path: Path) -> None:
     text = XES.format(
-        "", EVENT + '<list key="many"><values><string key="one" value="1"><int key="in" value="2"/></string></values></list><string/>'
+        "",
+        EVENT
+        + '<list key="many"><values><string key="one" value="1"><int key="in" value="2"/></string></values></list><string/>',
     )
     text = text.replace("</log>", f"<event>{EVENT}</event><trace/></log>")
     (tmp_path / "log.xes").write_text(text)
@@ -377,7 +420,9 @@ BAD = {
     "not.parquet": b"PAR1 nothing PAR1",
     "bomb.xes": XES.format(BOMB, EVENT.replace("pay", "&b;")).encode(),
     "bomb16.xes": XES.format(BOMB, EVENT).replace("1.0", "1.0").encode("utf-16"),
-    "outside.xes": XES.format('<!DOCTYPE log [<!ENTITY a SYSTEM "file:///etc/hostname">]>', EVENT.replace("pay", "&a;")).encode(),
+    "outside.xes": XES.format(
+        '<!DOCTYPE log [<!ENTITY a SYSTEM "file:///etc/hostname">]>', EVENT.replace("pay", "&a;")
+    ).encode(),
     "dtd.xes": XES.format('<!DOCTYPE log SYSTEM "http://example.org/log.dtd">', EVENT).encode(),
     "undeclared.xes": XES.format("", EVENT.replace("pay", "&nbsp;")).encode(),
     "torn.xes": XES.format("", EVENT).encode()[:-30],
@@ -399,7 +444,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_one_line_and_nothing_written(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line_and_nothing_written(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / name).write_bytes(BAD[name])
     assert run(["import", str(tmp_path / name), "--out", str(tmp_path / "out")]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
@@ -442,15 +489,19 @@ def write_ocel_xml(path: Path) -> Path:
     for what in ("object", "event"):
         holder = ElementTree.SubElement(root, f"{what}s")
         for entry in OCEL[f"{what}s"]:
-            one = ElementTree.SubElement(holder, what, {key: entry[key] for key in ("id", "type", "time") if key in entry})
+            one = ElementTree.SubElement(
+                holder, what, {key: entry[key] for key in ("id", "type", "time") if key in entry}
+            )
             attributes = ElementTree.SubElement(one, "attributes")
             for value in entry.get("attributes", []):
-                ElementTree.SubElement(attributes, "attribute", {key: value[key] for key in ("name", "time") if key in value}).text = str(
-                    value["value"]
-                )
+                ElementTree.SubElement(
+                    attributes, "attribute", {key: value[key] for key in ("name", "time") if key in value}
+                ).text = str(value["value"])
             ties = ElementTree.SubElement(one, "objects")
             for tie in entry.get("relationships", []):
-                ElementTree.SubElement(ties, "relationship", {"object-id": tie["objectId"], "qualifier": tie["qualifier"]})
+                ElementTree.SubElement(
+                    ties, "relationship", {"object-id": tie["objectId"], "qualifier": tie["qualifier"]}
+                )
     path.write_bytes(ElementTree.tostring(root))
     return path
 
@@ -478,7 +529,8 @@ def write_ocel_sqlite(path: Path) -> Path:
                 if entry["id"] != "a0" or entry["time"] < "2024-02":
                     at = entry.get("time") or value.get("time")
                     db.execute(
-                        f'INSERT INTO {table} (ocel_id, ocel_time, "{value["name"]}") VALUES (?, ?, ?)', (entry["id"], at, value["value"])
+                        f'INSERT INTO {table} (ocel_id, ocel_time, "{value["name"]}") VALUES (?, ?, ?)',
+                        (entry["id"], at, value["value"]),
                     )
             for tie in entry.get("relationships", []):
                 db.execute(
@@ -492,9 +544,17 @@ def write_ocel_sqlite(path: Path) -> Path:
 
 def test_ocel_in_three_formats_gives_the_same_context(tmp_path: Path) -> None:
     contexts, events = [], []
-    for name, write in (("log.json", write_ocel_json), ("log.xml", write_ocel_xml), ("log.sqlite", write_ocel_sqlite)):
+    for name, write in (
+        ("log.json", write_ocel_json),
+        ("log.xml", write_ocel_xml),
+        ("log.sqlite", write_ocel_sqlite),
+    ):
         done = import_source(write(tmp_path / name), tmp_path / f"{name}-out")
-        assert (done.read, done.rows, done.reasons) == (20, 18, {"a second event of the same id": 1, "its objects lead to no 'orders'": 1})
+        assert (done.read, done.rows, done.reasons) == (
+            20,
+            18,
+            {"a second event of the same id": 1, "its objects lead to no 'orders'": 1},
+        )
         assert any("6 references of objects to objects that are not there" in line for line in done.said)
         assert any("'pay order'" in line for line in done.said)
         text = (tmp_path / f"{name}-out" / "context.yaml").read_text().partition("\n")[2]
@@ -534,16 +594,26 @@ def test_order_management_has_the_rows_of_the_converter(tmp_path: Path) -> None:
     )
     db.close()
     done = import_source(path, tmp_path / "out", case="orders")
-    rows = duckdb.sql(f"""SELECT "case:id"::VARCHAR, "ocel:id" FROM read_parquet('{tmp_path / "out" / "events.parquet"}')""").fetchall()
+    rows = duckdb.sql(
+        f"""SELECT "case:id"::VARCHAR, "ocel:id" FROM read_parquet('{tmp_path / "out" / "events.parquet"}')"""
+    ).fetchall()
     assert done.aside == 0
     assert len(rows) == len(expected) == done.rows
     assert set(rows) == expected
 
 
-@pytest.mark.parametrize("name", ["ocel20_example.jsonocel", "ocel20_example.xmlocel", "ocel20_example.sqlite"])
+@pytest.mark.parametrize(
+    "name", ["ocel20_example.jsonocel", "ocel20_example.xmlocel", "ocel20_example.sqlite"]
+)
 def test_the_example_of_the_standard(name: str, tmp_path: Path) -> None:
     done = import_source(shared(f"ocel/{name}"), tmp_path / "out", case="Purchase Order")
-    assert (done.read, done.rows, done.counts["cases"], done.counts["actions"], done.counts["objects"]) == (13, 13, 2, 8, 4)
+    assert (done.read, done.rows, done.counts["cases"], done.counts["actions"], done.counts["objects"]) == (
+        13,
+        13,
+        2,
+        8,
+        4,
+    )
 
 
 def shop(path: Path) -> Path:
@@ -556,7 +626,9 @@ def shop(path: Path) -> Path:
     )
     for i in range(1, 9):
         db.execute('INSERT INTO "Orders; DROP TABLE x" VALUES (?, ?, ?)', (i, f"2024-01-0{i} 10:00:00", None))
-        db.execute("INSERT INTO Shipment VALUES (?, ?, ?)", (i, i, f"2024-01-1{i} 12:00:00" if i < 8 else None))
+        db.execute(
+            "INSERT INTO Shipment VALUES (?, ?, ?)", (i, i, f"2024-01-1{i} 12:00:00" if i < 8 else None)
+        )
     db.execute("INSERT INTO Person VALUES (1, 'Ann', '1980-01-01')")
     db.commit()
     db.close()
@@ -568,9 +640,15 @@ def test_tables_with_a_time_become_channels(tmp_path: Path) -> None:
     assert (done.read, done.rows, done.aside) == (16, 15, 1)
     assert done.columns["case_id"][2].startswith("column 'OrderId'")
     made = context_of(tmp_path / "out")
-    assert [channel["name"] for channel in made["records"]["channels"]] == ["Orders; DROP TABLE x", "Shipment"]
+    assert [channel["name"] for channel in made["records"]["channels"]] == [
+        "Orders; DROP TABLE x",
+        "Shipment",
+    ]
     assert any("Person" in line for line in done.said)
-    assert Counter(event[5] for event in events_of(tmp_path / "out")) == {"Orders; DROP TABLE x": 8, "Shipment": 7}
+    assert Counter(event[5] for event in events_of(tmp_path / "out")) == {
+        "Orders; DROP TABLE x": 8,
+        "Shipment": 7,
+    }
 
 
 def test_chinook(tmp_path: Path) -> None:
@@ -622,7 +700,12 @@ def test_a_folder_of_others_is_not_written_to(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_columns_called_like_those_of_the_event_table(tmp_path: Path) -> None:
-    rows = [row | {"Activity": "x", "Object": "", "object": "7", "Time Stamp": "never", "rôle": "y"} for row in ROWS]
-    done = import_source(write_csv(tmp_path / "desk.csv", rows), tmp_path / "out", columns={"object": "", "value": ""})
+    rows = [
+        row | {"Activity": "x", "Object": "", "object": "7", "Time Stamp": "never", "rôle": "y"}
+        for row in ROWS
+    ]
+    done = import_source(
+        write_csv(tmp_path / "desk.csv", rows), tmp_path / "out", columns={"object": "", "value": ""}
+    )
     assert done.rows == len(events_of(tmp_path / "out")) == 48
     assert {event[6] for event in events_of(tmp_path / "out")} == {None}

@@ -1,4 +1,5 @@
-"""Ctrl-C and termination end the command at once, with 130 or 143 and one line, and leave nothing half-written."""
+"""Ctrl-C and termination end the command at once, with 130 or 143 and one line, and leave nothing
+half-written."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ SLACK = 5.0
 ENDS = {signal.SIGINT: (130, "gnrs: interrupted\n"), signal.SIGTERM: (143, "gnrs: terminated\n")}
 DRAFT = ["draft", "context.json", "--chains", "4", "--steps", "20", "--out", "out"]
 MOMENTS = [0.0, 0.03, 0.08, 0.15, 0.25, 0.4, 0.6, 0.8, 1.1, 1.5, 2.0, 2.6]
-"""Seconds after the command has come to itself: while it loads, reads, compiles and runs. The last may be done by then."""
+"""Seconds after the command has come to itself: while it loads, reads, compiles and runs. The last may be
+done by then."""
 
 
 def until(true: Callable[[], Any], seconds: float = 60.0) -> None:
@@ -38,7 +40,8 @@ def until(true: Callable[[], Any], seconds: float = 60.0) -> None:
 
 
 def listens(process: subprocess.Popen[str]) -> bool:
-    """Whether a process has set up what it does at SIGTERM, which Python by itself leaves alone; also true once it is done."""
+    """Whether a process has set up what it does at SIGTERM, which Python by itself leaves alone; also true
+    once it is done."""
     if process.poll() is not None:
         return True
     caught = Path(f"/proc/{process.pid}/status").read_text().partition("SigCgt:")[2].split()
@@ -99,7 +102,9 @@ def test_a_draft_stops_at_any_moment(moment: float, tmp_path: Path) -> None:
 def test_a_terminal_gets_its_cursor_back(tmp_path: Path) -> None:
     small.write(tmp_path)
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-m", "gnrs_ppl", *DRAFT], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gnrs_ppl", *DRAFT], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs
+    )
     os.close(theirs)
     said = b""
     while b"drafting" not in said:
@@ -121,14 +126,18 @@ def test_the_console_script_is_known_too(tmp_path: Path) -> None:
         until(lambda: listens(process))
         assert ended(process, signal.SIGINT) == ENDS[signal.SIGINT]
     other = tmp_path / "other.py"
-    other.write_text("import signal, gnrs_ppl\nassert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n")
+    other.write_text(
+        "import signal, gnrs_ppl\nassert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+    )
     assert subprocess.run([sys.executable, other], check=False, cwd=tmp_path).returncode == 0
 
 
 def test_who_ignores_interruptions_goes_on(tmp_path: Path) -> None:
     """As under nohup, or in the background of a script."""
     small.write(tmp_path)
-    with started("-c", IGNORED, "audit", "context.json", "--rule", "rule.json", "--json", cwd=tmp_path) as process:
+    with started(
+        "-c", IGNORED, "audit", "context.json", "--rule", "rule.json", "--json", cwd=tmp_path
+    ) as process:
         until(lambda: listens(process))
         os.killpg(process.pid, signal.SIGINT)
         out, error = process.communicate(timeout=60)
@@ -142,7 +151,11 @@ IGNORED = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); from gnr
 def test_a_stop_while_files_are_put_in_place_leaves_them_whole(tmp_path: Path) -> None:
     found = trials("stopped", tmp_path, 40)
     assert {code for code, _, _ in found} == {130, 143}
-    assert not [(state, others) for _, state, others in found if others or not (isinstance(state, int) or state == "nothing")]
+    assert not [
+        (state, others)
+        for _, state, others in found
+        if others or not (isinstance(state, int) or state == "nothing")
+    ]
 
 
 def test_a_stop_does_not_wait_for_a_writer_that_is_stuck(tmp_path: Path) -> None:
@@ -189,7 +202,10 @@ def test_an_experiment_stops_with_its_workers(busy: bool, tmp_path: Path) -> Non
     code = STALL.format(tests=str(Path(__file__).parent))
     with started("-c", code, cwd=tmp_path, PIDS=str(pids)) as process:
         until(
-            lambda: process.poll() is not None or (len([*pids.iterdir()]) == 2 if busy else (tmp_path / "runs/stalled/rows.jsonl").exists())
+            lambda: (
+                process.poll() is not None
+                or (len([*pids.iterdir()]) == 2 if busy else (tmp_path / "runs/stalled/rows.jsonl").exists())
+            )
         )
         if busy:
             with pytest.raises(InputError) as refused:
@@ -199,8 +215,15 @@ def test_an_experiment_stops_with_its_workers(busy: bool, tmp_path: Path) -> Non
             assert refused.value.exit_code == 2
         else:
             time.sleep(0.2)
-        workers = [int(child) for task in Path(f"/proc/{process.pid}/task").iterdir() for child in (task / "children").read_text().split()]
+        workers = [
+            int(child)
+            for task in Path(f"/proc/{process.pid}/task").iterdir()
+            for child in (task / "children").read_text().split()
+        ]
         assert len(workers) >= 2
         assert ended(process, signal.SIGINT) == ENDS[signal.SIGINT]
     until(lambda: not any(map(alive, workers)), 30)
-    assert sorted(path.name for path in (tmp_path / "runs" / "stalled").iterdir()) == ["config.json", "rows.jsonl"]
+    assert sorted(path.name for path in (tmp_path / "runs" / "stalled").iterdir()) == [
+        "config.json",
+        "rows.jsonl",
+    ]

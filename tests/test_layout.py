@@ -27,13 +27,42 @@ BELOW: dict[str, set[str]] = {
     "audit": {"errors", "safe_text", "context", "benchmarks", "rule", "versions"},
     "realize": {"errors", "context", "rule", "words", "reading", "audit", "llm"},
     "importing": {"errors", "safe_text", "context", "rule", "words", "reading", "realize"},
-    "records": {"errors", "safe_text", "context", "benchmarks", "rule", "words", "reading", "realize", "importing"},
+    "records": {
+        "errors",
+        "safe_text",
+        "context",
+        "benchmarks",
+        "rule",
+        "words",
+        "reading",
+        "realize",
+        "importing",
+    },
     "candidates": {"errors", "context", "rule", "reading", "llm"},
     "models": {"errors", "lazy", "context", "rule", "reading", "candidates"},
     "inference": {"errors", "safe_text", "lazy", "versions", "context", "models"},
     "llm": {"errors", "context", "rule"},
-    "calibration": {"errors", "versions", "context", "benchmarks", "rule", "candidates", "models", "inference"},
-    "evaluate": {"errors", "safe_text", "context", "benchmarks", "rule", "reading", "audit", "realize", "llm"},
+    "calibration": {
+        "errors",
+        "versions",
+        "context",
+        "benchmarks",
+        "rule",
+        "candidates",
+        "models",
+        "inference",
+    },
+    "evaluate": {
+        "errors",
+        "safe_text",
+        "context",
+        "benchmarks",
+        "rule",
+        "reading",
+        "audit",
+        "realize",
+        "llm",
+    },
 }
 """What each part may import besides itself (DESIGN §6)."""
 ASSEMBLY = {PACKAGE / "audit" / "__init__.py": {"realize"}}
@@ -41,7 +70,20 @@ ASSEMBLY = {PACKAGE / "audit" / "__init__.py": {"realize"}}
 
 CURATED = [
     "gnrs_ppl",
-    *(f"gnrs_ppl.{part}" for part in ("audit", "calibration", "context", "evaluate", "inference", "llm", "models", "reading", "rule")),
+    *(
+        f"gnrs_ppl.{part}"
+        for part in (
+            "audit",
+            "calibration",
+            "context",
+            "evaluate",
+            "inference",
+            "llm",
+            "models",
+            "reading",
+            "rule",
+        )
+    ),
 ]
 """Packages that list what a user may take from them."""
 
@@ -63,7 +105,11 @@ def imports(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("part", BELOW)
 def test_imports_run_one_way(part: str) -> None:
-    files = [PACKAGE / f"{part}.py"] if (PACKAGE / f"{part}.py").exists() else sorted((PACKAGE / part).rglob("*.py"))
+    files = (
+        [PACKAGE / f"{part}.py"]
+        if (PACKAGE / f"{part}.py").exists()
+        else sorted((PACKAGE / part).rglob("*.py"))
+    )
     assert files
     for path in files:
         assert imports(path) - {part} <= BELOW[part] | ASSEMBLY.get(path, set()), path
@@ -75,7 +121,11 @@ def test_only_draft_and_above_import_evaluate() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["import gnrs_ppl, gnrs_ppl.inference, gnrs_ppl.models, gnrs_ppl.llm", "from gnrs_ppl.cli import run; run(['--help'])"]
+    "command",
+    [
+        "import gnrs_ppl, gnrs_ppl.inference, gnrs_ppl.models, gnrs_ppl.llm",
+        "from gnrs_ppl.cli import run; run(['--help'])",
+    ],
 )
 def test_the_top_level_is_light(command: str) -> None:
     probe = f"{command}; import sys; heavy = {{'jax', 'duckdb', 'openai', 'numpyro', 'sqlglot', 'xarray', 'scipy', 'pandas'}} & set(sys.modules); assert not heavy, heavy"
@@ -101,7 +151,9 @@ def test_what_a_package_lists_says_what_it_takes(package: str) -> None:
         if not inspect.isfunction(function) or not (takes := inspect.signature(function).parameters):
             continue
         _, _, section = str(inspect.getdoc(function)).partition("Parameters\n----------\n")
-        heads = [line.split(" : ")[0] for line in section.split("\n\n")[0].splitlines() if not line.startswith(" ")]
+        heads = [
+            line.split(" : ")[0] for line in section.split("\n\n")[0].splitlines() if not line.startswith(" ")
+        ]
         assert {part.strip(" *") for head in heads for part in head.split(",")} == {*takes}, name
 
 
@@ -120,7 +172,9 @@ def test_root_links(name: str) -> None:
 
 def test_no_file_names_a_machine() -> None:
     words = ["/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/"]
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
     for name in filter(None, listed):
         path = ROOT / name
         if path.is_file() and path.suffix in (".py", ".md", ".yaml", ".toml", ".txt", ".json", ""):

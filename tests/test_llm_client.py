@@ -64,7 +64,13 @@ CARD = '{"clause": "c", "force": "must", "score": 3, "steps": ["s"]}'
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_BASE_URL", "GNRS_STRUCTURED", "GNRS_MODEL_JUDGE", "GNRS_MODEL_SECOND_JUDGE", "OPENAI_LOG"):
+    for name in (
+        "OPENAI_BASE_URL",
+        "GNRS_STRUCTURED",
+        "GNRS_MODEL_JUDGE",
+        "GNRS_MODEL_SECOND_JUDGE",
+        "OPENAI_LOG",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
@@ -76,14 +82,21 @@ def server() -> Iterator[ScriptedServer]:
 
 
 def card(number: int, **changes: Any) -> Request[Card]:
-    return replace(Request("generator", (Message("system", "You write cards."), Message("user", f"task {number}")), Card), **changes)
+    return replace(
+        Request(
+            "generator", (Message("system", "You write cards."), Message("user", f"task {number}")), Card
+        ),
+        **changes,
+    )
 
 
 def cards(count: int, **changes: Any) -> list[Request[Card]]:
     return [card(number, **changes) for number in range(count)]
 
 
-def model(server: ScriptedServer, cache: Cache | None = None, costs: Costs | None = None, **changes: Any) -> OpenAIModel:
+def model(
+    server: ScriptedServer, cache: Cache | None = None, costs: Costs | None = None, **changes: Any
+) -> OpenAIModel:
     return OpenAIModel(replace(Settings(base_url=server.base_url, timeout=20.0), **changes), cache, costs)
 
 
@@ -107,14 +120,18 @@ def one(server: ScriptedServer, request: Request[Card] | None = None, **changes:
 
 
 def content(answers: list[Answer[Card]]) -> list[Any]:
-    return [(answer.text, answer.parsed, answer.refusal, answer.error, answer.finish_reason) for answer in answers]
+    return [
+        (answer.text, answer.parsed, answer.refusal, answer.error, answer.finish_reason) for answer in answers
+    ]
 
 
 # ways of asking
 
 
 @pytest.mark.parametrize("way", ["json_schema", "json_object", "prompt"])
-def test_each_way_gives_a_parsed_answer(server: ScriptedServer, way: Literal["json_schema"], caplog: pytest.LogCaptureFixture) -> None:
+def test_each_way_gives_a_parsed_answer(
+    server: ScriptedServer, way: Literal["json_schema"], caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO, "gnrs_ppl.llm")
     answer = one(server, structured=(way,))
     assert answer.error is None
@@ -127,9 +144,12 @@ def test_each_way_gives_a_parsed_answer(server: ScriptedServer, way: Literal["js
 
 
 @pytest.mark.parametrize(
-    "lacking, way, asked", [(["no-json-schema"], "json_object", 3), (["no-json-schema", "no-json-object"], "prompt", 4)]
+    "lacking, way, asked",
+    [(["no-json-schema"], "json_object", 3), (["no-json-schema", "no-json-object"], "prompt", 4)],
 )
-def test_ways_the_server_lacks_are_tried_once(lacking: list[str], way: str, asked: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_ways_the_server_lacks_are_tried_once(
+    lacking: list[str], way: str, asked: int, caplog: pytest.LogCaptureFixture
+) -> None:
     with ScriptedServer(dict.fromkeys(lacking, 1.0)) as server:
         answers = ask(model(server), cards(2), concurrency=1)
         assert [answer.way for answer in answers] == [way, way]
@@ -149,7 +169,10 @@ def test_configured_ways_bound_the_fallback() -> None:
 def test_a_bad_request_does_not_switch_ways_off() -> None:
     with ScriptedServer({"no-json-schema": 1.0, "no-json-object": 1.0}) as server:
         asked = model(server, structured=("json_schema", "json_object"))
-        assert [answer.error and answer.error.kind for answer in ask(asked, cards(2), concurrency=1)] == ["rejected", "rejected"]
+        assert [answer.error and answer.error.kind for answer in ask(asked, cards(2), concurrency=1)] == [
+            "rejected",
+            "rejected",
+        ]
         assert server.made == {"no-json-schema": 2, "no-json-object": 2}
 
 
@@ -183,7 +206,10 @@ def test_json_is_found(text: str) -> None:
     [
         ("", "there is no brace"),
         ("no JSON", "there is no brace"),
-        ('{"outer": ' + CARD, "no JSON object"),  # the whole object inside a broken one is not taken for the answer
+        (
+            '{"outer": ' + CARD,
+            "no JSON object",
+        ),  # the whole object inside a broken one is not taken for the answer
         (CARD[:-4], "no JSON object"),
         (CARD.replace("3", "NaN"), "NaN is not JSON"),
         (CARD.replace("3", "9"), "score: Input should be less than or equal to 5"),
@@ -226,7 +252,9 @@ def test_half_characters_in_a_prompt_are_sent_as_question_marks(server: Scripted
 )
 def test_errors_are_told_apart_and_never_cached(fault: str, kind: str, tries: int, tmp_path: Path) -> None:
     with ScriptedServer({fault: 1.0}) as server, Cache(tmp_path / "c") as cache:
-        (answer,) = ask(model(server, cache, retries=2, timeout=1.0 if fault == "timeout" else 20.0), [card(1)])
+        (answer,) = ask(
+            model(server, cache, retries=2, timeout=1.0 if fault == "timeout" else 20.0), [card(1)]
+        )
         assert answer.error is not None
         assert (answer.error.kind, answer.tries, answer.parsed) == (kind, tries, None)
         assert sum(server.asked.values()) == server.made[fault] == tries
@@ -271,7 +299,11 @@ def test_retries_are_counted() -> None:
     with ScriptedServer({"429": 0.3, "500": 0.2}) as server:
         answers = ask(model(server, retries=20), cards(60))
         assert not [answer.error for answer in answers if answer.error]
-        assert sum(answer.tries for answer in answers) == sum(server.asked.values()) == 60 + server.made["429"] + server.made["500"]
+        assert (
+            sum(answer.tries for answer in answers)
+            == sum(server.asked.values())
+            == 60 + server.made["429"] + server.made["500"]
+        )
         assert server.made["429"] > 10
         assert server.made["500"] > 5
         assert sorted(answer.tries for answer in answers) == sorted(server.asked.values())
@@ -295,14 +327,18 @@ def test_a_thousand_calls_with_ten_percent_faults_are_all_accounted_for(tmp_path
         failed = [answer for answer in first if answer.error]
         assert {answer.error.kind for answer in failed if answer.error} == {"invalid"}
         assert len(failed) == server.made["truncated"]
-        assert all((answer.parsed is not None) + bool(answer.refusal) + bool(answer.error) == 1 for answer in first)
+        assert all(
+            (answer.parsed is not None) + bool(answer.refusal) + bool(answer.error) == 1 for answer in first
+        )
         assert len(rows(tmp_path / "c")) == 1000 - len(failed)
         for sent, reply in rows(tmp_path / "c").values():  # in the order of the requests
             number = int(sent["body"]["messages"][-1]["content"].removeprefix("task "))
             assert (first[number].text, first[number].refusal) == (reply["text"], reply["refusal"])
             if not reply["refusal"] and "invented" not in reply["text"] and "```" not in reply["text"]:
                 schema = sent["body"]["response_format"]["json_schema"]["schema"]
-                assert reply["text"] == server.text(server_key(sent), "generator", sent["body"]["messages"], schema)
+                assert reply["text"] == server.text(
+                    server_key(sent), "generator", sent["body"]["messages"], schema
+                )
 
         server.faults = {}
         before = sum(server.asked.values())
@@ -446,7 +482,9 @@ class Other(BaseModel):
         (card(1), {"base_url": True}),
     ],
 )
-def test_the_key_holds_all_that_reaches_the_server(server: ScriptedServer, request_: Any, settings: dict[str, Any], tmp_path: Path) -> None:
+def test_the_key_holds_all_that_reaches_the_server(
+    server: ScriptedServer, request_: Any, settings: dict[str, Any], tmp_path: Path
+) -> None:
     if "base_url" in settings:
         settings = {"base_url": server.base_url + "/"}
     with Cache(tmp_path / "c") as cache:
@@ -505,7 +543,9 @@ def test_a_killed_run_goes_on_without_repeating_or_losing_a_call(tmp_path: Path)
         kills = 2
         for _ in range(kills):
             goal = sum(server.answered.values()) + rng.randint(5, 35)
-            with subprocess.Popen(command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            with subprocess.Popen(
+                command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            ) as child:
                 while sum(server.answered.values()) < goal:
                     assert child.poll() is None, child.communicate()
                     time.sleep(rng.random() / 100)
@@ -521,7 +561,9 @@ def test_a_killed_run_goes_on_without_repeating_or_losing_a_call(tmp_path: Path)
         }  # nothing that was stored was asked again
         assert sum(answer.cached for answer in answers) == len(had)
         assert len(answers) == len(rows(path)) == len(server.answered) == 90  # nothing is lost
-        assert sum(server.answered.values()) <= 90 + 8 * kills  # what was in flight at a kill is all that was paid for twice
+        assert (
+            sum(server.answered.values()) <= 90 + 8 * kills
+        )  # what was in flight at a kill is all that was paid for twice
         clean = ask(model(server), cards(90), 8)
         assert [answer.text for answer in clean] == [answer.text for answer in answers]
 
@@ -540,7 +582,9 @@ def test_what_was_answered_is_kept_when_a_run_is_broken_off(tmp_path: Path) -> N
 
 
 def test_prices() -> None:
-    assert PRICES["gpt-5.1"].cost(Usage(1_000_000, 100_000, 400_000)) == pytest.approx(0.6 * 1.25 + 0.4 * 0.125 + 1.0)
+    assert PRICES["gpt-5.1"].cost(Usage(1_000_000, 100_000, 400_000)) == pytest.approx(
+        0.6 * 1.25 + 0.4 * 0.125 + 1.0
+    )
     assert all(re.fullmatch(r"20\d\d-\d\d", price.as_of) and price.source for price in PRICES.values())
     assert set(Settings().models.values()) <= PRICES.keys()
     assert parse_price("a=b=1,2") == ("a=b", Price(1, 1, 2, "", "stated by the user"))
@@ -559,14 +603,20 @@ def billed(server: ScriptedServer, name: str = "gpt-4o-mini") -> float:
 
 
 @pytest.mark.parametrize("concurrency", [1, 16])
-@pytest.mark.parametrize("faults", [{}, {"429": 0.1, "truncated": 0.1, "timeout": 0.05}], ids=["sound", "faulty"])
+@pytest.mark.parametrize(
+    "faults", [{}, {"429": 0.1, "truncated": 0.1, "timeout": 0.05}], ids=["sound", "faulty"]
+)
 @pytest.mark.parametrize("limit", [0.0005, 0.002])
-def test_the_limit_is_never_exceeded(concurrency: int, faults: dict[str, float], limit: float, tmp_path: Path) -> None:
+def test_the_limit_is_never_exceeded(
+    concurrency: int, faults: dict[str, float], limit: float, tmp_path: Path
+) -> None:
     with ScriptedServer(faults) as server, Cache(tmp_path / "c") as cache:
         costs = Costs(limit)
         # a sound server may be slow under load; only where an answer never comes is it not waited for
         timeout = 0.4 if "timeout" in faults else 20.0
-        answers = ask(model(server, cache, costs, timeout=timeout, retries=2), cards(80, max_tokens=100), concurrency)
+        answers = ask(
+            model(server, cache, costs, timeout=timeout, retries=2), cards(80, max_tokens=100), concurrency
+        )
         stopped = [answer for answer in answers if answer.error and answer.error.kind == "max_cost"]
         assert costs.stopped
         assert 0 < len(stopped) < 80
@@ -575,23 +625,37 @@ def test_the_limit_is_never_exceeded(concurrency: int, faults: dict[str, float],
         if not faults:
             assert billed(server) == pytest.approx(costs.known)
             size = max(len(canonical(sent["body"])) for sent, _ in rows(tmp_path / "c").values())
-            assert costs.known + 3 * costs.bound("gpt-4o-mini", size, 100) > limit  # and it is used up to one call with its retries
+            assert (
+                costs.known + 3 * costs.bound("gpt-4o-mini", size, 100) > limit
+            )  # and it is used up to one call with its retries
 
 
 def test_under_the_limit_all_is_asked_and_counted(server: ScriptedServer) -> None:
     costs = Costs(1.0)
     answers = ask(model(server, costs=costs), cards(50))
     assert not [answer for answer in answers if answer.error]
-    assert costs.known == pytest.approx(sum(answer.cost or 0.0 for answer in answers)) == pytest.approx(billed(server))
+    assert (
+        costs.known
+        == pytest.approx(sum(answer.cost or 0.0 for answer in answers))
+        == pytest.approx(billed(server))
+    )
     assert (costs.calls, costs.possible, costs.unpriced, costs.stopped) == (50, 0.0, 0, False)
-    assert costs.tokens == Usage(sum(usage.input for usage in server.billed), sum(usage.output for usage in server.billed))
+    assert costs.tokens == Usage(
+        sum(usage.input for usage in server.billed), sum(usage.output for usage in server.billed)
+    )
 
 
 def test_cached_answers_are_free_after_the_limit(server: ScriptedServer, tmp_path: Path) -> None:
     with Cache(tmp_path / "c") as cache:
         ask(model(server, cache), cards(3))
         answers = ask(model(server, cache, Costs(0.0)), cards(5), 1)
-    assert [answer.error and answer.error.kind for answer in answers] == [None, None, None, "max_cost", "max_cost"]
+    assert [answer.error and answer.error.kind for answer in answers] == [
+        None,
+        None,
+        None,
+        "max_cost",
+        "max_cost",
+    ]
 
 
 def test_an_unknown_price_is_an_unknown_cost_and_refused_under_a_limit(server: ScriptedServer) -> None:
@@ -616,22 +680,38 @@ def test_an_unknown_price_is_an_unknown_cost_and_refused_under_a_limit(server: S
 # keys and configuration
 
 
-def test_the_key_is_in_no_artefact(tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_key_is_in_no_artefact(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
     caplog.set_level(logging.DEBUG)
     seen: list[str] = []
     with ScriptedServer({"echo": 1.0}) as server, Cache(tmp_path / "c") as cache:
         asked = model(server, cache)
         echoed, _ = ask(asked, [Request("judge", (Message("user", "echo"),)), card(1)])
-        assert "authorization: bearer [openai_api_key]" in echoed.text.lower()  # it was sent, and taken out of what came back
-        seen += [repr(asked), repr(echoed), json.dumps(echoed.record()), str(vars(cache)), repr(asked.settings)]
+        assert (
+            "authorization: bearer [openai_api_key]" in echoed.text.lower()
+        )  # it was sent, and taken out of what came back
+        seen += [
+            repr(asked),
+            repr(echoed),
+            json.dumps(echoed.record()),
+            str(vars(cache)),
+            repr(asked.settings),
+        ]
         for faults in ({"401": 1.0}, {"no-json-schema": 1.0}, {"drop": 1.0}):
             server.faults = faults
             try:
                 seen.append(repr(ask(model(server, cache, retries=1), [card(2), card(3)])))
             except InputError as error:
-                seen.append("".join(traceback.TracebackException.from_exception(error, capture_locals=True).format()))
+                seen.append(
+                    "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+                )
         assert server.made["401"] > 0
-    artefacts = {"cache": (tmp_path / "c").read_bytes().decode("latin-1"), "log": caplog.text, "objects": "".join(seen)}
+    artefacts = {
+        "cache": (tmp_path / "c").read_bytes().decode("latin-1"),
+        "log": caplog.text,
+        "objects": "".join(seen),
+    }
     artefacts["streams"] = "".join(capfd.readouterr())
     assert len(rows(tmp_path / "c")) == 3  # the echo, and two cards asked for by a JSON object
     assert "openai" in {record.name.split(".")[0] for record in caplog.records}
@@ -652,11 +732,19 @@ def test_the_key_is_in_no_artefact(tmp_path: Path, caplog: pytest.LogCaptureFixt
             "",
             "a language model is needed and OPENAI_API_KEY is not set; set OPENAI_API_KEY (any word where OPENAI_BASE_URL names a server that asks for none)",
         ),
-        (KEY + "\n", "environment: OPENAI_API_KEY: holds blanks, line breaks or other characters no key has; set it again"),
-        ("schlüssel", "environment: OPENAI_API_KEY: holds blanks, line breaks or other characters no key has; set it again"),
+        (
+            KEY + "\n",
+            "environment: OPENAI_API_KEY: holds blanks, line breaks or other characters no key has; set it again",
+        ),
+        (
+            "schlüssel",
+            "environment: OPENAI_API_KEY: holds blanks, line breaks or other characters no key has; set it again",
+        ),
     ],
 )
-def test_a_missing_or_broken_key_is_one_line(server: ScriptedServer, key: str | None, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_or_broken_key_is_one_line(
+    server: ScriptedServer, key: str | None, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY") if key is None else monkeypatch.setenv("OPENAI_API_KEY", key)
     with pytest.raises(InputError) as caught:
         ask(model(server), cards(3))
@@ -680,18 +768,31 @@ def test_refused_keys_and_unknown_places_stop_the_run() -> None:
             == f"environment: OPENAI_API_KEY: the server at {server.base_url} refused the key (401); set a key that it knows"
         )
         with pytest.raises(
-            InputError, match="has no model 'gpt-4o-mini' or no chat completions .*; check OPENAI_BASE_URL and GNRS_MODEL_GENERATOR"
+            InputError,
+            match="has no model 'gpt-4o-mini' or no chat completions .*; check OPENAI_BASE_URL and GNRS_MODEL_GENERATOR",
         ):
             ask(model(server, base_url=server.base_url.replace("/v1", "/v2")), cards(3))
 
 
 def test_settings_come_from_the_environment() -> None:
-    settings = settings_from_environment({"OPENAI_BASE_URL": "http://127.0.0.1:1/v1/", "GNRS_MODEL_JUDGE": "m", "GNRS_MODEL_PARSER": ""})
+    settings = settings_from_environment(
+        {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1/", "GNRS_MODEL_JUDGE": "m", "GNRS_MODEL_PARSER": ""}
+    )
     assert settings.base_url == "http://127.0.0.1:1/v1"
-    assert [settings.model(role) for role in ("generator", "polisher", "parser", "judge")] == ["gpt-4o-mini", "gpt-4o-mini", "gpt-5.1", "m"]
-    with pytest.raises(InputError, match="^environment: no model is set for the second judge; set GNRS_MODEL_SECOND_JUDGE$"):
+    assert [settings.model(role) for role in ("generator", "polisher", "parser", "judge")] == [
+        "gpt-4o-mini",
+        "gpt-4o-mini",
+        "gpt-5.1",
+        "m",
+    ]
+    with pytest.raises(
+        InputError, match="^environment: no model is set for the second judge; set GNRS_MODEL_SECOND_JUDGE$"
+    ):
         settings.model("second_judge")
-    assert settings_from_environment({"GNRS_STRUCTURED": "json_object, prompt"}).structured == ("json_object", "prompt")
+    assert settings_from_environment({"GNRS_STRUCTURED": "json_object, prompt"}).structured == (
+        "json_object",
+        "prompt",
+    )
     with pytest.raises(InputError, match="GNRS_STRUCTURED: is no list of ways"):
         settings_from_environment({"GNRS_STRUCTURED": "xml"})
     assert (settings.limit_field, Settings().limit_field) == ("max_tokens", "max_completion_tokens")
@@ -724,7 +825,11 @@ def test_importing_is_light() -> None:
 def test_other_addresses_are_blocked() -> None:
     from pytest_socket import SocketConnectBlockedError
 
-    with socket.socket() as client, pytest.warns(UserWarning, match="192.0.2.1"), pytest.raises(SocketConnectBlockedError):
+    with (
+        socket.socket() as client,
+        pytest.warns(UserWarning, match="192.0.2.1"),
+        pytest.raises(SocketConnectBlockedError),
+    ):
         client.connect(("192.0.2.1", 443))
 
 
@@ -738,7 +843,8 @@ def test_scripted_answers_are_marked_and_refused(server: ScriptedServer, tmp_pat
             assert all(answer.record()["scripted"] is True for answer in answers)
             real = replace(answers[0], scripted=False)
             with pytest.raises(
-                InputError, match="^2 of 3 answers were made by the scripted server, which is no model; results need a real one"
+                InputError,
+                match="^2 of 3 answers were made by the scripted server, which is no model; results need a real one",
             ):
                 refuse_scripted([*answers, real])
             refuse_scripted([real])
@@ -748,7 +854,12 @@ def test_scripted_answers_are_marked_and_refused(server: ScriptedServer, tmp_pat
 def test_roles_have_their_scripts(server: ScriptedServer) -> None:
     def judge(messages: Any, schema: Any, rng: random.Random) -> str:
         return json.dumps(
-            {"clause": messages[-1]["content"], "force": "may", "score": rng.randint(1, 5), "steps": sorted(schema["properties"])}
+            {
+                "clause": messages[-1]["content"],
+                "force": "may",
+                "score": rng.randint(1, 5),
+                "steps": sorted(schema["properties"]),
+            }
         )
 
     with ScriptedServer(scripts={"judge": judge}) as server:
@@ -764,7 +875,10 @@ class Part(BaseModel, Generic[T]):
 
 def test_names_of_generic_models_are_sent_in_plain_letters(server: ScriptedServer, tmp_path: Path) -> None:
     with Cache(tmp_path / "c") as cache:
-        assert ask(model(server, cache), [Request("parser", (Message("user", "?"),), Part[Other])])[0].error is None
+        assert (
+            ask(model(server, cache), [Request("parser", (Message("user", "?"),), Part[Other])])[0].error
+            is None
+        )
     ((sent, _),) = rows(tmp_path / "c").values()
     assert sent["body"]["response_format"]["json_schema"]["name"] == "Part_Other_"
 
@@ -813,11 +927,20 @@ def test_faults_are_checked(faults: dict[str, float]) -> None:
 
 
 def test_the_server_runs_as_a_command(tmp_path: Path) -> None:
-    command = [sys.executable, str(Path(__file__).parent / "scripted.py"), "--port", "0", "--fault", "429=0.5"]
+    command = [
+        sys.executable,
+        str(Path(__file__).parent / "scripted.py"),
+        "--port",
+        "0",
+        "--fault",
+        "429=0.5",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         line = child.stdout.readline()
-        found = re.fullmatch(r"export OPENAI_BASE_URL=(http://127\.0\.0\.1:\d+/v1) OPENAI_API_KEY=scripted\n", line)
+        found = re.fullmatch(
+            r"export OPENAI_BASE_URL=(http://127\.0\.0\.1:\d+/v1) OPENAI_API_KEY=scripted\n", line
+        )
         assert found
         answers = ask(OpenAIModel(Settings(base_url=found[1], retries=30)), cards(20))
         assert all(answer.parsed for answer in answers)

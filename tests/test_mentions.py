@@ -1,4 +1,5 @@
-"""Where a text tells an act, in other words and with words left out; and what the model of relations makes of the places."""
+"""Where a text tells an act, in other words and with words left out; and what the model of relations makes
+of the places."""
 
 from __future__ import annotations
 
@@ -48,13 +49,17 @@ def marked(text: str) -> Marked:
         ),
     ],
 )
-def test_acts_are_found_in_other_words_and_not_in_the_names_of_people_and_places(text: str, acts: list[str]) -> None:
+def test_acts_are_found_in_other_words_and_not_in_the_names_of_people_and_places(
+    text: str, acts: list[str]
+) -> None:
     found = [m.activity for m in marked(text).mentions if m.told[0].score >= 0.5]
     assert list(dict.fromkeys(found)) == acts
 
 
 def test_a_word_left_out_is_taken_from_further_off() -> None:
-    told = marked("The application came in on Monday. Whether it was right to refuse is for the court to say.").mentions
+    told = marked(
+        "The application came in on Monday. Whether it was right to refuse is for the court to say."
+    ).mentions
     refused = next(m.told[0] for m in told if m.activity == "Refuse")
     assert refused.lent
     assert refused.score < 1
@@ -75,7 +80,9 @@ def test_ways_to_say_an_act_are_classes() -> None:
 
 
 def test_options_of_a_mention_are_probabilities() -> None:
-    text = marked("Before an application is approved, the applicant must be notified; nobody may refuse it afterwards.")
+    text = marked(
+        "Before an application is approved, the applicant must be notified; nobody may refuse it afterwards."
+    )
     chosen = options(text, frozen())
     assert len(chosen) == len(text.mentions) >= 3
     for of_mention in chosen:
@@ -87,7 +94,9 @@ def test_options_of_a_mention_are_probabilities() -> None:
 @pytest.mark.parametrize("words", ["must never", "must not ever", "may not", "mustn't", "cannot"])
 def test_what_is_denied_is_never_read_as_a_duty(words: str) -> None:
     found = read(f"Applicants come often, and patrol members {words} deliver the parcel.", SCHEMA).statements
-    assert not any(r.template in ("existence", "exactly", "init", "end") for s in found for r in s.readings[:1])
+    assert not any(
+        r.template in ("existence", "exactly", "init", "end") for s in found for r in s.readings[:1]
+    )
 
 
 def test_weights_speak_of_known_labels_and_of_no_name_of_a_schema() -> None:
@@ -97,7 +106,23 @@ def test_weights_speak_of_known_labels_and_of_no_name_of_a_schema() -> None:
     assert any(f.startswith("agrees") for f in weights.agrees)
 
 
-WORDS = ["application", "refuse", "approved", "the", "must", "not", "before", "after", "deliver", "hands", "over", ",", ".", "it", "unless"]
+WORDS = [
+    "application",
+    "refuse",
+    "approved",
+    "the",
+    "must",
+    "not",
+    "before",
+    "after",
+    "deliver",
+    "hands",
+    "over",
+    ",",
+    ".",
+    "it",
+    "unless",
+]
 
 
 @settings(max_examples=80, derandomize=True, deadline=None)

@@ -1,7 +1,8 @@
-"""The Metropolis kernel against transition matrices built from the definitions (transition.py, which shares no code with it).
+"""The Metropolis kernel against transition matrices built from the definitions (transition.py, which shares
+no code with it).
 
-Tolerances, in one place. NumPy identities and the kernel in float64: EXACT. Logdensity differences and acceptance rates in float32:
-FLOAT32, derived in float32_bound. Frequencies: BUDGET, for the whole file.
+Tolerances, in one place. NumPy identities and the kernel in float64: EXACT. Logdensity differences and
+acceptance rates in float32: FLOAT32, derived in float32_bound. Frequencies: BUDGET, for the whole file.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ EXACT = 1e-9
 FLOAT32 = 1e-4
 
 MIXTURE, UNEVEN = "mixture", "uneven mixture"
-SHARES = {name: dict.fromkeys(EDITS, 0.0) | {name: 1.0} for name in EDITS} | {MIXTURE: dict(zip(EDITS, MOVE_PROBABILITIES, strict=True))}
+SHARES = {name: dict.fromkeys(EDITS, 0.0) | {name: 1.0} for name in EDITS} | {
+    MIXTURE: dict(zip(EDITS, MOVE_PROBABILITIES, strict=True))
+}
 UNEVEN_PROBABILITIES = (0.2, 0.1, 0.2, 0.5)
 """A mixture that meets every way of every edit sooner than the default one."""
 TRIGGER_EVIDENCE = "trigger-evidence edit"
@@ -57,7 +60,9 @@ def features(rng: np.random.Generator, *shape: int) -> NDArray[np.float64]:
 
 def rows(rng: np.random.Generator, triggers: int, evidence: int) -> NDArray[np.float64]:
     """Uneven distributions in whole 32nds, at least three, which every table format keeps exactly."""
-    counts = [3 + rng.multinomial(32 - 3 * evidence, rng.dirichlet(np.full(evidence, 0.5))) for _ in range(triggers)]
+    counts = [
+        3 + rng.multinomial(32 - 3 * evidence, rng.dirichlet(np.full(evidence, 0.5))) for _ in range(triggers)
+    ]
     return np.array(counts) / 32
 
 
@@ -99,22 +104,32 @@ IRREGULAR = grammar(
     swaps={2: [0, 0, 0, 1, 0, 1], 5: [0, 0]},
     joints=[(0, 2), (3, 2), (5, 1)],
 )
-"""Six slots of 4, 1, 6, 3, 1 and 2 options, 144 structures: uneven groups, two swap entries, three joint entries, two on one slot."""
+"""Six slots of 4, 1, 6, 3, 1 and 2 options, 144 structures: uneven groups, two swap entries, three joint
+entries, two on one slot."""
 BARE = grammar(3, candidates=[[0, 1], [0], [0, 0, 1]], pairs=[])
 """Three slots, no pairs, no swaps, no joints."""
 
 GRAMMARS = {"figure": FIGURE, "irregular": IRREGULAR, "bare": BARE}
-PADDING: dict[str, dict[str, int]] = {"figure": {}, "irregular": {"pad_options": 9, "pad_pairs": 7}, "bare": {}}
+PADDING: dict[str, dict[str, int]] = {
+    "figure": {},
+    "irregular": {"pad_options": 9, "pad_pairs": 7},
+    "bare": {},
+}
 RICH = ["figure", "irregular"]
 DRAWS = {"figure": 4096, "irregular": tier(2048, 8192)}
 """Draws from every structure in one batch: about a million chains, a quarter of that in the fast tier."""
 ENOUGH = {"figure": 2048, "irregular": 5120}
-"""Draws of the uneven mixture that meet every way of every edit: the rarest have probabilities 1/85 and 1/384."""
+"""Draws of the uneven mixture that meet every way of every edit: the rarest have probabilities 1/85 and
+1/384."""
 TEMPERATURES = [SEARCH_TEMPERATURE, 0.5]
 
-SEEDS = {(name, temperature): 200 + i for i, (name, temperature) in enumerate(itertools.product(RICH, TEMPERATURES))}
-"""Key 101, tried before 203, gave one cell of the irregular grammar's replacements 138 draws of 227.6 due, which no other of 120 keys
-repeats. The same words read without the kernel give 138 too: the words, not the kernel, so the key was changed.
+SEEDS = {
+    (name, temperature): 200 + i
+    for i, (name, temperature) in enumerate(itertools.product(RICH, TEMPERATURES))
+}
+"""Key 101, tried before 203, gave one cell of the irregular grammar's replacements 138 draws of 227.6 due,
+which no other of 120 keys repeats. The same words read without the kernel give 138 too: the words, not the
+kernel, so the key was changed.
 """
 rich = pytest.mark.parametrize("name", RICH)
 sampled = pytest.mark.parametrize("name", mostly_slow(RICH, but=["irregular"]))
@@ -174,15 +189,22 @@ class Disagreement(NamedTuple):
 def disagreement(counts: NDArray[np.int64], matrix: NDArray[np.float64]) -> Disagreement:
     """Two tests of rows of multinomial counts; p is the smaller of their p values.
 
-    Cells: exact binomial tails, times the number of cells (Bonferroni). Pearson: the sum over all rows, cells expected fewer than
-    10 times pooled per row, against the gamma distribution that has the sum's exact mean and variance.
+    Cells: exact binomial tails, times the number of cells (Bonferroni). Pearson: the sum over all rows, cells
+    expected fewer than 10 times pooled per row, against the gamma distribution that has the sum's exact mean
+    and variance.
     """
     totals = counts.sum(1, keepdims=True)
     possible = matrix > 0
     if counts[~possible].any():
         return Disagreement(0.0, np.inf, np.inf)
-    observed, chance, trials = counts[possible], np.minimum(matrix[possible], 1.0), np.broadcast_to(totals, counts.shape)[possible]
-    tails = 2 * np.minimum(stats.binom.cdf(observed, trials, chance), stats.binom.sf(observed - 1, trials, chance))
+    observed, chance, trials = (
+        counts[possible],
+        np.minimum(matrix[possible], 1.0),
+        np.broadcast_to(totals, counts.shape)[possible],
+    )
+    tails = 2 * np.minimum(
+        stats.binom.cdf(observed, trials, chance), stats.binom.sf(observed - 1, trials, chance)
+    )
     expected, spread = trials * chance, np.sqrt(trials * chance * (1 - chance))
     common = (expected >= 10) & (trials - expected >= 10)
     deviations = np.abs(observed - expected)[common] / spread[common]
@@ -233,7 +255,9 @@ class Step(NamedTuple):
     evaluations: NDArray[np.int32]
 
 
-KERNELS = {edit: build_kernel(tuple(SHARES[edit].values())) for edit in SHARES} | {UNEVEN: build_kernel(UNEVEN_PROBABILITIES)}
+KERNELS = {edit: build_kernel(tuple(SHARES[edit].values())) for edit in SHARES} | {
+    UNEVEN: build_kernel(UNEVEN_PROBABILITIES)
+}
 traces: list[None] = []
 
 
@@ -272,7 +296,9 @@ def step_of(tables: Tables, after: State, info: Info, log_hastings: jax.Array) -
     )
 
 
-def steps_of(edits: list[str], words: jax.Array, positions: jax.Array, tables: Tables, temperature: float) -> dict[str, Step]:
+def steps_of(
+    edits: list[str], words: jax.Array, positions: jax.Array, tables: Tables, temperature: float
+) -> dict[str, Step]:
     def one(words: jax.Array, position: jax.Array) -> dict[str, Step]:
         state, steps = init(position, tables, temperature), {}
         # The kernel does not tell the Hastings term; the moves do.
@@ -294,7 +320,9 @@ EXTREMES = np.array(list(itertools.product([0, 2**31, WORD_RANGE - 1], repeat=WO
 """Words at the ends of their range, where a rounding or an off-by-one would leave the space."""
 
 
-def batch(name: str, seed: int, draws: int, extremes: bool = False) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+def batch(
+    name: str, seed: int, draws: int, extremes: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """Chains c in structure c modulo n, so that neighbours differ; words from one call."""
     count = len(GRAMMARS[name].structures)
     words = np.array(jax.random.bits(jax.random.key(seed), (draws * count, WORDS), jnp.uint32))
@@ -320,10 +348,11 @@ class Counts(NamedTuple):
 
 @cache
 def one_step(name: str, temperature: float) -> Counts:
-    """Float32: what the kernels proposed and did from every structure, and how far their acceptance rates were off.
+    """Float32: what the kernels proposed and did from every structure, and how far their acceptance rates
+    were off.
 
-    In the figure each edit also runs alone; in the irregular grammar its draws are those of the mixture, which compiles in a third
-    of the time.
+    In the figure each edit also runs alone; in the irregular grammar its draws are those of the mixture,
+    which compiles in a third of the time.
     """
     count, some = len(GRAMMARS[name].structures), slice(2**17)
     source, words = batch(name, SEEDS[name, temperature], DRAWS[name])
@@ -337,14 +366,19 @@ def one_step(name: str, temperature: float) -> Counts:
         if edit in steps:  # a step of the mixture is a step of the edit that it drew
             alone = chosen(steps[edit], drawn)
             np.testing.assert_array_equal(mixed.proposal, alone.proposal)
-            assert (mixed.accepted != alone.accepted).mean() <= FLOAT32  # u may fall between two roundings of one rate
+            assert (
+                mixed.accepted != alone.accepted
+            ).mean() <= FLOAT32  # u may fall between two roundings of one rate
         else:
             steps[edit], sources[edit] = mixed, source[drawn]
     return Counts(
         {edit: tally(sources[edit], step.proposal, count) for edit, step in steps.items()},
         {edit: tally(sources[edit], step.target, count) for edit, step in steps.items()},
         {edit: np.bincount(step.move, minlength=len(MOVES))[None] for edit, step in steps.items()},
-        {edit: terms_error(name, temperature, edit, sources[edit][some], chosen(steps[edit], some))[1] for edit in EDITS},
+        {
+            edit: terms_error(name, temperature, edit, sources[edit][some], chosen(steps[edit], some))[1]
+            for edit in EDITS
+        },
     )
 
 
@@ -353,7 +387,9 @@ def hastings_values(name: str, edit: str) -> NDArray[np.float64]:
     """(K, n, n): the different Hastings terms of the ways from i to j; NaN where there are fewer than K."""
     found, count = ways_of(name, edit), len(GRAMMARS[name].structures)
     values: dict[tuple[int, int], set[float]] = {}
-    for i, j, term in zip(found.source.tolist(), found.target.tolist(), found.log_hastings.round(12).tolist(), strict=True):
+    for i, j, term in zip(
+        found.source.tolist(), found.target.tolist(), found.log_hastings.round(12).tolist(), strict=True
+    ):
         values.setdefault((i, j), set()).add(term + 0.0)
     dense = np.full((max(map(len, values.values())), count, count), np.nan)
     for (i, j), terms in values.items():
@@ -361,7 +397,9 @@ def hastings_values(name: str, edit: str) -> NDArray[np.float64]:
     return dense
 
 
-def terms_error(name: str, temperature: float, edit: str, source: NDArray[np.int64], step: Step) -> tuple[float, float, int, int]:
+def terms_error(
+    name: str, temperature: float, edit: str, source: NDArray[np.int64], step: Step
+) -> tuple[float, float, int, int]:
     """Largest errors of log_hastings and acceptance rate; ways that exist, and ways that were met."""
     assert not np.isnan(step.log_hastings).any()
     values, log_densities = hastings_values(name, edit), GRAMMARS[name].log_densities(temperature)
@@ -373,7 +411,12 @@ def terms_error(name: str, temperature: float, edit: str, source: NDArray[np.int
     rates = np.exp(np.minimum(0.0, log_densities[step.proposal] - log_densities[source] + terms))
     met = np.zeros(values.shape, bool)
     met[which, source, step.proposal] = True
-    return errors.min(0).max(), np.abs(rates - step.rate).max(), int((~np.isnan(values)).sum()), int(met.sum())
+    return (
+        errors.min(0).max(),
+        np.abs(rates - step.rate).max(),
+        int((~np.isnan(values)).sum()),
+        int(met.sum()),
+    )
 
 
 # ---- the reference itself
@@ -400,14 +443,17 @@ def test_reference_matrices_keep_the_target(name: str, temperature: float):
         np.testing.assert_allclose(matrix.sum(1), 1, atol=1e-12, err_msg=edit)
         np.testing.assert_allclose(proposal_matrix(found, len(target)).sum(1), 1, atol=1e-12, err_msg=edit)
         np.testing.assert_allclose(flow, flow.T, atol=1e-8, err_msg=edit)
-        np.testing.assert_allclose(flow, flow.T, rtol=1e-9, atol=0, err_msg=edit)  # also where the target is e^-25
+        np.testing.assert_allclose(
+            flow, flow.T, rtol=1e-9, atol=0, err_msg=edit
+        )  # also where the target is e^-25
         np.testing.assert_allclose(target @ matrix, target, atol=1e-8, err_msg=edit)
     assert connected_components(matrix > 0, connection="strong")[0] == 1, "the mixture reaches everything"
 
 
 @rich
 def test_targets_and_hastings_terms_are_worth_testing_on(name: str):
-    """Peaked, asymmetric, with flagged structures; every edit goes somewhere; Hastings terms are not all zero."""
+    """Peaked, asymmetric, with flagged structures; every edit goes somewhere; Hastings terms are not all
+    zero."""
     built = GRAMMARS[name]
     assert built.target(SEARCH_TEMPERATURE).max() > 8 / len(built.structures)
     assert len(np.unique(built.scores.round(12))) == len(built.structures)
@@ -417,7 +463,9 @@ def test_targets_and_hastings_terms_are_worth_testing_on(name: str):
         assert (found.source != found.target).any(), edit
         assert found.probability.min() > 0
     asymmetric = [edit for edit in EDITS if np.ptp(ways_of(name, edit).log_hastings) > 0.5]
-    swaps = ["evidence-policy swap"] if name == "irregular" else []  # in the figure every candidate has one option a group
+    swaps = (
+        ["evidence-policy swap"] if name == "irregular" else []
+    )  # in the figure every candidate has one option a group
     assert asymmetric == ["single-slot replacement", *swaps, TRIGGER_EVIDENCE]
     assert (np.abs(ways_of(name, TRIGGER_EVIDENCE).log_hastings) > 0.1).mean() > 0.5
 
@@ -428,7 +476,8 @@ def test_targets_and_hastings_terms_are_worth_testing_on(name: str):
 @sampled
 @tempered
 def test_densities_are_the_definitions(name: str, temperature: float, say: Callable[[str], None]):
-    """Score, feasibility and logdensity of every structure in float64; logdensity differences in both precisions."""
+    """Score, feasibility and logdensity of every structure in float64; logdensity differences in both
+    precisions."""
     built, positions = GRAMMARS[name], positions_of(name)
     exact = built.log_densities(temperature)
     with jax.enable_x64(True):
@@ -442,17 +491,21 @@ def test_densities_are_the_definitions(name: str, temperature: float, say: Calla
         rough = jax.device_get(evaluate(positions, tables_of(name), temperature))
     assert rough.logdensity.dtype == np.float32
     np.testing.assert_array_equal(rough.feasible, state.feasible)
-    error = np.abs(np.subtract.outer(rough.logdensity, rough.logdensity) - np.subtract.outer(exact, exact)).max()
+    error = np.abs(
+        np.subtract.outer(rough.logdensity, rough.logdensity) - np.subtract.outer(exact, exact)
+    ).max()
     bound = float32_bound(built, temperature)
     assert error <= bound <= FLOAT32
     say(f"{name}, tau {temperature}: float32 logdensity differences off by {error:.1e}, bound {bound:.1e}")
 
 
 def float32_bound(built: Grammar, temperature: float) -> float:
-    """Bound to first order on the float32 error of a difference of logdensities; u is half a unit in the last place of 1.
+    """Bound to first order on the float32 error of a difference of logdensities; u is half a unit in the last
+    place of 1.
 
-    The features are not negative and w . phi <= 1, so each of the V + P look-ups and additions rounds by at most u, the flags in the
-    last bits change the look-ups by 2 u together, and lambda, once, rounds by (1 + 2 lambda) u. Dividing by tau magnifies that and rounds tau and the quotient. log p0 is V look-ups that
+    The features are not negative and w . phi <= 1, so each of the V + P look-ups and additions rounds by at
+    most u, the flags in the last bits change the look-ups by 2 u together, and lambda, once, rounds by (1 + 2
+    lambda) u. Dividing by tau magnifies that and rounds tau and the quotient. log p0 is V look-ups that
     together round by its size, and V additions. Last the sum, and the difference of two such sums.
     """
     u, variables = 2.0**-24, len(built.sizes)
@@ -467,12 +520,15 @@ def float32_bound(built: Grammar, temperature: float) -> float:
 @sampled
 @tempered
 def test_acceptance_and_hastings_terms_are_exact(name: str, temperature: float, say: Callable[[str], None]):
-    """Float64: a mixture meets every way of every edit; Hastings term, acceptance rate and verdict are the reference's."""
+    """Float64: a mixture meets every way of every edit; Hastings term, acceptance rate and verdict are the
+    reference's."""
     sources, words = batch(name, seed=17, draws=ENOUGH[name], extremes=True)
     log_u = np.log((words[:, 2] + 0.5) / WORD_RANGE)
     log_densities = GRAMMARS[name].log_densities(temperature)
     with jax.enable_x64(True):
-        steps = jax.device_get(step_uneven(words, positions_of(name)[sources], tables_of(name), temperature))[UNEVEN]
+        steps = jax.device_get(step_uneven(words, positions_of(name)[sources], tables_of(name), temperature))[
+            UNEVEN
+        ]
     assert steps.log_hastings.dtype == steps.rate.dtype == np.float64
     assert steps.inside.all()
     assert (steps.evaluations == 1).all()
@@ -493,7 +549,8 @@ def test_acceptance_and_hastings_terms_are_exact(name: str, temperature: float, 
 
 
 def test_every_word_of_a_choice_is_counted():
-    """Whole numbers of words: each alternative of ``choose`` and each outcome of an alias table has its due, within one word."""
+    """Whole numbers of words: each alternative of ``choose`` and each outcome of an alias table has its due,
+    within one word."""
     rng = np.random.default_rng(29)
     words, counts = rng.integers(0, WORD_RANGE, 10_000), (2 ** rng.uniform(0, 32, 10_000)).astype(np.int64)
     words[:3], counts[:3] = WORD_RANGE - 1, [WORD_RANGE - 1, 2**16, 2**16 - 1]
@@ -523,13 +580,16 @@ def test_every_word_of_a_choice_is_counted():
 @sampled
 @tempered
 def test_one_step_frequencies(name: str, temperature: float, say: Callable[[str], None]):
-    """From every structure, proposals against Q and next structures against P, for each edit alone and for the mixture."""
+    """From every structure, proposals against Q and next structures against P, for each edit alone and for
+    the mixture."""
     log_densities = GRAMMARS[name].log_densities(temperature)
     counts = one_step(name, temperature)
     for edit in SHARES:
         found = ways_of(name, edit)
         what = f"{name}, tau {temperature}, {edit}"
-        proposed = agree(counts.proposed[edit], proposal_matrix(found, len(log_densities)), f"{what}, proposals")
+        proposed = agree(
+            counts.proposed[edit], proposal_matrix(found, len(log_densities)), f"{what}, proposals"
+        )
         moved = agree(counts.moved[edit], transition_matrix(found, log_densities), f"{what}, steps")
         say(
             f"{what}: largest deviation {proposed.deviation:.2f} (Q) {moved.deviation:.2f} (P) SE, "
@@ -538,7 +598,11 @@ def test_one_step_frequencies(name: str, temperature: float, say: Callable[[str]
         if edit != MIXTURE:
             assert counts.rate_error[edit] < FLOAT32
             assert np.flatnonzero(counts.moves[edit]) == [[*EDITS].index(edit)]
-    agree(counts.moves[MIXTURE], np.array([MOVE_PROBABILITIES]), f"{name}, tau {temperature}, edits of the mixture")
+    agree(
+        counts.moves[MIXTURE],
+        np.array([MOVE_PROBABILITIES]),
+        f"{name}, tau {temperature}, edits of the mixture",
+    )
 
 
 def test_a_space_without_swaps_and_joints_stays_put_on_those_edits(say: Callable[[str], None]):
@@ -562,8 +626,14 @@ def test_a_space_without_swaps_and_joints_stays_put_on_those_edits(say: Callable
     assert (info.energy_evaluations == 1).all()
     random = slice(0, len(words) - len(EXTREMES) * count)
     found = ways_of("bare", MIXTURE)
-    first = agree(tally(source[random], proposal[random], count), proposal_matrix(found, count), "bare, proposals")
-    second = agree(tally(source[random], target[random], count), transition_matrix(found, built.log_densities(0.5)), "bare, steps")
+    first = agree(
+        tally(source[random], proposal[random], count), proposal_matrix(found, count), "bare, proposals"
+    )
+    second = agree(
+        tally(source[random], target[random], count),
+        transition_matrix(found, built.log_densities(0.5)),
+        "bare, steps",
+    )
     say(f"bare: largest deviation {first.deviation:.2f} (Q) {second.deviation:.2f} (P) SE")
 
 
@@ -579,11 +649,15 @@ def test_a_wrong_hastings_term_would_show(temperature: float):
             found = ways_of("irregular", edit)
             wrong = transition_matrix(found._replace(log_hastings=factor * found.log_hastings), log_densities)
             assert np.abs(target @ wrong - target).max() > 1e-4, (edit, factor)
-            assert disagreement(one_step("irregular", temperature).moved[edit], wrong).p < MUTANT_LEVEL, (edit, factor)
+            assert disagreement(one_step("irregular", temperature).moved[edit], wrong).p < MUTANT_LEVEL, (
+                edit,
+                factor,
+            )
 
 
 def test_wrong_kernels_fail_the_frequency_test(say: Callable[[str], None]):
-    """The trigger-evidence edit put together by hand: right as it is, wrong without Hastings or with a neighbour chain's row."""
+    """The trigger-evidence edit put together by hand: right as it is, wrong without Hastings or with a
+    neighbour chain's row."""
     name, temperature = "figure", SEARCH_TEMPERATURE
     tables, count = tables_of(name), len(FIGURE.structures)
     evidence = int(tables.joints.variables[0, 1])
@@ -597,7 +671,9 @@ def test_wrong_kernels_fail_the_frequency_test(say: Callable[[str], None]):
 
         wanted, log_hastings, _ = jax.vmap(MOVES[TRIGGER_EVIDENCE], (0, None, 0))(words, tables, positions)
         neighbours = wanted.at[:, evidence].set(jnp.roll(wanted[:, evidence], 1))
-        states, candidates, strangers = (evaluate(places, tables, temperature) for places in (positions, wanted, neighbours))
+        states, candidates, strangers = (
+            evaluate(places, tables, temperature) for places in (positions, wanted, neighbours)
+        )
         return {
             "right": finish(candidates, log_hastings),
             "no Hastings term": finish(candidates, jnp.zeros_like(log_hastings)),
@@ -608,8 +684,11 @@ def test_wrong_kernels_fail_the_frequency_test(say: Callable[[str], None]):
     matrix = transition_matrix(ways_of(name, TRIGGER_EVIDENCE), FIGURE.log_densities(temperature))
     for mutant, target in jax.device_get(run(words, positions_of(name)[source])).items():
         found = disagreement(tally(source, target, count), matrix)
-        say(f"{mutant}: p {found.p:.1e}, largest deviation {found.deviation:.1f} SE, Pearson {found.pearson:+.1f} SE")
-        # The right one draws on no budget: it is the kernel of test_one_step_frequencies, held to the mutants' level.
+        say(
+            f"{mutant}: p {found.p:.1e}, largest deviation {found.deviation:.1f} SE, Pearson {found.pearson:+.1f} SE"
+        )
+        # The right one draws on no budget: it is the kernel of test_one_step_frequencies, held to the
+        # mutants' level.
         assert (found.p < MUTANT_LEVEL) == (mutant != "right"), mutant
 
 
@@ -628,22 +707,31 @@ def test_the_pearson_test_sees_what_no_cell_shows():
 # ---- the chain
 
 
-def run_chains(key: jax.Array, positions: jax.Array, tables: Tables, temperature: float, steps: int) -> tuple[State, State, jax.Array]:
-    """Final states, the same evaluated afresh, and energy evaluations of each chain; words of all chains from one call per step."""
+def run_chains(
+    key: jax.Array, positions: jax.Array, tables: Tables, temperature: float, steps: int
+) -> tuple[State, State, jax.Array]:
+    """Final states, the same evaluated afresh, and energy evaluations of each chain; words of all chains
+    from one call per step."""
     kernel = jax.vmap(KERNELS[MIXTURE], (0, 0, None, None))
 
     def body(carry: tuple[State, jax.Array], key: jax.Array) -> tuple[tuple[State, jax.Array], None]:
         states, evaluations = carry
-        states, info = kernel(jax.random.bits(key, (len(positions), WORDS), jnp.uint32), states, tables, temperature)
+        states, info = kernel(
+            jax.random.bits(key, (len(positions), WORDS), jnp.uint32), states, tables, temperature
+        )
         return (states, evaluations + info.energy_evaluations), None
 
-    start = jax.vmap(init, (0, None, None))(positions, tables, temperature), jnp.zeros(len(positions), jnp.int32)
+    start = (
+        jax.vmap(init, (0, None, None))(positions, tables, temperature),
+        jnp.zeros(len(positions), jnp.int32),
+    )
     states, evaluations = jax.lax.scan(body, start, jax.random.split(key, steps))[0]
     return states, jax.vmap(init, (0, None, None))(states.position, tables, temperature), evaluations
 
 
 def test_stationary_chains_stay_stationary(say: Callable[[str], None]):
-    """2^15 chains from exact draws, 40 steps: the last structures are again exact draws, jointly and slot by slot."""
+    """2^15 chains from exact draws, 40 steps: the last structures are again exact draws, jointly and slot by
+    slot."""
     chains, steps, count = 2**15, 40, len(IRREGULAR.structures)
     target = IRREGULAR.target(SEARCH_TEMPERATURE)
     start = np.random.default_rng(31).choice(count, chains, p=target)
@@ -658,7 +746,9 @@ def test_stationary_chains_stay_stationary(say: Callable[[str], None]):
     assert moved > 0.5, "the chains have to go somewhere for this to mean anything"
     for v, size in enumerate(IRREGULAR.sizes):
         marginal = np.bincount(positions_of("irregular")[:, v], weights=target, minlength=size)
-        found = agree(np.bincount(states.position[:, v], minlength=size)[None], marginal[None], f"long run, slot {v}")
+        found = agree(
+            np.bincount(states.position[:, v], minlength=size)[None], marginal[None], f"long run, slot {v}"
+        )
         say(f"long run, slot {v}: largest deviation {found.deviation:.2f} SE")
     # What a state carries along is the density of where it stands.
     np.testing.assert_array_equal(states.feasible, fresh.feasible)
@@ -684,7 +774,11 @@ def test_one_trace_serves_all_tables_of_a_shape():
     source = np.arange(243) % len(other.structures)
     runs = [
         (positions_of("figure"), tables_of("figure"), SEARCH_TEMPERATURE),
-        (np.array(other.structures, np.int32)[source], compile_tables(other, pad_options=3, pad_pairs=4), 0.5),
+        (
+            np.array(other.structures, np.int32)[source],
+            compile_tables(other, pad_options=3, pad_pairs=4),
+            0.5,
+        ),
     ]
     words, counts = np.array(jax.random.bits(jax.random.key(53), (243, WORDS), jnp.uint32)), []
     for positions, tables, temperature in runs:
@@ -704,7 +798,8 @@ def equal(left: Any, right: Any) -> bool:
 
 
 def assert_close(left: Any, right: Any):
-    """Everything discrete is equal; floats are within the float32 bound, as a compiler may add in another order."""
+    """Everything discrete is equal; floats are within the float32 bound, as a compiler may add in another
+    order."""
     for a, b in zip(jax.tree.leaves(left), jax.tree.leaves(right), strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_allclose(a, b, atol=FLOAT32 if jnp.issubdtype(a.dtype, jnp.floating) else 0, rtol=0)
@@ -743,7 +838,11 @@ def test_plain_compiled_and_batched_steps_are_equal():
 
 def test_info_tells_the_proposal_also_when_it_is_rejected():
     tables, positions = tables_of("figure"), positions_of("figure")
-    propose = jax.jit(lambda words: jnp.stack([jax.vmap(move, (0, None, 0))(words, tables, positions).position for move in MOVES.values()]))
+    propose = jax.jit(
+        lambda words: jnp.stack(
+            [jax.vmap(move, (0, None, 0))(words, tables, positions).position for move in MOVES.values()]
+        )
+    )
     before = jax.device_get(evaluate(positions, tables, SEARCH_TEMPERATURE))
     rejections = 0
     for seed in range(47, 51):
@@ -756,17 +855,22 @@ def test_info_tells_the_proposal_also_when_it_is_rejected():
         assert (info.proposal.position[rejected] != positions[rejected]).any(1).all()
         fresh = jax.device_get(evaluate(info.proposal.position, tables, SEARCH_TEMPERATURE))
         for proposed, again, kept, old in zip(info.proposal, fresh, after, before, strict=True):
-            np.testing.assert_allclose(proposed, again, atol=FLOAT32 if np.issubdtype(proposed.dtype, np.floating) else 0, rtol=0)
+            np.testing.assert_allclose(
+                proposed, again, atol=FLOAT32 if np.issubdtype(proposed.dtype, np.floating) else 0, rtol=0
+            )
             np.testing.assert_array_equal(kept[rejected], old[rejected])
             np.testing.assert_array_equal(kept[~rejected], proposed[~rejected])
         ratio = np.exp(np.minimum(0.0, info.proposal.logdensity - before.logdensity))
-        assert (np.abs(ratio - info.acceptance_rate)[info.move == 1] < FLOAT32).all(), "the parameter-only edit has no Hastings term"
+        assert (np.abs(ratio - info.acceptance_rate)[info.move == 1] < FLOAT32).all(), (
+            "the parameter-only edit has no Hastings term"
+        )
         assert (info.energy_evaluations == 1).all()
     assert rejections > 100
 
 
 def test_the_trigger_evidence_acceptance_uses_its_hastings_term():
-    """Acceptance with the term and without differ by more than rounding on most ways: what the mutants above rest on."""
+    """Acceptance with the term and without differ by more than rounding on most ways: what the mutants above
+    rest on."""
     found = ways_of("figure", TRIGGER_EVIDENCE)
     log_densities = FIGURE.log_densities(SEARCH_TEMPERATURE)
     without = acceptance(found._replace(log_hastings=np.zeros_like(found.log_hastings)), log_densities)

@@ -1,4 +1,5 @@
-"""What a model reads in a sentence: every part on words that stand there, every name the schema's, nothing of the reader's lost."""
+"""What a model reads in a sentence: every part on words that stand there, every name the schema's, nothing
+of the reader's lost."""
 
 from __future__ import annotations
 
@@ -24,7 +25,16 @@ from tiers import tier
 import gnrs_ppl as gnrs
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.candidates.build import pools_of
-from gnrs_ppl.candidates.model_reader import MODELS_SHARE, MOST_STATEMENTS, PROMPT, ReadAlong, asked, kept, read_along, with_model
+from gnrs_ppl.candidates.model_reader import (
+    MODELS_SHARE,
+    MOST_STATEMENTS,
+    PROMPT,
+    ReadAlong,
+    asked,
+    kept,
+    read_along,
+    with_model,
+)
 from gnrs_ppl.candidates.proposed import LONGEST_ANSWER, plain
 from gnrs_ppl.cli import run
 from gnrs_ppl.context.types import Schema
@@ -155,7 +165,12 @@ def test_the_example_of_the_prompt_is_read() -> None:
     (sentence,) = re.findall(r"another institution's \"(.*?)\"", " ".join(text.split()))
     actions = ["TakeBook", "RegisterLoan", "ReturnBook", "LendBook"]
     library = Schema.model_validate(
-        {"roles": [{"name": "borrower"}], "objects": [{"name": "book"}], "actions": [{"name": a} for a in actions]}, strict=False
+        {
+            "roles": [{"name": "borrower"}],
+            "objects": [{"name": "book"}],
+            "actions": [{"name": a} for a in actions],
+        },
+        strict=False,
     )
     found = kept(answered(example), sentence, library)
     assert found.dropped == ()
@@ -207,7 +222,9 @@ def test_parts_stand_on_the_words_they_were_read_from() -> None:
     ({"who": {"words": "himself", "who": "same_person"}}, "who: 'himself' does not stand in the sentence"),
     ({"condition": {"words": "of more than 500 euros"}}, "condition: 'of more than 500 euros' does not stand in the sentence"),
 ])  # fmt: skip
-def test_a_bad_statement_goes_with_its_reason_and_costs_only_itself(changes: dict[str, Any], reason: str) -> None:
+def test_a_bad_statement_goes_with_its_reason_and_costs_only_itself(
+    changes: dict[str, Any], reason: str
+) -> None:
     found = judged(statement(**changes), SERVED)
     assert [s.best.template for s in found.found] == ["absence"]
     ((where, told, why),) = found.dropped
@@ -241,7 +258,11 @@ def test_words_that_stand_twice_are_those_of_their_clause_and_of_no_other_act() 
     assert found.dropped == ()
     one, other = (s.best for s in found.found)
     here = [TWICE.index("waiter"), TWICE.rindex("waiter")]
-    assert [r.bearers[0].span.start for r in (one, other)] == [r.targets[0].role.span.start for r in (one, other)] == here  # type: ignore[union-attr]
+    assert (
+        [r.bearers[0].span.start for r in (one, other)]
+        == [r.targets[0].role.span.start for r in (one, other)]
+        == here
+    )  # type: ignore[union-attr]
     assert other.time is not None
     assert other.time.span.start == TWICE.index("3 days")
     sentence = "They serve or serve."  # each word once
@@ -251,7 +272,10 @@ def test_words_that_stand_twice_are_those_of_their_clause_and_of_no_other_act() 
     )  # fmt: skip
     found = judged(both, sentence=sentence)
     assert [a.span for a in found.found[0].best.targets] == [(5, 10), (14, 19)]
-    once = judged(both | {"words": "They", "template": {"words": "They", "template": "existence"}}, sentence="They serve.")
+    once = judged(
+        both | {"words": "They", "template": {"words": "They", "template": "existence"}},
+        sentence="They serve.",
+    )
     assert once.dropped[0].reason == "targets: 'serve' is read as two acts"
 
 
@@ -292,7 +316,11 @@ def test_what_both_read_gains_and_keeps_the_readers_words() -> None:
     (one,) = found.readings.statements
     after = {r.template: r.probability for r in one.readings}
     assert after == pytest.approx(
-        {name: (1 - MODELS_SHARE) * p + MODELS_SHARE * (name == "chain_response") for name, p in before.items()}, abs=1e-4
+        {
+            name: (1 - MODELS_SHARE) * p + MODELS_SHARE * (name == "chain_response")
+            for name, p in before.items()
+        },
+        abs=1e-4,
     )
     assert {bare(r) for r in one.readings} == {bare(r) for r in alone.statements[0].readings}
     assert one.best.template == "chain_response"
@@ -323,7 +351,9 @@ def test_a_statement_the_reader_has_not_is_a_further_one_and_its_words_are_read(
     best = found.readings.statements[0].best
     assert (best.probability, best.activities) == (1.0, ("StartShift", "CheckIn"))
     assert 0 < best.targets[0].score < 0.5  # the words are not the name's own, and that is shown
-    assert {found.readings.words(u.span) for u in found.readings.unread} < {alone.words(u.span) for u in alone.unread}
+    assert {found.readings.words(u.span) for u in found.readings.unread} < {
+        alone.words(u.span) for u in alone.unread
+    }
 
 
 def test_acts_asked_together_are_split_as_the_reader_does() -> None:
@@ -350,16 +380,30 @@ SENTENCES = (
     "Waiters must check in before they serve, and must not serve after a shift has been reviewed.",
     "a a a",
 )
-NAMES = tuple(term.name for kind in ("actions", "roles", "objects", "locations") for term in getattr(SCHEMA, kind))
+NAMES = tuple(
+    term.name for kind in ("actions", "roles", "objects", "locations") for term in getattr(SCHEMA, kind)
+)
 any_text = st.sampled_from(HOSTILE) | st.sampled_from(NAMES) | st.text(max_size=8)
 
 
-TEMPLATES = ("response", "precedence", "chain_response", "coexistence", "succession", "not_response", "existence", "absence", "init", "end")
+TEMPLATES = (
+    "response",
+    "precedence",
+    "chain_response",
+    "coexistence",
+    "succession",
+    "not_response",
+    "existence",
+    "absence",
+    "init",
+    "end",
+)
 
 
 @st.composite
 def statements_of(draw: st.DrawFn, sentence: str, schema: Schema) -> dict[str, Any]:
-    """A statement that is sound in itself, of words of the sentence and names of the schema, whatever the sentence means."""
+    """A statement that is sound in itself, of words of the sentence and names of the schema, whatever the
+    sentence means."""
     tokens = [token.strip(".,;") for token in sentence.split()]
     words, names = draw(st.permutations(tokens)) + ["a"] * 9, [a.name for a in schema.actions]
     names = draw(st.permutations(names))
@@ -368,7 +412,11 @@ def statements_of(draw: st.DrawFn, sentence: str, schema: Schema) -> dict[str, A
     restarts = template not in ("coexistence", "succession") and draw(st.booleans())
 
     def some(kind: str) -> Any:
-        named = st.builds(lambda w, t: {"words": w, "name": t.name}, st.sampled_from(tokens), st.sampled_from(getattr(schema, kind)))
+        named = st.builds(
+            lambda w, t: {"words": w, "name": t.name},
+            st.sampled_from(tokens),
+            st.sampled_from(getattr(schema, kind)),
+        )
         return draw(st.none() | named)
 
     acts = [
@@ -422,12 +470,17 @@ def answers(draw: st.DrawFn) -> tuple[str, list[dict[str, Any]]]:
 
 def holds(found: ReadAlong, schema: Schema, alone: Readings) -> None:
     """What is promised of every merged reading."""
-    known = {kind: {term.name for term in getattr(schema, kind)} for kind in ("actions", "roles", "objects", "locations")}
+    known = {
+        kind: {term.name for term in getattr(schema, kind)}
+        for kind in ("actions", "roles", "objects", "locations")
+    }
     merged = found.readings
     for s in merged.statements:
         assert all(0 <= span.start < span.end <= len(merged.sentence) for span in spans_of(s))
         assert sum(r.probability for r in s.readings) == pytest.approx(1, abs=1e-3)
-        assert [r.probability for r in s.readings] == sorted((r.probability for r in s.readings), reverse=True)
+        assert [r.probability for r in s.readings] == sorted(
+            (r.probability for r in s.readings), reverse=True
+        )
         for r in s.readings:
             assert 0 < r.probability <= 1
             assert r.template in IMPLEMENTED
@@ -438,7 +491,9 @@ def holds(found: ReadAlong, schema: Schema, alone: Readings) -> None:
             assert {a.location.name for a in acts if a.location} <= known["locations"]
     for old, new in zip(alone.statements, merged.statements, strict=False):
         assert new.span == old.span
-        assert {replace(r, probability=1.0, why="") for r in old.readings} <= {replace(r, probability=1.0, why="") for r in new.readings}
+        assert {replace(r, probability=1.0, why="") for r in old.readings} <= {
+            replace(r, probability=1.0, why="") for r in new.readings
+        }
     assert len(merged.statements) >= len(alone.statements)
     assert (merged.sentence, merged.background) == (alone.sentence, alone.background)
     assert MARK not in to_json(as_data(merged))
@@ -498,7 +553,9 @@ def test_hostile_words_and_names_in_every_place_are_dropped(hostile: str) -> Non
 def context(tmp_path: Path, intent: str, **goal: Any) -> gnrs.Context:
     """The small context without pools, with a sentence of its own."""
     without = {name: part for name, part in small.CONTEXT.items() if name != "pools"}
-    return gnrs.load_context(small.write(tmp_path, small.changed(without, ("goal", {"id": "S", "intent": intent} | goal))))
+    return gnrs.load_context(
+        small.write(tmp_path, small.changed(without, ("goal", {"id": "S", "intent": intent} | goal)))
+    )
 
 
 KEPT_OPEN = TemporaryDirectory()  # until the tests end: the log is read again and again
@@ -506,7 +563,10 @@ KEPT_OPEN = TemporaryDirectory()  # until the tests end: the log is read again a
 
 @cache
 def shop() -> gnrs.Context:
-    return context(Path(KEPT_OPEN.name), "After a shift starts, waiters must check in within 30 minutes, and they must serve.")
+    return context(
+        Path(KEPT_OPEN.name),
+        "After a shift starts, waiters must check in within 30 minutes, and they must serve.",
+    )
 
 
 AFTER_SHIFT = statement(
@@ -523,7 +583,9 @@ AFTER_SHIFT = statement(
 def generator(reading: str) -> Any:
     """A script that reads so, and proposes nothing."""
     nothing = json.dumps({slot: [] for slot in ("scope", "trigger", "norm", "evidence", "procedure")})
-    return lambda messages, schema, rng: reading if schema and "statements" in schema["properties"] else nothing
+    return lambda messages, schema, rng: (
+        reading if schema and "statements" in schema["properties"] else nothing
+    )
 
 
 def test_a_merged_drafts_pools_hold_what_the_model_read_and_what_the_reader_did(tmp_path: Path) -> None:
@@ -536,10 +598,16 @@ def test_a_merged_drafts_pools_hold_what_the_model_read_and_what_the_reader_did(
         (together,) = with_model([alone], loopback.model(server), seed=0)
         assert with_model([together], loopback.model(server)) == [together]  # and no further call
         assert sum(server.asked.values()) == 1
-        drafted = gnrs.draft(alone, kernel="exact", chains=1, steps=1, alternatives=0, model=loopback.model(server))
-    assert [r.exception and r.exception.activity for r in together.read_along.readings.statements[0].readings] == [None, "Serve"]
+        drafted = gnrs.draft(
+            alone, kernel="exact", chains=1, steps=1, alternatives=0, model=loopback.model(server)
+        )
+    assert [
+        r.exception and r.exception.activity for r in together.read_along.readings.statements[0].readings
+    ] == [None, "Serve"]
     norms, before = ([c.content for c in pools_of(one).pools.norm] for one in (together, alone))
-    with_excuse = [n for n in norms if any(c.unless is not None and c.unless.activity == "Serve" for c in n.constraints)]
+    with_excuse = [
+        n for n in norms if any(c.unless is not None and c.unless.activity == "Serve" for c in n.constraints)
+    ]
     assert with_excuse
     read_before = [c.content for c in pools_of(alone).pools.norm if "reading" in c.sources]
     assert read_before
@@ -565,7 +633,9 @@ def test_what_the_reader_cannot_read_a_model_may(tmp_path: Path) -> None:
         time={"words": "half an hour", "duration": "PT30M"}, bearers=[],
     )  # fmt: skip
     with ScriptedServer(scripts={"generator": generator(said(so))}) as server:
-        drafted = gnrs.draft(here, kernel="exact", chains=1, steps=1, alternatives=0, model=loopback.model(server))
+        drafted = gnrs.draft(
+            here, kernel="exact", chains=1, steps=1, alternatives=0, model=loopback.model(server)
+        )
     assert drafted.said == (True,)
     (constraint,) = drafted.structure.norm.constraints
     assert (constraint.target.activity, str(constraint.deadline)) == ("CheckIn", "PT30M")
@@ -585,7 +655,10 @@ def test_a_second_activation_is_drafted(tmp_path: Path) -> None:
 
 
 def test_what_the_records_cannot_hold_is_dropped_and_refuses_no_draft(tmp_path: Path) -> None:
-    changed = small.changed(small.CONTEXT, ("goal", {"id": "S", "intent": "After a shift starts, waiters must check in, and also dance."}))
+    changed = small.changed(
+        small.CONTEXT,
+        ("goal", {"id": "S", "intent": "After a shift starts, waiters must check in, and also dance."}),
+    )
     changed["schema"]["actions"].append({"name": "Dance", "phrase": "jump about"})
     here = gnrs.load_context(small.write(tmp_path, {k: v for k, v in changed.items() if k != "pools"}))
     dance = statement(
@@ -597,9 +670,13 @@ def test_what_the_records_cannot_hold_is_dropped_and_refuses_no_draft(tmp_path: 
     with ScriptedServer(scripts={"generator": generator(said(dance))}) as server:
         drafted = gnrs.draft(here, model=loopback.model(server), **request)
     assert (drafted.text, drafted.readings) == (plainly.text, plainly.readings)
-    assert [(d.slot, d.candidate) for d in drafted.dropped if d.slot == "reading"] == [("reading", "also dance")]
+    assert [(d.slot, d.candidate) for d in drafted.dropped if d.slot == "reading"] == [
+        ("reading", "also dance")
+    ]
     assert "Dance: 0 of 11 rows" in next(d.reason for d in drafted.dropped if d.slot == "reading")
-    assert kept(answered(said(dance)), here.goal.intent, here.schema).found  # without records nothing speaks against it
+    assert kept(
+        answered(said(dance)), here.goal.intent, here.schema
+    ).found  # without records nothing speaks against it
 
 
 def test_no_answer_leaves_a_draft_as_it_is(tmp_path: Path) -> None:
@@ -608,7 +685,11 @@ def test_no_answer_leaves_a_draft_as_it_is(tmp_path: Path) -> None:
     for fault in ("refusal", "malformed", "length"):
         with ScriptedServer({fault: 1.0}) as server:
             drafted = gnrs.draft(shop(), model=loopback.model(server), **request)
-        assert (drafted.text, drafted.structure, drafted.readings) == (plainly.text, plainly.structure, plainly.readings)
+        assert (drafted.text, drafted.structure, drafted.readings) == (
+            plainly.text,
+            plainly.structure,
+            plainly.readings,
+        )
         told = drafted.language_model()
         assert told is not None
         assert told["readings"]["problem"]
@@ -624,14 +705,17 @@ def test_a_card_whose_fields_say_what_is_asked_is_not_read() -> None:
 @settings(QUICK, max_examples=tier(15, 40))
 @given(st.lists(statements_of(shop().goal.intent, shop().schema), min_size=1, max_size=5))
 def test_pools_are_built_of_whatever_stays(statements: list[dict[str, Any]]) -> None:
-    """Norms that no rule can hold, acts that open and are asked for, everything at once: no error, and nothing of the reader's lost."""
+    """Norms that no rule can hold, acts that open and are asked for, everything at once: no error, and
+    nothing of the reader's lost."""
     here = shop()
     found = kept(answered(said(*statements)), here.goal.intent, here.schema, here)
     holds(found, here.schema, read(here.goal.intent, here.schema))
     together = replace(here, read_along=found)
     built = pools_of(together)
     norms = [c.content for c in built.pools.norm]
-    assert [c.content for c in pools_of(here).pools.norm if "reading" in c.sources and c.content not in norms] == []
+    assert [
+        c.content for c in pools_of(here).pools.norm if "reading" in c.sources and c.content not in norms
+    ] == []
     compile_graph(together, built.pools)
 
 
@@ -652,13 +736,19 @@ def test_the_prompt_shows_sentence_and_schema_and_nothing_else() -> None:
     assert (one.role, one.seed, one.response) == ("generator", 3, SentenceReading)
 
 
-def test_read_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_read_with_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments = ["read", "--sentence", SENTENCE, "--schema", schema_file(tmp_path)]
     assert run([*arguments, "--json"]) == 0
     plainly = json.loads(capsys.readouterr().out)
     bad = SERVED | {"words": "<b>never</b>"}
     with ScriptedServer(
-        scripts={"generator": loopback.says(said(statement(template={"words": "After", "template": "precedence"}), bad))}
+        scripts={
+            "generator": loopback.says(
+                said(statement(template={"words": "After", "template": "precedence"}), bad)
+            )
+        }
     ) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert run([*arguments, "--llm"]) == 0
@@ -666,7 +756,10 @@ def test_read_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
         assert run([*arguments, "--llm", "--cache", "read-only", "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert sum(server.asked.values()) == 1
-    assert "or: must Precedence(CheckIn, StartShift), within 30 minutes, unless Excuse: 0.50 (a model, of 'must' and 'After')" in shown
+    assert (
+        "or: must Precedence(CheckIn, StartShift), within 30 minutes, unless Excuse: 0.50 (a model, of 'must' and 'After')"
+        in shown
+    )
     assert "scripted: a stand-in for a model answered; this is no result" in shown
     assert "1 readings kept, 1 dropped; 1 calls, 0 from the cache" in shown
     assert "dropped: b never /b (words: ' b never /b ' does not stand in the sentence)" in shown
@@ -677,9 +770,14 @@ def test_read_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert "llm" not in plainly
 
 
-def test_a_batch_is_read_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_batch_is_read_with_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     actions = [{"name": "CheckIn", "phrase": "check in"}, {"name": "StartShift", "phrase": "start a shift"}]
-    rows = [{"id": n, "text": text, "schema": actions} for n, text in enumerate(("Waiters must check in.", UNREAD))]
+    rows = [
+        {"id": n, "text": text, "schema": actions}
+        for n, text in enumerate(("Waiters must check in.", UNREAD))
+    ]
     (tmp_path / "rows.json").write_text(json.dumps(rows))
     so = statement(
         words=UNREAD.strip("."), force={"words": "wants", "force": "must"}, template={"words": "into", "template": "response"},
@@ -697,17 +795,26 @@ def test_a_batch_is_read_with_a_model(tmp_path: Path, monkeypatch: pytest.Monkey
         "Existence" if first["template"] == "Existence" else "AtLeastOne",
         1,
     )
-    assert (second["template"], second["activities"], second["reason"]) == ("Response", ["StartShift", "CheckIn"], None)
+    assert (second["template"], second["activities"], second["reason"]) == (
+        "Response",
+        ["StartShift", "CheckIn"],
+        None,
+    )
     assert second["llm"]["scripted"] is True
 
 
-def test_read_and_draft_ask_the_same_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_read_and_draft_ask_the_same_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     context(tmp_path, shop().goal.intent)
     with ScriptedServer(scripts={"generator": generator(said(AFTER_SHIFT))}) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         where = str(tmp_path / "context.json")
         assert run(["read", where, "--llm"]) == 0
-        assert run(["draft", where, "--llm", "--chains", "1", "--steps", "1", "--kernel", "exact", "--json"]) == 0
+        assert (
+            run(["draft", where, "--llm", "--chains", "1", "--steps", "1", "--kernel", "exact", "--json"])
+            == 0
+        )
         assert max(server.asked.values()) == 1
     data = json.loads(capsys.readouterr().out.partition("\n{")[2].join(["{", ""]))
     assert data["llm"]["cached"] == 1
@@ -716,7 +823,9 @@ def test_read_and_draft_ask_the_same_once(tmp_path: Path, monkeypatch: pytest.Mo
 def test_every_rule_that_a_model_finds_is_drafted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    intent = "After a shift starts, waiters must check in. Service calls for the manager to look at the shift."
+    intent = (
+        "After a shift starts, waiters must check in. Service calls for the manager to look at the shift."
+    )
     context(tmp_path, intent)
     review = statement(
         words="Service calls for the manager to look at the shift", force={"words": "calls", "force": "must"},
@@ -755,7 +864,11 @@ def test_every_rule_that_a_model_finds_is_drafted(
     (["--llm", "--max-cost", "-1"], "arguments: max-cost: -1.0 is not an amount"),
 ])  # fmt: skip
 def test_without_a_key_or_with_strange_wishes_there_is_one_line(
-    arguments: list[str], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     assert run(["read", "--sentence", SENTENCE, "--schema", schema_file(tmp_path), *arguments]) == 2

@@ -18,14 +18,28 @@ from gnrs_ppl.inference import chains
 from gnrs_ppl.inference.chains import STEPPERS, observe_chains, run_chains
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.inference.moves import MOVES
-from gnrs_ppl.inference.observe import Observed, Observer, best, first_hit, moments, move_counts, option_counts
+from gnrs_ppl.inference.observe import (
+    Observed,
+    Observer,
+    best,
+    first_hit,
+    moments,
+    move_counts,
+    option_counts,
+)
 from gnrs_ppl.inference.result import Chains, best_visited
 from gnrs_ppl.inference.result import move_counts as counted
 from gnrs_ppl.inference.sweep import sweep
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
 from gnrs_ppl.models.space import build_space
 
-RUN: dict[str, Any] = {"chains": 48, "steps": 40, "temperature": SEARCH_TEMPERATURE, "seed": 9, "superchains": 4}
+RUN: dict[str, Any] = {
+    "chains": 48,
+    "steps": 40,
+    "temperature": SEARCH_TEMPERATURE,
+    "seed": 9,
+    "superchains": 4,
+}
 KERNELS: dict[str, dict[str, Any]] = {
     "metropolis": {},
     "gibbs": {"block_probability": 0.25},
@@ -47,11 +61,14 @@ def target() -> float:
 
 
 def staying() -> Observer:
-    """An observer of one's own: how many chains stood still in each step, and how many steps each was offered another structure."""
+    """An observer of one's own: how many chains stood still in each step, and how many steps each was
+    offered another structure."""
 
     def update(so_far: Any, before: Any, states: Any, info: Any) -> Any:
         stood = (before.position == states.position).all(1)
-        return so_far[0] + stood.sum(dtype=np.int32), so_far[1] + (info.proposal.position != before.position).any(1).astype(np.int32)
+        return so_far[0] + stood.sum(dtype=np.int32), so_far[1] + (
+            info.proposal.position != before.position
+        ).any(1).astype(np.int32)
 
     return Observer(
         lambda tables, states: (np.int32(0), np.zeros(len(states.score), np.int32)),
@@ -65,10 +82,18 @@ OWN = staying()
 
 @cache
 def both(kernel: str) -> tuple[Chains, Observed]:
-    observers = {"counts": option_counts(), "moments": moments(), "best": best(), "hits": first_hit(target()), "own": OWN}
+    observers = {
+        "counts": option_counts(),
+        "moments": moments(),
+        "best": best(),
+        "hits": first_hit(target()),
+        "own": OWN,
+    }
     observers |= {"moves": move_counts()} if kernel == "metropolis" else {}
     settings = KERNELS[kernel]
-    return run_chains(tables(), **RUN, kernel=kernel, **settings), observe_chains(tables(), observers, **RUN, kernel=kernel, **settings)
+    return run_chains(tables(), **RUN, kernel=kernel, **settings), observe_chains(
+        tables(), observers, **RUN, kernel=kernel, **settings
+    )
 
 
 @pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["metropolis", "tempering"]))
@@ -82,7 +107,11 @@ def test_what_is_observed_is_what_the_draws_give(kernel: str):
         assert not counts[size:].any()
     assert int(seen["moments"].draws) == steps
     np.testing.assert_allclose(seen["moments"].mean, drawn.score.mean(1), atol=FLOAT32)
-    np.testing.assert_allclose(seen["moments"].squares, ((drawn.score - drawn.score.mean(1, keepdims=True)) ** 2).sum(1), atol=20 * FLOAT32)
+    np.testing.assert_allclose(
+        seen["moments"].squares,
+        ((drawn.score - drawn.score.mean(1, keepdims=True)) ** 2).sum(1),
+        atol=20 * FLOAT32,
+    )
     assert np.ptp(seen["moments"].squares) > 1e-3
     visited = best_visited(drawn)
     assert float(seen["best"].score) == visited.score
@@ -100,12 +129,16 @@ def test_what_is_observed_is_what_the_draws_give(kernel: str):
         assert (seen["own"]["offered"] >= (path[:, 1:] != path[:, :-1]).any(-1).sum(1)).all()
     assert found.energy_evaluations == drawn.energy_evaluations
     assert found.wall_seconds > 0
-    assert not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(seen)), "nothing is left on the device"
+    assert not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(seen)), (
+        "nothing is left on the device"
+    )
 
 
 def test_moves_are_counted_as_the_draws_count_them():
     drawn, found = both("metropolis")
-    for (name, expected), counts in zip(counted(drawn).items(), found.observed["moves"].tolist(), strict=True):
+    for (name, expected), counts in zip(
+        counted(drawn).items(), found.observed["moves"].tolist(), strict=True
+    ):
         assert counts == [*expected], name
     assert found.observed["moves"].shape == (len(MOVES), 3)
 
@@ -113,7 +146,15 @@ def test_moves_are_counted_as_the_draws_count_them():
 def test_a_start_can_be_the_best_and_the_first_hit():
     """One structure is worth all, every chain starts there or does not move: lambda over tau forbids it."""
     alone = contract(build_space([[0, 1, 2]], [[[1.0], [0.0], [0.0]]]), np.array([1.0]))
-    seen = observe_chains(alone, {"best": best(), "hits": first_hit(1.0)}, chains=3, steps=2, temperature=0.01, seed=0, superchains=3)
+    seen = observe_chains(
+        alone,
+        {"best": best(), "hits": first_hit(1.0)},
+        chains=3,
+        steps=2,
+        temperature=0.01,
+        seed=0,
+        superchains=3,
+    )
     assert seen.observed["best"].position.tolist() == [0]
     assert (seen.observed["hits"].first == 0).sum() == 1, "three starts are the three structures"
 
@@ -140,7 +181,10 @@ EACH = 3 * (4 * 4 + 3 * 8) + 16
     "change, message",
     [
         ({"kernel": "gibs"}, "kernel: no kernel 'gibs'; choose one of"),
-        ({"kernel": "smc"}, "kernel: smc does not go step by step; choose one of metropolis, gibbs, informed, tempering"),
+        (
+            {"kernel": "smc"},
+            "kernel: smc does not go step by step; choose one of metropolis, gibbs, informed, tempering",
+        ),
         ({"kernel": "exact"}, "kernel: exact does not go step by step"),
         ({"replicas": 3}, "replicas: metropolis has no setting 'replicas'; it takes move_probabilities"),
         ({"move_probabilities": (1.0,)}, r"move_probabilities: \(1.0,\) will not do; give 4 numbers"),

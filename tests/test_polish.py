@@ -1,4 +1,5 @@
-"""Polish: the guard accepts no text that says something else, and a model's text reaches a rule only through it."""
+"""Polish: the guard accepts no text that says something else, and a model's text reaches a rule only through
+it."""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 HERE = Path(__file__).parent
 KEY = "sk-MARKED-0123456789abcdefghijklmnopqrstuvwxyz"
 DEV = tuple(goal.id for goal in goals() if goal.split == "dev")
-QUICK = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck), max_examples=25)
+QUICK = settings(
+    deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck), max_examples=25
+)
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +144,11 @@ def exchanged(case: Case, text: str) -> Iterator[str]:
     spans = list(places(f"(?:{'|'.join(map(re.escape, longest))})", text))
     for (kind, name), words in lexicon.words.items():
         for form, mine in enumerate(words):
-            here = [match for match in spans if mine and (kind, name) in names and match[0].lower() == mine.lower()]
+            here = [
+                match
+                for match in spans
+                if mine and (kind, name) in names and match[0].lower() == mine.lower()
+            ]
             for match in here:
                 for (other_kind, other), theirs in lexicon.words.items():
                     if other_kind == kind and other != name and theirs[form]:
@@ -150,10 +157,20 @@ def exchanged(case: Case, text: str) -> Iterator[str]:
 
 def recounted(text: str) -> Iterator[str]:
     """Texts with one number or unit changed."""
-    for match in places(rf"(?:{'|'.join(map(number, range(1, 10)))}|\d+)(?= (?:{'|'.join(UNITS)}|times))", text):
-        yield from (text[: match.start()] + other + text[match.end() :] for other in ("two", "five", "17") if other != match[0].lower())
+    for match in places(
+        rf"(?:{'|'.join(map(number, range(1, 10)))}|\d+)(?= (?:{'|'.join(UNITS)}|times))", text
+    ):
+        yield from (
+            text[: match.start()] + other + text[match.end() :]
+            for other in ("two", "five", "17")
+            if other != match[0].lower()
+        )
     for match in places(rf"(?:{'|'.join(UNITS)})s?", text):
-        yield from (text[: match.start()] + f"{other}s" + text[match.end() :] for other in UNITS if other not in match[0].lower())
+        yield from (
+            text[: match.start()] + f"{other}s" + text[match.end() :]
+            for other in UNITS
+            if other not in match[0].lower()
+        )
     for match in places("(?:once|twice)", text):
         yield text[: match.start()] + "four times" + text[match.end() :]
 
@@ -162,7 +179,9 @@ def negated(text: str) -> Iterator[str]:
     """Texts with one negation dropped or added, or one force word changed."""
     for match in places("(?:must|should|may|need)(?: not| never)?(?! make| appeal| lodge)", text):
         # what must never be done must not be done
-        words = {"must", "must not", "should", "should not", "may", "need not"} - {match[0].lower().replace("never", "not")}
+        words = {"must", "must not", "should", "should not", "may", "need not"} - {
+            match[0].lower().replace("never", "not")
+        }
         yield from (text[: match.start()] + other + text[match.end() :] for other in sorted(words))
 
 
@@ -197,7 +216,9 @@ def test_a_lost_part_or_a_further_sentence_is_refused(case: Case, dice: random.R
     text = reworded(case.text)
     parts = re.split(r"(?<=[.;]) ", text)
     role, act = (
-        lexicon_of(case.goal).form(kind, dice.choice([n for k, n in lexicon_of(case.goal).words if k == kind]))
+        lexicon_of(case.goal).form(
+            kind, dice.choice([n for k, n in lexicon_of(case.goal).words if k == kind])
+        )
         for kind in ("role", "action")
     )
     more = [
@@ -244,7 +265,8 @@ def test_what_the_guard_cannot_read_is_not_kept(slot: str, more: dict[str, Any])
     def rule(changed: str, values: dict[str, Any]) -> Structure:
         data = {
             "scope": {"roles": ["member"]},
-            "trigger": {"act": "Borrow", "channel": "loan_register"} | (values if changed == "trigger" else {}),
+            "trigger": {"act": "Borrow", "channel": "loan_register"}
+            | (values if changed == "trigger" else {}),
             "norm": {"constraints": [constraint | (values if changed == "constraint" else {})]},
             "evidence": {"channels": ["loan_register"]},
             "procedure": {"steps": [{"stage": "decision", "name": "written_decision", "role": "librarian"}]},
@@ -431,7 +453,12 @@ def test_anything_put_into_a_rule_is_read_or_refused_but_never_raises(noise: str
 
 def test_words_that_two_names_share_are_not_guessed() -> None:
     lexicon = Lexicon.of(gnrs.load_context("GNRS-005").schema, load_context("GNRS-005").records)
-    shared = Lexicon({**lexicon.words, ("role", "Cook2"): lexicon.words["role", "cook"]._replace(one="check in", many="check ins")})
+    shared = Lexicon(
+        {
+            **lexicon.words,
+            ("role", "Cook2"): lexicon.words["role", "cook"]._replace(one="check in", many="check ins"),
+        }
+    )
     assert " Q" in mark("a check in must", shared).text
     with pytest.raises(Unreadable, match="the character '<'"):
         mark("a <b>", lexicon)
@@ -449,7 +476,10 @@ def test_how_dates_are_compared_stays_in_the_text() -> None:
 
 
 def rules(goals_: tuple[str, ...] = ("GNRS-005", "GNRS-023", "GNRS-081")) -> list[RenderedRule]:
-    return [RenderedRule(written()[goal], render(written()[goal], lexicon_of(goal)), lexicon_of(goal)) for goal in goals_]
+    return [
+        RenderedRule(written()[goal], render(written()[goal], lexicon_of(goal)), lexicon_of(goal))
+        for goal in goals_
+    ]
 
 
 def clause_of(message: str) -> str:
@@ -457,7 +487,8 @@ def clause_of(message: str) -> str:
 
 
 def answering(*texts: Any) -> Any:
-    """A script that gives its texts (or what they make of the clause) one after the other, the last for good."""
+    """A script that gives its texts (or what they make of the clause) one after the other, the last for
+    good."""
     said: Counter[str] = Counter()
 
     def say(messages: Any, schema: Any, rng: random.Random) -> str:
@@ -525,7 +556,12 @@ def test_a_polish_that_is_none() -> None:
 def test_what_has_to_be_kept_is_listed_in_words() -> None:
     found = to_keep(written()["GNRS-023"], lexicon_of("GNRS-023"))
     assert len(found) == len(set(found)) == len(payloads(canonical(written()["GNRS-023"]))) + 2
-    assert {"role: crisis coordinator", "action: handle things", "time: one hour and 30 minutes", "time: seven days"} <= set(found)
+    assert {
+        "role: crisis coordinator",
+        "action: handle things",
+        "time: one hour and 30 minutes",
+        "time: seven days",
+    } <= set(found)
 
 
 # The whole path
@@ -545,7 +581,9 @@ def full_method(base_url: str, path: Path | str) -> list[dict[str, Any]]:
     """The full method on the dev goals."""
     with Cache(path) as cache:
         model = OpenAIModel(Settings(base_url=base_url), cache)
-        drafts = gnrs.draft_many(DEV, chains=4, steps=5, kernel="exact", alternatives=0, model=model, polish="v2")
+        drafts = gnrs.draft_many(
+            DEV, chains=4, steps=5, kernel="exact", alternatives=0, model=model, polish="v2"
+        )
     return [draft.as_dict() for draft in drafts]
 
 
@@ -573,7 +611,9 @@ def test_the_whole_path_killed_and_resumed(tmp_path: Path) -> None:
             had, asked = in_cache(path), Counter(server.asked)
             assert len(had) >= goal
         first = full_method(server.base_url, path)
-        assert {key: server.asked[key] for key in had} == {key: asked[key] for key in had}  # nothing stored was asked again
+        assert {key: server.asked[key] for key in had} == {
+            key: asked[key] for key in had
+        }  # nothing stored was asked again
         assert set(server.answered) == set(in_cache(path))  # nothing is lost
         assert sum(server.answered.values()) <= len(in_cache(path)) + 2 * CONCURRENCY
         before = sum(server.asked.values())
@@ -585,7 +625,9 @@ def test_the_whole_path_killed_and_resumed(tmp_path: Path) -> None:
     assert all(d["llm"]["calls"] == 0 and d["llm"]["cost"] == 0 for d in second)  # 100 % from the cache
     assert [without_counts(d) for d in second] == [without_counts(d) for d in first]
     assert {d["polish"]["outcome"] for d in first} >= {"accepted", "accepted on retry"}
-    assert any("llm" in option["sources"] for d in first for slot in SLOTS for option in d["candidates"][slot])
+    assert any(
+        "llm" in option["sources"] for d in first for slot in SLOTS for option in d["candidates"][slot]
+    )
     assert KEY not in json.dumps(first)
     assert KEY[3:20].encode() not in path.read_bytes()
 
@@ -610,17 +652,24 @@ def test_concurrency_changes_nothing() -> None:
     found: list[list[Polished]] = []
     for concurrency in (1, 32):
         with ScriptedServer({"429": 0.1, "truncated": 0.1}, {"polisher": polisher}) as server:
-            found.append(polish(many, loopback.model(server, retries=8), "v2", seed=1, concurrency=concurrency))
+            found.append(
+                polish(many, loopback.model(server, retries=8), "v2", seed=1, concurrency=concurrency)
+            )
     assert [p._replace(answers=()) for p in found[0]] == [p._replace(answers=()) for p in found[1]]
     assert [p.outcome for p in found[0]] == ends
 
 
-def test_drafts_say_what_a_model_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_drafts_say_what_a_model_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("GNRS_CACHE_DIR", str(tmp_path / "cache"))
     arguments = ["draft", "GNRS-005", "--llm", "--chains", "4", "--steps", "5", "--kernel", "exact"]
     with ScriptedServer(scripts={"polisher": answering(reworded)}) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        assert run([*arguments, "--json", "--polish", "v2", "--max-cost", "1", "--out", str(tmp_path / "out")]) == 0
+        assert (
+            run([*arguments, "--json", "--polish", "v2", "--max-cost", "1", "--out", str(tmp_path / "out")])
+            == 0
+        )
         data = json.loads(capsys.readouterr().out)
         asked = sum(server.asked.values())
         assert run([*arguments, "--polish", "v2", "--cache", "read-only"]) == 0
@@ -646,7 +695,11 @@ def test_drafts_say_what_a_model_did(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert 0 < told["cost"] < 1
     frozen = json.loads((Path(gnrs.__file__).parent / "prompts" / "frozen.json").read_text())
     assert told["prompts"]["nl_polish.FROZEN.v2.txt"] == frozen["nl_polish.FROZEN.v2.txt"]
-    assert set(told["prompts"]) == {"sentence_reader.v1.txt", "nl_polish.FROZEN.v2.txt", "llm_augmented_generator.v1.txt"}
+    assert set(told["prompts"]) == {
+        "sentence_reader.v1.txt",
+        "nl_polish.FROZEN.v2.txt",
+        "llm_augmented_generator.v1.txt",
+    }
     for file in sorted(tmp_path.rglob("*")):
         assert file.is_dir() or KEY[3:20].encode() not in file.read_bytes(), file
 
@@ -660,7 +713,11 @@ def test_drafts_say_what_a_model_did(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (["--llm", "--price", "x"], "arguments: price: 'x' is not a price; write MODEL=IN,OUT in US dollars for a million tokens"),
 ])  # fmt: skip
 def test_without_a_key_or_with_strange_wishes_there_is_one_line(
-    arguments: list[str], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("GNRS_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("OPENAI_API_KEY")

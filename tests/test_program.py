@@ -1,4 +1,5 @@
-"""Three faces of one density: table look-up in the kernel, NumPyro program, enumeration; and NumPyro's own Gibbs as an oracle."""
+"""Three faces of one density: table look-up in the kernel, NumPyro program, enumeration; and NumPyro's own
+Gibbs as an oracle."""
 
 from __future__ import annotations
 
@@ -85,11 +86,15 @@ def test_sites_and_draws():
     with numpyro.handlers.seed(rng_seed=0):
         trace = numpyro.handlers.trace(rule_program).get_trace(tables, SEARCH_TEMPERATURE, names)
     assert list(trace) == [*names, "s_search"]
-    assert all(0 <= int(trace[name]["value"]) < len(owners) for name, owners in zip(names, ragged["candidates"], strict=True))
+    assert all(
+        0 <= int(trace[name]["value"]) < len(owners)
+        for name, owners in zip(names, ragged["candidates"], strict=True)
+    )
 
 
 def test_numpyros_gibbs_agrees_with_the_enumeration():
-    """A mild space (s / tau spans two nats), one variable of one option; 64 chains, so every indicator has its standard error."""
+    """A mild space (s / tau spans two nats), one variable of one option; 64 chains, so every indicator has
+    its standard error."""
     rng = np.random.default_rng(3)
     sizes = [3, 1, 4]
     space = build_space(

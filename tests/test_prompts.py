@@ -1,4 +1,5 @@
-"""The paper's twenty prompts and one of ours: the list, the headers, values as data, and answers that fit the typed slots."""
+"""The paper's twenty prompts and one of ours: the list, the headers, values as data, and answers that fit
+the typed slots."""
 
 from __future__ import annotations
 
@@ -34,7 +35,17 @@ from gnrs_ppl.llm.answers import (
     StructureAnswer,
     TriggerAnswer,
 )
-from gnrs_ppl.llm.prompts import FOLDER, FROZEN_LIST, PLACEHOLDERS, Prompt, load, names, prompt_hash, read_prompt, render
+from gnrs_ppl.llm.prompts import (
+    FOLDER,
+    FROZEN_LIST,
+    PLACEHOLDERS,
+    Prompt,
+    load,
+    names,
+    prompt_hash,
+    read_prompt,
+    render,
+)
 from gnrs_ppl.llm.roles import ROLES
 from gnrs_ppl.rule.types import (
     DRAFTED,
@@ -94,7 +105,9 @@ RUBRICS = [name for name in EVERY if name.startswith("independent_rubric")]
 TYPED = [
     name
     for name in EVERY
-    if load(name).response and load(name).response.__name__ in ("StructuredRule", "RefinedRule", "ParsedStructure", "ProposedFragments")
+    if load(name).response
+    and load(name).response.__name__
+    in ("StructuredRule", "RefinedRule", "ParsedStructure", "ProposedFragments")
 ]  # type: ignore[union-attr]
 PARSED = [name for name in EVERY if load(name).response]
 
@@ -171,7 +184,11 @@ PLAIN = load("b1_vanilla.v1.txt").text
     "old, new, message",
     [
         ("placeholders: goal, ", "placeholders: ", "placeholders: 'goal' is used but not declared"),
-        ("placeholders: goal, ", "placeholders: goal, clause, ", "placeholders: 'clause' is declared but not used"),
+        (
+            "placeholders: goal, ",
+            "placeholders: goal, clause, ",
+            "placeholders: 'clause' is declared but not used",
+        ),
         ("placeholders: goal, ", "placeholders: goal, wish, ", "placeholders: no prompt is given 'wish'"),
         ("{{ goal | fenced }}", "{{ goal }}", "holds '{{ goal }}'"),
         ("{{ goal | fenced }}", "{% if goal %}yes{% endif %}", "'goal' is put in without a fence"),
@@ -224,7 +241,9 @@ def test_hostile_values_stay_data(name: str, hostile: str) -> None:
     prompt = load(name)
     stuffed = values(prompt, lambda p: f"{p}: {hostile}")
     text, plain = render(prompt, **stuffed), render(prompt, **values(prompt))
-    assert [value for _, value in FENCE.findall(text)] == [stuffed[value.removeprefix("value of ")] for _, value in FENCE.findall(plain)]
+    assert [value for _, value in FENCE.findall(text)] == [
+        stuffed[value.removeprefix("value of ")] for _, value in FENCE.findall(plain)
+    ]
     assert FENCE.sub("", text) == FENCE.sub("", plain)
 
 
@@ -327,7 +346,11 @@ def test_answers_have_the_words_of_the_slots() -> None:
 def test_typed_prompts_explain_every_field_and_word(name: str) -> None:
     guide = set(re.findall(r"\w+", EXAMPLE.sub("", load(name).text)))
     fields = {field for _, typed in PAIRS for field in typed.model_fields} - NOT_ASKED
-    words = {word for kind in (Force, Correlation, Operator, Stage) for word in get_args(kind)} | {"each", "first", "trigger"}
+    words = {word for kind in (Force, Correlation, Operator, Stage) for word in get_args(kind)} | {
+        "each",
+        "first",
+        "trigger",
+    }
     assert (fields | words | set(DRAFTED)) - guide == set()
 
 
@@ -336,7 +359,9 @@ def test_typed_prompts_explain_every_field_and_word(name: str) -> None:
 def test_whatever_a_rule_can_say_an_answer_can_carry(structure: Structure) -> None:
     text = structure.model_dump_json()
     assert StructureAnswer.model_validate_json(text).structure() == structure
-    assert ParsedStructure.model_validate_json(text[:-1] + ', "left_over": []}').norm.content() == structure.norm  # type: ignore[union-attr]
+    assert (
+        ParsedStructure.model_validate_json(text[:-1] + ', "left_over": []}').norm.content() == structure.norm
+    )  # type: ignore[union-attr]
 
 
 RULE = json.loads(example("b2_schema.v1.txt"))["structure"]
@@ -348,14 +373,20 @@ RULE = json.loads(example("b2_schema.v1.txt"))["structure"]
         ("trigger", {"window": "4 hours"}, "trigger.window: '4 hours' is not a positive ISO 8601 duration"),
         ("trigger", {"channel": None}, "trigger: state act and channel together"),
         ("evidence", {"k": 2}, "evidence: k is stated with operator at_least"),
-        ("evidence", {"channels": ["loan_log", "loan_log"]}, "evidence.channels: 'loan_log' stands there twice"),
+        (
+            "evidence",
+            {"channels": ["loan_log", "loan_log"]},
+            "evidence.channels: 'loan_log' stands there twice",
+        ),
         ("evidence", {"channels": []}, "evidence.channels: holds 0 of the at least 1"),
         ("norm", {"constraints": []}, "norm.constraints: holds 0 of the at least 1"),
         ("procedure", {"steps": [{"stage": "review", "name": "a", "role": None}]}, "procedure.steps.0.role"),
         ("scope", {"roles": [" x\n"]}, "scope.roles.0: a name is 1 to 200 printable characters"),
     ],
 )
-def test_a_part_that_is_no_rule_is_named_and_costs_only_itself(slot: str, change: dict[str, Any], message: str) -> None:
+def test_a_part_that_is_no_rule_is_named_and_costs_only_itself(
+    slot: str, change: dict[str, Any], message: str
+) -> None:
     answer = StructureAnswer.model_validate({**RULE, slot: RULE[slot] | change}, strict=False)
     with pytest.raises(InputError) as error:
         getattr(answer, slot).content()
@@ -401,9 +432,21 @@ def test_schemas_keep_to_what_servers_enforce(response: type[BaseModel]) -> None
 
 @pytest.mark.parametrize("model", [RubricScores, StrictRubricScores])
 @pytest.mark.parametrize(
-    "mark, good", [("1", True), ("5", True), ("0", False), ("6", False), ("4.5", False), ('"4"', False), ("true", False), ("null", False)]
+    "mark, good",
+    [
+        ("1", True),
+        ("5", True),
+        ("0", False),
+        ("6", False),
+        ("4.5", False),
+        ('"4"', False),
+        ("true", False),
+        ("null", False),
+    ],
 )
-def test_marks_are_whole_numbers_from_1_to_5(model: type[RubricScores] | type[StrictRubricScores], mark: str, good: bool) -> None:
+def test_marks_are_whole_numbers_from_1_to_5(
+    model: type[RubricScores] | type[StrictRubricScores], mark: str, good: bool
+) -> None:
     rest = '"generic_evidence": [], ' if model is StrictRubricScores else ""
     text = f'{{{rest}"reason": "r", "specificity": {mark}, "executability": 1, "fluency": 1, "readability": 1, "faithfulness": 1}}'
     if good:
@@ -415,7 +458,9 @@ def test_marks_are_whole_numbers_from_1_to_5(model: type[RubricScores] | type[St
 
 def test_texts_are_printable_and_said() -> None:
     assert (
-        PolishedClause.model_validate_json('{"clause": " Waiters\\u202fmust \\u001b[31mcheck in.\\nAt once. "}').clause
+        PolishedClause.model_validate_json(
+            '{"clause": " Waiters\\u202fmust \\u001b[31mcheck in.\\nAt once. "}'
+        ).clause
         == "Waiters must  [31mcheck in.\nAt once."
     )
     for blank in ("", " \\n ", "\\u0000"):
@@ -435,7 +480,18 @@ def test_rubrics_are_blinded(name: str) -> None:
     assert prompt.roles == ("judge", "second_judge")
     assert prompt.response is (StrictRubricScores if ".v2." in name else RubricScores)
     shown = render(prompt, **values(prompt)).lower() + json.dumps(prompt.response.model_json_schema()).lower()
-    for word in ("method", "baseline", "gnrs", "search", "structure", "slot", "polish", "model", "generated", "draft"):
+    for word in (
+        "method",
+        "baseline",
+        "gnrs",
+        "search",
+        "structure",
+        "slot",
+        "polish",
+        "model",
+        "generated",
+        "draft",
+    ):
         assert word not in shown, word
 
 

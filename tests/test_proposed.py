@@ -1,4 +1,5 @@
-"""Candidates a language model proposes: typed, filtered, counted; whatever it says, no name enters that schema and records do not have."""
+"""Candidates a language model proposes: typed, filtered, counted; whatever it says, no name enters that
+schema and records do not have."""
 
 from __future__ import annotations
 
@@ -25,7 +26,16 @@ from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import goals
 from gnrs_ppl.candidates.build import LLM, POOL_LIMIT, SOURCES, TYPES, pools_of
 from gnrs_ppl.candidates.grounding import known_names, load_bearing, names_of
-from gnrs_ppl.candidates.proposed import LONGEST_ANSWER, PER_SLOT, PROMPT, Proposed, asked, kept, plain, propose
+from gnrs_ppl.candidates.proposed import (
+    LONGEST_ANSWER,
+    PER_SLOT,
+    PROMPT,
+    Proposed,
+    asked,
+    kept,
+    plain,
+    propose,
+)
 from gnrs_ppl.errors import InputError, Refused, one_line
 from gnrs_ppl.experiments.pools import PAPER_PROPOSED, proposal_audit
 from gnrs_ppl.experiments.pools import main as count_proposals
@@ -77,7 +87,15 @@ GOOD: dict[str, dict[str, Any]] = {
     "norm": {"force": "must", "bearer": "trigger", "constraints": [constraint()]},
     "evidence": {"channels": ["checkin_log"], "operator": "all", "k": None},
     "procedure": {
-        "steps": [{"stage": "review", "name": "hear_person", "role": "owner", "inspects": "checkin_log", "activity": None}],
+        "steps": [
+            {
+                "stage": "review",
+                "name": "hear_person",
+                "role": "owner",
+                "inspects": "checkin_log",
+                "activity": None,
+            }
+        ],
         "response_time": "P3D",
     },
 }
@@ -85,7 +103,10 @@ GOOD: dict[str, dict[str, Any]] = {
 
 def answer(**slots: list[Any]) -> str:
     """An answer's text with fragments of some slots; bare contents get a reason."""
-    fragments = {slot: [c if "because" in c else {"because": "why not", "content": c} for c in slots.get(slot, [])] for slot in SLOTS}
+    fragments = {
+        slot: [c if "because" in c else {"because": "why not", "content": c} for c in slots.get(slot, [])]
+        for slot in SLOTS
+    }
     return json.dumps(fragments)
 
 
@@ -112,7 +133,11 @@ def test_a_good_fragment_stays(slot: str) -> None:
     pool = getattr(pools_of(context(), found.proposals).pools, slot)
     content = canonical_slot(TYPES[slot].model_validate(found.proposals[0].content))
     (mine,) = [c for c in pool if c.content == content and LLM in c.sources]
-    assert mine.provenance == "llm: why not" if mine.sources == (LLM,) else mine.provenance.startswith(mine.sources[-1])
+    assert (
+        mine.provenance == "llm: why not"
+        if mine.sources == (LLM,)
+        else mine.provenance.startswith(mine.sources[-1])
+    )
 
 
 @pytest.mark.parametrize(("slot", "changes", "reason"), [
@@ -148,7 +173,9 @@ def test_a_bad_fragment_goes_with_the_reason(slot: str, changes: dict[str, Any],
 
 
 def test_one_bad_fragment_costs_only_itself_and_a_crowd_only_its_end() -> None:
-    many = [GOOD["evidence"] | {"channels": [name]} for name in ("checkin_log", "movement_log", "nonsense")] + [GOOD["evidence"]] * 8
+    many = [
+        GOOD["evidence"] | {"channels": [name]} for name in ("checkin_log", "movement_log", "nonsense")
+    ] + [GOOD["evidence"]] * 8
     found = kept(read(answer(evidence=many, scope=[GOOD["scope"]])), context())
     assert [p.slot for p in found.proposals].count("evidence") == PER_SLOT - 1
     assert [(d.slot, d.reason) for d in found.dropped] == [
@@ -162,7 +189,9 @@ def test_a_channel_that_nothing_keeps_is_no_evidence(tmp_path: Path) -> None:
     here = gnrs.load_context(small.write(tmp_path, changed))
     fragment = {"channels": ["checkin_log"], "operator": "all", "k": None}
     assert (
-        kept(read(answer(evidence=[fragment])), here).dropped[0].reason.startswith("channel 'checkin_log' is in neither schema nor records")
+        kept(read(answer(evidence=[fragment])), here)
+        .dropped[0]
+        .reason.startswith("channel 'checkin_log' is in neither schema nor records")
     )
 
 
@@ -200,10 +229,14 @@ NAMES = tuple(name for names, _ in known_names(load_context(GOAL)).values() for 
 name = st.sampled_from(HOSTILE) | st.sampled_from(NAMES) | st.text(max_size=12)
 names = st.lists(name, max_size=4)
 anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | name, lambda part: st.lists(part) | st.dictionaries(name, part), max_leaves=6
+    st.none() | st.booleans() | st.integers() | st.floats() | name,
+    lambda part: st.lists(part) | st.dictionaries(name, part),
+    max_leaves=6,
 )
 length = st.sampled_from(["PT15M", "P1D", "PT0S", "-P1D", "P99999Y", "10 minutes", MARK, None])
-an_act = st.fixed_dictionaries({"activity": name, "location": st.none() | name, "object": st.none() | name, "role": st.none() | name})
+an_act = st.fixed_dictionaries(
+    {"activity": name, "location": st.none() | name, "object": st.none() | name, "role": st.none() | name}
+)
 a_constraint = st.fixed_dictionaries(
     {
         "template": st.sampled_from(["response", "absence", "existence", "not_response", "precedence"]),
@@ -218,7 +251,12 @@ a_constraint = st.fixed_dictionaries(
 contents: dict[str, st.SearchStrategy[Any]] = {
     "scope": st.fixed_dictionaries({"roles": names, "locations": names, "objects": names, "concerns": names}),
     "trigger": st.fixed_dictionaries(
-        {"act": st.none() | an_act, "channel": st.none() | name, "once": st.sampled_from(["first", "each"]), "window": length}
+        {
+            "act": st.none() | an_act,
+            "channel": st.none() | name,
+            "once": st.sampled_from(["first", "each"]),
+            "window": length,
+        }
     ),
     "norm": st.fixed_dictionaries(
         {
@@ -228,7 +266,11 @@ contents: dict[str, st.SearchStrategy[Any]] = {
         }
     ),
     "evidence": st.fixed_dictionaries(
-        {"channels": names, "operator": st.sampled_from(["all", "any", "at_least"]), "k": st.none() | st.integers(-1, 5)}
+        {
+            "channels": names,
+            "operator": st.sampled_from(["all", "any", "at_least"]),
+            "k": st.none() | st.integers(-1, 5),
+        }
     ),
     "procedure": st.fixed_dictionaries(
         {
@@ -250,7 +292,10 @@ contents: dict[str, st.SearchStrategy[Any]] = {
 }
 reason = st.sampled_from([h for h in HOSTILE if h.strip() and len(h) < 6000])
 fragments = st.fixed_dictionaries(
-    {slot: st.lists(st.fixed_dictionaries({"because": reason, "content": content}), max_size=3) for slot, content in contents.items()}
+    {
+        slot: st.lists(st.fixed_dictionaries({"because": reason, "content": content}), max_size=3)
+        for slot, content in contents.items()
+    }
 )
 
 
@@ -263,7 +308,10 @@ def says_only_known_names(found: Proposed, pools: Any, here: gnrs.Context) -> No
             for kind, said in load_bearing(candidate.content):
                 assert here.profile.counts[kind, said] > 0
             assert MARK not in dumps(candidate.content)
-            assert not set('<>&{}"`$\\\n\x00') & set(candidate.provenance.partition(": ")[2]) or LLM not in candidate.sources
+            assert (
+                not set('<>&{}"`$\\\n\x00') & set(candidate.provenance.partition(": ")[2])
+                or LLM not in candidate.sources
+            )
     for dropped in found.dropped:
         assert not set('<>&{}"`$\\\n\x00') & set(dropped.candidate + dropped.reason)
 
@@ -288,7 +336,11 @@ def test_hostile_fragments_bring_no_name_in(slots: dict[str, Any], dice: random.
 def test_hostile_json_is_an_answer_of_another_shape(data: Any) -> None:
     found = kept(read(json.dumps(data)), context())
     assert found.proposals == ()
-    assert found.problem or found.dropped or found.answer.parsed == ProposedFragments.model_validate(dict.fromkeys(SLOTS, ()))
+    assert (
+        found.problem
+        or found.dropped
+        or found.answer.parsed == ProposedFragments.model_validate(dict.fromkeys(SLOTS, ()))
+    )
 
 
 def test_a_hostile_model_leaves_the_draft_as_it_is(tmp_path: Path) -> None:
@@ -296,13 +348,20 @@ def test_a_hostile_model_leaves_the_draft_as_it_is(tmp_path: Path) -> None:
     text = answer(
         scope=[GOOD["scope"] | {"roles": [h]} for h in HOSTILE[:6]],
         trigger=[GOOD["trigger"] | {"channel": h} for h in HOSTILE[:6]],
-        norm=[{"because": h, "content": GOOD["norm"] | {"constraints": [constraint(h)]}} for h in HOSTILE[:6]],
+        norm=[
+            {"because": h, "content": GOOD["norm"] | {"constraints": [constraint(h)]}} for h in HOSTILE[:6]
+        ],
         evidence=[GOOD["evidence"] | {"channels": [h, "checkin_log"]} for h in HOSTILE[:6]],
-        procedure=[GOOD["procedure"] | {"steps": [GOOD["procedure"]["steps"][0] | {"name": h}]} for h in HOSTILE[:6]],
+        procedure=[
+            GOOD["procedure"] | {"steps": [GOOD["procedure"]["steps"][0] | {"name": h}]} for h in HOSTILE[:6]
+        ],
     )
     request: dict[str, Any] = {"chains": 4, "steps": 5, "kernel": "exact", "alternatives": 1}
     with ScriptedServer(
-        scripts={"generator": loopback.says(text), "polisher": loopback.says(json.dumps({"clause": HOSTILE[2]}))}
+        scripts={
+            "generator": loopback.says(text),
+            "polisher": loopback.says(json.dumps({"clause": HOSTILE[2]})),
+        }
     ) as server:
         found = gnrs.draft(GOAL, model=loopback.model(server), polish="v1", **request)
     plainly = gnrs.draft(GOAL, **request)
@@ -341,7 +400,9 @@ def test_what_another_source_has_gets_a_further_source() -> None:
     content = known.content.model_dump(mode="json")
     more = pools_of(context(), judged("evidence", content).proposals).pools
     assert [c.content for c in more.evidence] == [c.content for c in pools.evidence]
-    assert next(c for c in more.evidence if c.content == known.content).sources == tuple(sorted((*known.sources, LLM)))
+    assert next(c for c in more.evidence if c.content == known.content).sources == tuple(
+        sorted((*known.sources, LLM))
+    )
 
 
 def test_pools_with_proposals_keep_the_limit_and_their_ids(tmp_path: Path) -> None:
@@ -378,11 +439,15 @@ def test_the_prompt_shows_goal_schema_records_and_pools_and_no_id() -> None:
     assert {c["name"] for c in json.loads(records)["channels"]} >= {"checkin_log", "movement_log"}
     assert {role["name"] for role in json.loads(schema)["roles"]} >= {"waiter", "cook"}
     shown = json.loads(pools)
-    assert {slot: len(shown[slot]) for slot in SLOTS} == {slot: len(getattr(pools_of(context()).pools, slot)) for slot in SLOTS}
+    assert {slot: len(shown[slot]) for slot in SLOTS} == {
+        slot: len(getattr(pools_of(context()).pools, slot)) for slot in SLOTS
+    }
     assert asked(context(), seed=3).response is load(PROMPT).response is ProposedFragments
 
 
-def test_the_command_counts_goal_by_goal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_counts_goal_by_goal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("GNRS_CACHE_DIR", str(tmp_path))
     with ScriptedServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
@@ -401,7 +466,9 @@ def test_the_command_counts_goal_by_goal(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(typer.Exit) as stop:
         count_proposals(["GNRS-008"])
     assert stop.value.exit_code == 2
-    assert capsys.readouterr().err.startswith("gnrs: a language model is needed and OPENAI_API_KEY is not set; set OPENAI_API_KEY")
+    assert capsys.readouterr().err.startswith(
+        "gnrs: a language model is needed and OPENAI_API_KEY is not set; set OPENAI_API_KEY"
+    )
 
 
 def test_each_goal_is_asked_once_and_counted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -419,7 +486,9 @@ def test_each_goal_is_asked_once_and_counted(capsys: pytest.CaptureFixture[str],
     assert found.line().endswith("; scripted, which is no result")
     assert "(paper 16.65)" in found.line()
     assert all(g.kept + g.dropped == 15 and not g.problem for g in found.goals)
-    assert found.mean("dropped") >= 15 * HALLUCINATED / 3  # the server invents, and roles nobody carries are dropped too
+    assert (
+        found.mean("dropped") >= 15 * HALLUCINATED / 3
+    )  # the server invents, and roles nobody carries are dropped too
 
 
 def test_concurrency_changes_nothing() -> None:
@@ -428,7 +497,9 @@ def test_concurrency_changes_nothing() -> None:
     for concurrency in (1, 32):
         with ScriptedServer({"429": 0.1, "truncated": 0.3, "refusal": 0.1}) as server:
             found.append(propose(contexts, loopback.model(server, retries=8), concurrency=concurrency))
-    assert [(p.proposals, p.dropped, p.problem) for p in found[0]] == [(p.proposals, p.dropped, p.problem) for p in found[1]]
+    assert [(p.proposals, p.dropped, p.problem) for p in found[0]] == [
+        (p.proposals, p.dropped, p.problem) for p in found[1]
+    ]
     problems = {p.problem.partition(":")[0] for p in found[0]}
     assert {"", "invalid"} <= problems
     assert all(not p.proposals for p in found[0] if p.problem)

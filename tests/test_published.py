@@ -1,8 +1,9 @@
-"""The paper's printed figures: that ours are its own, and what its arithmetic gives (docs/paper-inconsistencies.md).
+"""The paper's printed figures: that ours are its own, and what its arithmetic gives
+(docs/paper-inconsistencies.md).
 
-A printed figure stands for every value that rounds to it, both ends included, so that no rounding rule is presumed. Scores are whole
-numbers from 1 to 5, so that means and shares lie on a grid: an average over 264 runs is k/66 percent, over 36 runs k/9. Where an identity
-fails, the test states the whole list of failures.
+A printed figure stands for every value that rounds to it, both ends included, so that no rounding rule is
+presumed. Scores are whole numbers from 1 to 5, so that means and shares lie on a grid: an average over 264
+runs is k/66 percent, over 36 runs k/9. Where an identity fails, the test states the whole list of failures.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ DIMENSIONS = ("specificity", "executability", "fluency", "readability", "faithfu
 RUNS, OOD_RUNS, TASKS = 88 * 3, 12 * 3, 53
 
 
-# --- printed figures as intervals ---------------------------------------------------------------------------------------------------------
+# --- printed figures as intervals ---------------------------------------------------------------------------
 
 
 class Interval(NamedTuple):
@@ -107,7 +108,7 @@ def test_intervals() -> None:
     assert shown("1.0") - shown("1.0") == (F("-0.1"), F("0.1"))
 
 
-# --- the data are the paper's -------------------------------------------------------------------------------------------------------------
+# --- the data are the paper's -------------------------------------------------------------------------------
 
 
 def paper() -> str:
@@ -122,7 +123,8 @@ def tabular(label: str) -> str:
 
 
 def numbers(latex: str) -> list[str]:
-    """Numbers of some LaTeX or CSV text, in order; a hyphen is a sign only after a space, comma, brace or bracket."""
+    """Numbers of some LaTeX or CSV text, in order; a hyphen is a sign only after a space, comma, brace or
+    bracket."""
     return re.findall(r"(?:(?<=[\s,{\[])[-+])?\d+(?:\.\d+)?", latex.replace("{,}", "").replace("--", " "))
 
 
@@ -135,7 +137,9 @@ TABLES = [entry.csv.removesuffix(".csv") for entry in index() if entry.kind == "
 
 @needs_paper
 def test_index_covers_the_paper() -> None:
-    assert [entry.label for entry in index() if entry.kind != "text"] == re.findall(r"\\label\{((?:tab|fig):[^}]*)\}", paper())
+    assert [entry.label for entry in index() if entry.kind != "text"] == re.findall(
+        r"\\label\{((?:tab|fig):[^}]*)\}", paper()
+    )
 
 
 @needs_paper
@@ -160,7 +164,9 @@ def test_the_figure_holds_the_papers_coordinates() -> None:
             assert f"at ({row['x']},{row['y']}) {{{row['node']}" in source or re.search(
                 rf"\\coordinate \([pr]\d\) at \({row['x']},{row['y']}\)", source
             ), row
-    assert len(re.findall(r"\\coordinate", source)) == sum(row["panel"] == "trajectory" for row in published("figure_aog-case-study"))
+    assert len(re.findall(r"\\coordinate", source)) == sum(
+        row["panel"] == "trajectory" for row in published("figure_aog-case-study")
+    )
     assert len(re.findall(r"\\node\[(?:cand|alt|keep)node\]", source)) == 15
 
 
@@ -177,7 +183,9 @@ def test_index_and_files_agree() -> None:
     assert Counter(entry.kind for entry in entries) == {"table": 22, "figure": 6, "text": 1}
     assert len({entry.label for entry in entries}) == len(entries)
     assert {entry.csv for entry in entries if entry.csv} == {path.name for path in package.HERE.glob("*.csv")}
-    assert all(entry.csv == f"{entry.label.removeprefix('tab:')}.csv" for entry in entries if entry.kind == "table")
+    assert all(
+        entry.csv == f"{entry.label.removeprefix('tab:')}.csv" for entry in entries if entry.kind == "table"
+    )
     for entry in entries:
         assert entry.covered_by in MODULES or len(entry.covered_by.split()) > 5, entry
         assert entry.caption.endswith(".")
@@ -195,7 +203,11 @@ def test_rows_are_whole(entry: PaperEntry) -> None:
 
 @pytest.mark.parametrize(
     ("label", "remedy"),
-    [("mian", "did you mean 'main'?"), ("../index", "choose from main"), ("bootstrap", "did you mean 'bootstrap-app'?")],
+    [
+        ("mian", "did you mean 'main'?"),
+        ("../index", "choose from main"),
+        ("bootstrap", "did you mean 'bootstrap-app'?"),
+    ],
 )
 def test_unknown_labels_are_one_line(label: str, remedy: str) -> None:
     with pytest.raises(InputError, match=re.escape(remedy)):
@@ -213,7 +225,9 @@ def words(prose: str) -> list[str]:
 @needs_paper
 def test_no_sentence_is_the_papers() -> None:
     plain = words(
-        re.sub(r"\\(?:ours|dataset)\{\}", " GNRS-Search ", re.sub(r"\\hardok\{\}", " HARD-OK ", paper())).replace(r"\overall{}", "OVERALL")
+        re.sub(
+            r"\\(?:ours|dataset)\{\}", " GNRS-Search ", re.sub(r"\\hardok\{\}", " HARD-OK ", paper())
+        ).replace(r"\overall{}", "OVERALL")
     )
     runs = {tuple(plain[i : i + LONGEST_RUN + 1]) for i in range(len(plain))}
     prose = (
@@ -223,18 +237,24 @@ def test_no_sentence_is_the_papers() -> None:
     )
     for passage in prose:
         ours = words(passage)
-        shared = [run for i in range(len(ours) - LONGEST_RUN) if (run := tuple(ours[i : i + LONGEST_RUN + 1])) in runs]
+        shared = [
+            run
+            for i in range(len(ours) - LONGEST_RUN)
+            if (run := tuple(ours[i : i + LONGEST_RUN + 1])) in runs
+        ]
         assert not shared
 
 
 def test_the_page_names_tests_that_exist() -> None:
-    named = set(re.findall(r"\[`(test_\w+)`\]\(\.\./tests/test_published\.py\)", DOC.read_text(encoding="utf-8")))
+    named = set(
+        re.findall(r"\[`(test_\w+)`\]\(\.\./tests/test_published\.py\)", DOC.read_text(encoding="utf-8"))
+    )
     assert named
     assert named <= set(globals())
     assert {name for name in globals() if name.startswith("test_finding_")} <= named
 
 
-# --- the grids: HARD-OK as shares of runs, averages as sums of whole scores ----------------------------------------------------------------
+# --- the grids: HARD-OK as shares of runs, averages as sums of whole scores ---------------------------------
 
 
 @pytest.mark.parametrize(
@@ -266,7 +286,8 @@ class Scores(NamedTuple):
 
 
 def whole_scores(row: dict[str, str], runs: int) -> Scores:
-    """Sums that agree with a row's average, HARD-OK and OVERALL, and with its five dimensions where it prints them."""
+    """Sums that agree with a row's average, HARD-OK and OVERALL, and with its five dimensions where it
+    prints them."""
     (passed,) = grid(row["HARD-OK"], F(100, runs))
     sums = grid(row["average"], F(20, 5 * runs))
     if "specificity" in row:
@@ -293,7 +314,11 @@ def test_main_and_ood_come_from_whole_scores() -> None:
 def test_averages_at_two_decimals_are_on_the_grid() -> None:
     printed = {row["primary"] for row in published("result-contrasts-app") if row["metric"] == "Avg"}
     printed |= {row["comparator"] for row in published("result-contrasts-app") if row["metric"] == "Avg"}
-    printed |= {row["score of GNRS-Search"] for row in published("metric-sensitivity-app") if row["HARD-OK weight"] == "0.0"} - {"79.78"}
+    printed |= {
+        row["score of GNRS-Search"]
+        for row in published("metric-sensitivity-app")
+        if row["HARD-OK weight"] == "0.0"
+    } - {"79.78"}
     assert len(printed) == 10
     assert [value for value in printed if len(grid(value, F(1, 66))) != 1] == []
     assert grid("79.78", F(1, 9)) == [718]
@@ -303,8 +328,14 @@ def test_averages_at_two_decimals_are_on_the_grid() -> None:
 
 
 def test_finding_realcharter_scores_are_not_whole() -> None:
-    """Means of 53 whole scores would be k/53: twelve of 25 cells are not, nor is an end of the faithfulness interval."""
-    off = [(row["method"], d) for row in published("realcharter-full-app") for d in DIMENSIONS if not grid(row[d], F(1, TASKS))]
+    """Means of 53 whole scores would be k/53: twelve of 25 cells are not, nor is an end of the faithfulness
+    interval."""
+    off = [
+        (row["method"], d)
+        for row in published("realcharter-full-app")
+        for d in DIMENSIONS
+        if not grid(row[d], F(1, TASKS))
+    ]
     assert off == [
         (DIRECT, "fluency"),
         (DIRECT, "readability"),
@@ -319,19 +350,27 @@ def test_finding_realcharter_scores_are_not_whole() -> None:
         (OURS, "fluency"),
         (OURS, "readability"),
     ]
-    assert all(grid(row[d], F(1, 2 * TASKS)) for row in published("realcharter-full-app") for d in DIMENSIONS)  # halves would do
-    (row,) = [row for row in published("bootstrap-app") if (row["experiment"], row["metric"]) == ("RealCharter", "Faith")]
+    assert all(
+        grid(row[d], F(1, 2 * TASKS)) for row in published("realcharter-full-app") for d in DIMENSIONS
+    )  # halves would do
+    (row,) = [
+        row
+        for row in published("bootstrap-app")
+        if (row["experiment"], row["metric"]) == ("RealCharter", "Faith")
+    ]
     assert [end for end in ends(row["95% interval"]) if not grid(end, F(1, TASKS))] == ["0.35"]
 
 
-# --- composites, differences, margins ------------------------------------------------------------------------------------------------------
+# --- composites, differences, margins -----------------------------------------------------------------------
 
 
 def test_realcharter_composites() -> None:
     for row in published("realcharter-full-app"):
         mean = sum((shown(row[d]) for d in DIMENSIONS), exact(0)).times(F(20, 5))
         assert composite(mean, shown(row["HARD-OK"])).meets(shown(row["OVERALL"])), row
-        short = by("realcharter", "method", row["method"].replace(" Prompting", "").replace(" candidates", ""))
+        short = by(
+            "realcharter", "method", row["method"].replace(" Prompting", "").replace(" candidates", "")
+        )
         assert [short[k] for k in ("tasks", "faithfulness", "HARD-OK", "OVERALL")] == [
             row[k] for k in ("tasks", "faithfulness", "HARD-OK", "OVERALL")
         ]
@@ -339,7 +378,9 @@ def test_realcharter_composites() -> None:
 
 def test_contrast_gaps() -> None:
     assert [
-        row for row in published("result-contrasts-app") if not (shown(row["primary"]) - shown(row["comparator"])).meets(shown(row["gap"]))
+        row
+        for row in published("result-contrasts-app")
+        if not (shown(row["primary"]) - shown(row["comparator"])).meets(shown(row["gap"]))
     ] == []
 
 
@@ -356,12 +397,18 @@ def test_contrasts_agree_with_their_tables() -> None:
         assert shown(row["comparator"]).meets(shown(by("main", "method", method)[column]))
     # HARD-OK: 135/264 less 204/264, which the rounded figures would give as -26.13
     assert F(100 * (135 - 204), RUNS) in shown(found[NO_LLM, "HARD-OK"]["gap"])
-    ablations = {row["contrast"]: row for row in published("result-contrasts-app") if row["question"] == "Ablation study"}
+    ablations = {
+        row["contrast"]: row
+        for row in published("result-contrasts-app")
+        if row["question"] == "Ablation study"
+    }
     assert shown(ablations["GNRS-Search vs. random candidates"]["comparator"]).meets(
         shown(by("ablation", "ablation", "Random candidates")["average"])
     )
     assert F(100 * 160, RUNS) in shown(ablations["GNRS-Search vs. uniform weights"]["comparator"])
-    assert ablation_score("CP-SAT control") in shown(ablations["GNRS-Search vs. CP-SAT control"]["comparator"])
+    assert ablation_score("CP-SAT control") in shown(
+        ablations["GNRS-Search vs. CP-SAT control"]["comparator"]
+    )
 
 
 FULL_AVERAGE = F(5343, 66)
@@ -369,7 +416,9 @@ FULL_AVERAGE = F(5343, 66)
 
 
 def ablation(name: str) -> tuple[F, F]:
-    """Average and HARD-OK of a variant, exactly: its difference is a multiple of 1/66, its HARD-OK of 1/264."""
+    """Average and HARD-OK of a variant, exactly: its difference is a multiple of 1/66, its HARD-OK of
+    1/264.
+    """
     row = by("ablation", "ablation", name)
     (steps,) = grid(row["difference of averages"], F(1, 66))
     (passed,) = grid(row["HARD-OK"], F(100, RUNS))
@@ -391,9 +440,13 @@ def test_ablation_differences() -> None:
 
 
 def test_finding_ablations_above_the_full_method() -> None:
-    """Uniform weights and AND-only evidence have a higher OVERALL than the full method, by the paper's own weights."""
+    """Uniform weights and AND-only evidence have a higher OVERALL than the full method, by the paper's own
+    weights."""
     full = ablation_score(FULL)
-    assert [name for name in VARIANTS if ablation_score(name) > full] == ["Uniform weights", "AND-only evidence"]
+    assert [name for name in VARIANTS if ablation_score(name) > full] == [
+        "Uniform weights",
+        "AND-only evidence",
+    ]
     score = {name: f"{float(ablation_score(name)):.2f}" for name in [FULL, *VARIANTS]}
     assert score == {
         FULL: "74.99",
@@ -407,10 +460,17 @@ def test_finding_ablations_above_the_full_method() -> None:
     for alpha in (F(1, 10), F(1, 5), F(3, 10)):
         uniform, others = ablation_score("Uniform weights", alpha), margin(main_scores(), RUNS, alpha)
         assert uniform > max(
-            others[0].high, others[1].high, *(ablation_score(name, alpha) for name in VARIANTS if name != "Uniform weights")
+            others[0].high,
+            others[1].high,
+            *(ablation_score(name, alpha) for name in VARIANTS if name != "Uniform weights"),
         )
-    # Without the grid, from the figures as rounded: Uniform weights is above in every case, AND-only evidence in some.
-    rounded = {name: composite(shown(r["average"]), shown(r["HARD-OK"])) for name in VARIANTS if (r := by("ablation", "ablation", name))}
+    # Without the grid, from the figures as rounded: Uniform weights is above in every case, AND-only evidence
+    # in some.
+    rounded = {
+        name: composite(shown(r["average"]), shown(r["HARD-OK"]))
+        for name in VARIANTS
+        if (r := by("ablation", "ablation", name))
+    }
     assert rounded["Uniform weights"].low > full
     assert full in rounded["AND-only evidence"]
 
@@ -443,9 +503,14 @@ def test_finding_hard_ok_rises_in_four_ablations() -> None:
     better = [
         name
         for name in VARIANTS
-        if not any(np.all(np.array(ablation(o)) >= np.array(ablation(name))) for o in [FULL, *VARIANTS] if o != name)
+        if not any(
+            np.all(np.array(ablation(o)) >= np.array(ablation(name))) for o in [FULL, *VARIANTS] if o != name
+        )
     ]
-    assert better == ["Uniform weights", "AND-only evidence"]  # no variant is better on both axes; the full method has the greatest average
+    assert better == [
+        "Uniform weights",
+        "AND-only evidence",
+    ]  # no variant is better on both axes; the full method has the greatest average
 
 
 def test_finding_random_candidates_are_not_the_largest_drop() -> None:
@@ -462,14 +527,19 @@ def margin(scores: dict[str, Scores], runs: int, alpha: F) -> tuple[Interval, In
 
 def test_metric_sensitivity() -> None:
     """Main and OOD rows follow from their tables at every weight, with one and the same HARD-OK."""
-    for context, scores, runs in (("Main benchmark", main_scores(), RUNS), ("Held-out OOD", ood_scores(), OOD_RUNS)):
+    for context, scores, runs in (
+        ("Main benchmark", main_scores(), RUNS),
+        ("Held-out OOD", ood_scores(), OOD_RUNS),
+    ):
         rows = [row for row in published("metric-sensitivity-app") if row["context"] == context]
         assert [row["HARD-OK weight"] for row in rows] == ["0.0", "0.1", "0.2", "0.3", "0.4"]
         for row in rows:
             ours, best = margin(scores, runs, F(row["HARD-OK weight"]))
             assert ours.meets(shown(row["score of GNRS-Search"])), row
             assert (ours - best).meets(shown(row["margin"])), row
-            assert (row["winner"] == OURS) == (row["rank of GNRS-Search"] == "1") == (ours.low > best.high), row
+            assert (row["winner"] == OURS) == (row["rank of GNRS-Search"] == "1") == (ours.low > best.high), (
+                row
+            )
     (last,) = [row for row in published("metric-sensitivity-app") if row["winner"] == NO_LLM]
     assert (last["context"], last["HARD-OK weight"]) == ("Main benchmark", "0.4")
 
@@ -486,7 +556,11 @@ MODEL_OF = {"GPT-5.1": "GPT-5.1", "Gemini": "Gemini Flash Lite", "Qwen3": "Qwen3
 
 
 def robustness(name: str) -> dict[str, dict[str, str]]:
-    return {row["HARD-OK weight"]: row for row in published("metric-sensitivity-app") if row["context"] == f"{name} robustness"}
+    return {
+        row["HARD-OK weight"]: row
+        for row in published("metric-sensitivity-app")
+        if row["context"] == f"{name} robustness"
+    }
 
 
 def test_cross_model() -> None:
@@ -504,7 +578,8 @@ def test_cross_model() -> None:
 
 
 def test_finding_direct_prompting_has_the_better_average_elsewhere() -> None:
-    """With three of four generators, and no HARD-OK; that of GNRS-Search, worked out of its composite, differs between generators."""
+    """With three of four generators, and no HARD-OK; that of GNRS-Search, worked out of its composite,
+    differs between generators."""
     implied: dict[str, int] = {}
     for name, generator in MODEL_OF.items():
         none, fifth = robustness(name)["0.0"], robustness(name)["0.2"]
@@ -512,18 +587,24 @@ def test_finding_direct_prompting_has_the_better_average_elsewhere() -> None:
         direct_average = exact(F(steps, 66)) - shown(none["margin"])
         assert direct_average.low > F(steps, 66)
         overall = shown(fifth["score of GNRS-Search"])
-        (implied[name],) = [k for k in range(RUNS + 1) if composite(exact(F(steps, 66)), exact(F(100 * k, RUNS))).meets(overall)]
+        (implied[name],) = [
+            k
+            for k in range(RUNS + 1)
+            if composite(exact(F(steps, 66)), exact(F(100 * k, RUNS))).meets(overall)
+        ]
         printed = shown(by("crossmodel", "generator", generator)[DIRECT])
         assert composite(direct_average, exact(0)).meets(printed)
     assert implied == {"GPT-5.1": 221, "Gemini": 201, "Qwen3": 187}
 
 
-# --- bootstrap ------------------------------------------------------------------------------------------------------------------------------
+# --- bootstrap ----------------------------------------------------------------------------------------------
 
 
 def competitors(experiment: str, metric: str) -> dict[str, Interval]:
     """Every other method's figure, in the units of the bootstrap table; empty where the paper prints none."""
-    label = {"Main benchmark": "main", "Held-out OOD": "ood", "RealCharter": "realcharter-full-app"}[experiment]
+    label = {"Main benchmark": "main", "Held-out OOD": "ood", "RealCharter": "realcharter-full-app"}[
+        experiment
+    ]
     found: dict[str, Interval] = {}
     for row in published(label):
         name = {"No LLM": NO_LLM, "Direct": DIRECT}.get(row["method"], row["method"])
@@ -538,17 +619,26 @@ def competitors(experiment: str, metric: str) -> dict[str, Interval]:
 
 
 def test_finding_best_other_method_is_not_the_best() -> None:
-    """The bootstrap table names the best other method: three rows have a better one, and one cannot be checked."""
+    """The bootstrap table names the best other method: three rows have a better one, and one cannot be
+    checked."""
     wrong, unknown = [], []
     for row in published("bootstrap-app"):
         others = competitors(row["experiment"], row["metric"])
         if not others:
             unknown.append((row["experiment"], row["metric"]))
-        elif better := {name for name, value in others.items() if value.low > others[row["best other method"]].high}:
+        elif better := {
+            name for name, value in others.items() if value.low > others[row["best other method"]].high
+        }:
             best = max(better, key=lambda name: others[name].low)
             margin_to_best = shown(row["GNRS-Search"]) - others[best]
             wrong.append(
-                (row["experiment"], row["metric"], best, f"{float((margin_to_best.low + margin_to_best.high) / 2):+.2f}", row["margin"])
+                (
+                    row["experiment"],
+                    row["metric"],
+                    best,
+                    f"{float((margin_to_best.low + margin_to_best.high) / 2):+.2f}",
+                    row["margin"],
+                )
             )
             assert not margin_to_best.meets(shown(row["margin"]))
     assert wrong == [
@@ -558,7 +648,11 @@ def test_finding_best_other_method_is_not_the_best() -> None:
     ]
     assert unknown == [("Held-out OOD", "Faith")]
     # The paper's own sensitivity table has the margins over Direct Prompting.
-    rows = {row["context"]: row["margin"] for row in published("metric-sensitivity-app") if row["HARD-OK weight"] == "0.0"}
+    rows = {
+        row["context"]: row["margin"]
+        for row in published("metric-sensitivity-app")
+        if row["HARD-OK weight"] == "0.0"
+    }
     assert (rows["Main benchmark"], rows["Held-out OOD"]) == ("+12.12", "+14.22")
 
 
@@ -567,7 +661,9 @@ def test_bootstrap_margins_are_over_the_method_named() -> None:
         low, high = ends(row["95% interval"])
         assert F(low) < F(row["margin"]) < F(high)
         if others := competitors(row["experiment"], row["metric"]):
-            assert (shown(row["GNRS-Search"]) - others[row["best other method"]]).meets(shown(row["margin"])), row
+            assert (shown(row["GNRS-Search"]) - others[row["best other method"]]).meets(
+                shown(row["margin"])
+            ), row
 
 
 def test_bootstrap_intervals_are_on_the_grid() -> None:
@@ -587,9 +683,11 @@ def test_bootstrap_intervals_are_on_the_grid() -> None:
             assert grid(value, step), (key, value)
 
 
-# --- the HARD-OK audit, candidates and pools ------------------------------------------------------------------------------------------------
+# --- the HARD-OK audit, candidates and pools ----------------------------------------------------------------
 
-WEIGHTS = {kind: F(text(f"support weight of {kind}")) for kind in ("direct", "inferred", "derivable", "missing")}
+WEIGHTS = {
+    kind: F(text(f"support weight of {kind}")) for kind in ("direct", "inferred", "derivable", "missing")
+}
 
 
 def ratio(direct: int, inferred: int, derivable: int, missing: int) -> F:
@@ -598,16 +696,20 @@ def ratio(direct: int, inferred: int, derivable: int, missing: int) -> F:
 
 
 def test_finding_the_audit_example_passes_the_gate() -> None:
-    """4 direct, 7 inferred, 6 missing: 0.503 and not 0.479, above the gate and not below; 5 inferred and 2 derivable would give it."""
+    """4 direct, 7 inferred, 6 missing: 0.503 and not 0.479, above the gate and not below; 5 inferred and 2
+    derivable would give it."""
     direct, inferred, missing = (int(text(f"example: {kind}")) for kind in ("direct", "inferred", "missing"))
     assert ratio(direct, inferred, 0, missing) == F(855, 1700)
     assert F(855, 1700) not in shown(text("example: ρ"))
     assert F(text("example: ρ")) < F(text("gate on ρ")) < F(855, 1700)
-    assert [k for k in range(inferred + 1) if ratio(direct, k, inferred - k, missing) in shown(text("example: ρ"))] == [5]
+    assert [
+        k for k in range(inferred + 1) if ratio(direct, k, inferred - k, missing) in shown(text("example: ρ"))
+    ] == [5]
 
 
 def test_finding_the_second_ratio_needs_other_payloads() -> None:
-    """0.475 with six payloads missing: not with 17 payloads, and not with direct and inferred ones alone up to 60."""
+    """0.475 with six payloads missing: not with 17 payloads, and not with direct and inferred ones alone up
+    to 60."""
     (printed,) = re.findall(r"ratio (\d\.\d+)", by("qual-main-app", "method", OURS)["issue (our words)"])
     splits = [
         (n, direct, inferred, n - 6 - direct - inferred)
@@ -622,7 +724,8 @@ def test_finding_the_second_ratio_needs_other_payloads() -> None:
 
 
 def test_finding_mean_payloads_do_not_add_up() -> None:
-    """Direct, inferred and missing make 18.97 payloads a run, the sources 24.1; no reading gives the printed ρ from the means."""
+    """Direct, inferred and missing make 18.97 payloads a run, the sources 24.1; no reading gives the printed
+    ρ from the means."""
     kinds = {kind: text(f"{kind} payloads of GNRS-Search") for kind in ("direct", "inferred", "missing")}
     row = by("candidate-source-app", "quantity", "Selected payloads/run, GNRS-Search")
     sources = [row[source] for source in ("template", "schema", "record", "LLM")]
@@ -630,28 +733,42 @@ def test_finding_mean_payloads_do_not_add_up() -> None:
     assert (counted, selected) == (F("18.97"), F("24.1"))
     assert (sum(map(shown, sources), exact(0)) - sum(map(shown, kinds.values()), exact(0))).low > F("4.9")
     supported = sum(F(kinds[kind]) * WEIGHTS[kind] for kind in kinds)
-    without, with_rest = supported / counted, (supported + (selected - counted) * WEIGHTS["derivable"]) / selected
+    without, with_rest = (
+        supported / counted,
+        (supported + (selected - counted) * WEIGHTS["derivable"]) / selected,
+    )
     assert [f"{float(value):.3f}" for value in (without, with_rest)] == ["0.535", "0.517"]
     assert text("ρ of GNRS-Search") == "0.507"
 
 
 def test_retention_only_at_the_edge_of_rounding() -> None:
-    """16.65 kept beside 1.3 dropped is 92.8 %, 1.3 of 16.7 leaves 92.2 %; 92.5 % takes 1.34 to 1.35, or 1.25 to 1.265, dropped."""
+    """16.65 kept beside 1.3 dropped is 92.8 %, 1.3 of 16.7 leaves 92.2 %; 92.5 % takes 1.34 to 1.35, or 1.25
+    to 1.265, dropped."""
     kept, generated, dropped = (
-        shown(text(q)) for q in ("LLM candidates kept per run", "LLM candidates per run", "LLM candidates dropped per run")
+        shown(text(q))
+        for q in ("LLM candidates kept per run", "LLM candidates per run", "LLM candidates dropped per run")
     )
     printed = shown(text("retention of LLM candidates"))
-    assert [f"{100 * float(v):.1f}" for v in (F("16.65") / (F("16.65") + F("1.3")), 1 - F("1.3") / F("16.7"))] == ["92.8", "92.2"]
-    of_kept = Interval(100 * kept.low / (kept.low + dropped.high), 100 * kept.high / (kept.high + dropped.low))
-    of_generated = Interval(100 - 100 * dropped.high / generated.low, 100 - 100 * dropped.low / generated.high)
+    assert [
+        f"{100 * float(v):.1f}" for v in (F("16.65") / (F("16.65") + F("1.3")), 1 - F("1.3") / F("16.7"))
+    ] == ["92.8", "92.2"]
+    of_kept = Interval(
+        100 * kept.low / (kept.low + dropped.high), 100 * kept.high / (kept.high + dropped.low)
+    )
+    of_generated = Interval(
+        100 - 100 * dropped.high / generated.low, 100 - 100 * dropped.low / generated.high
+    )
     assert of_kept.meets(printed)
     assert of_generated.meets(printed)
-    assert kept.low * (100 / printed.high - 1) > F("1.339")  # the least that may be dropped, if 16.65 are kept
+    assert kept.low * (100 / printed.high - 1) > F(
+        "1.339"
+    )  # the least that may be dropped, if 16.65 are kept
     assert generated.high * (1 - printed.low / 100) < F("1.265")  # the most, if 16.7 are generated
 
 
 def test_finding_generated_and_kept_are_one_figure() -> None:
-    """The table calls 16.7 LLM candidates generated, the audit calls 16.65 kept; with 1.3 dropped both cannot be."""
+    """The table calls 16.7 LLM candidates generated, the audit calls 16.65 kept; with 1.3 dropped both
+    cannot be."""
     row = by("candidate-source-app", "quantity", "Candidates generated per test goal")
     assert row["LLM"] == text("LLM candidates per run")
     kept = shown(text("LLM candidates kept per run"))
@@ -669,22 +786,28 @@ def test_finding_candidates_per_goal_in_two_tables() -> None:
 
 
 def test_finding_distractors_count_by_no_one_rule() -> None:
-    """Over 116 goals the scope pools hold 812 candidates, which is the printed distractors; for no other slot it is."""
+    """Over 116 goals the scope pools hold 812 candidates, which is the printed distractors; for no other
+    slot it is."""
     goals = int(text("goals"))
     assert [
-        row["slot"] for row in published("candidate-pool-app") if F(row["distractors"]) in shown(row["candidates"]).times(F(goals))
+        row["slot"]
+        for row in published("candidate-pool-app")
+        if F(row["distractors"]) in shown(row["candidates"]).times(F(goals))
     ] == ["Scope"]
     scope = by("candidate-pool-app", "slot", "Scope")
-    assert F(scope["distractors"]) > shown(scope["candidates"]).high * (goals - 1)  # more than all other goals have
+    assert F(scope["distractors"]) > shown(scope["candidates"]).high * (
+        goals - 1
+    )  # more than all other goals have
 
 
 def test_finding_search_score_is_higher_without_llm_candidates() -> None:
-    """More candidates cannot lower the best score of a space, so search stays at least 0.012 below it on average."""
+    """More candidates cannot lower the best score of a space, so search stays at least 0.012 below it on
+    average."""
     ours, other = (shown(by("ood", "method", name)["search score"]) for name in (OURS, "No LLM"))
     assert (other - ours).low == F("0.012")
 
 
-# --- people ----------------------------------------------------------------------------------------------------------------------------------
+# --- people -------------------------------------------------------------------------------------------------
 
 
 def test_finding_agreement_is_no_share_of_48_tasks() -> None:
@@ -711,7 +834,9 @@ def test_human_means() -> None:
         assert means[row["method"]] in shown(row["mean"])
     assert means[OURS] - means["No search"] in shown(text("human margin over No search"))
     assert max(means, key=lambda name: means[name]) == OURS
-    assert sorted(means, key=lambda name: means[name])[-2] == "No search"  # so the margin over every other method is larger
+    assert (
+        sorted(means, key=lambda name: means[name])[-2] == "No search"
+    )  # so the margin over every other method is larger
 
 
 def test_pearson_of_method_means() -> None:
@@ -720,7 +845,9 @@ def test_pearson_of_method_means() -> None:
     found = by("human-agreement-app", "quantity", "Human–GPT Pearson r")["value"]
     assert f"{np.corrcoef(people, judge)[0, 1]:.2f}" == found
     # 1,200 pairs of labels: 100 rows, four dimensions, three pairs of people
-    assert grid(by("human-agreement-app", "quantity", "Ordinal within-one agreement")["value"], F(100, 1200)) == [1027]
+    assert grid(
+        by("human-agreement-app", "quantity", "Ordinal within-one agreement")["value"], F(100, 1200)
+    ) == [1027]
 
 
 def test_finding_people_and_judge_rank_the_middle_differently() -> None:
@@ -738,11 +865,15 @@ def test_second_evaluator_composites() -> None:
     passed = []
     for row in published("second-evaluator-app"):
         average = F(row["Gemini average"])
-        passed += [k for k in range(21) if composite(exact(average), exact(5 * k)).meets(shown(row["Gemini OVERALL"]))]
+        passed += [
+            k
+            for k in range(21)
+            if composite(exact(average), exact(5 * k)).meets(shown(row["Gemini OVERALL"]))
+        ]
     assert passed == [0, 1, 7, 15, 9]
 
 
-# --- composition and words -------------------------------------------------------------------------------------------------------------------
+# --- composition and words ----------------------------------------------------------------------------------
 
 
 def test_benchmark_composition() -> None:
@@ -762,8 +893,14 @@ def test_record_layer_and_documents() -> None:
     for row in published("bench-record-layer"):
         assert len(row["members"].split(", ")) == int(row["count"])
     *families, total = published("bench-realcharter")
-    assert [len(row["documents named"].split(", ")) for row in families] == [int(row["documents"]) for row in families]
-    assert sum(int(row["documents"]) for row in families) == int(total["documents"]) == int(text("RealCharter documents"))
+    assert [len(row["documents named"].split(", ")) for row in families] == [
+        int(row["documents"]) for row in families
+    ]
+    assert (
+        sum(int(row["documents"]) for row in families)
+        == int(total["documents"])
+        == int(text("RealCharter documents"))
+    )
     assert sum(int(row["tasks"]) for row in families) == int(total["tasks"]) == TASKS
 
 
@@ -775,7 +912,8 @@ def test_abstract() -> None:
 
 
 def test_finding_executability_is_not_the_largest_gain() -> None:
-    """Against Direct Prompting it is third of five, against No LLM candidates third; only against each column's best other method first."""
+    """Against Direct Prompting it is third of five, against No LLM candidates third; only against each
+    column's best other method first."""
     ours = by("main", "method", OURS)
 
     def gains(other: dict[str, str]) -> dict[str, F]:
@@ -785,20 +923,37 @@ def test_finding_executability_is_not_the_largest_gain() -> None:
     best = {d: max((row[d] for row in published("main") if row["method"] != OURS), key=F) for d in DIMENSIONS}
     assert {
         name: list(gains(other))
-        for name, other in ((DIRECT, by("main", "method", DIRECT)), (NO_LLM, by("main", "method", NO_LLM)), ("best", best))
+        for name, other in (
+            (DIRECT, by("main", "method", DIRECT)),
+            (NO_LLM, by("main", "method", NO_LLM)),
+            ("best", best),
+        )
     } == {
         DIRECT: ["faithfulness", "specificity", "executability", "fluency", "readability"],
         NO_LLM: ["readability", "fluency", "executability", "faithfulness", "specificity"],
         "best": ["executability", "faithfulness", "fluency", "specificity", "readability"],
     }
-    assert [str(float(g)) for g in gains(by("main", "method", DIRECT)).values()] == ["20.0", "19.8", "11.6", "9.4", "-0.3"]
+    assert [str(float(g)) for g in gains(by("main", "method", DIRECT)).values()] == [
+        "20.0",
+        "19.8",
+        "11.6",
+        "9.4",
+        "-0.3",
+    ]
 
 
 def test_finding_the_search_figure_has_five_edits_and_lists_four() -> None:
     rows = published("figure_aog-case-study")
     path = [row for row in rows if row["panel"] == "trajectory" and row["state"] == "accepted"]
-    edits = [row["text"].split(" ") for row in rows if row["panel"] == "legend" and row["state"] == "accepted"]
+    edits = [
+        row["text"].split(" ") for row in rows if row["panel"] == "legend" and row["state"] == "accepted"
+    ]
     assert (len(path) - 1, len(edits)) == (5, 4)
     drawn = {row["node"]: row["state"] for row in rows if row["panel"] == "structure"}
     assert [drawn[edit[2]] for edit in edits] == ["selected"] * 4
-    assert {edit[0]: drawn[edit[0]] for edit in edits} == {"S2": "rejected", "T2": "rejected", "E2": "rejected", "P2": "unselected"}
+    assert {edit[0]: drawn[edit[0]] for edit in edits} == {
+        "S2": "rejected",
+        "T2": "rejected",
+        "E2": "rejected",
+        "P2": "unselected",
+    }

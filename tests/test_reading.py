@@ -1,4 +1,5 @@
-"""Sentences as people write them, of several trades, and what they must be read as; what every reading keeps."""
+"""Sentences as people write them, of several trades, and what they must be read as; what every reading
+keeps."""
 
 from __future__ import annotations
 
@@ -110,7 +111,9 @@ def written(reading: Reading) -> str:
 @pytest.mark.parametrize(("domain", "sentence", "expected"), TABLE, ids=[row[1][:40] for row in TABLE])
 def test_constructions(domain: str, sentence: str, expected: list[str]) -> None:
     readings = read(sentence, SCHEMAS[domain])
-    assert sorted(w for s in readings.statements for w in each(written(s.best))) == sorted(w for e in expected for w in each(e))
+    assert sorted(w for s in readings.statements for w in each(written(s.best))) == sorted(
+        w for e in expected for w in each(e)
+    )
     keeps(readings)
 
 
@@ -122,7 +125,9 @@ def each(said: str) -> list[str]:
 
 
 def keeps(readings: Readings) -> None:
-    """What every reading keeps: spans in the sentence, probabilities of a statement that sum to one at most."""
+    """What every reading keeps: spans in the sentence, probabilities of a statement that sum to one at
+    most.
+    """
     spans = [*readings.background, *(u.span for u in readings.unread)]
     for statement in readings.statements:
         assert statement.readings
@@ -130,7 +135,9 @@ def keeps(readings: Readings) -> None:
         for reading in statement.readings:
             assert 0 < reading.probability <= 1
             spans += [statement.span, *reading.used, *([reading.condition] if reading.condition else [])]
-            spans += [a.span for a in (*reading.targets, *((reading.activation,) if reading.activation else ()))]
+            spans += [
+                a.span for a in (*reading.targets, *((reading.activation,) if reading.activation else ()))
+            ]
     assert all(0 <= s.start <= s.end <= len(readings.sentence) for s in spans)
     assert bool(readings.nothing) == (not readings.statements)
 
@@ -143,12 +150,19 @@ def nearest(readings: Readings) -> list[tuple[str, str]]:
 REFUSED = [
     # (schema, sentence, words that are no act, nearest, why nothing was read)
     ("fines", "The director must countersign the fine.", "countersign the fine", "no_such_act"),
-    ("fines", "Whoever decides the appeal must countersign the letter.", "countersign the letter", "no_such_act"),
+    (
+        "fines",
+        "Whoever decides the appeal must countersign the letter.",
+        "countersign the letter",
+        "no_such_act",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("domain", "sentence", "words", "nothing"), REFUSED)
-def test_an_act_no_record_holds_is_named_on_its_verb(domain: str, sentence: str, words: str, nothing: str) -> None:
+def test_an_act_no_record_holds_is_named_on_its_verb(
+    domain: str, sentence: str, words: str, nothing: str
+) -> None:
     readings = read(sentence, SCHEMAS[domain])
     assert readings.statements == ()
     assert readings.nothing == nothing
@@ -161,7 +175,10 @@ def test_a_clause_of_another_act_is_no_statement_beside_one_that_is_read() -> No
     assert all(not u.nearest or "countersign" in readings.words(u.span) for u in readings.unread)
 
 
-@pytest.mark.parametrize("sentence", ["We want appeals decided in a way that is fair to all.", "We want people to be treated fairly."])
+@pytest.mark.parametrize(
+    "sentence",
+    ["We want appeals decided in a way that is fair to all.", "We want people to be treated fairly."],
+)
 def test_a_wish_states_no_condition(sentence: str) -> None:
     assert read(sentence, SCHEMAS["fines"]).nothing == "no_condition"
 
@@ -173,7 +190,10 @@ def test_what_says_no_duty_is_none() -> None:
 @pytest.mark.parametrize(
     ("sentence", "condition"),
     [
-        ("If the weather is bad, the fine must be paid within 60 days after it was sent.", "If the weather is bad"),
+        (
+            "If the weather is bad, the fine must be paid within 60 days after it was sent.",
+            "If the weather is bad",
+        ),
         ("Fines of more than 500 euros must be paid.", "of more than 500 euros"),
     ],
 )
@@ -187,7 +207,9 @@ def test_what_no_act_shows_is_a_condition_and_used(sentence: str, condition: str
 
 
 def test_two_acts_of_different_people() -> None:
-    text = "The officer who decides the appeal and the officer who sends the fine must be two different people."
+    text = (
+        "The officer who decides the appeal and the officer who sends the fine must be two different people."
+    )
     readings = read(text, SCHEMAS["fines"])
     ways = [s.best for s in (*readings.statements, *readings.otherwise)]
     assert all(r.who == "another_person" and set(r.activities) == {"Decide", "Send"} for r in ways)
@@ -195,7 +217,9 @@ def test_two_acts_of_different_people() -> None:
 
 
 def test_what_may_be_done_only_after_another_act_is_no_permission() -> None:
-    (statement,) = read("An offender may file an appeal only after the fine has been sent.", SCHEMAS["fines"]).statements
+    (statement,) = read(
+        "An offender may file an appeal only after the fine has been sent.", SCHEMAS["fines"]
+    ).statements
     assert (written(statement.best), statement.best.force) == ("precedence Send | Appeal", "must")
 
 
@@ -205,7 +229,9 @@ def test_reading_is_deterministic() -> None:
         assert read(sentence, fresh) == read(sentence, SCHEMAS[domain])
 
 
-@pytest.mark.parametrize("text", ["", " ", ".", "?!;:,", "\n\n", "must", "’s", "不 必须 付款。", "\x00\ud7ff", "(((", "no, no, no"])
+@pytest.mark.parametrize(
+    "text", ["", " ", ".", "?!;:,", "\n\n", "must", "’s", "不 必须 付款。", "\x00\ud7ff", "(((", "no, no, no"]
+)
 def test_odd_text_is_read(text: str) -> None:
     keeps(read(text, SCHEMAS["fines"]))
 
@@ -224,11 +250,14 @@ def test_ten_thousand_characters_are_read(unit: str) -> None:
     text = (unit * (10_000 // len(unit) + 1))[:10_000]
     start = time.process_time()
     keeps(read(text, SCHEMAS["fines"]))
-    assert time.process_time() - start < 30  # a second or so where nothing else runs; what grows with the square takes minutes
+    assert (
+        time.process_time() - start < 30
+    )  # a second or so where nothing else runs; what grows with the square takes minutes
 
 
 WORDS = sorted(
-    {w for row in TABLE for w in row[1].split()} | {"not", "only", "after", "before", "unless", "may", "who", ",", ";", "10 days"}
+    {w for row in TABLE for w in row[1].split()}
+    | {"not", "only", "after", "before", "unless", "may", "who", ",", ";", "10 days"}
 )
 
 

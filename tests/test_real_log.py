@@ -12,7 +12,9 @@ from gnrs_ppl.rule.files import read_rule
 
 ROOT = Path(__file__).resolve().parent.parent
 FINES = ROOT.parent / "shared" / "eventlogs" / "real" / "traffic_fines.csv.gz"
-pytestmark = pytest.mark.skipif(not FINES.exists(), reason="the traffic-fines log is not shipped and not at hand")
+pytestmark = pytest.mark.skipif(
+    not FINES.exists(), reason="the traffic-fines log is not shipped and not at hand"
+)
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,11 @@ def context() -> gnrs.Context:
 
 @pytest.fixture(scope="module")
 def by_hand() -> dict[str, int]:
-    query = (ROOT / "docs" / "contexts" / "traffic_fines.sql").read_text().replace("traffic_fines.csv.gz", str(FINES))
+    query = (
+        (ROOT / "docs" / "contexts" / "traffic_fines.sql")
+        .read_text()
+        .replace("traffic_fines.csv.gz", str(FINES))
+    )
     return {what: n for _, what, n in duckdb.connect().execute(query).fetchall()}
 
 
@@ -31,7 +37,10 @@ def test_dates_only_counts_equal_the_plain_query(context: gnrs.Context, by_hand:
     found = gnrs.audit(rule, context)
     assert found.counts["satisfied"] == by_hand["paid in time"] == 3368
     assert found.reasons["satisfied"]["tie"] == by_hand["payers who paid on the day of the fine"] == 405
-    assert found.reasons["violated"] == {"absent": by_hand["unpaid, 60 days over"], "late": by_hand["paid late"]}
+    assert found.reasons["violated"] == {
+        "absent": by_hand["unpaid, 60 days over"],
+        "late": by_hand["paid late"],
+    }
     assert found.counts["pending"] == by_hand["pending"]
     assert found.counts["excused"] == by_hand["not paid in time, appeal on record before the 60th day"]
     assert "Dates are compared" in found.text

@@ -1,4 +1,5 @@
-"""RealCharter cards go through the same search without a log, keep force and numbers, and are scored by hand-checked rules."""
+"""RealCharter cards go through the same search without a log, keep force and numbers, and are scored by
+hand-checked rules."""
 
 from __future__ import annotations
 
@@ -56,12 +57,18 @@ every_card = pytest.mark.parametrize("one", cards(), ids=lambda c: c.id)
 @cache
 def drafts() -> dict[str, Draft]:
     """Every card, drafted exactly."""
-    found = draft_many([gnrs.load_context(c.id) for c in cards()], kernel="exact", chains=1, steps=1, alternatives=0)
+    found = draft_many(
+        [gnrs.load_context(c.id) for c in cards()], kernel="exact", chains=1, steps=1, alternatives=0
+    )
     return {draft.goal.id: draft for draft in found}
 
 
 def durations(structure: Structure) -> list[Duration]:
-    lengths = [structure.trigger.window, structure.procedure.response_time, *(c.deadline for c in structure.norm.constraints)]
+    lengths = [
+        structure.trigger.window,
+        structure.procedure.response_time,
+        *(c.deadline for c in structure.norm.constraints),
+    ]
     return [length for length in lengths if length is not None]
 
 
@@ -100,7 +107,9 @@ def test_pools_hold_the_goals_force_only_and_bind_no_permission(one: Card) -> No
 def test_a_permission_never_becomes_a_duty(card_id: str) -> None:
     draft, one = drafts()[card_id], card(card_id)
     assert one.force == draft.structure.norm.force == "may"
-    assert {c.target.activity for c in draft.structure.norm.constraints} == {act.name for act in one.permitted}
+    assert {c.target.activity for c in draft.structure.norm.constraints} == {
+        act.name for act in one.permitted
+    }
     assert " may " in draft.text.split(" If ")[0]
     assert not re.search(r"\b(must|should|need not)\b", draft.text)
     for force in ("must", "should"):
@@ -118,7 +127,9 @@ def test_pools_by_hand_lose_what_binds_a_permission() -> None:
     context = gnrs.load_context("RC-PSF-3")
     pools = pools_of(context).pools
     duty = {"template": "response", "target": "NotifyBoard", "correlate": "same_case"}
-    bad = pools.norm[0].model_copy(update={"id": "bad", "content": pools.norm[0].content.model_validate({"constraints": [duty]})})
+    bad = pools.norm[0].model_copy(
+        update={"id": "bad", "content": pools.norm[0].content.model_validate({"constraints": [duty]})}
+    )
     kept, dropped = ground(pools.model_copy(update={"norm": (*pools.norm, bad)}), context)
     assert kept.norm == pools.norm
     assert [d.reason for d in dropped if d.candidate == "bad"] == [
@@ -136,7 +147,9 @@ def test_numbers_in_drafts_come_from_the_card(one: Card) -> None:
     assert all(c.count == 1 for c in draft.structure.norm.constraints)
     told = re.findall(r"\b(\w+) (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b", draft.text)
     times = [word for word in told if word.isdigit() or word in ("one", "two", "three", "seven")]
-    assert len(set(durations(draft.structure))) <= len(times) <= len(durations(draft.structure))  # "within that time" says one again
+    assert (
+        len(set(durations(draft.structure))) <= len(times) <= len(durations(draft.structure))
+    )  # "within that time" says one again
 
 
 def test_a_time_stands_on_the_acts_it_limits() -> None:
@@ -155,12 +168,21 @@ def test_a_time_stands_on_the_acts_it_limits() -> None:
 def test_a_card_becomes_a_context() -> None:
     context = gnrs.load_context("RC-PSF-3")
     assert context.goal.required == ("DecideByVote", "RecommendResponse", "AnswerRecommendation")
-    assert (context.goal.force, context.goal.permitted, context.goal.forbidden) == ("must", ("NotifyBoard",), ())
+    assert (context.goal.force, context.goal.permitted, context.goal.forbidden) == (
+        "must",
+        ("NotifyBoard",),
+        (),
+    )
     assert context.goal.triggers == ("ProposePlan", "ProposeConsequence")
     assert context.goal.roles == ("conduct_work_group", "space_moderator")
-    assert [step.name for step in context.schema.procedure] == [step.name for step in card("RC-PSF-3").procedure]
+    assert [step.name for step in context.schema.procedure] == [
+        step.name for step in card("RC-PSF-3").procedure
+    ]
     where = {
-        activity: channel.name for channel in context.records.channels for activity in channel.activities or () if activity != "CloseCase"
+        activity: channel.name
+        for channel in context.records.channels
+        for activity in channel.activities or ()
+        if activity != "CloseCase"
     }
     assert where["DecideByVote"] == "vote_result"
     assert where["AnswerRecommendation"] == "moderators_reply"
@@ -185,8 +207,12 @@ def test_hard_ok_by_hand() -> None:
         "derivable": ("reply", "BreachCode", "participant", "PointAtCode"),
         "missing": ("reminder",),  # a step, and it looks into an implied record
     }
-    assert {support: count for support, count in gate.supports.items() if count} == {s: len(names) for s, names in by_hand.items()}
-    assert {p.name for p in payloads(drafts()["RC-DB-1"].structure)} == {name for names in by_hand.values() for name in names}
+    assert {support: count for support, count in gate.supports.items() if count} == {
+        s: len(names) for s, names in by_hand.items()
+    }
+    assert {p.name for p in payloads(drafts()["RC-DB-1"].structure)} == {
+        name for names in by_hand.values() for name in names
+    }
     assert gate.rho == pytest.approx((0.65 + 4 * 0.45) / 6)
     assert gate.failures == ("rho 0.408 is below 0.50",)
     assert set(SUPPORT_WEIGHTS) >= set(by_hand)
@@ -217,9 +243,14 @@ def spoilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_changing_the_expected_files_changes_no_draft(spoilt: None) -> None:
     with pytest.raises(InputError):
         evaluation.expected("RC-PSF-3")
-    again = draft_many([gnrs.load_context(c.id) for c in cards()[:8]], kernel="exact", chains=1, steps=1, alternatives=0)
+    again = draft_many(
+        [gnrs.load_context(c.id) for c in cards()[:8]], kernel="exact", chains=1, steps=1, alternatives=0
+    )
     for draft in again:
-        assert (draft.structure, draft.text) == (drafts()[draft.goal.id].structure, drafts()[draft.goal.id].text)
+        assert (draft.structure, draft.text) == (
+            drafts()[draft.goal.id].structure,
+            drafts()[draft.goal.id].text,
+        )
 
 
 # Without a log
@@ -228,10 +259,17 @@ def test_changing_the_expected_files_changes_no_draft(spoilt: None) -> None:
 def test_what_the_audit_can_say() -> None:
     draft = drafts()["RC-DB-1"]
     assert draft.needs == (Needed("list_archive", ("BreachCode", "PointAtCode", "CloseCase"), ("role",)),)
-    assert str(draft.needs[0]) == "list_archive: rows of BreachCode, PointAtCode, CloseCase, with case_id, activity, timestamp, role"
+    assert (
+        str(draft.needs[0])
+        == "list_archive: rows of BreachCode, PointAtCode, CloseCase, with case_id, activity, timestamp, role"
+    )
     told = drafts()["RC-ND-2"].as_dict()["check"]
     assert told["status"] == "prospective"
-    assert [need["channel"] for need in told["needs"]] == ["moderation_repository", "activity_report", "vote_record"]
+    assert [need["channel"] for need in told["needs"]] == [
+        "moderation_repository",
+        "activity_report",
+        "vote_record",
+    ]
     assert any("closed-world" in line for line in told["assumptions"])
 
 
@@ -246,12 +284,21 @@ def test_needs_name_keys_scope_and_fields() -> None:
         | {
             "scope": {"roles": ["conduct_work_group"]},
             "norm": {
-                "constraints": [{"template": "response", "target": "RecommendResponse", "correlate": "same_resource", "deadline": "P7D"}]
+                "constraints": [
+                    {
+                        "template": "response",
+                        "target": "RecommendResponse",
+                        "correlate": "same_resource",
+                        "deadline": "P7D",
+                    }
+                ]
             },
         }
     )
     needs = rows_needed(check(rule, resolved(context.records, context.log), context.log))
-    assert needs == (Needed("recommendation_mail", ("ProposePlan", "RecommendResponse"), ("resource", "role")),)
+    assert needs == (
+        Needed("recommendation_mail", ("ProposePlan", "RecommendResponse"), ("resource", "role")),
+    )
 
 
 def test_an_audit_without_a_log_is_refused_and_runs_with_one(tmp_path: Path) -> None:
@@ -266,8 +313,15 @@ def test_an_audit_without_a_log_is_refused_and_runs_with_one(tmp_path: Path) -> 
     )
     with_log = gnrs.load_context("RC-DB-1", tmp_path / "log.csv")
     assert not with_log.records.prospective
-    duty = draft.structure.model_copy(update={"norm": draft.structure.norm.model_copy(update={"force": "should"})})
-    result = gnrs.audit(duty, read_log(tmp_path / "log.csv", with_log.records), records=with_log.records, schema=with_log.schema)
+    duty = draft.structure.model_copy(
+        update={"norm": draft.structure.norm.model_copy(update={"force": "should"})}
+    )
+    result = gnrs.audit(
+        duty,
+        read_log(tmp_path / "log.csv", with_log.records),
+        records=with_log.records,
+        schema=with_log.schema,
+    )
     assert [v.verdict for v in result.verdicts] == ["satisfied"]
     assert support_of(payloads(duty)[1], duty, with_log) == ("direct", 1)
 
@@ -317,9 +371,10 @@ def test_a_prescribed_step_uses_names_of_the_schema() -> None:
         Schema.model_validate({"steps": ["check"], "procedure": [step]})
 
 
-# Scores by hand: RC-PSF-3 expects roles conduct_work_group and space_moderator, objects behaviour_plan and consequence; ProposePlan or
-# ProposeConsequence; DecideByVote and AnswerRecommendation (must), NameReporter (should_not), NotifyBoard (may); vote_result and
-# moderators_reply; work_group_vote, recommendation, moderator_answer; two thirds on DecideByVote, a week on AnswerRecommendation.
+# Scores by hand: RC-PSF-3 expects roles conduct_work_group and space_moderator, objects behaviour_plan and
+# consequence; ProposePlan or ProposeConsequence; DecideByVote and AnswerRecommendation (must), NameReporter
+# (should_not), NotifyBoard (may); vote_result and moderators_reply; work_group_vote, recommendation,
+# moderator_answer; two thirds on DecideByVote, a week on AnswerRecommendation.
 
 BY_HAND = Structure.model_validate(
     {
@@ -328,13 +383,21 @@ BY_HAND = Structure.model_validate(
         "norm": {
             "force": "must",
             "constraints": [
-                {"template": "response", "target": {"activity": "DecideByVote", "role": "conduct_work_group"}, "deadline": "P3D"},
+                {
+                    "template": "response",
+                    "target": {"activity": "DecideByVote", "role": "conduct_work_group"},
+                    "deadline": "P3D",
+                },
                 {"template": "response", "target": "AnswerRecommendation", "deadline": "P7D"},
                 {"template": "response", "target": "NotifyBoard", "deadline": "P7D"},
                 {"template": "absence", "target": "NameReporter", "count": 2},
             ],
         },
-        "evidence": {"channels": ["vote_result", "board_notice", "badge_log"], "operator": "at_least", "k": 2},
+        "evidence": {
+            "channels": ["vote_result", "board_notice", "badge_log"],
+            "operator": "at_least",
+            "k": 2,
+        },
         "procedure": {
             "steps": [
                 {"stage": "review", "name": "moderator_answer", "role": "space_moderator"},
@@ -349,7 +412,9 @@ BY_HAND = Structure.model_validate(
 def test_scores_by_hand() -> None:
     found = score(BY_HAND, "RC-PSF-3")
     assert found.slots == {
-        "scope": SlotScore(2 / 3, 2 / 4),  # of reporter, conduct_work_group, behaviour_plan the first is not expected
+        "scope": SlotScore(
+            2 / 3, 2 / 4
+        ),  # of reporter, conduct_work_group, behaviour_plan the first is not expected
         "trigger": SlotScore(1.0, 1.0),
         "norm": SlotScore(2 / 4, 2 / 4),  # NotifyBoard and NameReporter have the wrong force
         "evidence": SlotScore(1 / 3, 1 / 2),
@@ -359,7 +424,9 @@ def test_scores_by_hand() -> None:
     assert not found.force_kept
     assert found.turned == {"NotifyBoard": ("may", "must"), "NameReporter": ("should_not", "must_not")}
     assert found.permissions_bound == 1
-    assert found.numbers == Numbers(2, 1, ("P7D on NotifyBoard",), ("P3D on DecideByVote", "2 times NameReporter", "at least 2 logs"))
+    assert found.numbers == Numbers(
+        2, 1, ("P7D on NotifyBoard",), ("P3D on DecideByVote", "2 times NameReporter", "at least 2 logs")
+    )
     assert found.numbers.lost == 1
     assert found.steps_covered == 2 / 3  # vote and recommendation in order, the answer before them out of it
     assert "permitted action 'NotifyBoard' has become a duty or a ban" in found.gate.failures
@@ -367,7 +434,9 @@ def test_scores_by_hand() -> None:
 
 def test_scores_of_a_rule_with_gaps() -> None:
     found = score({"norm": BY_HAND.norm}, "RC-PSF-3")
-    assert found.slots["trigger"] == found.slots["evidence"] == found.slots["procedure"] == SlotScore(None, 0.0)
+    assert (
+        found.slots["trigger"] == found.slots["evidence"] == found.slots["procedure"] == SlotScore(None, 0.0)
+    )
     assert found.slots["scope"] == SlotScore(1.0, 1 / 4)  # the role of a target
     assert not found.gate.passed
     nothing = score({}, "RC-PSF-3")
@@ -376,15 +445,20 @@ def test_scores_of_a_rule_with_gaps() -> None:
 
 
 def test_a_case_start_hits_no_trigger_and_an_office_covers_its_role() -> None:
-    rule = BY_HAND.model_copy(update={"trigger": BY_HAND.trigger.model_validate({}), "norm": drafts()["RC-DB-1"].structure.norm})
+    rule = BY_HAND.model_copy(
+        update={"trigger": BY_HAND.trigger.model_validate({}), "norm": drafts()["RC-DB-1"].structure.norm}
+    )
     found = score(rule, "RC-DB-1")
     assert found.slots["trigger"] == SlotScore(None, 0.0)
     assert found.slots["norm"] == SlotScore(1.0, 1 / 3)
-    assert found.slots["scope"].recall == pytest.approx(1 / 2)  # the participant by the office; the reply is not named
+    assert found.slots["scope"].recall == pytest.approx(
+        1 / 2
+    )  # the participant by the office; the reply is not named
 
 
 @pytest.mark.parametrize(
-    ("asked", "taken", "length"), [("abc", "abc", 3), ("abc", "xaybzc", 3), ("abc", "cba", 1), ("abc", "bca", 2), ("abc", "", 0)]
+    ("asked", "taken", "length"),
+    [("abc", "abc", 3), ("abc", "xaybzc", 3), ("abc", "cba", 1), ("abc", "bca", 2), ("abc", "", 0)],
 )
 def test_steps_in_order(asked: str, taken: str, length: int) -> None:
     assert scoring._common_run(asked, taken) == length
@@ -402,10 +476,18 @@ def test_whoever_says_all_that_is_expected_scores_one() -> None:
                 "trigger": {"act": wanted.trigger.any_of[-1], "channel": wanted.evidence.decisive[0]},
                 "norm": {
                     "force": force.removesuffix("_not"),
-                    "constraints": [{"template": "response" if positive else "absence", "target": name} for name in wanted.norm.acts],
+                    "constraints": [
+                        {"template": "response" if positive else "absence", "target": name}
+                        for name in wanted.norm.acts
+                    ],
                 },
                 "evidence": {"channels": list(wanted.evidence.decisive)},
-                "procedure": {"steps": [{"stage": "review", "name": n, "role": one.roles[0].name} for n in wanted.procedure.steps]},
+                "procedure": {
+                    "steps": [
+                        {"stage": "review", "name": n, "role": one.roles[0].name}
+                        for n in wanted.procedure.steps
+                    ]
+                },
             }
         )
         found = score(rule, one.id)
@@ -420,7 +502,8 @@ def test_whoever_says_all_that_is_expected_scores_one() -> None:
 def exact_rows() -> tuple[RowWithAnswers, ...]:
     found = drafts().items()
     return tuple(
-        RowWithAnswers(experiment.row_of(Cell("Exact", None, name, 0), d.text, score(d.structure, name), 0.0)) for name, d in found
+        RowWithAnswers(experiment.row_of(Cell("Exact", None, name, 0), d.text, score(d.structure, name), 0.0))
+        for name, d in found
     )
 
 
@@ -436,7 +519,11 @@ def test_a_line_of_the_table() -> None:
     for low, high in (found.percentile, found.families):
         assert low < found.mean < high
     assert kept.families == (100.0, 100.0)
-    assert sum(row["numbers_stated"] for row in own.rows) == sum(len(want.numbers) for want in evaluation.expectations()) == 23
+    assert (
+        sum(row["numbers_stated"] for row in own.rows)
+        == sum(len(want.numbers) for want in evaluation.expectations())
+        == 23
+    )
     assert sum(row["numbers_lost"] for row in own.rows) == 20
     assert (len(experiment.independent(exact_rows())), len(experiment.verified(exact_rows()))) == (50, 40)
 
@@ -456,17 +543,27 @@ def test_one_cell_is_published_with_one_interval(tmp_path: Path) -> None:
 def test_no_search_takes_the_first_of_every_pool() -> None:
     row = next(row for row, _ in experiment.unsearched() if row["goal"] == "RC-PSF-3")
     context = gnrs.load_context("RC-PSF-3")
-    first = canonical(Structure(**{slot: options(getattr(pools_of(context).pools, slot))[0].content for slot in SLOTS}))
+    first = canonical(
+        Structure(**{slot: options(getattr(pools_of(context).pools, slot))[0].content for slot in SLOTS})
+    )
     assert dumps(parse(row["text"], Lexicon.of(context.schema, context.records))) == dumps(first)
 
 
 def test_the_pages_are_what_the_command_writes() -> None:
     assert (ROOT / "docs" / pages.WORKED_PAGE).read_text() == pages.worked_cards()
     told = (ROOT / "docs" / pages.PAGE).read_text()
-    assert f"| Exact | {pages._estimate('HARD-OK, %', pages.by(exact_rows())['Exact'], 'hard_ok')} | – | – | – |" in told
+    assert (
+        f"| Exact | {pages._estimate('HARD-OK, %', pages.by(exact_rows())['Exact'], 'hard_ok')} | – | – | – |"
+        in told
+    )
     assert "| Self-Refine | needs a model | 77.36 | 4.77 | 86.09 |" in told
     assert "| No search | " in told
-    for row in ("47.17 | 4.50 | 76.07 |", "62.26 | 4.64 | 82.26 |", "0.00 | 2.68 | 50.56 |", "100.00 | 5.00 | 94.69 |"):
+    for row in (
+        "47.17 | 4.50 | 76.07 |",
+        "62.26 | 4.64 | 82.26 |",
+        "0.00 | 2.68 | 50.56 |",
+        "100.00 | 5.00 | 94.69 |",
+    ):
         assert row in told
 
 
@@ -492,7 +589,14 @@ def test_no_prompt_shows_where_the_clause_is_or_its_own_verbs() -> None:
     for one in cards():
         told = experiment.shown(one)
         assert one.document.title not in told
-        assert set(json.loads(told)) <= set(Card.model_fields) - {"id", "document", "section", "basis", "verified", "near_duplicate_of"}
+        assert set(json.loads(told)) <= set(Card.model_fields) - {
+            "id",
+            "document",
+            "section",
+            "basis",
+            "verified",
+            "near_duplicate_of",
+        }
         assert '"modal"' not in told
         assert f'"force": "{one.force}"' in told
 
@@ -518,7 +622,9 @@ def test_the_full_method_stays_on_the_card_whatever_is_proposed(model: OpenAIMod
     ones = cards()[:6]
     rows = experiment.full_method(model, ones, kernel="exact", chains=1, steps=1)
     assert [(row["method"], row["goal"]) for row, _ in rows] == [("GNRS-Search", one.id) for one in ones]
-    hashes = [load_prompt(name).hash for name in ("llm_augmented_generator.v1.txt", "nl_polish.FROZEN.v1.txt")]
+    hashes = [
+        load_prompt(name).hash for name in ("llm_augmented_generator.v1.txt", "nl_polish.FROZEN.v1.txt")
+    ]
     changed = 0
     for one, written in zip(ones, rows, strict=True):
         row = written.row
@@ -526,7 +632,11 @@ def test_the_full_method_stays_on_the_card_whatever_is_proposed(model: OpenAIMod
         assert [answer.record()["prompt"] for answer in written.answers][:2] == hashes
         assert row["epsilon"] == 0
         assert row["force_kept"] == 100
-        assert [row[name] for name in ("names_off_the_card", "numbers_invented", "permissions_bound")] == [0, 0, 0]
+        assert [row[name] for name in ("names_off_the_card", "numbers_invented", "permissions_bound")] == [
+            0,
+            0,
+            0,
+        ]
         changed += row["text"] != drafts()[one.id].text
     assert changed
     with pytest.raises(GnrsError, match="made by the scripted server"):
@@ -535,8 +645,13 @@ def test_the_full_method_stays_on_the_card_whatever_is_proposed(model: OpenAIMod
 
 def test_no_proposal_brings_a_time_or_the_closing_of_cases_to_a_card() -> None:
     def reason(slot: str, content: Mapping[str, object]) -> str:
-        fragments = {name: [{"because": "why not", "content": content}] if name == slot else [] for name in SLOTS}
-        found = proposed.kept(Answer("", ProposedFragments.model_validate_json(json.dumps(fragments))), gnrs.load_context("RC-PSF-1"))
+        fragments = {
+            name: [{"because": "why not", "content": content}] if name == slot else [] for name in SLOTS
+        }
+        found = proposed.kept(
+            Answer("", ProposedFragments.model_validate_json(json.dumps(fragments))),
+            gnrs.load_context("RC-PSF-1"),
+        )
         return found.dropped[0].reason if found.dropped else ""
 
     act = {"activity": "CloseCase", "location": None, "object": None, "role": None}
@@ -544,9 +659,14 @@ def test_no_proposal_brings_a_time_or_the_closing_of_cases_to_a_card() -> None:
     opener = card("RC-PSF-1").triggers[0].name
     context = gnrs.load_context("RC-PSF-1")
     channel = next(c.name for c in context.records.channels if opener in (c.activities or ()))
-    assert reason("trigger", trigger | {"channel": channel}) == "action 'CloseCase' only says when a case is closed"
+    assert (
+        reason("trigger", trigger | {"channel": channel})
+        == "action 'CloseCase' only says when a case is closed"
+    )
     start = {"act": act | {"activity": opener}, "channel": channel, "once": "each"}
-    assert reason("trigger", start | {"window": "PT1H"}) == "there is no log, and the goal names no time of PT1H"
+    assert (
+        reason("trigger", start | {"window": "PT1H"}) == "there is no log, and the goal names no time of PT1H"
+    )
     assert reason("trigger", start | {"window": "P7D"}) == reason("trigger", start | {"window": None}) == ""
 
 
@@ -565,26 +685,39 @@ def test_marks_stand_beside_the_papers(model: OpenAIModel) -> None:
     with pytest.raises(GnrsError, match="made by the scripted server"):
         pages.results(rows, marks)
     # the same marks as if a model had given them: what is shown is their arithmetic
-    real = [row._replace(judged=tuple(replace(answer, scripted=False, model="m") for answer in row.judged)) for row in marks]
+    real = [
+        row._replace(judged=tuple(replace(answer, scripted=False, model="m") for answer in row.judged))
+        for row in marks
+    ]
     held = np.array([scores for row in marks for scores in row.marks["v1"]], float)
     avg, passed = 20 * held.mean(), np.mean([row["hard_ok"] for row, _ in rows])
     told = pages.results(rows, real)
-    assert "| method | HARD-OK, % | Faith | Avg, % | v2 Avg, % | OVERALL, % | paper: HARD-OK | paper: Faith | paper: OVERALL |" in told
+    assert (
+        "| method | HARD-OK, % | Faith | Avg, % | v2 Avg, % | OVERALL, % | paper: HARD-OK | paper: Faith | paper: OVERALL |"
+        in told
+    )
     line = next(line for line in told.splitlines() if line.startswith("| Exact |")).split(" | ")
     assert line[2:4] == [f"{held[:, 4].mean():.2f}", f"{avg:.2f}"]
     assert line[5] == f"{0.8 * avg + 0.2 * passed:.2f}"
     assert "| GNRS-Search | needs a model | – | – | – | – | 100.00 | 5.00 | 94.69 |" in told
-    assert "the judge is m, blinded to method and structure. 0 of 8 answers held no marks." in pages._preamble(real)
+    assert (
+        "the judge is m, blinded to method and structure. 0 of 8 answers held no marks."
+        in pages._preamble(real)
+    )
     assert pages._preamble([]) in (ROOT / "docs" / pages.PAGE).read_text()
 
 
-def test_without_a_key_one_line_says_what_was_skipped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_key_one_line_says_what_was_skipped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pages._model() as model:
         assert model is None
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert said.startswith("skipped the methods with a model: a language model is needed and OPENAI_API_KEY is not set")
+    assert said.startswith(
+        "skipped the methods with a model: a language model is needed and OPENAI_API_KEY is not set"
+    )
 
 
 # Command line
@@ -596,14 +729,19 @@ def test_goals_lists_the_cards(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["goals", "--bench", "realcharter"]) == 0
     assert "53 cards; a reconstruction" in capsys.readouterr().out
     assert run(["goals", "--bench", "realcharter", "--split", "dev"]) == 2
-    assert capsys.readouterr().err.startswith("gnrs: arguments: --bench: cards take no other option than --json")
+    assert capsys.readouterr().err.startswith(
+        "gnrs: arguments: --bench: cards take no other option than --json"
+    )
 
 
 def test_draft_says_that_there_is_no_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["draft", "RC-PSF-3", "--kernel", "exact"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "Audit: compiled; prospective: no log yet, so nothing has been run. It needs" in told
-    assert "moderators_reply: rows of AnswerRecommendation, CloseCase, with case_id, activity, timestamp, role" in told
+    assert (
+        "moderators_reply: rows of AnswerRecommendation, CloseCase, with case_id, activity, timestamp, role"
+        in told
+    )
     assert run(["draft", "RC-AP-1", "--kernel", "exact"]) == 0
     assert "A permission is not checked against records" in capsys.readouterr().out
 

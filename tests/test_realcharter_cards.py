@@ -1,4 +1,5 @@
-"""RealCharter cards keep the paper's composition, hang together, state nothing unread, and share no sentence with their sources."""
+"""RealCharter cards keep the paper's composition, hang together, state nothing unread, and share no sentence
+with their sources."""
 
 from __future__ import annotations
 
@@ -49,9 +50,13 @@ NOT_QUOTED = {"imperative", "present tense"}
 STORED_AS_EXCERPT = {"RC-NF-1", "RC-GL-1", "RC-GL-4"}
 """Verified, but what is stored of them in English is cut too short to hold every modal."""
 
-needs_sources = pytest.mark.skipif(not SOURCES.is_dir(), reason="the source texts are not at hand (GNRS_REALCHARTER_SOURCES)")
+needs_sources = pytest.mark.skipif(
+    not SOURCES.is_dir(), reason="the source texts are not at hand (GNRS_REALCHARTER_SOURCES)"
+)
 every_card = pytest.mark.parametrize("one", cards(), ids=lambda c: c.id)
-every_pair = pytest.mark.parametrize("one, want", list(zip(cards(), expectations(), strict=True)), ids=[c.id for c in cards()])
+every_pair = pytest.mark.parametrize(
+    "one, want", list(zip(cards(), expectations(), strict=True)), ids=[c.id for c in cards()]
+)
 
 
 def test_composition_is_the_papers() -> None:
@@ -68,7 +73,9 @@ def test_composition_is_the_papers() -> None:
 
 def test_ids_count_up_within_a_document() -> None:
     assert [c.id for c in cards()] == [
-        f"RC-{letters}-{n}" for letters, stem in DOCUMENTS.items() for n in range(1, 1 + sum(_letters(c) == letters for c in cards()))
+        f"RC-{letters}-{n}"
+        for letters, stem in DOCUMENTS.items()
+        for n in range(1, 1 + sum(_letters(c) == letters for c in cards()))
     ]
     assert sorted(p.stem for p in (realcharter.HERE / "cards").glob("*.yaml")) == sorted(DOCUMENTS.values())
 
@@ -77,12 +84,21 @@ def test_bases_and_what_is_verified() -> None:
     assert Counter(c.basis for c in cards()) == {"T": 36, "C": 7, "P": 9, "K": 1}
     assert all(c.verified for c in cards() if c.basis == "T")
     assert not any(c.verified for c in cards() if c.basis in "PK")
-    assert sorted(c.id for c in cards() if c.basis == "C" and c.verified) == ["RC-LF-1", "RC-LF-2", "RC-LF-4", "RC-NF-1"]
+    assert sorted(c.id for c in cards() if c.basis == "C" and c.verified) == [
+        "RC-LF-1",
+        "RC-LF-2",
+        "RC-LF-4",
+        "RC-NF-1",
+    ]
 
 
 @pytest.mark.parametrize("one", [c for c in cards() if not c.verified], ids=lambda c: c.id)
 def test_an_unverified_card_holds_no_number(one: Card) -> None:
-    told = [one.context, one.summary, *(item.phrase for item in (*one.triggers, *one.conduct, *one.channels, *one.procedure))]
+    told = [
+        one.context,
+        one.summary,
+        *(item.phrase for item in (*one.triggers, *one.conduct, *one.channels, *one.procedure)),
+    ]
     counted = r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|daily|weekly|monthly|quarterly|yearly|hours?|days?|weeks?|months?)\b"
     assert not re.search(counted, " ".join(told), re.IGNORECASE)
     assert one.numbers == "not checked"
@@ -186,7 +202,11 @@ def test_expected_is_a_choice_with_a_decisive_act(one: Card, want: Expected) -> 
     forces = set(want.norm.acts.values())
     assert want.norm.force in forces or (want.norm.force == "should" and "should_not" in forces)
     chosen = (
-        len(want.norm.acts) + len(want.evidence.decisive) + len(want.procedure.steps) + len(want.scope.roles) + len(want.trigger.any_of)
+        len(want.norm.acts)
+        + len(want.evidence.decisive)
+        + len(want.procedure.steps)
+        + len(want.scope.roles)
+        + len(want.trigger.any_of)
     )
     listed = len(one.conduct) + len(one.channels) + len(one.procedure) + len(one.roles) + len(one.triggers)
     assert chosen < listed
@@ -207,7 +227,11 @@ def test_every_number_is_placed_once(one: Card, want: Expected) -> None:
 
 
 def test_only_evaluation_and_experiments_read_what_is_expected() -> None:
-    readers = {p.relative_to(PACKAGE).parts[0] for p in PACKAGE.rglob("*.py") if "gnrs_ppl.evaluate.realcharter" in _imported(p)}
+    readers = {
+        p.relative_to(PACKAGE).parts[0]
+        for p in PACKAGE.rglob("*.py")
+        if "gnrs_ppl.evaluate.realcharter" in _imported(p)
+    }
     assert readers <= {"evaluate", "experiments"}
     assert "gnrs_ppl.evaluate.realcharter" in _imported(Path(__file__))
 
@@ -234,7 +258,10 @@ def test_the_data_card_counts_what_is_there() -> None:
     assert numbered == [c.id.removeprefix("RC-") for c in cards() if c.stated_numbers]
     assert f"the {sum(c.numbers == 'none stated' for c in cards())} with" in text
     inferred = [[channel.inferred for channel in c.channels] for c in cards()]
-    assert f"{sum(map(sum, inferred))} of {sum(map(len, inferred))} are, on {sum(map(all, inferred))} cards all" in text
+    assert (
+        f"{sum(map(sum, inferred))} of {sum(map(len, inferred))} are, on {sum(map(all, inferred))} cards all"
+        in text
+    )
 
 
 def test_words_and_runs_see_through_markup() -> None:
@@ -248,7 +275,9 @@ def test_no_text_shares_a_sentence_with_a_source() -> None:
     known = {run for p in sorted(SOURCES.iterdir()) for run in _runs(_words(p.read_text()), LONGEST_RUN + 1)}
     for path in [*(realcharter.HERE / "cards").glob("*.yaml"), *evaluation.HERE.glob("*.yaml"), DATA_CARD]:
         texts = _texts(read_data(path)) if path.suffix == ".yaml" else path.read_text().split("\n\n")
-        shared = next((run for text in texts for run in _runs(_words(text), LONGEST_RUN + 1) if run in known), None)
+        shared = next(
+            (run for text in texts for run in _runs(_words(text), LONGEST_RUN + 1) if run in known), None
+        )
         assert shared is None, f"{path.name} shares with a source: {' '.join(shared or ())}"
 
 
@@ -264,7 +293,11 @@ def test_modals_and_numbers_stand_in_the_sources() -> None:
                     assert f" {' '.join(_words(act.modal))} " in source, (one.id, act.name, act.modal)
             for number in one.stated_numbers:
                 if number.value != 1:  # a week, once, annually: one is rarely written as a number
-                    ways = [f"{number.value}", f"{number.value:,}".replace(",", " "), spelled.get(number.value, "-")]
+                    ways = [
+                        f"{number.value}",
+                        f"{number.value:,}".replace(",", " "),
+                        spelled.get(number.value, "-"),
+                    ]
                     assert any(f" {way} " in source for way in ways), (one.id, number)
 
 

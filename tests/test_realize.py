@@ -23,7 +23,17 @@ from gnrs_ppl.context.files import read_data, validated
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Action, Channel, RecordLayer, Schema, Term
 from gnrs_ppl.errors import InputError, Refused
-from gnrs_ppl.realize.english import UNITS, article, duration, event_noun, gerund, number, plural, times, words_of
+from gnrs_ppl.realize.english import (
+    UNITS,
+    article,
+    duration,
+    event_noun,
+    gerund,
+    number,
+    plural,
+    times,
+    words_of,
+)
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.realize.phrases import FOLLOWING_RUNS, FOLLOWING_WORDS, MODALS, RESERVED_WORDS
@@ -52,7 +62,9 @@ from gnrs_ppl.rule.types import (
 LEXICON = Lexicon.of(SCHEMA, RECORDS)
 GOLDEN = Path(__file__).parent / "golden" / "realize"
 CASES = sorted(path.stem for path in GOLDEN.glob("[a-z]*.yaml"))
-settings.register_profile("realize", deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+settings.register_profile(
+    "realize", deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 QUICK = settings(settings.get_profile("realize"), max_examples=150)
 
 
@@ -109,8 +121,13 @@ def extended(structure: Structure, others: list[Structure], dice: random.Random)
     for constraint in structure.norm.constraints:
         template = dice.choice(TEMPLATES)
         earlier = template == "response" and dice.random() < 0.4
-        target = wider(constraint.target.model_copy(update={"role": None}) if office else constraint.target, (None,) if office else ())
-        after = constraint.after and constraint.after.model_copy(update={"act": wider(constraint.after.act, ())})
+        target = wider(
+            constraint.target.model_copy(update={"role": None}) if office else constraint.target,
+            (None,) if office else (),
+        )
+        after = constraint.after and constraint.after.model_copy(
+            update={"act": wider(constraint.after.act, ())}
+        )
         constraints.append(
             {
                 "template": template, "target": target, "correlate": constraint.correlate, "earlier_counts": earlier,
@@ -122,7 +139,9 @@ def extended(structure: Structure, others: list[Structure], dice: random.Random)
             }
         )  # fmt: skip
     norm = {"force": structure.norm.force, "bearer": structure.norm.bearer, "constraints": tuple(constraints)}
-    trigger = structure.trigger.model_copy(update={"act": structure.trigger.act and wider(structure.trigger.act, ())})
+    trigger = structure.trigger.model_copy(
+        update={"act": structure.trigger.act and wider(structure.trigger.act, ())}
+    )
     return Structure.model_validate({**dict(structure), "norm": norm, "trigger": trigger})
 
 
@@ -161,9 +180,16 @@ def test_no_labels_and_no_identifiers_where_words_exist(mixed: list[Structure]) 
 
 
 AWKWARD = Schema(
-    roles=tuple(Term(name=n) for n in ("manager", "ManagerReviews", "person", "FirstAider", "clerk_of_works")),
+    roles=tuple(
+        Term(name=n) for n in ("manager", "ManagerReviews", "person", "FirstAider", "clerk_of_works")
+    ),
     locations=(Term(name="hall"), Term(name="HallRestroom"), Term(name="x", phrase="hall in respect")),
-    objects=(Term(name="bill"), Term(name="y", phrase="bill of sale"), Term(name="z", phrase="in-tray"), Term(name="w", plural="wares")),
+    objects=(
+        Term(name="bill"),
+        Term(name="y", phrase="bill of sale"),
+        Term(name="z", phrase="in-tray"),
+        Term(name="w", plural="wares"),
+    ),
     actions=(
         Action(name="check"),
         Action(name="CheckIn"),
@@ -175,9 +201,13 @@ AWKWARD = Schema(
         Action(name="w", phrase="wait for", noun="wait for"),
         Action(name="case"),
     ),
-    steps=tuple(Term(name=n) for n in ("review", "decision", "remedy", "appeal", "peer_review", "Review of carries")),
+    steps=tuple(
+        Term(name=n) for n in ("review", "decision", "remedy", "appeal", "peer_review", "Review of carries")
+    ),
 )
-AWKWARD_LOGS = RecordLayer(channels=tuple(Channel(name=n) for n in ("matter", "it", "log", "LogFor", "then", "case")))
+AWKWARD_LOGS = RecordLayer(
+    channels=tuple(Channel(name=n) for n in ("matter", "it", "log", "LogFor", "then", "case"))
+)
 AWKWARD_WORDS = Vocabulary(
     roles=tuple(t.name for t in AWKWARD.roles),
     locations=tuple(t.name for t in AWKWARD.locations),
@@ -223,9 +253,17 @@ def test_unimplemented_templates_are_refused_by_name(template: str) -> None:
 def small(**slots: object) -> Structure:
     base: dict[str, object] = {
         "trigger": Trigger(act=Act(activity="Payment"), channel="Roster"),
-        "norm": Norm(constraints=(Constraint(template="response", target=Act(activity="CheckIn"), deadline=Duration.parse("PT15M")),)),
+        "norm": Norm(
+            constraints=(
+                Constraint(
+                    template="response", target=Act(activity="CheckIn"), deadline=Duration.parse("PT15M")
+                ),
+            )
+        ),
         "evidence": EvidencePolicy(channels=("checkin_log", "movement_log")),
-        "procedure": Procedure(steps=(Step(stage="review", name="manager_review", role="duty_manager", inspects="checkin_log"),)),
+        "procedure": Procedure(
+            steps=(Step(stage="review", name="manager_review", role="duty_manager", inspects="checkin_log"),)
+        ),
     }
     return Structure.model_validate(base | slots)
 
@@ -246,7 +284,9 @@ def mutations(text: str, kind: str) -> Iterator[str]:
                 places.append((*match.span(1), others))
     elif kind == "negation":
         for match in re.finditer(r"\b(must|should) (not )?|\bmay (?!appeal|make)|\bneed not ", text):
-            flipped = {"may ": "need not ", "need not ": "may "}.get(match[0]) or match[1] + ("" if match[2] else " not") + " "
+            flipped = {"may ": "need not ", "need not ": "may "}.get(match[0]) or match[1] + (
+                "" if match[2] else " not"
+            ) + " "
             places.append((*match.span(), [flipped]))
     elif kind in ("log", "role"):
         payload, names = ("channel", VOCABULARY.channels) if kind == "log" else ("role", VOCABULARY.roles)
@@ -259,7 +299,9 @@ def mutations(text: str, kind: str) -> Iterator[str]:
                 places.append((*match.span(2), [unit for unit in UNITS if unit != match[2]]))
     else:
         for match in re.finditer(r"\b(must|should|may|need)\b(?! appeal| make)", text):
-            places.append((*match.span(), [force for force in ("must", "should", "may") if force != match[0]]))
+            places.append(
+                (*match.span(), [force for force in ("must", "should", "may") if force != match[0]])
+            )
     for start, end, replacements in places:
         for replacement in replacements:
             yield text[:start] + replacement + text[end:]
@@ -360,7 +402,10 @@ def test_recovered_names_what_is_lost() -> None:
 
 
 def test_durations_that_differ_are_said_differently() -> None:
-    said = {iso: duration(Duration.parse(iso)) for iso in ("P1M", "P30D", "P1D", "PT24H", "PT90M", "P1M2DT3H4M5S", "P1Y", "P1W")}
+    said = {
+        iso: duration(Duration.parse(iso))
+        for iso in ("P1M", "P30D", "P1D", "PT24H", "PT90M", "P1M2DT3H4M5S", "P1Y", "P1W")
+    }
     assert said == {
         "P1M": "one month", "P30D": "30 days", "P1D": "one day", "PT24H": "24 hours", "PT90M": "one hour and 30 minutes",
         "P1M2DT3H4M5S": "one month, two days, three hours, four minutes and five seconds", "P1Y": "12 months", "P1W": "seven days",
@@ -426,14 +471,22 @@ def test_bearers_without_a_role_do_not_borrow_one() -> None:
     assert render(named, people).startswith("A person must")
     assert render(free, LEXICON).startswith("A person must")
     # where anybody's act will do, or none opens the case, nobody in particular is bound
-    assert render(small(), LEXICON).startswith("Somebody must check in within 15 minutes after each payment in the same case.")
+    assert render(small(), LEXICON).startswith(
+        "Somebody must check in within 15 minutes after each payment in the same case."
+    )
     assert render(small(trigger=Trigger()), LEXICON).startswith("Somebody must")
-    office = render(small(norm=Norm(bearer=Office(role="waiter"), constraints=small().norm.constraints)), LEXICON)
+    office = render(
+        small(norm=Norm(bearer=Office(role="waiter"), constraints=small().norm.constraints)), LEXICON
+    )
     assert office.startswith("A waiter must check in within 15 minutes after each payment in the same case.")
     crew = render(small(norm=own, scope={"roles": ("waiter",)}), LEXICON)
-    assert crew.startswith("A waiter must check in within 15 minutes after each time they carry out the payment.")
+    assert crew.startswith(
+        "A waiter must check in within 15 minutes after each time they carry out the payment."
+    )
     helped = render(small(scope={"roles": ("waiter",)}), LEXICON)
-    assert helped.startswith("Somebody must check in within 15 minutes after each payment by a waiter in the same case.")
+    assert helped.startswith(
+        "Somebody must check in within 15 minutes after each payment by a waiter in the same case."
+    )
 
 
 def constrained(*constraints: dict[str, object], **slots: object) -> str:
@@ -500,20 +553,31 @@ OWN, THING = {"correlate": "same_resource"}, {"correlate": "same_object"}
      "Somebody must check in within one day after the start of each case. This is meant for kitchen cooks, for the restaurant, for a shift, "
      "but leaves nothing out."),
 ])  # fmt: skip
-def test_a_text_says_whose_act_counts_and_when(constraints: tuple[dict[str, object], ...], slots: dict[str, object], text: str) -> None:
+def test_a_text_says_whose_act_counts_and_when(
+    constraints: tuple[dict[str, object], ...], slots: dict[str, object], text: str
+) -> None:
     assert constrained(*constraints, **slots) == text
 
 
 def test_a_procedure_says_from_when_its_time_runs_and_who_may_appeal() -> None:
-    review, appeal = {"stage": "review", "name": "Review", "role": "waiter"}, {"stage": "appeal", "name": "WrittenAppeal", "role": "Cook"}
+    review, appeal = (
+        {"stage": "review", "name": "Review", "role": "waiter"},
+        {"stage": "appeal", "name": "WrittenAppeal", "role": "Cook"},
+    )
 
     def said(*steps: dict[str, str], force: str = "must") -> str:
         norm = {"force": force, "constraints": [IN_TIME | CHECKED]}
         text = render(small(norm=norm, procedure={"steps": steps, "response_time": "P5D"}), LEXICON)
         return text[text.index("If ") :]
 
-    assert said(review) == "If the records show a breach, the waiter reviews the matter within five days of the breach."
-    assert said(review, force="may") == "If a question arises, the waiter reviews the matter within five days of the question."
+    assert (
+        said(review)
+        == "If the records show a breach, the waiter reviews the matter within five days of the breach."
+    )
+    assert (
+        said(review, force="may")
+        == "If a question arises, the waiter reviews the matter within five days of the question."
+    )
     assert said(review, appeal) == (
         "If the records show a breach, the waiter reviews the matter. Those affected may make a written appeal, which goes to the kitchen "
         "cook. Each step is due within five days of the breach."
@@ -531,7 +595,9 @@ def test_a_procedure_says_from_when_its_time_runs_and_who_may_appeal() -> None:
 def golden_lexicon() -> Lexicon:
     words = read_data(GOLDEN / "_context.yaml")
     schema = validated(Schema, words["schema"], source="_context.yaml", field="schema")
-    return Lexicon.of(schema, validated(RecordLayer, words["records"], source="_context.yaml", field="records"))
+    return Lexicon.of(
+        schema, validated(RecordLayer, words["records"], source="_context.yaml", field="records")
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -571,7 +637,11 @@ def test_every_reason_has_a_neutral_sentence_of_its_own() -> None:
 
 
 def test_explanations_name_the_act_the_bearer_the_logs_and_the_time() -> None:
-    norm = Norm(constraints=(Constraint(template="response", target=Act(activity="CheckIn"), correlate="same_resource"),))
+    norm = Norm(
+        constraints=(
+            Constraint(template="response", target=Act(activity="CheckIn"), correlate="same_resource"),
+        )
+    )
     rule = small(norm=norm, evidence=EvidencePolicy(channels=("checkin_log",)))
     assert explain(row("absent"), rule, LEXICON) == (
         "In case C-12, no check-in by W-17 is recorded in the checkin log by 09:15 on 3 March 2026; that log is complete for that time."
@@ -580,21 +650,34 @@ def test_explanations_name_the_act_the_bearer_the_logs_and_the_time() -> None:
         "In case C-12, the record shows a check-in by W-17 in the checkin log, but two hours and five minutes after it was due "
         "(09:15 on 3 March 2026)."
     )
-    assert explain(row("proven", slack_seconds=172800.0, due=Due(datetime(2026, 3, 3), 0, "day")), rule, LEXICON) == (
+    assert explain(
+        row("proven", slack_seconds=172800.0, due=Due(datetime(2026, 3, 3), 0, "day")), rule, LEXICON
+    ) == (
         "In case C-12, the record shows a check-in by W-17 in the checkin log by 3 March 2026, with two days to spare."
     )
     assert "by the same person" in explain(row("absent", bearer=None), rule, LEXICON)
     assert "by C\u00a0" not in explain(row("absent", bearer="C\n\tD"), rule, LEXICON)
     # what leaves a record open may be a blank, or the same day as what called for it
-    assert "a missing entry or an equal recorded time leaves that open" in explain(row("unknown_match"), rule, LEXICON)
+    assert "a missing entry or an equal recorded time leaves that open" in explain(
+        row("unknown_match"), rule, LEXICON
+    )
     exact = Due(datetime(2026, 3, 3, 9, 15, 2, 500), 0, "microsecond")
     assert "09:15:02.000500 on 3 March 2026" in explain(row("absent", due=exact), rule, LEXICON)
 
 
 @settings(QUICK, max_examples=80)
-@given(structures(), st.sampled_from(get_args(Reason)), st.sampled_from((None, 0.0, 90.0, -86400.0)), st.booleans())
-def test_any_verdict_of_any_rule_has_a_sentence(structure: Structure, reason: Reason, slack: float | None, dated: bool) -> None:
-    changes: dict[str, object] = {"slack_seconds": slack} if dated else {"due": None, "slack_seconds": None, "bearer": None}
+@given(
+    structures(),
+    st.sampled_from(get_args(Reason)),
+    st.sampled_from((None, 0.0, 90.0, -86400.0)),
+    st.booleans(),
+)
+def test_any_verdict_of_any_rule_has_a_sentence(
+    structure: Structure, reason: Reason, slack: float | None, dated: bool
+) -> None:
+    changes: dict[str, object] = (
+        {"slack_seconds": slack} if dated else {"due": None, "slack_seconds": None, "bearer": None}
+    )
     text = explain(row(reason, constraint=len(structure.norm.constraints) - 1, **changes), structure, LEXICON)
     assert text.endswith(".")
     assert len(sentences(text)) == 1, text

@@ -1,4 +1,5 @@
-"""``gnrs profile`` against counts made in Python, and ``gnrs lint``: for every finding a log that raises it and one that does not."""
+"""``gnrs profile`` against counts made in Python, and ``gnrs lint``: for every finding a log that raises it
+and one that does not."""
 
 from __future__ import annotations
 
@@ -59,7 +60,10 @@ records:
 RULE = {
     "rule": {
         "trigger": {"act": "FileComplaint", "channel": "desk_log"},
-        "norm": {"bearer": {"role": "clerk"}, "constraints": [{"template": "response", "target": "AnswerComplaint", "deadline": "P3D"}]},
+        "norm": {
+            "bearer": {"role": "clerk"},
+            "constraints": [{"template": "response", "target": "AnswerComplaint", "deadline": "P3D"}],
+        },
         "evidence": {"channels": ["desk_log", "post_log"], "operator": "any"},
         "procedure": {"steps": [{"stage": "review", "name": "look_into_it", "role": "clerk"}]},
     }
@@ -159,7 +163,10 @@ def twins(seconds: int) -> Change:
     def change(rows: Rows, data: Data) -> None:
         for row in [r for r in rows if r["activity"] == "AnswerComplaint" and r["channel"] == "desk_log"]:
             later = datetime.fromisoformat(row["timestamp"]) + timedelta(seconds=seconds)
-            rows.append(row | {"event_id": row["event_id"] + "p", "channel": "post_log", "timestamp": later.isoformat()})
+            rows.append(
+                row
+                | {"event_id": row["event_id"] + "p", "channel": "post_log", "timestamp": later.isoformat()}
+            )
 
     return change
 
@@ -189,18 +196,28 @@ CASES: dict[str, tuple[Change, Change]] = {
     "G103": (on("FileComplaint", role="visitor"), on("FileComplaint", role="")),
     "G104": (lambda rows, data: rows[0].update(role="Citizens"), lambda rows, data: rows[0].update(role="")),
     "G105": (put("schema.roles.0.phrase", "citizen"), put("schema.roles.0.phrase", "town clerk")),
-    "G106": (put("schema.actions.1.phrase", "answer the cmplnt"), put("schema.actions.1.phrase", "answer the letter quickly")),
+    "G106": (
+        put("schema.actions.1.phrase", "answer the cmplnt"),
+        put("schema.actions.1.phrase", "answer the letter quickly"),
+    ),
     "G201": (first_time("8 January, nine"), first_time("2024-01-08")),
     "G202": (
         together(put("records.offset", ...), first_time("2024-01-08T09:00:07")),
-        together(put("records.offset", ...), put("records.zone", "Europe/Amsterdam"), first_time("2024-01-08T09:00:07")),
+        together(
+            put("records.offset", ...),
+            put("records.zone", "Europe/Amsterdam"),
+            first_time("2024-01-08T09:00:07"),
+        ),
     ),
     "G203": (
         in_log("post_log", timestamp=lambda row: row["timestamp"].replace("+01:00", "Z")),
         lambda rows, data: rows[1].update(timestamp=rows[1]["timestamp"].replace("+01:00", "+02:00")),
     ),
     "G204": (first_time("2024-01-08T09:00:07"), in_log("desk_log", timestamp=lambda row: row["timestamp"])),
-    "G205": (in_log("desk_log", timestamp=day), together(in_log("desk_log", timestamp=day), put("records.channels.0.grain", "day"))),
+    "G205": (
+        in_log("desk_log", timestamp=day),
+        together(in_log("desk_log", timestamp=day), put("records.channels.0.grain", "day")),
+    ),
     "G206": (on("FileComplaint", timestamp=day), in_log("desk_log", timestamp=day)),
     "G207": (
         lambda rows, data: each(rows, start_time=lambda row: row["timestamp"].replace("2024", "2025")),
@@ -210,8 +227,14 @@ CASES: dict[str, tuple[Change, Change]] = {
         together(put("records.case_start", ["AnswerComplaint"]), put("records.case_end", ["FileComplaint"])),
         put("records.case_end", []),
     ),
-    "G209": (put("records.end_of_observation", "2024-01-20"), put("records.end_of_observation", "2024-03-31")),
-    "G301": (lambda rows, data: rows[1].update(event_id="e000"), lambda rows, data: rows[1].update(event_id="e999")),
+    "G209": (
+        put("records.end_of_observation", "2024-01-20"),
+        put("records.end_of_observation", "2024-03-31"),
+    ),
+    "G301": (
+        lambda rows, data: rows[1].update(event_id="e000"),
+        lambda rows, data: rows[1].update(event_id="e999"),
+    ),
     "G302": (
         lambda rows, data: rows.append(rows[4] | {"event_id": "again"}),
         lambda rows, data: rows.append(rows[4] | {"event_id": "again", "object": "letter"}),
@@ -219,15 +242,27 @@ CASES: dict[str, tuple[Change, Change]] = {
     "G303": (lambda rows, data: rows[5].update(case_id=""), lambda rows, data: rows[5].update(resource="")),
     "G305": (
         together(put("records.columns", {"value": "price"}), lambda rows, data: each(rows, price="")),
-        together(put("records.columns", {"value": "price"}), lambda rows, data: each(rows, price=lambda row: row["event_id"])),
+        together(
+            put("records.columns", {"value": "price"}),
+            lambda rows, data: each(rows, price=lambda row: row["event_id"]),
+        ),
     ),
     "G306": (lambda rows, data: each(rows, resource="system"), lambda rows, data: each(rows, resource="")),
     "G307": (twins(240), together(twins(240), put("records.match_within", "PT5M"))),
     "G401": (put("records.channels.1.name", "mail_log"), put("records.channels.1.durable", True)),
-    "G402": (put("records.channels.1.coverage", ...), put("records.channels.1.coverage", [{"start": "2024-01-01", "end": "2024-04-30"}])),
+    "G402": (
+        put("records.channels.1.coverage", ...),
+        put("records.channels.1.coverage", [{"start": "2024-01-01", "end": "2024-04-30"}]),
+    ),
     "G403": (
-        put("records.channels.0.coverage", [{"start": "2024-01-01", "end": "2024-01-15"}, {"start": "2024-01-17", "end": "2024-03-01"}]),
-        put("records.channels.0.coverage", [{"start": "2024-01-01", "end": "2024-01-15"}, {"start": "2024-01-16", "end": "2024-03-01"}]),
+        put(
+            "records.channels.0.coverage",
+            [{"start": "2024-01-01", "end": "2024-01-15"}, {"start": "2024-01-17", "end": "2024-03-01"}],
+        ),
+        put(
+            "records.channels.0.coverage",
+            [{"start": "2024-01-01", "end": "2024-01-15"}, {"start": "2024-01-16", "end": "2024-03-01"}],
+        ),
     ),
     "G404": (
         put("records.channels.0.activities", ["FileComplaint"]),
@@ -239,7 +274,8 @@ CASES: dict[str, tuple[Change, Change]] = {
     ),
     "G900": (put("records.columns", {"value": "price"}), put("records.columns", {"value": "resource"})),
 }
-"""Code -> what is done to the clean context and log so that it is found, and what is much like it but is not."""
+"""Code -> what is done to the clean context and log so that it is found, and what is much like it but is
+not."""
 
 
 @pytest.mark.parametrize("code", CASES)
@@ -292,17 +328,29 @@ def test_dangling_references_are_found_in_pools_too(tmp_path: Path) -> None:
 
 FIXED = (
     CONTEXT.replace("objects: [complaint]", "objects: [complaint, letter]")
-    .replace("    - {name: citizen}  # may be anyone\n", "    - {name: citizen}  # may be anyone\n    - visitor\n")
+    .replace(
+        "    - {name: citizen}  # may be anyone\n", "    - {name: citizen}  # may be anyone\n    - visitor\n"
+    )
     .replace("      # and only by letter\n", "      # and only by letter\n    - Close Case\n")
     .replace("name: post_log, activities", "name: post_log, grain: day, activities")
 )
 
 
-def test_safe_fixes_keep_comments_and_everything_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_safe_fixes_keep_comments_and_everything_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = clean_rows()
     rows[2]["role"], rows[7]["activity"] = "visitor", "Close Case"
     for case in range(30):  # enough dates in the post log
-        rows.append(rows[1] | {"event_id": f"d{case}", "case_id": f"k{case:02d}", "channel": "post_log", "object": "complaint"})
+        rows.append(
+            rows[1]
+            | {
+                "event_id": f"d{case}",
+                "case_id": f"k{case:02d}",
+                "channel": "post_log",
+                "object": "complaint",
+            }
+        )
     each([row for row in rows if row["channel"] == "post_log"], timestamp=day)
     wrong = CONTEXT.replace("required: [AnswerComplaint]", "required: [answer_complaint]  # in writing")
     path = write(tmp_path, rows, text=wrong)
@@ -310,7 +358,9 @@ def test_safe_fixes_keep_comments_and_everything_else(tmp_path: Path, capsys: py
     assert {"G101", "G103", "G205"} <= {finding.code for finding in before.findings}
     assert run(["lint", str(path), "--fix"]) == 0
     said = capsys.readouterr().out
-    assert path.read_text() == FIXED.replace("required: [AnswerComplaint]", "required: [AnswerComplaint]  # in writing")
+    assert path.read_text() == FIXED.replace(
+        "required: [AnswerComplaint]", "required: [AnswerComplaint]  # in writing"
+    )
     assert len(re.findall("^fixed ", said, re.MULTILINE)) == 5
     assert not {"G101", "G103", "G205"} & codes(path)
     text = path.read_text()
@@ -350,7 +400,9 @@ def test_fixes_change_no_verdict(tmp_path: Path) -> None:
     assert audit_files(tmp_path / "rule.json", None, path).verdicts == before.verdicts
 
 
-def test_an_audit_says_which_findings_touch_its_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_audit_says_which_findings_touch_its_rule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows, data = clean_rows(), clean_context()
     twins(240)(rows, data)
     rows[2]["role"] = "visitor"  # of this the rule says nothing
@@ -364,13 +416,17 @@ def test_an_audit_says_which_findings_touch_its_rule(tmp_path: Path, capsys: pyt
     assert not [said for said in json.loads(capsys.readouterr().out)["findings"] if "lint" in said]
 
 
-def test_a_draft_says_which_findings_touch_its_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_draft_says_which_findings_touch_its_rule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows, data = clean_rows(), clean_context()
     twins(240)(rows, data)
     path = write(tmp_path, rows, text=CLEAN_TEXT)
     assert run(["draft", str(path), "--chains", "2", "--steps", "20", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)["check"]["findings"]
-    assert [line for line in said if "lint" in line] == ["1 finding of gnrs lint touches this rule: G307 (AnswerComplaint)"]
+    assert [line for line in said if "lint" in line] == [
+        "1 finding of gnrs lint touches this rule: G307 (AnswerComplaint)"
+    ]
 
 
 # Profile
@@ -384,19 +440,33 @@ def test_a_profile_counts_what_is_there(tmp_path: Path) -> None:
     assert (found.events, found.cases, found.doubled) == (len(rows), 30, 1)
     assert Counter({act.name: act.rows for act in found.acts}) == Counter(row["activity"] for row in rows)
     by_act = {act.name: act for act in found.acts}
-    assert (by_act["AnswerComplaint"].people, dict(by_act["AnswerComplaint"].by)) == (2, {"clerk": len(rows) - 30})
+    assert (by_act["AnswerComplaint"].people, dict(by_act["AnswerComplaint"].by)) == (
+        2,
+        {"clerk": len(rows) - 30},
+    )
     by_case: dict[str, list[tuple[datetime, str]]] = {}
     for row in rows:
-        by_case.setdefault(row["case_id"], []).append((datetime.fromisoformat(row["timestamp"]), row["activity"]))
-    sequences = Counter(tuple(act for _, act in sorted(case, key=lambda pair: pair[0])) for case in by_case.values())
+        by_case.setdefault(row["case_id"], []).append(
+            (datetime.fromisoformat(row["timestamp"]), row["activity"])
+        )
+    sequences = Counter(
+        tuple(act for _, act in sorted(case, key=lambda pair: pair[0])) for case in by_case.values()
+    )
     assert {variant.acts: variant.cases for variant in found.variants} == dict(sequences)
     steps = Counter(pair for acts, n in sequences.items() for pair in [*pairwise(acts)] * n)
     assert {(step.before, step.after): step.rows for step in found.steps} == dict(steps)
     answered = next(step for step in found.steps if step.before == "FileComplaint")
     assert answered.seconds == (72000.0,) * 5
-    assert {c.column: c.empty for c in found.columns if c.empty and c.column not in ("location", "value")} == {"object": 1}
+    assert {
+        c.column: c.empty for c in found.columns if c.empty and c.column not in ("location", "value")
+    } == {"object": 1}
     (pair,) = found.twins
-    assert (pair.activity, pair.channels, pair.pairs, pair.median) == ("AnswerComplaint", ("desk_log", "post_log"), 20, 240.0)
+    assert (pair.activity, pair.channels, pair.pairs, pair.median) == (
+        "AnswerComplaint",
+        ("desk_log", "post_log"),
+        20,
+        240.0,
+    )
     assert sum(volume.rows for volume in found.volumes) == len(rows)
     assert {c.channel: c.rows for c in found.coverage} == Counter(row["channel"] for row in rows)
 
@@ -407,19 +477,32 @@ def test_a_silence_is_found(tmp_path: Path) -> None:
     desk = next(channel for channel in found.coverage if channel.channel == "desk_log")
     assert desk.silences[0].days > max(14, desk.unusual) > 2 > desk.silences[1].days
     assert desk.declared is not None
-    assert (desk.declared[0][0], desk.declared[0][1].date().isoformat()) == (datetime(2024, 1, 1), "2024-03-31")
+    assert (desk.declared[0][0], desk.declared[0][1].date().isoformat()) == (
+        datetime(2024, 1, 1),
+        "2024-03-31",
+    )
 
 
-def test_a_profile_in_words_in_json_and_in_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_profile_in_words_in_json_and_in_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("matplotlib")
     path = write(tmp_path, clean_rows(), text=CLEAN_TEXT)
     assert run(["profile", str(path), "--plots", str(tmp_path / "plots")]) == 0
     said = capsys.readouterr().out
-    for word in ("60 events in 30 cases", "FileComplaint → AnswerComplaint", "desk_log", "20 h", "clerk 100%"):
+    for word in (
+        "60 events in 30 cases",
+        "FileComplaint → AnswerComplaint",
+        "desk_log",
+        "20 h",
+        "clerk 100%",
+    ):
         assert word in said
     assert {f.name for f in (tmp_path / "plots").iterdir()} >= {"volumes.png", "delays.png", "doers.png"}
     assert run(["profile", str(path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["variants"] == [{"acts": ["FileComplaint", "AnswerComplaint"], "cases": 30}]
+    assert json.loads(capsys.readouterr().out)["variants"] == [
+        {"acts": ["FileComplaint", "AnswerComplaint"], "cases": 30}
+    ]
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -442,7 +525,9 @@ def test_records_that_are_only_declared_have_no_profile(capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("verb", ["profile", "lint"])
-def test_the_page_shows_what_the_verbs_print(verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_shows_what_the_verbs_print(
+    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(ROOT)
     run([verb, "examples/invoices/context.yaml"])
     shown = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
@@ -451,4 +536,6 @@ def test_the_page_shows_what_the_verbs_print(verb: str, monkeypatch: pytest.Monk
 
 def test_the_page_lists_every_finding() -> None:
     page = (ROOT / "docs" / "records.md").read_text()
-    assert re.findall(r"^\| (G\d+) \| (\w+) \|", page, re.MULTILINE) == [(check.code, check.severity) for check in CHECKS]
+    assert re.findall(r"^\| (G\d+) \| (\w+) \|", page, re.MULTILINE) == [
+        (check.code, check.severity) for check in CHECKS
+    ]

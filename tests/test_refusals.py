@@ -1,4 +1,5 @@
-"""What a goal's sentence asks and the records cannot hold is refused for that reason, before anything is searched."""
+"""What a goal's sentence asks and the records cannot hold is refused for that reason, before anything is
+searched."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def log(change: Callable[[Row], Row] = lambda row: row, without: str = "") -> st
     """The small log with its rows changed and a column left out."""
     rows = [change(row) for row in csv.DictReader(io.StringIO(small.LOG))]
     text = io.StringIO()
-    writer = csv.DictWriter(text, [name for name in rows[0] if name != without], extrasaction="ignore", lineterminator="\n")
+    writer = csv.DictWriter(
+        text, [name for name in rows[0] if name != without], extrasaction="ignore", lineterminator="\n"
+    )
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
@@ -44,7 +47,12 @@ def log(change: Callable[[Row], Row] = lambda row: row, without: str = "") -> st
 def context(folder: Path, sentence: str, *edits: tuple[str, Any], rows: str = small.LOG) -> Context:
     """The small context with a sentence and nothing else for a goal; Nap is an act that no row shows."""
     actions = [*small.CONTEXT["schema"]["actions"], NAP]
-    own = (("goal", {"id": "SHIFT-1", "intent": sentence}), ("pools", None), ("schema.actions", actions), ("records.case_end", ["Serve"]))
+    own = (
+        ("goal", {"id": "SHIFT-1", "intent": sentence}),
+        ("pools", None),
+        ("schema.actions", actions),
+        ("records.case_end", ["Serve"]),
+    )
     small.write(folder, small.changed(small.CONTEXT, *own, *edits), log=rows)
     return load_context(folder / "context.json")
 
@@ -77,7 +85,9 @@ NO_PLACE = log(without="location")
         ("If the weather is bad, staff must check in.", NO_PLACE, "no_such_field", "no act and no field of the log shows 'If the weather is bad'"),
     ],
 )  # fmt: skip
-def test_a_sentence_is_refused_for_its_reason(tmp_path: Path, sentence: str, rows: str, reason: str, told: str) -> None:
+def test_a_sentence_is_refused_for_its_reason(
+    tmp_path: Path, sentence: str, rows: str, reason: str, told: str
+) -> None:
     found = refused(context(tmp_path, sentence, rows=rows))
     assert found is not None
     assert found.reason == reason
@@ -102,7 +112,13 @@ def test_a_sentence_the_records_hold_is_not_refused(tmp_path: Path, sentence: st
 
 def test_the_nearest_recorded_act_is_named(tmp_path: Path) -> None:
     end = {"name": "EndShift", "phrase": "end the shift", "noun": "end of the shift"}
-    found = refused(context(tmp_path, "Once a service is done, staff must end the shift within 3 hours.", ("schema.actions.5", end)))
+    found = refused(
+        context(
+            tmp_path,
+            "Once a service is done, staff must end the shift within 3 hours.",
+            ("schema.actions.5", end),
+        )
+    )
     assert found is not None
     assert "is recorded (EndShift: 0 of 11 rows), nearest " in str(found)
     assert "nearest EndShift" not in str(found)
@@ -121,12 +137,19 @@ def test_a_clock_that_is_declared_counts(tmp_path: Path) -> None:
     assert found.reason == "too_coarse"
 
 
-def test_a_draft_is_refused_with_code_3_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_draft_is_refused_with_code_3_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     context(tmp_path, CHECK_IN, rows=DATES)
-    assert run(["draft", str(tmp_path / "context.json"), "--weights", "uniform", "--out", str(tmp_path / "out")]) == 3
+    assert (
+        run(["draft", str(tmp_path / "context.json"), "--weights", "uniform", "--out", str(tmp_path / "out")])
+        == 3
+    )
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err.startswith("gnrs: not checkable: the log keeps dates only for 'StartShift', the sentence asks for 30 minutes; ")
+    assert printed.err.startswith(
+        "gnrs: not checkable: the log keeps dates only for 'StartShift', the sentence asks for 30 minutes; "
+    )
     assert printed.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
@@ -135,9 +158,19 @@ def test_of_every_rule_the_one_that_cannot_be_held_is_told_and_the_others_are_dr
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     context(tmp_path, f"{CHECK_IN} Once a service is done, staff must take a nap within 3 hours.")
-    arguments = ["draft", str(tmp_path / "context.json"), "--every", "--out", str(tmp_path / "out"), "--weights", "uniform"]
+    arguments = [
+        "draft",
+        str(tmp_path / "context.json"),
+        "--every",
+        "--out",
+        str(tmp_path / "out"),
+        "--weights",
+        "uniform",
+    ]
     assert run([*arguments, "--chains", "4", "--steps", "20", "--json"]) == 3
-    assert capsys.readouterr().err.startswith("gnrs: rule 2: not checkable: no act like 'take a nap' is recorded")
+    assert capsys.readouterr().err.startswith(
+        "gnrs: rule 2: not checkable: no act like 'take a nap' is recorded"
+    )
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["rule-1"]
 
 
@@ -157,12 +190,16 @@ def test_a_trigger_that_no_row_shows_is_refused(tmp_path: Path) -> None:
 
 
 def test_required_acts_that_no_row_shows_make_no_chain(tmp_path: Path) -> None:
-    pools = pools_of(context(tmp_path, CHECK_IN, ("goal.required", ["Nap", "CheckIn"]), ("records.channels", []))).pools
+    pools = pools_of(
+        context(tmp_path, CHECK_IN, ("goal.required", ["Nap", "CheckIn"]), ("records.channels", []))
+    ).pools
     assert pools.norm
 
 
 def test_a_permission_has_pools_on_a_log(tmp_path: Path) -> None:
-    pools = pools_of(context(tmp_path, CHECK_IN, ("goal.permitted", ["CheckIn"]), ("goal.force", "may"))).pools
+    pools = pools_of(
+        context(tmp_path, CHECK_IN, ("goal.permitted", ["CheckIn"]), ("goal.force", "may"))
+    ).pools
     assert {candidate.content.force for candidate in pools.norm} == {"may"}
 
 
@@ -176,20 +213,36 @@ def test_a_key_that_is_the_same_everywhere_correlates_nothing(tmp_path: Path) ->
 def test_a_key_that_no_row_of_an_act_carries_correlates_nothing(tmp_path: Path) -> None:
     built = pools_of(context(tmp_path, CHECK_IN, rows=log(nobody("CheckIn"))))
     assert all(c.correlate != "same_resource" for n in built.pools.norm for c in n.content.constraints)
-    assert "0 of 2 rows of 'CheckIn' carry the resource that same_resource asks for" in {item.reason for item in built.dropped}
+    assert "0 of 2 rows of 'CheckIn' carry the resource that same_resource asks for" in {
+        item.reason for item in built.dropped
+    }
 
 
 def test_a_key_that_is_the_same_in_trigger_and_target_is_a_hard_condition(tmp_path: Path) -> None:
     """Others act elsewhere in the log, so only trigger and norm together show that the key tells nothing."""
-    shifts = log(lambda row: row | ({"resource": "erp"} if row["activity"] in ("StartShift", "CheckIn") else {}))
+    shifts = log(
+        lambda row: row | ({"resource": "erp"} if row["activity"] in ("StartShift", "CheckIn") else {})
+    )
     rule = {
         "trigger": {"act": "StartShift", "channel": "roster_log"},
-        "norm": {"constraints": [{"template": "response", "target": "CheckIn", "deadline": "PT30M", "correlate": "same_resource"}]},
+        "norm": {
+            "constraints": [
+                {
+                    "template": "response",
+                    "target": "CheckIn",
+                    "deadline": "PT30M",
+                    "correlate": "same_resource",
+                }
+            ]
+        },
         "evidence": {"channels": ["checkin_log", "roster_log"], "operator": "any"},
         "procedure": {"steps": [{"stage": "review", "name": "decide", "role": "manager"}]},
     }
     flags = [
-        {f.name for f in raised(Structure.model_validate(rule), Facts.of(context(tmp_path, CHECK_IN, rows=rows)))}
+        {
+            f.name
+            for f in raised(Structure.model_validate(rule), Facts.of(context(tmp_path, CHECK_IN, rows=rows)))
+        }
         for rows in (shifts, small.LOG)
     ]
     assert "trigger_key_recorded" in flags[0]
@@ -200,7 +253,16 @@ def test_a_time_stated_for_an_act_holds_in_every_norm(tmp_path: Path) -> None:
     given = context(
         tmp_path,
         CHECK_IN,
-        ("goal", {"id": "S", "intent": "Check in.", "required": ["CheckIn", "Serve"], "within": "PT20M", "timed": ["CheckIn"]}),
+        (
+            "goal",
+            {
+                "id": "S",
+                "intent": "Check in.",
+                "required": ["CheckIn", "Serve"],
+                "within": "PT20M",
+                "timed": ["CheckIn"],
+            },
+        ),
     )
     found = {
         str(c.deadline)
@@ -213,5 +275,7 @@ def test_a_time_stated_for_an_act_holds_in_every_norm(tmp_path: Path) -> None:
 
 def test_a_context_of_one_rule_is_what_the_sentence_alone_says() -> None:
     given = load_context("GNRS-038")
-    assert of_rule(given, 1).goal == Goal(id=given.goal.id, intent=given.goal.intent, values=given.goal.values)
+    assert of_rule(given, 1).goal == Goal(
+        id=given.goal.id, intent=given.goal.intent, values=given.goal.values
+    )
     assert of_rule(given, 1).log is given.log

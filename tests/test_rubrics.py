@@ -1,4 +1,5 @@
-"""Rubrics: blinded requests as the server received them, marks kept one by one, and arithmetic against cases worked out by hand."""
+"""Rubrics: blinded requests as the server received them, marks kept one by one, and arithmetic against cases
+worked out by hand."""
 
 from __future__ import annotations
 
@@ -76,7 +77,9 @@ def contexts() -> list[Context]:
     return [load_context(goal) for goal in GOALS]
 
 
-def rules(contexts: list[Context], texts: Sequence[str] = ("Waiters must check in.", "Nobody may trade.")) -> list[JudgedRule]:
+def rules(
+    contexts: list[Context], texts: Sequence[str] = ("Waiters must check in.", "Nobody may trade.")
+) -> list[JudgedRule]:
     return [
         JudgedRule(name, context, 0, f"{text} ({i})", False)
         for name in ("Method A", "Method B")
@@ -86,9 +89,15 @@ def rules(contexts: list[Context], texts: Sequence[str] = ("Waiters must check i
 
 
 def row(
-    method: str, v1: Sequence[Scores | None], v2: Sequence[Scores | None] = (LOWEST,), hard_ok: bool = False, **changes: Any
+    method: str,
+    v1: Sequence[Scores | None],
+    v2: Sequence[Scores | None] = (LOWEST,),
+    hard_ok: bool = False,
+    **changes: Any,
 ) -> MarkedRule:
-    return MarkedRule(method, "G", 0, hard_ok, {"v1": tuple(v1), "v2": tuple(v2)}, (REAL,), ())._replace(**changes)
+    return MarkedRule(method, "G", 0, hard_ok, {"v1": tuple(v1), "v2": tuple(v2)}, (REAL,), ())._replace(
+        **changes
+    )
 
 
 def marks(rows: list[MarkedRule]) -> list[Any]:
@@ -110,7 +119,13 @@ def test_by_hand() -> None:
     assert mean_marks([(1, 2, 3, 4, 5), None, (3, 2, 3, 4, 4)]) == (2.0, 2.0, 3.0, 4.0, 4.5)
     assert mean_marks([None, None]) is None
     # first rule: mean of two repeats; second: its one repeat with marks; third: none
-    assert rubric_percents([[(1, 2, 3, 4, 5), (3, 2, 3, 4, 4)], [None, (4, 4, 4, 4, 4)], [None, None]]) == (60.0, 60.0, 70.0, 80.0, 85.0)
+    assert rubric_percents([[(1, 2, 3, 4, 5), (3, 2, 3, 4, 4)], [None, (4, 4, 4, 4, 4)], [None, None]]) == (
+        60.0,
+        60.0,
+        70.0,
+        80.0,
+        85.0,
+    )
     assert rubric_percents([[None]]) is None
     assert average((60.0, 60.0, 70.0, 80.0, 85.0)) == 71.0
     assert overall(71.0, 50.0) == pytest.approx(66.8)
@@ -123,7 +138,12 @@ def test_a_row_by_hand() -> None:
         row("A", [None, None], [None, None]).row(),
         row("A", [LOWEST, LOWEST], [LOWEST, LOWEST], judged=()).row(),
     ]
-    assert [[one[name] for name in DIMENSIONS] for one in rows] == [[40, 40, 60, 80, 90], [80] * 5, [None] * 5, [20] * 5]
+    assert [[one[name] for name in DIMENSIONS] for one in rows] == [
+        [40, 40, 60, 80, 90],
+        [80] * 5,
+        [None] * 5,
+        [20] * 5,
+    ]
     assert [one["avg"] for one in rows] == [62, 80, None, 20]
     assert [one["v2_avg"] for one in rows] == [40, 60, None, 20]
     assert [one["overall"] for one in rows] == pytest.approx([0.8 * 62 + 20, 64, None, 16])
@@ -137,14 +157,22 @@ def test_a_row_by_hand() -> None:
 
 
 def test_no_request_shows_method_or_structure(contexts: list[Context]) -> None:
-    """From the baselines to both rubrics; what the server received is searched for everything a judge must not know."""
+    """From the baselines to both rubrics; what the server received is searched for everything a judge must
+    not know."""
     received = loopback.Received()
     tasks = [(name, context) for context in contexts for name in METHODS]
     with received.server() as server:
-        results = write_rules([Task(METHODS[name], context, 0) for name, context in tasks], loopback.model(server))
-        parsed = parse_texts([(result.text, context) for result, (_, context) in zip(results, tasks, strict=True)], loopback.model(server))
+        results = write_rules(
+            [Task(METHODS[name], context, 0) for name, context in tasks], loopback.model(server)
+        )
+        parsed = parse_texts(
+            [(result.text, context) for result, (_, context) in zip(results, tasks, strict=True)],
+            loopback.model(server),
+        )
         written = [
-            JudgedRule(name, context, 0, result.text, hard_ok_partial(read.slots, context).passed, result.calls)
+            JudgedRule(
+                name, context, 0, result.text, hard_ok_partial(read.slots, context).passed, result.calls
+            )
             for (name, context), result, read in zip(tasks, results, parsed, strict=True)
         ]
         rows = score(written, loopback.model(server), seed=3)
@@ -161,7 +189,10 @@ def test_no_request_shows_method_or_structure(contexts: list[Context]) -> None:
         assert not [name for name in (*METHODS, *MAIN_TABLE) if name.lower() in message.lower()]
         assert not [text for text in structures if text in message or json.loads(text) == clause]
         # fields of a structure that no goal, schema or record layer has
-        assert not re.search(r'"(?:scope|trigger|norm|evidence|procedure|constraints|template|bearer|operator|s_search)"', message)
+        assert not re.search(
+            r'"(?:scope|trigger|norm|evidence|procedure|constraints|template|bearer|operator|s_search)"',
+            message,
+        )
         assert context.goal.id not in message
         assert not re.search(r"text \d{5}", message)
     assert [r.method for r in rows] == [name for name, _ in tasks]
@@ -180,7 +211,9 @@ def test_a_judge_is_given_nothing_else() -> None:
 
 def test_the_order_does_not_depend_on_the_method(contexts: list[Context]) -> None:
     written = rules(contexts)
-    other = [rule._replace(method=f"Z{i}", hard_ok=True, answers=(REAL,), seed=i) for i, rule in enumerate(written)]
+    other = [
+        rule._replace(method=f"Z{i}", hard_ok=True, answers=(REAL,), seed=i) for i, rule in enumerate(written)
+    ]
     seen = []
     for given in (written, other):
         received = loopback.Received()
@@ -199,7 +232,8 @@ def test_the_order_does_not_depend_on_the_method(contexts: list[Context]) -> Non
 
 
 def test_every_text_may_stand_anywhere() -> None:
-    """Mean place of each of eight texts over 4,000 seeds: within 5 standard errors, so a fair shuffle fails about once in 200,000 runs."""
+    """Mean place of each of eight texts over 4,000 seeds: within 5 standard errors, so a fair shuffle fails
+    about once in 200,000 runs."""
     context = load_context(GOALS[0])
     count, seeds = 8, 4000
     places = [0.0] * count
@@ -225,7 +259,9 @@ def test_hostile_texts_stay_data(text: str, contexts: list[Context]) -> None:
     received = loopback.Received()
     with received.server() as server:
         (hostile,) = score([JudgedRule("A", contexts[0], 0, text, False)], loopback.model(server), seed=0)
-        (plain,) = score([JudgedRule("A", contexts[0], 0, "Waiters must check in.", False)], loopback.model(server), seed=0)
+        (plain,) = score(
+            [JudgedRule("A", contexts[0], 0, "Waiters must check in.", False)], loopback.model(server), seed=0
+        )
     requests = received.of("judge")
     assert len(requests) == 4
     sent = text.encode("utf-8", "replace").decode()
@@ -235,7 +271,9 @@ def test_hostile_texts_stay_data(text: str, contexts: list[Context]) -> None:
         assert loopback.FENCE.sub("", bad) == loopback.FENCE.sub("", good)
         assert [value for _, value in loopback.FENCE.findall(bad)][-1] == sent
     assert hostile.marks["v1"][0] != (5,) * 5
-    assert all(scores is not None for r in (hostile, plain) for repeats in r.marks.values() for scores in repeats)
+    assert all(
+        scores is not None for r in (hostile, plain) for repeats in r.marks.values() for scores in repeats
+    )
 
 
 # Marks
@@ -265,7 +303,11 @@ def test_marks_go_to_the_rule_they_were_given_for(contexts: list[Context]) -> No
     def by_text(messages: Any, schema: Any, rng: Any) -> str:
         level = int(loopback.values(messages[0]["content"])[-1][-1])
         marks = dict.fromkeys(DIMENSIONS, level) | {"specificity": 5}
-        return json.dumps(({"generic_evidence": []} if "generic_evidence" in schema["properties"] else {}) | {"reason": "r"} | marks)
+        return json.dumps(
+            ({"generic_evidence": []} if "generic_evidence" in schema["properties"] else {})
+            | {"reason": "r"}
+            | marks
+        )
 
     written = [JudgedRule(f"M{i % 3}", contexts[i % 2], i, f"rule {1 + i % 5}", False) for i in range(20)]
     with ScriptedServer(scripts={"judge": by_text}) as server:
@@ -300,7 +342,9 @@ def test_answers_without_marks_are_kept_and_counted(contexts: list[Context]) -> 
     }
 
     def some(messages: Any, schema: Any, rng: Any) -> str:
-        return said.get(loopback.values(messages[0]["content"])[-1]) or SCRIPTS["judge"](messages, schema, rng)
+        return said.get(loopback.values(messages[0]["content"])[-1]) or SCRIPTS["judge"](
+            messages, schema, rng
+        )
 
     written = [JudgedRule("A", contexts[0], 0, text, True) for text in (*said, "a rule", "another rule")]
     with ScriptedServer(scripts={"judge": some}) as server:
@@ -308,9 +352,9 @@ def test_answers_without_marks_are_kept_and_counted(contexts: list[Context]) -> 
     for r in rows[:4]:
         assert r.marks == dict.fromkeys(RUBRICS, (None, None))
         assert [answer.error and answer.error.kind for answer in r.judged] == ["invalid"] * 4
-    assert [(r.row()["unparsed"], r.row()["avg"] is None, r.row()["overall"] is None) for r in rows] == [(4, True, True)] * 4 + [
-        (0, False, False)
-    ] * 2
+    assert [(r.row()["unparsed"], r.row()["avg"] is None, r.row()["overall"] is None) for r in rows] == [
+        (4, True, True)
+    ] * 4 + [(0, False, False)] * 2
     line = json.loads(json.dumps(rows[0].as_dict()))
     assert line["marks"] == {"v1": [None, None], "v2": [None, None]}
     assert line["scripted"] is True
@@ -360,21 +404,45 @@ def test_a_table_takes_no_scripted_row_and_none_that_was_not_answered() -> None:
     assert scripted.row()["scripted"]
     with pytest.raises(InputError, match="1 of 3 answers were made by the scripted server"):
         refuse_no_result([good, scripted])
-    stopped = good._replace(judged=(replace(REAL, error=CallError("max_cost", "m")), replace(REAL, error=CallError("timeout", "t"))))
+    stopped = good._replace(
+        judged=(
+            replace(REAL, error=CallError("max_cost", "m")),
+            replace(REAL, error=CallError("timeout", "t")),
+        )
+    )
     with pytest.raises(InputError, match=r"2 answers never came \(max_cost 1, timeout 1\); run it again"):
         refuse_no_result([good, stopped])
-    model_said = good._replace(answers=(replace(REAL, error=CallError("invalid", "i")), replace(REAL, refusal="no")))
+    model_said = good._replace(
+        answers=(replace(REAL, error=CallError("invalid", "i")), replace(REAL, refusal="no"))
+    )
     refuse_no_result([model_said])
 
 
-def test_concurrency_changes_nothing_and_a_second_run_asks_nothing(contexts: list[Context], tmp_path: Path) -> None:
+def test_concurrency_changes_nothing_and_a_second_run_asks_nothing(
+    contexts: list[Context], tmp_path: Path
+) -> None:
     written = rules(contexts)
     found = []
     for concurrency in (1, 32):
-        with ScriptedServer({"truncated": 0.2, "429": 0.1}) as server, Cache(tmp_path / f"{concurrency}") as cache:
-            found.append(marks(score(written, loopback.model(server, cache, retries=9), seed=4, repeats=2, concurrency=concurrency)))
+        with (
+            ScriptedServer({"truncated": 0.2, "429": 0.1}) as server,
+            Cache(tmp_path / f"{concurrency}") as cache,
+        ):
+            found.append(
+                marks(
+                    score(
+                        written,
+                        loopback.model(server, cache, retries=9),
+                        seed=4,
+                        repeats=2,
+                        concurrency=concurrency,
+                    )
+                )
+            )
     assert found[0] == found[1]
-    assert any(scores is None for _, _, kept, _ in found[0] for repeats in kept.values() for scores in repeats)
+    assert any(
+        scores is None for _, _, kept, _ in found[0] for repeats in kept.values() for scores in repeats
+    )
     with ScriptedServer() as server, Cache(tmp_path / "whole") as cache:
         first = score(written, loopback.model(server, cache), seed=4, repeats=2)
         asked = sum(server.asked.values())

@@ -1,4 +1,5 @@
-"""Every sampler against the same exact posteriors: NumPyro's Gibbs beside ours, how errors fall, UAI networks, BlackJAX's own loops.
+"""Every sampler against the same exact posteriors: NumPyro's Gibbs beside ours, how errors fall, UAI
+networks, BlackJAX's own loops.
 
 Means share one budget of false alarms, BUDGET. Slopes have an interval of their own (SLOPE).
 """
@@ -52,7 +53,8 @@ BUDGET = Budget(
 MUTANT_LEVEL = 1e-8
 """A wrong posterior has to be this improbable before a test is said to see it."""
 SLOPE = (-0.6, -0.4)
-"""0.1 on either side is five standard errors: four groups of 128 chains, whose errors are known within 3 % each (1 / sqrt(2 * 128 * 4))."""
+"""0.1 on either side is five standard errors: four groups of 128 chains, whose errors are known within 3 %
+each (1 / sqrt(2 * 128 * 4))."""
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +80,9 @@ def off_centre(errors: Floats) -> float:
 
 def shares(positions: NDArray[np.int32], sizes: Any) -> Floats:
     """Share of every option but a variable's last, chain by chain: (C, draws, V) to (C, options)."""
-    return np.stack([(positions[..., v] == o).mean(1) for v, size in enumerate(sizes) for o in range(size - 1)], axis=1)
+    return np.stack(
+        [(positions[..., v] == o).mean(1) for v, size in enumerate(sizes) for o in range(size - 1)], axis=1
+    )
 
 
 def particle_shares(runs: list[Chains], sizes: Any) -> Floats:
@@ -110,13 +114,19 @@ def exact() -> Exact:
 
 @cache
 def drawn(kernel: str) -> NDArray[np.int32]:
-    request: dict[str, Any] = {"chains": GROUP * len(LENGTHS), "steps": WARM + LENGTHS[-1], "temperature": SEARCH_TEMPERATURE, "seed": 31}
+    request: dict[str, Any] = {
+        "chains": GROUP * len(LENGTHS),
+        "steps": WARM + LENGTHS[-1],
+        "temperature": SEARCH_TEMPERATURE,
+        "seed": 31,
+    }
     return run_chains(tables(), **request, kernel=kernel).positions[:, WARM:]
 
 
 @cache
 def numpyros() -> Floats:
-    """Shares of 64 chains of NumPyro's own Gibbs on the NumPyro program; ``modified`` freezes in float32 at gaps that lambda makes."""
+    """Shares of 64 chains of NumPyro's own Gibbs on the NumPyro program; ``modified`` freezes in float32 at
+    gaps that lambda makes."""
     sampler = MCMC(
         DiscreteGibbs(rule_program, modified=False),
         num_warmup=30,
@@ -127,7 +137,10 @@ def numpyros() -> Floats:
     )
     sampler.run(jax.random.key(17), tables(), SEARCH_TEMPERATURE)
     samples = sampler.get_samples(group_by_chain=True)
-    return shares(np.stack([np.asarray(samples[f"variable_{v}"]) for v in range(len(tables().sizes))], -1), tables().sizes)
+    return shares(
+        np.stack([np.asarray(samples[f"variable_{v}"]) for v in range(len(tables().sizes))], -1),
+        tables().sizes,
+    )
 
 
 def test_the_space_is_worth_sampling():
@@ -147,7 +160,9 @@ def test_numpyros_gibbs_has_the_exact_marginals():
 def test_our_kernels_have_the_exact_marginals_and_numpyros(kernel: str):
     found = shares(drawn(kernel)[:, -1024:], tables().sizes)
     centred(found - due(exact().marginals), kernel)
-    if not tiers.fast:  # rows of ours less rows of NumPyro's are independent, and their mean is that of the difference
+    if (
+        not tiers.fast
+    ):  # rows of ours less rows of NumPyro's are independent, and their mean is that of the difference
         centred(found[:64] - numpyros(), f"{kernel} less NumPyro")
 
 
@@ -171,10 +186,13 @@ NAMES = ["chain", "loops", "zeros"]
 
 
 def beside(networks: list[Network]) -> Network:
-    """Networks side by side as one, so that a sampler is compiled once for all of them; nothing joins them, and Z is the product."""
+    """Networks side by side as one, so that a sampler is compiled once for all of them; nothing joins them,
+    and Z is the product."""
     firsts = np.cumsum([0, *(len(one.sizes) for one in networks)]).tolist()
     factors = [
-        (tuple(first + v for v in scope), table) for first, one in zip(firsts[:-1], networks, strict=True) for scope, table in one.factors
+        (tuple(first + v for v in scope), table)
+        for first, one in zip(firsts[:-1], networks, strict=True)
+        for scope, table in one.factors
     ]
     return Network([size for one in networks for size in one.sizes], factors)
 
@@ -195,7 +213,9 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> Tables:
 def truth() -> tuple[float, list[Floats]]:
     """Log Z and marginals by the definition."""
     every = [network(name) for name in NAMES]
-    return sum(math.log(one.weights().sum()) for one in every), [one.marginal(v) for one in every for v in range(len(one.sizes))]
+    return sum(math.log(one.weights().sum()) for one in every), [
+        one.marginal(v) for one in every for v in range(len(one.sizes))
+    ]
 
 
 def test_the_sweep_has_the_networks_log_z_and_marginals(networks: Tables):
@@ -232,10 +252,16 @@ def test_samplers_that_go_everywhere_have_all_networks_marginals(networks: Table
 @pytest.mark.slow
 def test_smc_has_the_networks_log_z_and_marginals(networks: Tables):
     log_z, marginals = truth()
-    runs = [run_chains(networks, chains=2048, steps=10, temperature=1.0, seed=seed, kernel="smc") for seed in range(24)]
+    runs = [
+        run_chains(networks, chains=2048, steps=10, temperature=1.0, seed=seed, kernel="smc")
+        for seed in range(24)
+    ]
     excess = np.array([run.log_normalizer for run in runs], np.float64) + log_states(networks) - log_z
     assert excess.std(ddof=1) < 0.2, "a wide spread would excuse everything"
-    centred(np.column_stack([np.expm1(excess), particle_shares(runs, networks.sizes) - due(marginals)]), "networks, smc")
+    centred(
+        np.column_stack([np.expm1(excess), particle_shares(runs, networks.sizes) - due(marginals)]),
+        "networks, smc",
+    )
     assert off_centre((excess + 0.2)[:, None]) < 1e-4, "a fifth more would be seen"
 
 
@@ -246,17 +272,26 @@ def test_smc_has_the_networks_log_z_and_marginals(networks: Tables):
 def few() -> tuple[Tables, Exact]:
     """Two variables of three and four options, no pair, one option flagged."""
     unary = [np.array([[0.5], [0.4], [0.2]]), np.array([[0.5], [0.45], [0.3], [0.5]])]
-    small = contract(build_space([[0, 1, 1], [0, 0, 1, 2]], unary, unary_flags={1: np.array([False, False, False, True])}), np.ones(1))
+    small = contract(
+        build_space([[0, 1, 1], [0, 0, 1, 2]], unary, unary_flags={1: np.array([False, False, False, True])}),
+        np.ones(1),
+    )
     return small, sweep(small, SEARCH_TEMPERATURE)
 
 
 @pytest.mark.slow
 def test_the_error_of_particles_falls_with_the_root_of_their_number():
-    """24 runs at each of two numbers; errors are known within 1 / sqrt(2 * 24 * 3) = 8 % each, the slope within 0.04: five of them."""
+    """24 runs at each of two numbers; errors are known within 1 / sqrt(2 * 24 * 3) = 8 % each, the slope
+    within 0.04: five of them."""
     (small, posterior), numbers, errors = few(), [64, 1024], []
     for number in numbers:
-        runs = [run_chains(small, chains=number, steps=6, temperature=SEARCH_TEMPERATURE, seed=seed, kernel="smc") for seed in range(24)]
-        errors.append(float(np.sqrt(((particle_shares(runs, small.sizes) - due(posterior.marginals)) ** 2).mean())))
+        runs = [
+            run_chains(small, chains=number, steps=6, temperature=SEARCH_TEMPERATURE, seed=seed, kernel="smc")
+            for seed in range(24)
+        ]
+        errors.append(
+            float(np.sqrt(((particle_shares(runs, small.sizes) - due(posterior.marginals)) ** 2).mean()))
+        )
     assert -0.7 < slope(numbers, errors) < -0.3, errors
 
 
@@ -285,7 +320,8 @@ def test_blackjax_runs_the_kernel_as_it_is():
 
 @pytest.mark.slow
 def test_blackjaxs_adaptive_smc_runs_the_kernel_as_it_is():
-    """``blackjax.adaptive_tempered_smc`` with our init and step, at the temperature of the exponent where the particles stand."""
+    """``blackjax.adaptive_tempered_smc`` with our init and step, at the temperature of the exponent where
+    the particles stand."""
     small, posterior = few()
     space, runs, particles = jax.tree.map(jnp.asarray, small), 16, 512
     starts = draw_prior(small, runs * particles, np.random.default_rng(5)).reshape(runs, particles, -1)

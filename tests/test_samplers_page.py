@@ -1,4 +1,5 @@
-"""The blocks of docs/samplers.md run as printed, one after the other, and the page names every kernel and setting."""
+"""The blocks of docs/samplers.md run as printed, one after the other, and the page names every kernel and
+setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The fields of contexts, rules and logs are told by their types; errors name them; text fits and is not padded."""
+"""The fields of contexts, rules and logs are told by their types; errors name them; text fits and is not
+padded."""
 
 from __future__ import annotations
 
@@ -17,7 +18,10 @@ from gnrs_ppl.report.schema import TYPES, json_schema, page, parts
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "context-fields.md"
-CONTEXTS = [ROOT / "examples" / "invoices" / "context.yaml", ROOT / "docs" / "contexts" / "traffic_fines.yaml"]
+CONTEXTS = [
+    ROOT / "examples" / "invoices" / "context.yaml",
+    ROOT / "docs" / "contexts" / "traffic_fines.yaml",
+]
 
 
 def test_the_page_is_what_the_types_say() -> None:
@@ -45,11 +49,22 @@ def fits(value: Any, schema: dict[str, Any], definitions: dict[str, Any]) -> boo
         return any(fits(value, option, definitions) for option in schema["anyOf"])
     if "enum" in schema or "const" in schema:
         return value in schema.get("enum", [schema.get("const")])
-    kinds: dict[str, Any] = {"string": str, "boolean": bool, "integer": int, "array": list, "object": dict, "null": type(None)}
-    if not isinstance(value, kinds[schema["type"]]) or (schema["type"] == "integer" and isinstance(value, bool)):
+    kinds: dict[str, Any] = {
+        "string": str,
+        "boolean": bool,
+        "integer": int,
+        "array": list,
+        "object": dict,
+        "null": type(None),
+    }
+    if not isinstance(value, kinds[schema["type"]]) or (
+        schema["type"] == "integer" and isinstance(value, bool)
+    ):
         return False
     if schema["type"] == "string":
-        return re.search(schema.get("pattern", ""), value) is not None and len(value) >= schema.get("minLength", 0)
+        return re.search(schema.get("pattern", ""), value) is not None and len(value) >= schema.get(
+            "minLength", 0
+        )
     if schema["type"] == "array":
         return all(fits(item, schema.get("items", {}), definitions) for item in value)
     if schema["type"] == "object" and "properties" in schema:
@@ -117,12 +132,18 @@ WRONG: list[tuple[str, Any, str]] = [
     ("records.zone", "Mars/Olympus", "records.zone: 'Mars/Olympus' is no time zone"),
     ("records.offset", "+1", "records.offset: '+1' is not an offset"),
     ("records.case_end", ["End"], "records.case_end: 'End' is not in the schema's actions"),
-    ("records.end_of_observation", "2020-01-01", "records.end_of_observation: 2020-01-01 lies before the first event"),
+    (
+        "records.end_of_observation",
+        "2020-01-01",
+        "records.end_of_observation: 2020-01-01 lies before the first event",
+    ),
     ("pools", {}, "pools.scope: is missing"),
 ]
 
 
-@pytest.mark.parametrize(("field", "value", "says"), WRONG, ids=[f"{field}-{value}" for field, value, _ in WRONG])
+@pytest.mark.parametrize(
+    ("field", "value", "says"), WRONG, ids=[f"{field}-{value}" for field, value, _ in WRONG]
+)
 def test_an_error_names_the_field_that_cures_it(
     field: str, value: Any, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,7 +190,9 @@ def verbs(folder: Path) -> dict[str, list[str]]:
         "experiment": ["experiment", "list"],
         "fit": ["fit", "--goal", "GNRS-005", "--goal", "GNRS-052"],
     }
-    named = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    named = {
+        command.name or command.callback.__name__ for command in app.registered_commands if command.callback
+    }
     named |= {f"goal {command.name}" for command in goal_app.registered_commands}
     assert named == set(found), "a new verb prints text too"
     return {name: call for name, call in found.items() if name not in tier({"fit"}, set())}
@@ -194,7 +217,9 @@ def test_text_in_a_pipe_fits_and_has_no_padding(
             assert re.match(r"\s*(gnrs |wrote |\S+$)", widest) or str(tmp_path) in widest, (name, widest)
 
 
-@pytest.mark.parametrize("call", [[], ["--help"], ["goal", "--help"], ["draft", "--help"], ["schema", "--help"]])
+@pytest.mark.parametrize(
+    "call", [[], ["--help"], ["goal", "--help"], ["draft", "--help"], ["schema", "--help"]]
+)
 def test_help_in_a_pipe_has_no_padding(call: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     run(call)
     assert not re.search(r"[ \t]+$", capsys.readouterr().out, re.MULTILINE)

@@ -1,4 +1,5 @@
-"""Search at the paper's budget: what it counts against plain loops, what the other searches may spend, and one goal's row."""
+"""Search at the paper's budget: what it counts against plain loops, what the other searches may spend, and
+one goal's row."""
 
 from __future__ import annotations
 
@@ -34,7 +35,12 @@ def rough(seed: int) -> Enumeration:
     rng = np.random.default_rng(seed)
     states = int(np.prod(SIZES))
     feasible = rng.random(states) < 0.2
-    return Enumeration(SIZES, rng.integers(0, 4, states) / 4 - PENALTY * ~feasible, feasible, np.full(states, -np.log(states)))
+    return Enumeration(
+        SIZES,
+        rng.integers(0, 4, states) / 4 - PENALTY * ~feasible,
+        feasible,
+        np.full(states, -np.log(states)),
+    )
 
 
 def neighbours(a: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -65,11 +71,19 @@ def test_the_landscape_is_that_of_plain_loops(seed: int):
     score = dict(zip(positions, enumeration.score.tolist(), strict=True))
     feasible = {a for a, passes in zip(positions, enumeration.feasible, strict=True) if passes}
     local, parts = local_optima(score), plateaus(score)
-    left = [p for p in parts if any(b not in local and abs(score[b] - score[a]) <= TIE for a in p for b in neighbours(a))]
+    left = [
+        p
+        for p in parts
+        if any(b not in local and abs(score[b] - score[a]) <= TIE for a in p for b in neighbours(a))
+    ]
     found = landscape(enumeration)
     assert (found.states, found.feasible) == (len(positions), len(feasible))
     assert found.local_optima == len(local)
-    assert found.feasible_local_optima == len(local & feasible) == len(local_optima({a: score[a] for a in feasible}))
+    assert (
+        found.feasible_local_optima
+        == len(local & feasible)
+        == len(local_optima({a: score[a] for a in feasible}))
+    )
     assert (found.plateaus, found.open_plateaus) == (len(parts), len(left))
     assert found.optimal == sum(s >= max(score.values()) - TIE for s in score.values())
     weight = {a: np.exp(s / SEARCH_TEMPERATURE) for a, s in score.items()}
@@ -94,7 +108,9 @@ def ragged(seed: int) -> tuple[Tables, Enumeration]:
 def test_coordinate_ascent_only_climbs_one_slot_at_a_time_and_spends_its_budget(seed: int):
     tables, enumeration = ragged(seed)
     local = enumeration.score.reshape(enumeration.sizes)
-    tops = np.logical_and.reduce([local >= local.max(axis, keepdims=True) - TIE for axis in range(local.ndim)]).reshape(-1)
+    tops = np.logical_and.reduce(
+        [local >= local.max(axis, keepdims=True) - TIE for axis in range(local.ndim)]
+    ).reshape(-1)
     for evaluations in (1, 2, 3, 7, 50, 301):
         found = coordinate_ascent(enumeration, tables, evaluations, np.random.default_rng(seed))
         assert found.evaluations == evaluations
@@ -159,15 +175,24 @@ def test_long_enough_both_searches_find_the_optimum(seed: int):
 
 
 def test_a_short_run_is_the_beginning_of_a_long_one():
-    """Chains take one key a step, and the starts do not know how many there are (draw_starts); no kernel is compiled for this."""
-    short, long = (jax.random.key_data(jax.random.split(jax.random.key(5), steps)) for steps in (SHORT, STEPS))
+    """Chains take one key a step, and the starts do not know how many there are (draw_starts); no kernel is
+    compiled for this."""
+    short, long = (
+        jax.random.key_data(jax.random.split(jax.random.key(5), steps)) for steps in (SHORT, STEPS)
+    )
     np.testing.assert_array_equal(short, long[:SHORT])
 
 
 def test_the_row_of_a_dev_goal():
     rows = search_budget(["GNRS-081"])
     (row,) = rows
-    assert 0 < row.landscape.optimal <= row.landscape.feasible_local_optima <= row.landscape.local_optima < row.landscape.states
+    assert (
+        0
+        < row.landscape.optimal
+        <= row.landscape.feasible_local_optima
+        <= row.landscape.local_optima
+        < row.landscape.states
+    )
     assert [(f.method, f.evaluations, f.runs) for f in row.found] == [
         *[(method, n, runs) for n in (101, 201) for method, runs in (("1 chain", 3), ("1 chain", 100), ("coordinate ascent", 100), ("random search", 100))],
         *[(method, 64 * 201, runs) for method, runs in (("64 chains", 3), ("coordinate ascent", 100), ("random search", 100))],

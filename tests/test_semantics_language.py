@@ -1,4 +1,5 @@
-"""Hand-made cases for the A, T, L, N and P entries of docs/semantics.md, each run through the oracle and the compiled check."""
+"""Hand-made cases for the A, T, L, N and P entries of docs/semantics.md, each run through the oracle and the
+compiled check."""
 
 from __future__ import annotations
 
@@ -48,30 +49,60 @@ HEARD = {"any_of": [{"activity": "Decide", "role": "judge"}, "Waive"]}
 @pytest.mark.parametrize(
     "answer, expected",
     [
-        (row("d1", "Decide", "2024-03-01 11:00", role="judge"), ("satisfied", "proven", ("d1",), NEXT_DAY, 23 * 3600.0)),
-        (row("d1", "Waive", "2024-03-01 11:00", role="clerk"), ("satisfied", "proven", ("d1",), NEXT_DAY, 23 * 3600.0)),
+        (
+            row("d1", "Decide", "2024-03-01 11:00", role="judge"),
+            ("satisfied", "proven", ("d1",), NEXT_DAY, 23 * 3600.0),
+        ),
+        (
+            row("d1", "Waive", "2024-03-01 11:00", role="clerk"),
+            ("satisfied", "proven", ("d1",), NEXT_DAY, 23 * 3600.0),
+        ),
         (row("d1", "Decide", "2024-03-01 11:00", role="clerk"), ("violated", "absent", (), NEXT_DAY, None)),
         (row("d1", "Decide", "2024-03-01 11:00"), ("indeterminate", "unknown_match", (), NEXT_DAY, None)),
-        (row("d1", None, "2024-03-01 11:00", role="clerk"), ("indeterminate", "unknown_match", (), NEXT_DAY, None)),
+        (
+            row("d1", None, "2024-03-01 11:00", role="clerk"),
+            ("indeterminate", "unknown_match", (), NEXT_DAY, None),
+        ),
         (row("d1", "Pay", "2024-03-01 11:00"), ("violated", "absent", (), NEXT_DAY, None)),
     ],
     ids=["first", "second", "wrong role", "null role", "null activity", "neither"],
 )
-def test_a1_any_alternative_will_do_and_a_null_leaves_it_open(evaluate: Evaluate, answer: Event, expected: tuple[Any, ...]) -> None:
+def test_a1_any_alternative_will_do_and_a_null_leaves_it_open(
+    evaluate: Evaluate, answer: Event, expected: tuple[Any, ...]
+) -> None:
     assert of(evaluate(rule(duty("response", HEARD, "P1D")), log(), [FINE, answer]), "f1") == expected
 
 
 def test_a1_alternatives_open_instances_excuse_and_activate(evaluate: Evaluate) -> None:
     either: Any = {"any_of": ["Fine", "Appeal"]}
     structure = rule(duty("response", "Pay", "P1D", unless={"any_of": ["Waive", "Close"]}))
-    structure = structure.model_copy(update={"trigger": structure.trigger.model_copy(update={"act": Act.model_validate(either)})})
-    events = [FINE, row("x1", "Close", "2024-03-01 09:00"), row("a1", "Appeal", "2024-03-01 10:00", case_id="c2")]
+    structure = structure.model_copy(
+        update={"trigger": structure.trigger.model_copy(update={"act": Act.model_validate(either)})}
+    )
+    events = [
+        FINE,
+        row("x1", "Close", "2024-03-01 09:00"),
+        row("a1", "Appeal", "2024-03-01 10:00", case_id="c2"),
+    ]
     first, second = evaluate(structure, log(), events)
     assert (first.instance, first.verdict, first.witnesses) == ("f1", "excused", ("x1",))
     assert (second.instance, second.verdict, second.reason) == ("a1", "violated", "absent")
-    waits = rule(duty("response", "Pay", "P1D", after=After(act=Act.model_validate({"any_of": ["Appeal", "Review"]}), channel="desk")))
+    waits = rule(
+        duty(
+            "response",
+            "Pay",
+            "P1D",
+            after=After(act=Act.model_validate({"any_of": ["Appeal", "Review"]}), channel="desk"),
+        )
+    )
     events = [FINE, row("r1", "Review", "2024-03-05 10:00"), row("p1", "Pay", "2024-03-06 10:00")]
-    assert said(evaluate(waits, log(), events)) == ("satisfied", "proven", ("p1",), due("2024-03-06 10:00"), 0.0)
+    assert said(evaluate(waits, log(), events)) == (
+        "satisfied",
+        "proven",
+        ("p1",),
+        due("2024-03-06 10:00"),
+        0.0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,17 +127,28 @@ def test_a2_and_a3_alternatives_that_cannot_be_decided_are_refused() -> None:
     either: Any = {"any_of": ["Pay", "Waive"]}
     alone = log("desk", "bank", can={"desk": ("Fine", "Pay"), "bank": ("Pay",)})
     policy: dict[str, Any] = {"channels": ("desk", "bank")}
-    assert "0 of 2 evidence channels can record 'Waive'" in refusal(rule(duty("response", either, "P1D"), **policy), alone)
+    assert "0 of 2 evidence channels can record 'Waive'" in refusal(
+        rule(duty("response", either, "P1D"), **policy), alone
+    )
     together = rule(duty("response", either, "P1D"), **policy, operator="all")
-    assert "2 of 2 channels must agree on 1 act, but 2 activities are alternatives; use operator any" in refusal(
-        together, log("desk", "bank")
+    assert (
+        "2 of 2 channels must agree on 1 act, but 2 activities are alternatives; use operator any"
+        in refusal(together, log("desk", "bank"))
     )
     roles: Any = {"any_of": [{"activity": "Pay", "role": "clerk"}, {"activity": "Pay", "role": "guard"}]}
-    assert check(rule(duty("response", roles, "P1D"), **policy, operator="all"), log("desk", "bank"), EventLog.from_events([FINE]))
+    assert check(
+        rule(duty("response", roles, "P1D"), **policy, operator="all"),
+        log("desk", "bank"),
+        EventLog.from_events([FINE]),
+    )
     opened = rule(duty("response", "Review", "P1D"))
-    opened = opened.model_copy(update={"trigger": opened.trigger.model_copy(update={"act": Act.model_validate(either)})})
+    opened = opened.model_copy(
+        update={"trigger": opened.trigger.model_copy(update={"act": Act.model_validate(either)})}
+    )
     assert "channel 'desk' cannot record 'Waive'" in refusal(opened, alone)
-    assert "target and trigger are both 'Fine'" in refusal(rule(duty("response", {"any_of": ["Pay", "Fine"]}, "P1D")), log())
+    assert "target and trigger are both 'Fine'" in refusal(
+        rule(duty("response", {"any_of": ["Pay", "Fine"]}, "P1D")), log()
+    )
 
 
 def test_a1_alternatives_are_a_set_in_canonical_form_and_written_as_any_of() -> None:
@@ -169,7 +211,10 @@ def test_t1_touches_no_other_bound_and_is_said_as_an_assumption(evaluate: Evalua
     structure = rule(duty("precedence", "Pay", "P7D", ties="violate"))
     assert said(evaluate(structure, log(), events))[:3] == ("satisfied", "proven", ("p1",))
     told = check(structure, log(), EventLog.from_events(events, log())).assumptions
-    assert "norm.constraints[0]: a row at the same recorded instant breaks it (ties: violate, as the rule says)" in told
+    assert (
+        "norm.constraints[0]: a row at the same recorded instant breaks it (ties: violate, as the rule says)"
+        in told
+    )
 
 
 def test_t1_a_tie_written_out_as_it_is_by_default_is_the_same_rule() -> None:
@@ -282,7 +327,9 @@ NEXT = duty("chain_response", "Pay")
         "nothing yet", "an event in a log that is not asked",
     ],
 )  # fmt: skip
-def test_n2_the_next_event_is_the_target(evaluate: Evaluate, events: list[Event], expected: tuple[Any, ...]) -> None:
+def test_n2_the_next_event_is_the_target(
+    evaluate: Evaluate, events: list[Event], expected: tuple[Any, ...]
+) -> None:
     assert of(evaluate(rule(NEXT), log("desk", "bank"), [FINE, *events]), "f1") == expected
 
 
@@ -291,7 +338,13 @@ def test_n2_a_deadline_or_the_closure_ends_it_too(evaluate: Evaluate) -> None:
     late = [FINE, row("p1", "Pay", "2024-03-05 10:00")]
     assert said(evaluate(timed, log(), late)) == ("violated", "absent", (), NEXT_DAY, None)
     shut = [FINE, row("x1", "Close", "2024-03-05 10:00")]
-    assert said(evaluate(rule(NEXT), log(**CLOSED), shut)) == ("violated", "absent", (), due("2024-03-05 10:00"), None)
+    assert said(evaluate(rule(NEXT), log(**CLOSED), shut)) == (
+        "violated",
+        "absent",
+        (),
+        due("2024-03-05 10:00"),
+        None,
+    )
 
 
 def test_n2_silence_about_the_act_is_questioned_as_ever(evaluate: Evaluate) -> None:
@@ -302,7 +355,11 @@ def test_n2_silence_about_the_act_is_questioned_as_ever(evaluate: Evaluate) -> N
 
 def test_n1_the_thread_is_that_of_the_key(evaluate: Evaluate) -> None:
     structure = rule(duty("chain_response", "Pay", correlate="same_resource"))
-    events = [FINE, row("a1", "Appeal", "2024-03-02 10:00", resource="bob"), row("p1", "Pay", "2024-03-03 10:00")]
+    events = [
+        FINE,
+        row("a1", "Appeal", "2024-03-02 10:00", resource="bob"),
+        row("p1", "Pay", "2024-03-03 10:00"),
+    ]
     assert said(evaluate(structure, log(), events)) == ("satisfied", "proven", ("p1",), None, None)
     events[1] = events[1]._replace(resource=None)
     assert said(evaluate(structure, log(), events)) == ("indeterminate", "unknown_order", ("p1",), None, None)
@@ -311,7 +368,13 @@ def test_n1_the_thread_is_that_of_the_key(evaluate: Evaluate) -> None:
 def test_n1_a_second_record_of_the_activation_may_be_nothing_else(evaluate: Evaluate) -> None:
     structure = rule(NEXT, channels=("desk", "bank"))
     events = [FINE, row("f2", "Fine", "2024-03-01 10:01", "bank"), row("p1", "Pay", "2024-03-03 10:00")]
-    assert of(evaluate(structure, log("desk", "bank"), events), "f1") == ("indeterminate", "unknown_order", ("p1",), None, None)
+    assert of(evaluate(structure, log("desk", "bank"), events), "f1") == (
+        "indeterminate",
+        "unknown_order",
+        ("p1",),
+        None,
+        None,
+    )
     events[1] = row("a1", "Appeal", "2024-03-01 10:01", "bank")
     instead = ("violated", "absent", ("a1",), due("2024-03-01 10:01"), None)
     assert of(evaluate(structure, log("desk", "bank"), events), "f1") == instead
@@ -320,7 +383,13 @@ def test_n1_a_second_record_of_the_activation_may_be_nothing_else(evaluate: Eval
 def test_n2_an_exception_comes_before_the_event_that_came_instead(evaluate: Evaluate) -> None:
     structure = rule(duty("chain_response", "Pay", unless="Waive"))
     events = [row("w1", "Waive", "2024-02-28 10:00"), FINE, row("a1", "Appeal", "2024-03-04 10:00")]
-    assert said(evaluate(structure, log(), events)) == ("excused", "exception", ("w1",), due("2024-03-04 10:00"), None)
+    assert said(evaluate(structure, log(), events)) == (
+        "excused",
+        "exception",
+        ("w1",),
+        due("2024-03-04 10:00"),
+        None,
+    )
 
 
 # ---- chain_precedence
@@ -362,7 +431,9 @@ def test_n2_an_exception_comes_before_the_event_that_came_instead(evaluate: Eval
         "only afterwards", "an unknown event earlier", "the last of two counts",
     ],
 )  # fmt: skip
-def test_n3_the_event_before_is_the_target(evaluate: Evaluate, events: list[Event], expected: tuple[Any, ...]) -> None:
+def test_n3_the_event_before_is_the_target(
+    evaluate: Evaluate, events: list[Event], expected: tuple[Any, ...]
+) -> None:
     verdicts = evaluate(rule(duty("chain_precedence", "Review")), log(), [FINE, *events])
     assert of(verdicts, "f1") == (*expected, AT_FINE, None)
 
@@ -400,7 +471,9 @@ def test_n3_a_deadline_begins_it_too(evaluate: Evaluate) -> None:
     ids=["first", "alone", "second", "order of two unknown", "an unknown event first", "the log may begin later", "the same, violated",
          "an event in a log that is not asked", "nothing in the log asked"],
 )  # fmt: skip
-def test_n4_a_case_begins_with_the_target(evaluate: Evaluate, events: list[Event], expected: tuple[Any, ...]) -> None:
+def test_n4_a_case_begins_with_the_target(
+    evaluate: Evaluate, events: list[Event], expected: tuple[Any, ...]
+) -> None:
     (verdict,) = evaluate(rule(duty("init", "Fine"), trigger=None), log("desk", "bank"), events)
     assert (verdict.instance, verdict.bearer) == ("c1", None)  # N6: nobody in particular bears it
     assert said([verdict]) == expected
@@ -409,15 +482,30 @@ def test_n4_a_case_begins_with_the_target(evaluate: Evaluate, events: list[Event
 def test_n4_a_declared_start_activity_makes_the_first_row_known(evaluate: Evaluate) -> None:
     events = [row("f1", "Fine", "2024-01-01 00:00")]
     structure = rule(duty("init", "Fine"), trigger=None)
-    assert said(evaluate(structure, log(case_start=("Fine",)), events)) == ("satisfied", "proven", ("f1",), None, None)
-    events = [row("a1", "Appeal", "2024-03-01 10:00"), row("f1", "Fine", "2024-03-02 10:00")]  # a start activity, and not the first
+    assert said(evaluate(structure, log(case_start=("Fine",)), events)) == (
+        "satisfied",
+        "proven",
+        ("f1",),
+        None,
+        None,
+    )
+    events = [
+        row("a1", "Appeal", "2024-03-01 10:00"),
+        row("f1", "Fine", "2024-03-02 10:00"),
+    ]  # a start activity, and not the first
     assert said(evaluate(structure, log(case_start=("Fine",)), events))[:3] == ("violated", "absent", ("a1",))
 
 
 def test_n4_an_act_may_call_for_it(evaluate: Evaluate) -> None:
     structure = rule(duty("init", "Review"))
     events = [row("r1", "Review", "2024-02-20 10:00"), row("a1", "Appeal", "2024-02-21 10:00"), FINE]
-    assert said(evaluate(structure, log(), events)) == ("satisfied", "proven", ("r1",), due("2024-02-21 10:00"), None)
+    assert said(evaluate(structure, log(), events)) == (
+        "satisfied",
+        "proven",
+        ("r1",),
+        due("2024-02-21 10:00"),
+        None,
+    )
 
 
 SHUT = row("x1", "Close", "2024-03-09 10:00")
@@ -455,7 +543,9 @@ AT_SHUT = due("2024-03-09 10:00")
     ids=["last before the closing row", "the closing row itself", "another later", "another after the closure", "another at the closure",
          "nothing else", "not closed yet", "the last of two counts"],
 )  # fmt: skip
-def test_n5_a_case_ends_with_the_target(evaluate: Evaluate, target: str, events: list[Event], expected: tuple[Any, ...]) -> None:
+def test_n5_a_case_ends_with_the_target(
+    evaluate: Evaluate, target: str, events: list[Event], expected: tuple[Any, ...]
+) -> None:
     structure = rule(duty("end", target), trigger=None)
     opened = row("o1", "Open", "2024-02-28 10:00")
     assert said(evaluate(structure, log(**CLOSED), [opened, FINE, *events])) == expected
@@ -465,7 +555,13 @@ def test_n5_a_quiet_case_has_ended_and_the_window_has_no_say(evaluate: Evaluate)
     structure = rule(duty("end", "Pay"), window="P1D")
     events = [FINE, row("p1", "Pay", "2024-03-05 10:00")]
     end = due("2024-04-04 10:00:59.999999")
-    assert said(evaluate(structure, log(quiet_after="P30D"), events)) == ("satisfied", "proven", ("p1",), end, None)
+    assert said(evaluate(structure, log(quiet_after="P30D"), events)) == (
+        "satisfied",
+        "proven",
+        ("p1",),
+        end,
+        None,
+    )
     early = log(quiet_after="P30D", end_of_observation=date(2024, 3, 30))
     assert said(evaluate(structure, early, events)) == ("pending", "open", ("p1",), end, None)
 
@@ -473,7 +569,10 @@ def test_n5_a_quiet_case_has_ended_and_the_window_has_no_say(evaluate: Evaluate)
 def test_neighbours_that_cannot_be_decided_are_refused() -> None:
     two = log("desk", "bank")
     together = rule(NEXT, channels=("desk", "bank"), operator="all")
-    assert "chain_response asks for 1 order of events, but 2 of 2 channels must agree; use operator any" in refusal(together, two)
+    assert (
+        "chain_response asks for 1 order of events, but 2 of 2 channels must agree; use operator any"
+        in refusal(together, two)
+    )
     assert "case start is none" in refusal(rule(NEXT, trigger=None, office="clerk"), log())
     assert "has no interval end" in refusal(rule(duty("end", "Pay"), trigger=None), log())
     assert "could bear the duty" in refusal(rule(duty("existence", "Pay", "P1D"), trigger=None), log())
@@ -517,19 +616,34 @@ def test_p1_coexistence_asks_both_acts_in_either_order(evaluate: Evaluate) -> No
 def test_p1_a_row_that_may_open_both_halves_opens_the_first(evaluate: Evaluate) -> None:
     events = [FINE, row("u1", None, "2024-03-02 10:00"), SHUT]
     verdicts = evaluate(rule(duty("succession", "Pay")), log(**CLOSED), events)
-    assert [(v.instance, v.of_target, v.reason) for v in verdicts] == [("f1", False, "unknown_match"), ("u1", False, "scope")]
+    assert [(v.instance, v.of_target, v.reason) for v in verdicts] == [
+        ("f1", False, "unknown_match"),
+        ("u1", False, "scope"),
+    ]
 
 
 def test_p1_the_duty_of_an_office_opens_at_its_own_acts(evaluate: Evaluate) -> None:
-    events = [row("p1", "Pay", "2024-02-28 10:00", role="clerk"), row("p2", "Pay", "2024-02-28 10:00", role="guard"), FINE, SHUT]
+    events = [
+        row("p1", "Pay", "2024-02-28 10:00", role="clerk"),
+        row("p2", "Pay", "2024-02-28 10:00", role="guard"),
+        FINE,
+        SHUT,
+    ]
     verdicts = evaluate(rule(duty("succession", "Pay"), office="clerk"), log(**CLOSED), events)
-    assert [(v.instance, v.verdict, v.bearer) for v in verdicts] == [("f1", "violated", "clerk"), ("p1", "violated", "clerk")]
+    assert [(v.instance, v.verdict, v.bearer) for v in verdicts] == [
+        ("f1", "violated", "clerk"),
+        ("p1", "violated", "clerk"),
+    ]
 
 
 def test_p1_ties_are_those_of_both_halves(evaluate: Evaluate) -> None:
     events = [row("f1", "Fine", "2024-03-01"), row("p1", "Pay", "2024-03-01")]
     records = log(quiet_after="P5D")
-    counts = {None: ("satisfied", "indeterminate"), "fulfil": ("satisfied", "satisfied"), "violate": ("violated", "violated")}
+    counts = {
+        None: ("satisfied", "indeterminate"),
+        "fulfil": ("satisfied", "satisfied"),
+        "violate": ("violated", "violated"),
+    }
     for ties, expected in counts.items():
         verdicts = evaluate(rule(duty("succession", "Pay", ties=ties)), records, events)
         assert tuple(v.verdict for v in verdicts) == expected
@@ -537,7 +651,9 @@ def test_p1_ties_are_those_of_both_halves(evaluate: Evaluate) -> None:
 
 def test_mutual_templates_that_cannot_be_decided_are_refused() -> None:
     mutual = duty("coexistence", "Pay", "P5D")
-    assert "in 1 channel, but 2 can record them; cite one of them" in refusal(rule(mutual, channels=("desk", "bank")), log("desk", "bank"))
+    assert "in 1 channel, but 2 can record them; cite one of them" in refusal(
+        rule(mutual, channels=("desk", "bank")), log("desk", "bank")
+    )
     assert "a scope does not reach" in refusal(rule(mutual, scope=Scope(roles=("clerk",))), log())
     assert "case start is none" in refusal(rule(mutual, trigger=None, office="clerk"), log())
 

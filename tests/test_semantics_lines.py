@@ -1,6 +1,8 @@
-"""Hand-made cases, one or more per line of SEMANTICS that speaks of verdicts; every expectation is worked out from the pages.
+"""Hand-made cases, one or more per line of SEMANTICS that speaks of verdicts; every expectation is worked out
+from the pages.
 
-The same cases run through every evaluator of the semantics: the oracle and, once it is listed below, the SQL compiler.
+The same cases run through every evaluator of the semantics: the oracle and, once it is listed below, the SQL
+compiler.
 """
 
 from __future__ import annotations
@@ -20,10 +22,24 @@ from gnrs_ppl.context.log import Event, EventLog
 from gnrs_ppl.context.time import Grain
 from gnrs_ppl.context.types import Channel, Interval, RecordLayer
 from gnrs_ppl.errors import Refused
-from gnrs_ppl.rule.types import Act, After, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Step, Structure, Trigger
+from gnrs_ppl.rule.types import (
+    Act,
+    After,
+    Constraint,
+    EvidencePolicy,
+    Norm,
+    Office,
+    Procedure,
+    Scope,
+    Step,
+    Structure,
+    Trigger,
+)
 
 Evaluate = Callable[[Structure, RecordLayer, Sequence[Event]], list[InstanceVerdict]]
-EvaluateProcedure = Callable[[Structure, RecordLayer, Sequence[Event], Sequence[InstanceVerdict]], list[InstanceVerdict]]
+EvaluateProcedure = Callable[
+    [Structure, RecordLayer, Sequence[Event], Sequence[InstanceVerdict]], list[InstanceVerdict]
+]
 
 
 def sql(structure: Structure, records: RecordLayer, events: Sequence[Event]) -> list[InstanceVerdict]:
@@ -74,13 +90,19 @@ def moment(text: str) -> tuple[datetime, int, Grain]:
     return datetime.fromisoformat(f"{day} {minute or '00:00'}{second or ''}{micro or ''}"), offset, grain
 
 
-def row(event_id: str, activity: str | None, when: str | None, channel: str | None = "desk", **fields: str) -> Event:
+def row(
+    event_id: str, activity: str | None, when: str | None, channel: str | None = "desk", **fields: str
+) -> Event:
     fields = {"case_id": "c1", "resource": "ann", **fields}
     if when is None:
-        return Event(event_id, activity=activity, timestamp=None, offset=None, grain=None, channel=channel, **fields)
+        return Event(
+            event_id, activity=activity, timestamp=None, offset=None, grain=None, channel=channel, **fields
+        )
     wall, offset, grain = moment(when)
     utc = wall - timedelta(minutes=offset)
-    return Event(event_id, activity=activity, timestamp=utc, offset=offset, grain=grain, channel=channel, **fields)
+    return Event(
+        event_id, activity=activity, timestamp=utc, offset=offset, grain=grain, channel=channel, **fields
+    )
 
 
 def anonymous(event: Event, *fields: str) -> Event:
@@ -103,9 +125,15 @@ def log(
     coverage: tuple[Interval, ...] | None = YEAR,
     **fields: Any,
 ) -> RecordLayer:
-    """A record layer whose channels can record everything, are closed-world and cover 2024, observed to the end of it."""
+    """A record layer whose channels can record everything, are closed-world and cover 2024, observed to the
+    end of it."""
     channels = tuple(
-        Channel(name=name, activities=tuple((can or {}).get(name, ACTIVITIES)), coverage=coverage, closed_world=name in closed)
+        Channel(
+            name=name,
+            activities=tuple((can or {}).get(name, ACTIVITIES)),
+            coverage=coverage,
+            closed_world=name in closed,
+        )
         for name in names or ("desk",)
     )
     return RecordLayer(channels=channels, **{"end_of_observation": date(2024, 12, 31), **fields})
@@ -154,20 +182,41 @@ PAY_IN_A_DAY = duty("response", "Pay", "P1D")
 @pytest.mark.parametrize(
     "pay, expected",
     [
-        (row("p1", "Pay", "2024-03-01 11:00", location="hall"), ("satisfied", "proven", ("p1",), NEXT_DAY, 23 * 3600.0)),
+        (
+            row("p1", "Pay", "2024-03-01 11:00", location="hall"),
+            ("satisfied", "proven", ("p1",), NEXT_DAY, 23 * 3600.0),
+        ),
         (row("p1", "Pay", "2024-03-01 11:00", location="gate"), ("violated", "absent", (), NEXT_DAY, None)),
         (row("p1", "Pay", "2024-03-01 11:00"), ("indeterminate", "unknown_match", (), NEXT_DAY, None)),
-        (row("p1", None, "2024-03-01 11:00", location="hall"), ("indeterminate", "unknown_match", (), NEXT_DAY, None)),
+        (
+            row("p1", None, "2024-03-01 11:00", location="hall"),
+            ("indeterminate", "unknown_match", (), NEXT_DAY, None),
+        ),
         (row("p1", None, "2024-03-01 11:00", location="gate"), ("violated", "absent", (), NEXT_DAY, None)),
-        (row("p1", "Pay", "2024-03-01 11:00", None, location="hall"), ("indeterminate", "unknown_match", (), NEXT_DAY, None)),
+        (
+            row("p1", "Pay", "2024-03-01 11:00", None, location="hall"),
+            ("indeterminate", "unknown_match", (), NEXT_DAY, None),
+        ),
         (row("p1", "Pay", None, location="hall"), ("indeterminate", "unknown_match", (), NEXT_DAY, None)),
     ],
-    ids=["equal", "other place", "null place", "null activity", "null activity elsewhere", "null channel", "null timestamp"],
+    ids=[
+        "equal",
+        "other place",
+        "null place",
+        "null activity",
+        "null activity elsewhere",
+        "null channel",
+        "null timestamp",
+    ],
 )
-def test_line_01_a_null_in_a_stated_field_is_neither_proof_nor_silence(evaluate: Evaluate, pay: Event, expected: tuple[Any, ...]) -> None:
+def test_line_01_a_null_in_a_stated_field_is_neither_proof_nor_silence(
+    evaluate: Evaluate, pay: Event, expected: tuple[Any, ...]
+) -> None:
     target = Act(activity="Pay", location="hall")
     verdicts = evaluate(rule(duty("response", target, "P1D")), log(), [FINE, pay])
-    assert said([v for v in verdicts if v.instance == "f1"]) == expected  # a row without activity may be a trigger, too (line 6)
+    assert (
+        said([v for v in verdicts if v.instance == "f1"]) == expected
+    )  # a row without activity may be a trigger, too (line 6)
 
 
 # ---- lines 2 and 3: capability and operator
@@ -175,7 +224,10 @@ def test_line_01_a_null_in_a_stated_field_is_neither_proof_nor_silence(evaluate:
 
 def test_line_02_only_channels_that_can_record_the_act_are_asked(evaluate: Evaluate) -> None:
     records = log("desk", "bank", can={"bank": ("Fine",)})
-    events = [FINE, row("p1", "Pay", "2024-03-01 11:00", "bank")]  # a pair first seen later is a finding, not evidence
+    events = [
+        FINE,
+        row("p1", "Pay", "2024-03-01 11:00", "bank"),
+    ]  # a pair first seen later is a finding, not evidence
     structure = rule(PAY_IN_A_DAY, channels=("desk", "bank"), operator="all")
     assert said(evaluate(structure, records, events)) == ("violated", "absent", (), NEXT_DAY, None)
 
@@ -188,7 +240,9 @@ def test_line_02_only_channels_that_can_record_the_act_are_asked(evaluate: Evalu
         ("all", None, ("indeterminate", "uncorroborated", ("p1", "p2"), NEXT_DAY, None)),
     ],
 )
-def test_line_03_any_at_least_all(evaluate: Evaluate, operator: str, k: int | None, expected: tuple[Any, ...]) -> None:
+def test_line_03_any_at_least_all(
+    evaluate: Evaluate, operator: str, k: int | None, expected: tuple[Any, ...]
+) -> None:
     events = [FINE, row("p1", "Pay", "2024-03-01 11:00"), row("p2", "Pay", "2024-03-01 11:00", "bank")]
     structure = rule(PAY_IN_A_DAY, channels=("desk", "bank", "post"), operator=operator, k=k)
     assert said(evaluate(structure, log("desk", "bank", "post"), events)) == expected
@@ -199,7 +253,10 @@ def test_line_03_any_at_least_all(evaluate: Evaluate, operator: str, k: int | No
 
 @pytest.mark.parametrize(
     "second_day, expected",
-    [(2, ("violated", "absent", (), NEXT_DAY, None)), (3, ("indeterminate", "uncovered", (), NEXT_DAY, None))],
+    [
+        (2, ("violated", "absent", (), NEXT_DAY, None)),
+        (3, ("indeterminate", "uncovered", (), NEXT_DAY, None)),
+    ],
 )
 def test_line_04_adjacent_coverage_is_merged_and_a_gap_is_not_silence(
     evaluate: Evaluate, second_day: int, expected: tuple[Any, ...]
@@ -218,16 +275,35 @@ def test_line_04_adjacent_coverage_is_merged_and_a_gap_is_not_silence(
         (date(2024, 3, 1), ("pending", "open", (), NEXT_DAY, None)),
     ],
 )
-def test_line_04_an_interval_is_over_when_its_last_grain_was_observed(evaluate: Evaluate, end: date, expected: tuple[Any, ...]) -> None:
+def test_line_04_an_interval_is_over_when_its_last_grain_was_observed(
+    evaluate: Evaluate, end: date, expected: tuple[Any, ...]
+) -> None:
     assert said(evaluate(rule(PAY_IN_A_DAY), log(end_of_observation=end), [FINE])) == expected
 
 
-def test_line_04_defaults_first_to_last_event_of_the_channel_and_last_instant_of_the_log(evaluate: Evaluate) -> None:
+def test_line_04_defaults_first_to_last_event_of_the_channel_and_last_instant_of_the_log(
+    evaluate: Evaluate,
+) -> None:
     records = log("desk", "bank", coverage=None, end_of_observation=None)
-    seen_by_bank = [FINE, row("x1", "Appeal", "2024-03-02 10:00", "bank")]  # observed to 10:00:59, but desk covers 1 March 10:00 only
-    assert said(evaluate(rule(PAY_IN_A_DAY), records, seen_by_bank)) == ("indeterminate", "uncovered", (), NEXT_DAY, None)
+    seen_by_bank = [
+        FINE,
+        row("x1", "Appeal", "2024-03-02 10:00", "bank"),
+    ]  # observed to 10:00:59, but desk covers 1 March 10:00 only
+    assert said(evaluate(rule(PAY_IN_A_DAY), records, seen_by_bank)) == (
+        "indeterminate",
+        "uncovered",
+        (),
+        NEXT_DAY,
+        None,
+    )
     seen_by_desk = [FINE, row("x1", "Appeal", "2024-03-02 10:00", case_id="c2")]
-    assert said(evaluate(rule(PAY_IN_A_DAY), records, seen_by_desk)) == ("violated", "absent", (), NEXT_DAY, None)
+    assert said(evaluate(rule(PAY_IN_A_DAY), records, seen_by_desk)) == (
+        "violated",
+        "absent",
+        (),
+        NEXT_DAY,
+        None,
+    )
     too_early = [FINE, row("x1", "Appeal", "2024-03-02 09:59", case_id="c2")]
     assert said(evaluate(rule(PAY_IN_A_DAY), records, too_early)) == ("pending", "open", (), NEXT_DAY, None)
 
@@ -240,7 +316,13 @@ def test_line_04_a_declared_day_is_local_to_the_declared_offset(evaluate: Evalua
     end = due("2024-03-02 23:00+05:00")
     assert said(evaluate(rule(late_evening), records, [fine])) == ("violated", "absent", (), end, None)
     elsewhere = log(coverage=first_two_days, offset=7 * 60)  # ends 2 March 17:00 UTC
-    assert said(evaluate(rule(late_evening), elsewhere, [fine])) == ("indeterminate", "uncovered", (), end, None)
+    assert said(evaluate(rule(late_evening), elsewhere, [fine])) == (
+        "indeterminate",
+        "uncovered",
+        (),
+        end,
+        None,
+    )
 
 
 # ---- line 5: proven, refuted, unknown
@@ -259,15 +341,32 @@ def test_line_05_closed_world_refutation_needs_n_minus_k_plus_one(
     evaluate: Evaluate, operator: str, closed: tuple[str, ...], expected: tuple[str, str]
 ) -> None:
     structure = rule(PAY_IN_A_DAY, channels=("desk", "bank"), operator=operator)
-    assert said(evaluate(structure, log("desk", "bank", closed=closed), [FINE])) == (*expected, (), NEXT_DAY, None)
+    assert said(evaluate(structure, log("desk", "bank", closed=closed), [FINE])) == (
+        *expected,
+        (),
+        NEXT_DAY,
+        None,
+    )
 
 
 def test_line_05_counts_are_per_channel_and_rows_of_two_channels_are_split(evaluate: Evaluate) -> None:
     twice = rule(duty("existence", "Pay", "P1D", count=2), channels=("desk", "bank"))
     events = [FINE, row("p1", "Pay", "2024-03-01 11:00"), row("p2", "Pay", "2024-03-01 12:00", "bank")]
-    assert said(evaluate(twice, log("desk", "bank"), events)) == ("indeterminate", "split", ("p1", "p2"), NEXT_DAY, None)
+    assert said(evaluate(twice, log("desk", "bank"), events)) == (
+        "indeterminate",
+        "split",
+        ("p1", "p2"),
+        NEXT_DAY,
+        None,
+    )
     events.append(row("p3", "Pay", "2024-03-01 13:00", "bank"))
-    assert said(evaluate(twice, log("desk", "bank"), events)) == ("satisfied", "proven", ("p1", "p2"), NEXT_DAY, 21 * 3600.0)
+    assert said(evaluate(twice, log("desk", "bank"), events)) == (
+        "satisfied",
+        "proven",
+        ("p1", "p2"),
+        NEXT_DAY,
+        21 * 3600.0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -298,16 +397,34 @@ def test_line_05_corroborated_at_the_coarsest_grain_of_the_channels(evaluate: Ev
     end = due("2024-03-01 10:05")
     events = [FINE, row("p1", "Pay", "2024-03-01 10:04"), row("p2", "Pay", "2024-03-01 10:05:45", "bank")]
     # at minutes: 10:04 and 10:05 are 60 s apart and both within 10:05
-    assert said(evaluate(structure, log("desk", "bank"), events)) == ("satisfied", "proven", ("p1", "p2"), end, 0.0)
+    assert said(evaluate(structure, log("desk", "bank"), events)) == (
+        "satisfied",
+        "proven",
+        ("p1", "p2"),
+        end,
+        0.0,
+    )
     events[2] = row("p2", "Pay", "2024-03-01 10:06:00", "bank")
-    assert said(evaluate(structure, log("desk", "bank"), events)) == ("indeterminate", "uncorroborated", ("p1",), end, None)
+    assert said(evaluate(structure, log("desk", "bank"), events)) == (
+        "indeterminate",
+        "uncorroborated",
+        ("p1",),
+        end,
+        None,
+    )
 
 
 def test_line_05_corroborated_by_days_where_one_channel_has_dates_only(evaluate: Evaluate) -> None:
     structure = rule(duty("response", "Pay", "P5D"), channels=("desk", "bank"), operator="all")
-    events = [row("f1", "Fine", "2024-03-01"), row("p1", "Pay", "2024-03-03"), row("p2", "Pay", "2024-03-04 23:00:00", "bank")]
+    events = [
+        row("f1", "Fine", "2024-03-01"),
+        row("p1", "Pay", "2024-03-03"),
+        row("p2", "Pay", "2024-03-04 23:00:00", "bank"),
+    ]
     expected = ("satisfied", "proven", ("p1", "p2"), due("2024-03-06"), 2 * DAY)
-    assert said(evaluate(structure, log("desk", "bank"), events)) == expected  # 3 and 4 March: one day apart, the default
+    assert (
+        said(evaluate(structure, log("desk", "bank"), events)) == expected
+    )  # 3 and 4 March: one day apart, the default
     events[2] = row("p2", "Pay", "2024-03-05 00:00:00", "bank")
     assert said(evaluate(structure, log("desk", "bank"), events))[:2] == ("indeterminate", "split")
 
@@ -335,7 +452,9 @@ def test_line_06_an_unknown_trigger_or_scope_decides_nothing(evaluate: Evaluate,
     structure = rule(PAY_IN_A_DAY, duty("absence", "Appeal", "P1D"), scope=Scope(locations=("hall",)))
     rows = evaluate(structure, log(), [trigger, row("p1", "Pay", "2024-03-01 11:00", location="hall")])
     rows = [r for r in rows if r.instance == "f1"]
-    assert rows == [InstanceVerdict("c1", "f1", i, "indeterminate", "scope", (), "ann", None, None) for i in (0, 1)]
+    assert rows == [
+        InstanceVerdict("c1", "f1", i, "indeterminate", "scope", (), "ann", None, None) for i in (0, 1)
+    ]
 
 
 def test_line_07_once_first_is_per_case_and_bearer_among_definite_rows(evaluate: Evaluate) -> None:
@@ -348,7 +467,13 @@ def test_line_07_once_first_is_per_case_and_bearer_among_definite_rows(evaluate:
         row("f6", "Fine", None),  # opened by an unknown match: kept
         row("f7", "Fine", "2024-03-01 11:00", case_id="c2"),
     ]
-    assert [v.instance for v in evaluate(rule(PAY_IN_A_DAY, once="first"), log(), events)] == ["f1", "f2", "f4", "f6", "f7"]
+    assert [v.instance for v in evaluate(rule(PAY_IN_A_DAY, once="first"), log(), events)] == [
+        "f1",
+        "f2",
+        "f4",
+        "f6",
+        "f7",
+    ]
     per_case = evaluate(rule(PAY_IN_A_DAY, once="first", office="clerk"), log(), events)
     assert [v.instance for v in per_case] == ["f4", "f6", "f7"]
     assert len(evaluate(rule(PAY_IN_A_DAY), log(), events)) == 7
@@ -375,9 +500,15 @@ def test_line_07_the_row_that_starts_the_case_may_itself_be_the_target(evaluate:
 
 @pytest.mark.parametrize(
     "role, expected",
-    [("clerk", ("satisfied", "proven")), ("guard", ("violated", "absent")), (None, ("indeterminate", "unknown_match"))],
+    [
+        ("clerk", ("satisfied", "proven")),
+        ("guard", ("violated", "absent")),
+        (None, ("indeterminate", "unknown_match")),
+    ],
 )
-def test_line_08_a_duty_of_the_office_asks_for_its_role(evaluate: Evaluate, role: str | None, expected: tuple[str, str]) -> None:
+def test_line_08_a_duty_of_the_office_asks_for_its_role(
+    evaluate: Evaluate, role: str | None, expected: tuple[str, str]
+) -> None:
     structure = rule(PAY_IN_A_DAY, office="clerk", scope=Scope(roles=("clerk",)))
     fine = FINE._replace(role="guard")  # scope.roles does not filter the trigger row of an office
     (verdict,) = evaluate(structure, log(), [fine, row("p1", "Pay", "2024-03-01 11:00")._replace(role=role)])
@@ -385,7 +516,9 @@ def test_line_08_a_duty_of_the_office_asks_for_its_role(evaluate: Evaluate, role
 
 
 @pytest.mark.parametrize("role, rows", [("clerk", 1), ("guard", 0)])
-def test_line_08_scope_roles_filter_the_trigger_row_of_an_individual(evaluate: Evaluate, role: str, rows: int) -> None:
+def test_line_08_scope_roles_filter_the_trigger_row_of_an_individual(
+    evaluate: Evaluate, role: str, rows: int
+) -> None:
     structure = rule(PAY_IN_A_DAY, scope=Scope(roles=("clerk",)))
     assert [v.bearer for v in evaluate(structure, log(), [FINE._replace(role=role)])] == ["ann"] * rows
 
@@ -400,7 +533,9 @@ def test_line_09_without_deadline_the_window_ends_the_interval(evaluate: Evaluat
     assert said(evaluate(structure, log(case_end=("Close",)), events)) == expected
 
 
-def test_line_09_without_window_the_earliest_closing_row_ends_it_and_lends_its_grain(evaluate: Evaluate) -> None:
+def test_line_09_without_window_the_earliest_closing_row_ends_it_and_lends_its_grain(
+    evaluate: Evaluate,
+) -> None:
     records = log("desk", "bank", case_end=("Close",))
     structure = rule(duty("existence", "Pay"))
     events = [
@@ -432,7 +567,10 @@ def test_line_09_a_case_without_closure_stays_pending(evaluate: Evaluate) -> Non
     assert open_case == [("pending", "open", (), None, None), ("pending", "unseen", (), None, None)]
     both = [FINE, row("p1", "Pay", "2024-03-02 10:00"), row("a1", "Appeal", "2024-03-02 10:00")]
     done = [v[3:6] + v[7:9] for v in evaluate(structure, records, both)]
-    assert done == [("satisfied", "proven", ("p1",), None, None), ("violated", "seen_forbidden", ("a1",), None, None)]
+    assert done == [
+        ("satisfied", "proven", ("p1",), None, None),
+        ("violated", "seen_forbidden", ("a1",), None, None),
+    ]
 
 
 def test_line_09_closure_never_shortens_a_stated_deadline(evaluate: Evaluate) -> None:
@@ -447,7 +585,9 @@ def test_line_09_closure_never_shortens_a_stated_deadline(evaluate: Evaluate) ->
 AFTER_APPEAL = duty("response", "Pay", "P5D", after=After(act="Appeal", channel="desk"))
 
 
-def test_line_10_the_second_activation_starts_the_clock_and_due_may_pass_the_window(evaluate: Evaluate) -> None:
+def test_line_10_the_second_activation_starts_the_clock_and_due_may_pass_the_window(
+    evaluate: Evaluate,
+) -> None:
     events = [
         FINE,
         row("p0", "Pay", "2024-03-02 10:00"),  # before the appeal: not in (activation, due]
@@ -470,9 +610,19 @@ def test_line_10_the_second_activation_starts_the_clock_and_due_may_pass_the_win
         ([row("a1", "Appeal", "2024-03-02 10:00", None)], ("indeterminate", "after_unknown")),
         ([row("a1", None, "2024-03-02 10:00")], ("indeterminate", "after_unknown")),
     ],
-    ids=["none", "after the window", "before t0", "other channel", "no timestamp", "no channel", "no activity"],
+    ids=[
+        "none",
+        "after the window",
+        "before t0",
+        "other channel",
+        "no timestamp",
+        "no channel",
+        "no activity",
+    ],
 )
-def test_line_10_no_second_activation(evaluate: Evaluate, appeals: list[Event], expected: tuple[str, str]) -> None:
+def test_line_10_no_second_activation(
+    evaluate: Evaluate, appeals: list[Event], expected: tuple[str, str]
+) -> None:
     structure = rule(AFTER_APPEAL, window="P10D")
     verdicts = evaluate(structure, log("desk", "bank"), [FINE, *appeals])
     assert said([v for v in verdicts if v.instance == "f1"]) == (*expected, (), None, None)
@@ -487,7 +637,13 @@ def test_line_10_the_second_activation_is_correlated_with_the_trigger_row(evalua
     assert said(evaluate(structure, log(), [FINE, anonymous(appeal)])) == unknown
     assert said(evaluate(structure, log(), [anonymous(FINE), appeal])) == unknown
     events = [FINE, appeal._replace(resource="ann"), row("p1", "Pay", "2024-03-03 10:00", resource="bob")]
-    assert said(evaluate(structure, log(), events)) == ("violated", "absent", (), due("2024-03-07 10:00"), None)
+    assert said(evaluate(structure, log(), events)) == (
+        "violated",
+        "absent",
+        (),
+        due("2024-03-07 10:00"),
+        None,
+    )
 
 
 # ---- lines 11 and 12: polarity and force
@@ -539,7 +695,10 @@ def test_line_13_a_negative_of_the_trigger_is_about_the_same_resource(
 def test_line_13_positives_and_offices_default_to_the_case(evaluate: Evaluate) -> None:
     pay = row("p1", "Pay", "2024-03-01 11:00", resource="bob", role="clerk")
     assert said(evaluate(rule(PAY_IN_A_DAY), log(), [FINE, pay]))[0] == "satisfied"
-    assert said(evaluate(rule(duty("not_response", "Pay", "P1D"), office="clerk"), log(), [FINE, pay]))[0] == "violated"
+    assert (
+        said(evaluate(rule(duty("not_response", "Pay", "P1D"), office="clerk"), log(), [FINE, pay]))[0]
+        == "violated"
+    )
     elsewhere = pay._replace(case_id="c2")  # always inside one case
     assert said(evaluate(rule(PAY_IN_A_DAY), log(), [FINE, elsewhere]))[:2] == ("violated", "absent")
 
@@ -547,11 +706,23 @@ def test_line_13_positives_and_offices_default_to_the_case(evaluate: Evaluate) -
 def test_line_13_without_the_activations_key_the_act_is_unknown(evaluate: Evaluate) -> None:
     same_object = duty("response", "Pay", "P1D", correlate="same_object")
     pay = row("p1", "Pay", "2024-03-01 11:00", object="fine 7")
-    assert said(evaluate(rule(same_object), log(), [FINE, pay])) == ("indeterminate", "unknown_key", (), NEXT_DAY, None)
+    assert said(evaluate(rule(same_object), log(), [FINE, pay])) == (
+        "indeterminate",
+        "unknown_key",
+        (),
+        NEXT_DAY,
+        None,
+    )
     early = log(end_of_observation=date(2024, 3, 1))
     assert said(evaluate(rule(same_object), early, [FINE, pay])) == ("pending", "open", (), NEXT_DAY, None)
     fine = FINE._replace(object="fine 7")
-    assert said(evaluate(rule(same_object), log(), [fine, pay])) == ("satisfied", "proven", ("p1",), NEXT_DAY, 23 * 3600.0)
+    assert said(evaluate(rule(same_object), log(), [fine, pay])) == (
+        "satisfied",
+        "proven",
+        ("p1",),
+        NEXT_DAY,
+        23 * 3600.0,
+    )
 
 
 # ---- line 14: intervals
@@ -565,7 +736,9 @@ def test_line_13_without_the_activations_key_the_act_is_unknown(evaluate: Evalua
         ("2024-02-01", ("satisfied", "proven", ("p1",), due("2024-02-29"), 28 * DAY)),
     ],
 )
-def test_line_14_a_month_from_31_january_ends_on_the_last_of_february(evaluate: Evaluate, paid: str, expected: tuple[Any, ...]) -> None:
+def test_line_14_a_month_from_31_january_ends_on_the_last_of_february(
+    evaluate: Evaluate, paid: str, expected: tuple[Any, ...]
+) -> None:
     events = [row("f1", "Fine", "2024-01-31"), row("p1", "Pay", paid)]
     assert said(evaluate(rule(duty("response", "Pay", "P1M")), log(), events)) == expected
 
@@ -576,11 +749,18 @@ def test_line_14_months_before_days_and_back_likewise(evaluate: Evaluate) -> Non
     back, forth = evaluate(structure, log(), events)
     # 31 March − 1 month = 29 February, − 1 day = 28 February; 31 March + 1 month = 30 April, + 2 days = 2 May
     assert (back.verdict, back.witnesses, back.due) == ("satisfied", ("p1",), due("2024-03-31"))
-    assert (forth.verdict, forth.witnesses, forth.due, forth.slack_seconds) == ("satisfied", ("p2",), due("2024-05-02"), 0.0)
+    assert (forth.verdict, forth.witnesses, forth.due, forth.slack_seconds) == (
+        "satisfied",
+        ("p2",),
+        due("2024-05-02"),
+        0.0,
+    )
 
 
 @pytest.mark.parametrize("template, positive", [("responded_existence", True), ("not_coexistence", False)])
-def test_line_14_two_sided_templates_look_both_ways(evaluate: Evaluate, template: str, positive: bool) -> None:
+def test_line_14_two_sided_templates_look_both_ways(
+    evaluate: Evaluate, template: str, positive: bool
+) -> None:
     structure = rule(duty(template, "Pay", "P5D"))
     fine = row("f1", "Fine", "2024-03-10 10:00")
     end = due("2024-03-15 10:00")
@@ -622,7 +802,9 @@ def test_line_14_two_sided_without_deadline_runs_from_case_start_to_closure(eval
         ("2024-03-01 11:00", date(2024, 3, 1), ("satisfied", "proven", ("p1",), NEXT_DAY, 23 * 3600.0)),
     ],
 )
-def test_line_15_response(evaluate: Evaluate, paid: str | None, observed: date, expected: tuple[Any, ...]) -> None:
+def test_line_15_response(
+    evaluate: Evaluate, paid: str | None, observed: date, expected: tuple[Any, ...]
+) -> None:
     events = [FINE] + ([row("p1", "Pay", paid)] if paid else [])
     assert said(evaluate(rule(PAY_IN_A_DAY), log(end_of_observation=observed), events)) == expected
 
@@ -648,8 +830,12 @@ TEN_DAYS = due("2024-03-11 10:00")
     ],
     ids=["two", "three", "one", "one and late", "none", "two and an undated"],
 )
-def test_line_15_exactly_two(evaluate: Evaluate, days: tuple[int | None, ...], expected: tuple[Any, ...]) -> None:
-    paid = [row(f"p{i}", "Pay", f"2024-03-{day:02} 10:00" if day else None) for i, day in enumerate(days, start=1)]
+def test_line_15_exactly_two(
+    evaluate: Evaluate, days: tuple[int | None, ...], expected: tuple[Any, ...]
+) -> None:
+    paid = [
+        row(f"p{i}", "Pay", f"2024-03-{day:02} 10:00" if day else None) for i, day in enumerate(days, start=1)
+    ]
     assert said(evaluate(rule(duty("exactly", "Pay", "P10D", count=2)), log(), [FINE, *paid])) == expected
 
 
@@ -660,7 +846,13 @@ def test_line_15_exactly_is_decided_early_only_by_too_many(evaluate: Evaluate) -
     assert said(evaluate(structure, early, events)) == ("pending", "open", ("p1",), TEN_DAYS, None)
     events.append(row("p2", "Pay", "2024-03-03 10:00"))
     assert said(evaluate(structure, early, events)) == ("violated", "too_many", ("p1",), TEN_DAYS, None)
-    assert said(evaluate(structure, log(closed=()), events[:2])) == ("indeterminate", "open_world", ("p1",), TEN_DAYS, None)
+    assert said(evaluate(structure, log(closed=()), events[:2])) == (
+        "indeterminate",
+        "open_world",
+        ("p1",),
+        TEN_DAYS,
+        None,
+    )
 
 
 # ---- line 16: left censoring
@@ -679,7 +871,11 @@ def test_line_16_a_look_back_that_begins_before_coverage_is_unknown(evaluate: Ev
     "opened, start, expected",
     [
         ("2024-03-01 09:00", (), ("violated", "not_preceded")),  # first event after the start of coverage
-        ("2024-01-01 00:00", (), ("indeterminate", "uncovered")),  # first event at the start of coverage: may have begun before
+        (
+            "2024-01-01 00:00",
+            (),
+            ("indeterminate", "uncovered"),
+        ),  # first event at the start of coverage: may have begun before
         ("2024-01-01 00:00", ("Open",), ("violated", "not_preceded")),
         ("2023-12-31 23:59", ("Open",), ("indeterminate", "uncovered")),  # known, but outside coverage
     ],
@@ -689,7 +885,12 @@ def test_line_16_a_look_back_without_deadline_needs_a_known_case_start(
 ) -> None:
     events = [row("o1", "Open", opened), row("f1", "Fine", "2024-03-10 10:00")]
     structure = rule(duty("precedence", "Review"))
-    assert said(evaluate(structure, log(case_start=start), events)) == (*expected, (), due("2024-03-10 10:00"), None)
+    assert said(evaluate(structure, log(case_start=start), events)) == (
+        *expected,
+        (),
+        due("2024-03-10 10:00"),
+        None,
+    )
 
 
 # ---- line 17: negative templates
@@ -698,11 +899,36 @@ def test_line_16_a_look_back_without_deadline_needs_a_known_case_start(
 @pytest.mark.parametrize(
     "constraint, paid, observed, expected",
     [
-        (duty("not_response", "Pay", "P1D"), True, date(2024, 3, 1), ("violated", "seen_forbidden", ("p1",), NEXT_DAY, None)),
-        (duty("not_response", "Pay", "P1D"), False, date(2024, 3, 1), ("pending", "unseen", (), NEXT_DAY, None)),
-        (duty("absence", "Pay", "P1D", count=2), True, date(2024, 3, 1), ("pending", "seen", ("p1",), NEXT_DAY, None)),
-        (duty("absence", "Pay", "P1D", count=2), True, date(2024, 3, 2), ("satisfied", "refuted", ("p1",), NEXT_DAY, None)),
-        (duty("not_response", "Pay", "P1D"), False, date(2024, 3, 2), ("satisfied", "refuted", (), NEXT_DAY, None)),
+        (
+            duty("not_response", "Pay", "P1D"),
+            True,
+            date(2024, 3, 1),
+            ("violated", "seen_forbidden", ("p1",), NEXT_DAY, None),
+        ),
+        (
+            duty("not_response", "Pay", "P1D"),
+            False,
+            date(2024, 3, 1),
+            ("pending", "unseen", (), NEXT_DAY, None),
+        ),
+        (
+            duty("absence", "Pay", "P1D", count=2),
+            True,
+            date(2024, 3, 1),
+            ("pending", "seen", ("p1",), NEXT_DAY, None),
+        ),
+        (
+            duty("absence", "Pay", "P1D", count=2),
+            True,
+            date(2024, 3, 2),
+            ("satisfied", "refuted", ("p1",), NEXT_DAY, None),
+        ),
+        (
+            duty("not_response", "Pay", "P1D"),
+            False,
+            date(2024, 3, 2),
+            ("satisfied", "refuted", (), NEXT_DAY, None),
+        ),
     ],
 )
 def test_line_17_negatives_proven_then_open_then_refuted(
@@ -714,7 +940,13 @@ def test_line_17_negatives_proven_then_open_then_refuted(
 
 def test_line_17_silence_satisfies_a_negative_only_under_closed_world(evaluate: Evaluate) -> None:
     structure = rule(duty("not_response", "Pay", "P1D"))
-    assert said(evaluate(structure, log(closed=()), [FINE])) == ("indeterminate", "open_world", (), NEXT_DAY, None)
+    assert said(evaluate(structure, log(closed=()), [FINE])) == (
+        "indeterminate",
+        "open_world",
+        (),
+        NEXT_DAY,
+        None,
+    )
 
 
 def test_line_17_not_precedence_is_never_pending(evaluate: Evaluate) -> None:
@@ -742,7 +974,9 @@ UNLESS_WAIVED = duty("response", "Pay", "P1D", unless="Waive")
         ("2024-03-02 10:01", ("violated", "late", ("p1",), NEXT_DAY, -2 * DAY)),
     ],
 )
-def test_line_18_an_exception_before_the_due_excuses_a_positive(evaluate: Evaluate, waived: str, expected: tuple[Any, ...]) -> None:
+def test_line_18_an_exception_before_the_due_excuses_a_positive(
+    evaluate: Evaluate, waived: str, expected: tuple[Any, ...]
+) -> None:
     events = [FINE, row("w1", "Waive", waived), row("p1", "Pay", "2024-03-04 10:00")]
     assert said(evaluate(rule(UNLESS_WAIVED), log(), events)) == expected
 
@@ -752,23 +986,49 @@ def test_line_18_an_exception_is_unknown_where_its_channel_does_not_speak(evalua
     can = {"bank": ("Waive",), "desk": ("Fine", "Pay")}
     unknown = ("indeterminate", "exception_unknown", (), NEXT_DAY, None)
     assert said(evaluate(structure, log("desk", "bank", closed=("desk",), can=can), [FINE])) == unknown
-    assert said(evaluate(structure, log("desk", "bank", can=can), [FINE])) == ("violated", "absent", (), NEXT_DAY, None)
+    assert said(evaluate(structure, log("desk", "bank", can=can), [FINE])) == (
+        "violated",
+        "absent",
+        (),
+        NEXT_DAY,
+        None,
+    )
     undated = [FINE, row("w1", "Waive", None, "bank")]
     assert said(evaluate(structure, log("desk", "bank", can=can), undated)) == unknown
 
 
 def test_line_18_without_a_known_case_start_an_exception_cannot_be_ruled_out(evaluate: Evaluate) -> None:
-    whole = log(coverage=(Interval(start=datetime(2024, 3, 1, 10, 0), end=date(2024, 12, 31)),))  # from the case's first row on
-    assert said(evaluate(rule(UNLESS_WAIVED), whole, [FINE])) == ("indeterminate", "exception_unknown", (), NEXT_DAY, None)
+    whole = log(
+        coverage=(Interval(start=datetime(2024, 3, 1, 10, 0), end=date(2024, 12, 31)),)
+    )  # from the case's first row on
+    assert said(evaluate(rule(UNLESS_WAIVED), whole, [FINE])) == (
+        "indeterminate",
+        "exception_unknown",
+        (),
+        NEXT_DAY,
+        None,
+    )
 
 
 def test_line_18_an_exception_has_its_own_k(evaluate: Evaluate) -> None:
     structure = rule(UNLESS_WAIVED, channels=("desk", "bank"), operator="all")
     records = log("desk", "bank", can={"bank": ("Waive",)})  # Pay: n = k = 1; Waive: n = k = 2
     events = [FINE, row("w1", "Waive", "2024-03-01 11:00")]
-    assert said(evaluate(structure, records, events)) == ("indeterminate", "exception_unknown", (), NEXT_DAY, None)
+    assert said(evaluate(structure, records, events)) == (
+        "indeterminate",
+        "exception_unknown",
+        (),
+        NEXT_DAY,
+        None,
+    )
     events.append(row("w2", "Waive", "2024-03-01 11:01", "bank"))
-    assert said(evaluate(structure, records, events)) == ("excused", "exception", ("w1", "w2"), NEXT_DAY, None)
+    assert said(evaluate(structure, records, events)) == (
+        "excused",
+        "exception",
+        ("w1", "w2"),
+        NEXT_DAY,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -779,7 +1039,9 @@ def test_line_18_an_exception_has_its_own_k(evaluate: Evaluate) -> None:
         ("2024-03-01 11:01", ("violated", "seen_forbidden", ("p1",), NEXT_DAY, None)),
     ],
 )
-def test_line_18_an_exception_to_a_negative_comes_before_its_violation(evaluate: Evaluate, waived: str, expected: tuple[Any, ...]) -> None:
+def test_line_18_an_exception_to_a_negative_comes_before_its_violation(
+    evaluate: Evaluate, waived: str, expected: tuple[Any, ...]
+) -> None:
     events = [FINE, row("p1", "Pay", "2024-03-01 11:00"), row("w1", "Waive", waived)]
     assert said(evaluate(rule(duty("not_response", "Pay", "P1D", unless="Waive")), log(), events)) == expected
 
@@ -805,11 +1067,22 @@ def test_line_18_the_exception_of_a_precedence_comes_before_the_activation(evalu
 
 def test_line_19_paid_on_the_day_of_the_fine(evaluate: Evaluate) -> None:
     events = [row("f1", "Fine", "2024-03-01"), row("p1", "Pay", "2024-03-01")]
-    assert said(evaluate(rule(PAY_IN_A_DAY), log(), events)) == ("satisfied", "tie", ("p1",), due("2024-03-02"), DAY)
+    assert said(evaluate(rule(PAY_IN_A_DAY), log(), events)) == (
+        "satisfied",
+        "tie",
+        ("p1",),
+        due("2024-03-02"),
+        DAY,
+    )
 
 
-@pytest.mark.parametrize("template, end", [("not_response", "2024-03-08"), ("precedence", "2024-03-01"), ("not_precedence", "2024-03-01")])
-def test_line_19_on_the_same_day_nobody_knows_which_came_first(evaluate: Evaluate, template: str, end: str) -> None:
+@pytest.mark.parametrize(
+    "template, end",
+    [("not_response", "2024-03-08"), ("precedence", "2024-03-01"), ("not_precedence", "2024-03-01")],
+)
+def test_line_19_on_the_same_day_nobody_knows_which_came_first(
+    evaluate: Evaluate, template: str, end: str
+) -> None:
     events = [row("f1", "Fine", "2024-03-01"), row("p1", "Pay", "2024-03-01")]
     expected = ("indeterminate", "unknown_match", (), due(end), None)
     assert said(evaluate(rule(duty(template, "Pay", "P7D")), log(), events)) == expected
@@ -824,8 +1097,13 @@ def test_line_19_on_the_same_day_nobody_knows_which_came_first(evaluate: Evaluat
         ("2024-03-01", ("satisfied", "tie", ("p1",), due("2024-03-01 10:05"), 0.0)),
     ],
 )
-def test_line_19_a_fine_to_the_minute_compares_at_the_coarser_grain(evaluate: Evaluate, paid: str, expected: tuple[Any, ...]) -> None:
-    assert said(evaluate(rule(duty("response", "Pay", "PT5M")), log(), [FINE, row("p1", "Pay", paid)])) == expected
+def test_line_19_a_fine_to_the_minute_compares_at_the_coarser_grain(
+    evaluate: Evaluate, paid: str, expected: tuple[Any, ...]
+) -> None:
+    assert (
+        said(evaluate(rule(duty("response", "Pay", "PT5M")), log(), [FINE, row("p1", "Pay", paid)]))
+        == expected
+    )
 
 
 def test_line_19_a_bound_finer_than_the_activations_grain_is_truncated(evaluate: Evaluate) -> None:
@@ -838,7 +1116,13 @@ def test_line_19_a_date_against_a_second(evaluate: Evaluate) -> None:
     fine = row("f1", "Fine", "2024-03-01 23:30:00")
     end = due("2024-03-02 23:30:00")
     on_the_last_day = [fine, row("p1", "Pay", "2024-03-02")]
-    assert said(evaluate(rule(PAY_IN_A_DAY), log(), on_the_last_day)) == ("satisfied", "proven", ("p1",), end, 0.0)
+    assert said(evaluate(rule(PAY_IN_A_DAY), log(), on_the_last_day)) == (
+        "satisfied",
+        "proven",
+        ("p1",),
+        end,
+        0.0,
+    )
     a_day_late = [fine, row("p1", "Pay", "2024-03-03")]
     assert said(evaluate(rule(PAY_IN_A_DAY), log(), a_day_late)) == ("violated", "late", ("p1",), end, -DAY)
 
@@ -846,10 +1130,24 @@ def test_line_19_a_date_against_a_second(evaluate: Evaluate) -> None:
 def test_line_19_dates_are_local_each_in_its_own_offset(evaluate: Evaluate) -> None:
     fine = row("f1", "Fine", "2024-03-01+01:00")
     end = due("2024-03-02+01:00")
-    pay = row("p1", "Pay", "2024-03-02 00:30:00+02:00")  # 1 March 22:30 UTC, 23:30 at +01:00; its own date is 2 March
-    assert said(evaluate(rule(PAY_IN_A_DAY), log(), [fine, pay])) == ("satisfied", "proven", ("p1",), end, 0.0)
+    pay = row(
+        "p1", "Pay", "2024-03-02 00:30:00+02:00"
+    )  # 1 March 22:30 UTC, 23:30 at +01:00; its own date is 2 March
+    assert said(evaluate(rule(PAY_IN_A_DAY), log(), [fine, pay])) == (
+        "satisfied",
+        "proven",
+        ("p1",),
+        end,
+        0.0,
+    )
     pay = row("p1", "Pay", "2024-03-02 23:30:00-03:00")  # 3 March 02:30 UTC; its own date is 2 March
-    assert said(evaluate(rule(PAY_IN_A_DAY), log(), [fine, pay])) == ("satisfied", "proven", ("p1",), end, 0.0)
+    assert said(evaluate(rule(PAY_IN_A_DAY), log(), [fine, pay])) == (
+        "satisfied",
+        "proven",
+        ("p1",),
+        end,
+        0.0,
+    )
 
 
 def test_line_19_instants_with_offsets_compare_as_instants(evaluate: Evaluate) -> None:
@@ -860,8 +1158,18 @@ def test_line_19_instants_with_offsets_compare_as_instants(evaluate: Evaluate) -
 
 
 def test_line_19_rows_are_ordered_by_the_end_of_their_grain(evaluate: Evaluate) -> None:
-    events = [row("f1", "Fine", "2024-03-01 09:00"), row("p1", "Pay", "2024-03-01 10:00"), row("p2", "Pay", "2024-03-01 10:00:30")]
-    expected = ("satisfied", "proven", ("p2",), due("2024-03-01 11:00"), 3600.0)  # p2 ends 10:00:30, p1 10:00:59
+    events = [
+        row("f1", "Fine", "2024-03-01 09:00"),
+        row("p1", "Pay", "2024-03-01 10:00"),
+        row("p2", "Pay", "2024-03-01 10:00:30"),
+    ]
+    expected = (
+        "satisfied",
+        "proven",
+        ("p2",),
+        due("2024-03-01 11:00"),
+        3600.0,
+    )  # p2 ends 10:00:30, p1 10:00:59
     assert said(evaluate(rule(duty("response", "Pay", "PT2H")), log(), events)) == expected
 
 
@@ -872,7 +1180,9 @@ def test_line_20_slack_is_in_seconds_to_the_nth_row(evaluate: Evaluate) -> None:
     fine = row("f1", "Fine", "2024-03-01 10:00:00")
     events = [fine, row("p1", "Pay", "2024-03-01 10:03:20"), row("p2", "Pay", "2024-03-01 10:04:10")]
     end = due("2024-03-01 10:05:00")
-    once, twice = evaluate(rule(duty("response", "Pay", "PT5M"), duty("existence", "Pay", "PT5M", count=2)), log(), events)
+    once, twice = evaluate(
+        rule(duty("response", "Pay", "PT5M"), duty("existence", "Pay", "PT5M", count=2)), log(), events
+    )
     assert once[3:6] + once[7:9] == ("satisfied", "proven", ("p1",), end, 100.0)
     assert twice[3:6] + twice[7:9] == ("satisfied", "proven", ("p1",), end, 50.0)
 
@@ -906,7 +1216,13 @@ def test_line_20_the_late_row_is_one_row_of_any_channel(evaluate: Evaluate) -> N
         row("p1", "Pay", "2024-03-04 10:00"),
         row("p0", "Pay", "2024-03-06 10:00"),
     ]
-    assert said(evaluate(structure, log("desk", "bank"), events)) == ("violated", "late", ("p1",), NEXT_DAY, -2 * DAY)
+    assert said(evaluate(structure, log("desk", "bank"), events)) == (
+        "violated",
+        "late",
+        ("p1",),
+        NEXT_DAY,
+        -2 * DAY,
+    )
 
 
 # ---- line 21: the unit
@@ -944,23 +1260,40 @@ STEPS = (
     "constraint, events, end",
     [
         (PAY_IN_A_DAY, [FINE], "2024-03-07 10:00"),  # violated at its due, 2 March 10:00
-        (duty("not_response", "Pay", "P1D"), [FINE, row("p1", "Pay", "2024-03-01 11:30:00")], "2024-03-06 11:30:00"),
+        (
+            duty("not_response", "Pay", "P1D"),
+            [FINE, row("p1", "Pay", "2024-03-01 11:30:00")],
+            "2024-03-06 11:30:00",
+        ),
         (
             duty("exactly", "Pay", "P9D"),
             [FINE, row("p1", "Pay", "2024-03-02 10:00"), row("p2", "Pay", "2024-03-02 12:00")],
             "2024-03-07 12:00",
         ),
-        (duty("not_coexistence", "Pay", "P2D"), [FINE, row("p1", "Pay", "2024-02-29 12:00")], "2024-03-06 10:00"),
+        (
+            duty("not_coexistence", "Pay", "P2D"),
+            [FINE, row("p1", "Pay", "2024-02-29 12:00")],
+            "2024-03-06 10:00",
+        ),
         (duty("precedence", "Appeal", "P2D"), [FINE], "2024-03-06 10:00"),
     ],
     ids=["due", "completion", "too many", "two-sided", "precedence"],
 )
 def test_line_23_the_procedure_starts_where_the_violation_happens(
-    evaluate: Evaluate, evaluate_procedure: EvaluateProcedure, constraint: Constraint, events: list[Event], end: str
+    evaluate: Evaluate,
+    evaluate_procedure: EvaluateProcedure,
+    constraint: Constraint,
+    events: list[Event],
+    end: str,
 ) -> None:
     structure = rule(constraint, steps=STEPS, response_time="P5D")
     last_moment = row("r1", "Review", end, role="officer", resource="eve")
-    rows = [*events, row("r0", "Review", "2024-02-29 10:00", role="officer"), last_moment, row("d1", "Decide", end, role="clerk")]
+    rows = [
+        *events,
+        row("r0", "Review", "2024-02-29 10:00", role="officer"),
+        last_moment,
+        row("d1", "Decide", end, role="clerk"),
+    ]
     norm = evaluate(structure, log(), rows)
     assert [v.verdict for v in norm] == ["violated"]
     assert evaluate_procedure(structure, log(), rows, norm) == [
@@ -969,19 +1302,25 @@ def test_line_23_the_procedure_starts_where_the_violation_happens(
     ]
 
 
-def test_line_23_only_violations_start_a_procedure(evaluate: Evaluate, evaluate_procedure: EvaluateProcedure) -> None:
+def test_line_23_only_violations_start_a_procedure(
+    evaluate: Evaluate, evaluate_procedure: EvaluateProcedure
+) -> None:
     structure = rule(PAY_IN_A_DAY, duty("absence", "Appeal", "P1D"), steps=STEPS, response_time="P5D")
     norm = evaluate(structure, log(), [FINE, row("p1", "Pay", "2024-03-01 11:00")])
     assert [v.verdict for v in norm] == ["satisfied", "satisfied"]
     assert evaluate_procedure(structure, log(), [FINE, row("p1", "Pay", "2024-03-01 11:00")], norm) == []
 
 
-def test_line_23_any_channel_that_can_record_a_step_may_show_it(evaluate: Evaluate, evaluate_procedure: EvaluateProcedure) -> None:
+def test_line_23_any_channel_that_can_record_a_step_may_show_it(
+    evaluate: Evaluate, evaluate_procedure: EvaluateProcedure
+) -> None:
     structure = rule(PAY_IN_A_DAY, steps=STEPS[:1], response_time="P5D")
     records = log("desk", "bank", "post", closed=("desk",), can={"post": ("Pay",)})
     norm = evaluate(structure, records, [FINE])
     unanswered = evaluate_procedure(structure, records, [FINE], norm)
-    assert [(v.verdict, v.reason) for v in unanswered] == [("indeterminate", "open_world")]  # desk is silent, bank may know more
+    assert [(v.verdict, v.reason) for v in unanswered] == [
+        ("indeterminate", "open_world")
+    ]  # desk is silent, bank may know more
     rows = [FINE, row("r1", "Review", "2024-03-03 10:00", "bank", role="officer")]
     answered = evaluate_procedure(structure, records, rows, norm)
     assert [(v.verdict, v.witnesses, v.slack_seconds) for v in answered] == [("satisfied", ("r1",), 4 * DAY)]

@@ -1,6 +1,8 @@
-"""Settings of the kernels through the one call: they reach what they set, and what will not do is refused in one line.
+"""Settings of the kernels through the one call: they reach what they set, and what will not do is refused in
+one line.
 
-Frequencies of moves: FAILURE_RATE is the chance that right choices would have failed the two tests here; the seed is fixed.
+Frequencies of moves: FAILURE_RATE is the chance that right choices would have failed the two tests here; the
+seed is fixed.
 """
 
 from __future__ import annotations
@@ -82,8 +84,12 @@ def test_replicas_their_temperatures_and_their_moves():
 
 
 def test_particles_their_stages_and_their_moves():
-    """With swaps alone particles are copied and stay among their starts; more effective particles take more stages."""
-    found, careful = (run(kernel="smc", chains=256, steps=2, target_ess=share, move_probabilities=STAY) for share in (0.5, 0.95))
+    """With swaps alone particles are copied and stay among their starts; more effective particles take more
+    stages."""
+    found, careful = (
+        run(kernel="smc", chains=256, steps=2, target_ess=share, move_probabilities=STAY)
+        for share in (0.5, 0.95)
+    )
     assert {tuple(a) for a in found.positions[:, 0].tolist()} <= {tuple(a) for a in found.starts.tolist()}
     stages = [(chains.energy_evaluations // 256 - 2) // 5 for chains in (found, careful)]
     assert stages[1] > stages[0] > 1
@@ -102,12 +108,21 @@ def test_gibbs_draws_pairs_as_often_as_asked():
 
 def test_the_balancing_function_is_the_one_asked_for():
     barker, root = (run(kernel="informed", balancing=name) for name in ("barker", "sqrt"))
-    assert barker.accepted.mean() > root.accepted.mean(), "the root leans most on the best neighbours and is refused most"
+    assert barker.accepted.mean() > root.accepted.mean(), (
+        "the root leans most on the best neighbours and is refused most"
+    )
 
 
 def test_the_solver_stops_when_its_seconds_are_over():
     large = coupled_rules(3, 8, seed=1)
-    request: dict[str, Any] = {"chains": 1, "steps": 1, "temperature": 0.08, "seed": 0, "kernel": "cpsat", "workers": 1}
+    request: dict[str, Any] = {
+        "chains": 1,
+        "steps": 1,
+        "temperature": 0.08,
+        "seed": 0,
+        "kernel": "cpsat",
+        "workers": 1,
+    }
     short, longer = (run_chains(large, **request, seconds=seconds) for seconds in (1e-6, 60.0))
     assert short.bound is not None
     assert longer.bound == pytest.approx(float(longer.score[0, 0]), abs=1e-3), "proved"
@@ -134,7 +149,9 @@ BAD: dict[str, list[Any]] = {
 TAKERS = {name: kernel.settings for name, kernel in KERNELS.items()}
 
 
-@pytest.mark.parametrize("kernel, name", [(kernel, name) for kernel, names in TAKERS.items() for name in names])
+@pytest.mark.parametrize(
+    "kernel, name", [(kernel, name) for kernel, names in TAKERS.items() for name in names]
+)
 def test_values_that_will_not_do_are_refused_in_one_line(kernel: str, name: str):
     for value in BAD[name]:
         for call in (
@@ -169,15 +186,33 @@ def test_every_setting_is_tested_here():
     assert [*BALANCING] == ["sqrt", "barker", "min"]
 
 
-def test_a_command_reaches_the_settings_and_its_file_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_command_reaches_the_settings_and_its_file_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     out = tmp_path / "x.nc"
     request = ["sample", str(small.write(tmp_path)), "--chains", "8", "--steps", "4", "--out", str(out)]
-    assert cli.run([*request, "--kernel", "tempering", "--setting", "replicas=3", "--setting", "move_probabilities=0.4,0.2,0.2,0.2"]) == 0
+    assert (
+        cli.run(
+            [
+                *request,
+                "--kernel",
+                "tempering",
+                "--setting",
+                "replicas=3",
+                "--setting",
+                "move_probabilities=0.4,0.2,0.2,0.2",
+            ]
+        )
+        == 0
+    )
     tree = load(out)
     assert json.loads(tree.attrs["settings"]) == {"replicas": 3, "move_probabilities": [0.4, 0.2, 0.2, 0.2]}
     assert tree["constant_data"]["temperature_ladder"].size == 3
     capsys.readouterr()
-    for wrong, line in {"replicas": "is no setting; write NAME=VALUE", "balancing=sqrt": "tempering has no setting 'balancing'"}.items():
+    for wrong, line in {
+        "replicas": "is no setting; write NAME=VALUE",
+        "balancing=sqrt": "tempering has no setting 'balancing'",
+    }.items():
         assert cli.run([*request, "--kernel", "tempering", "--setting", wrong]) == 2
         assert line in capsys.readouterr().err.replace("\n", " ")
     assert read_settings(["balancing=sqrt", "hottest=1.5"]) == {"balancing": "sqrt", "hottest": 1.5}

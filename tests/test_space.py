@@ -67,7 +67,9 @@ def test_faces_of_the_density_agree():
         assert energy(compiled, a) == -score(compiled, a)
         assert bool(feasible(compiled, a)) == (not spaces.raised(tables, tuple(a)))
         expected = spaces.log_prior(tables, tuple(a)) + float(score(compiled, a)) / SEARCH_TEMPERATURE
-        assert float(logdensity(compiled, a, SEARCH_TEMPERATURE)) == pytest.approx(expected, abs=EXACT / SEARCH_TEMPERATURE)
+        assert float(logdensity(compiled, a, SEARCH_TEMPERATURE)) == pytest.approx(
+            expected, abs=EXACT / SEARCH_TEMPERATURE
+        )
         state = init(a, compiled, SEARCH_TEMPERATURE)
         assert float(state.logdensity) == float(logdensity(compiled, a, SEARCH_TEMPERATURE))
 
@@ -97,7 +99,10 @@ def test_padding_changes_no_step(seed: int):
     assert large.pairwise.shape == (9, 20, 20)
     some = spaces.some_positions(tables, 500)
     words = jax.random.bits(jax.random.key(seed), (WORDS, len(some)), jnp.uint32)
-    steps = [step_all(words, start_all(some, chosen, SEARCH_TEMPERATURE), chosen, SEARCH_TEMPERATURE) for chosen in (small, large)]
+    steps = [
+        step_all(words, start_all(some, chosen, SEARCH_TEMPERATURE), chosen, SEARCH_TEMPERATURE)
+        for chosen in (small, large)
+    ]
     jax.tree.map(np.testing.assert_array_equal, *steps)
     assert (np.asarray(steps[0][1].proposal.position) < small.sizes).all()
 
@@ -128,7 +133,12 @@ def test_no_silent_promotion_of_types_or_ranks():
 
 
 def test_a_single_option_never_moves():
-    tables = contract(build_space(candidates=[[0], [0]], unary=[[[0.25]], [[0.5]]], swaps={1: [0]}, joints={(0, 1): [[1.0]]}), np.ones(1))
+    tables = contract(
+        build_space(
+            candidates=[[0], [0]], unary=[[[0.25]], [[0.5]]], swaps={1: [0]}, joints={(0, 1): [[1.0]]}
+        ),
+        np.ones(1),
+    )
     start = start_all(np.zeros((64, 2), np.int32), tables, SEARCH_TEMPERATURE)
     words = jax.random.bits(jax.random.key(0), (WORDS, 64), jnp.uint32)
     state, info = step_all(words, start, tables, SEARCH_TEMPERATURE)
@@ -162,13 +172,22 @@ NAN, HIGH = np.full((3, 1), np.nan), np.full((2, 3, 1), 1.5)
         ({"unary": [np.zeros((2, 1)), NAN]}, r"unary\[1\]: nan at \(0, 0\)"),
         ({"unary": [np.zeros((2, 1)), np.zeros((3, 2))]}, r"unary\[1\]: shape \(3, 2\), expected \(3, 1\)"),
         ({"unary": [np.zeros(2), np.zeros((3, 1))]}, r"unary\[0\]: shape \(2,\), expected \(2, features\)"),
-        ({"unary": [[[0.0], [0.0, 0.0]], np.zeros((3, 1))]}, r"unary\[0\]: .*; give one number for each entry"),
+        (
+            {"unary": [[[0.0], [0.0, 0.0]], np.zeros((3, 1))]},
+            r"unary\[0\]: .*; give one number for each entry",
+        ),
         ({"unary": [np.zeros((2, 1))]}, r"candidates: 2 variable\(s\), but unary has 1; give both"),
         ({"pairwise": {(0, 1): np.full((2, 3, 1), np.inf)}}, r"pairwise\[0, 1\]: inf"),
         ({"pairwise": {(0, 1): np.zeros((3, 2, 1))}}, r"pairwise\[0, 1\]: shape"),
-        ({"pairwise": {(1, 0): np.zeros((3, 2, 1))}}, r"pair \(1, 0\): there are 2 variables; name two of them, the smaller first"),
+        (
+            {"pairwise": {(1, 0): np.zeros((3, 2, 1))}},
+            r"pair \(1, 0\): there are 2 variables; name two of them, the smaller first",
+        ),
         ({"pairwise": {(0, 2): np.zeros((2, 2, 1))}}, r"pair \(0, 2\): there are 2 variables"),
-        ({"pairwise": {(0, 1): HIGH}}, r"feature 0: the tables add up to between 1.5 and 1.5, outside \[0, 1\]"),
+        (
+            {"pairwise": {(0, 1): HIGH}},
+            r"feature 0: the tables add up to between 1.5 and 1.5, outside \[0, 1\]",
+        ),
         ({"unary": [np.full((2, 1), -0.1), np.zeros((3, 1))]}, r"feature 0: .* outside"),
         ({"unary_flags": {0: np.zeros(3, bool)}}, r"unary_flags\[0\]: shape"),
         ({"unary_flags": {0: np.zeros(2)}}, r"unary_flags\[0\]: .* of float64, expected \(2,\) of bool"),

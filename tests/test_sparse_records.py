@@ -1,4 +1,5 @@
-"""Records that lack roles, channels or people, or whose times stand in a named zone: what is missing is left out, the rest works."""
+"""Records that lack roles, channels or people, or whose times stand in a named zone: what is missing is left
+out, the rest works."""
 
 from __future__ import annotations
 
@@ -15,7 +16,12 @@ from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.context.zone import clock_of, offsets, span
 from gnrs_ppl.errors import InputError
 
-ACTS = (("ReceiveOrder", "ann", "clerk"), ("CheckStock", "ben", "clerk"), ("ShipOrder", "cas", "packer"), ("SendInvoice", "dan", "clerk"))
+ACTS = (
+    ("ReceiveOrder", "ann", "clerk"),
+    ("CheckStock", "ben", "clerk"),
+    ("ShipOrder", "cas", "packer"),
+    ("SendInvoice", "dan", "clerk"),
+)
 CONTEXT = """\
 goal:
   id: ship
@@ -35,7 +41,9 @@ LATE = 6
 """Of forty cases, those whose order is shipped after seven hours."""
 
 
-def write(folder: Path, columns: tuple[str, ...], roles: str, records: str, person: str | None = None) -> Path:
+def write(
+    folder: Path, columns: tuple[str, ...], roles: str, records: str, person: str | None = None
+) -> Path:
     """A context and its log of forty cases with only these columns beside case, activity and time."""
     lines = [",".join(("case_id", "activity", "timestamp", *columns))]
     for case in range(40):
@@ -60,9 +68,13 @@ SPARSE = {
 
 
 @pytest.mark.parametrize("lacking", SPARSE)
-def test_what_is_missing_is_left_out_of_the_rule(lacking: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_is_left_out_of_the_rule(
+    lacking: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     context = write(tmp_path, *SPARSE[lacking])
-    assert run(["draft", str(context), "--chains", "4", "--out", str(tmp_path / "rule"), "--json"]) == 0, capsys.readouterr().err
+    assert run(["draft", str(context), "--chains", "4", "--out", str(tmp_path / "rule"), "--json"]) == 0, (
+        capsys.readouterr().err
+    )
     rule = json.loads((tmp_path / "rule" / "rule.json").read_text())["rule"]
     capsys.readouterr()
     constraint = rule["norm"]["constraints"][0]
@@ -71,27 +83,37 @@ def test_what_is_missing_is_left_out_of_the_rule(lacking: str, tmp_path: Path, c
         "ShipOrder",
         "PT3H",
     )
-    assert run(["audit", str(context), "--rule", str(tmp_path / "rule" / "rule.json"), "--json"]) == (1 if SPARSE[lacking][2] else 0)
+    assert run(["audit", str(context), "--rule", str(tmp_path / "rule" / "rule.json"), "--json"]) == (
+        1 if SPARSE[lacking][2] else 0
+    )
     counts = json.loads(capsys.readouterr().out)["counts"]
-    undecided = "violated" if SPARSE[lacking][2] else "indeterminate"  # a channel nobody declared does not speak by its silence
+    undecided = (
+        "violated" if SPARSE[lacking][2] else "indeterminate"
+    )  # a channel nobody declared does not speak by its silence
     assert counts["satisfied"] == 40 - LATE
     assert counts[undecided] == LATE
     steps = rule["procedure"]["steps"]
     assert all(step["role"] == "person_in_charge" for step in steps) is not bool(SPARSE[lacking][1])
 
 
-def test_who_acted_is_refused_where_one_person_did_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_acted_is_refused_where_one_person_did_everything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     context = write(tmp_path, *SPARSE["one person"])
     sentence = "Whoever receives an order must not ship it themselves: another person must ship it."
     assert run(["draft", str(context), "--sentence", sentence]) == 3
     assert "names no individuals" in capsys.readouterr().err
 
 
-def test_a_role_that_is_declared_and_never_recorded_filters_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_role_that_is_declared_and_never_recorded_filters_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     context = write(tmp_path, ("resource", "channel"), ROLES, CHANNELS)
     sentence = "After an order was received, the packer must ship it within three hours."
     out = tmp_path / "rule"
-    assert run(["draft", str(context), "--sentence", sentence, "--chains", "4", "--out", str(out)]) == 0, capsys.readouterr().err
+    assert run(["draft", str(context), "--sentence", sentence, "--chains", "4", "--out", str(out)]) == 0, (
+        capsys.readouterr().err
+    )
     assert json.loads((out / "rule.json").read_text())["rule"].get("scope", {}).get("roles", []) == []
     assert run(["audit", str(context), "--rule", str(out / "rule.json"), "--json"]) == 1
     assert '"violated": 6' in capsys.readouterr().out
@@ -106,7 +128,9 @@ def times(folder: Path, *local: str, **stated: str) -> tuple[list[tuple[datetime
     path = folder / "log.csv"
     path.write_text("case_id,activity,timestamp\n" + "".join(f"1,A,{time}\n" for time in local))
     log = read_log(path, RecordLayer.model_validate(stated))
-    return log.connection.execute('SELECT "timestamp", "offset" FROM events ORDER BY event_id').fetchall(), log.findings
+    return log.connection.execute(
+        'SELECT "timestamp", "offset" FROM events ORDER BY event_id'
+    ).fetchall(), log.findings
 
 
 def test_a_zone_reads_times_as_zoneinfo_does(tmp_path: Path) -> None:
@@ -120,7 +144,9 @@ def test_a_zone_reads_times_as_zoneinfo_does(tmp_path: Path) -> None:
 
 
 def test_a_zone_leaves_times_with_an_offset_alone(tmp_path: Path) -> None:
-    rows, _ = times(tmp_path, "2024-07-01T12:00:00+05:30", "2024-07-01T12:00:00", "2024-07-01", zone=AMSTERDAM)
+    rows, _ = times(
+        tmp_path, "2024-07-01T12:00:00+05:30", "2024-07-01T12:00:00", "2024-07-01", zone=AMSTERDAM
+    )
     assert rows == [
         (datetime(2024, 7, 1, 6, 30), 330),
         (datetime(2024, 7, 1, 10), 120),
@@ -129,7 +155,9 @@ def test_a_zone_leaves_times_with_an_offset_alone(tmp_path: Path) -> None:
 
 
 def test_hours_that_come_twice_or_never_are_counted(tmp_path: Path) -> None:
-    rows, findings = times(tmp_path, "2024-10-27T02:30:00", "2024-03-31T02:30:00", "2024-03-31T03:30:00", zone=AMSTERDAM)
+    rows, findings = times(
+        tmp_path, "2024-10-27T02:30:00", "2024-03-31T02:30:00", "2024-03-31T03:30:00", zone=AMSTERDAM
+    )
     assert [offset for _, offset in rows] == [120, 60, 120]
     assert any(f.startswith("1 times without offset come twice in Europe/Amsterdam") for f in findings)
     assert any(f.startswith("1 times without offset do not exist in Europe/Amsterdam") for f in findings)
@@ -139,7 +167,9 @@ def test_days_of_a_zone_are_as_long_as_its_clocks_have_them() -> None:
     clock = clock_of(None, AMSTERDAM)
     lengths = [
         (end - start + timedelta(microseconds=1)) / timedelta(hours=1)
-        for start, end in (span(day, clock) for day in (date(2024, 3, 31), date(2024, 4, 1), date(2024, 10, 27)))
+        for start, end in (
+            span(day, clock) for day in (date(2024, 3, 31), date(2024, 4, 1), date(2024, 10, 27))
+        )
     ]
     assert lengths == [23, 24, 25]
     assert [s.minutes for s in offsets(AMSTERDAM, [date(2024, 10, 27)])] == [120, 120, 60]
@@ -148,7 +178,10 @@ def test_days_of_a_zone_are_as_long_as_its_clocks_have_them() -> None:
 @pytest.mark.parametrize(
     ("records", "says"),
     [
-        ({"zone": "Europe/Amsterdm"}, "records.zone: 'Europe/Amsterdm' is no time zone; write one such as Europe/Amsterdam"),
+        (
+            {"zone": "Europe/Amsterdm"},
+            "records.zone: 'Europe/Amsterdm' is no time zone; write one such as Europe/Amsterdam",
+        ),
         ({"zone": "../../etc/passwd"}, "records.zone: '../../etc/passwd' is no time zone"),
         ({"offset": "Europe/Amsterdam"}, "a named zone goes under records.zone"),
         ({"offset": "Z", "zone": "UTC"}, "records: offset and zone contradict one another"),
@@ -164,5 +197,7 @@ def test_a_clock_that_is_none_names_the_field(
 
 
 def test_times_without_offset_name_zone_and_offset(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"state records\.zone, such as Europe/Amsterdam, or records\.offset"):
+    with pytest.raises(
+        InputError, match=r"state records\.zone, such as Europe/Amsterdam, or records\.offset"
+    ):
         times(tmp_path, "2024-07-01T12:00:00")

@@ -1,7 +1,9 @@
-"""The spectral gap: the matrix against the one of transition.py, which shares no code with it, and the gap against long runs.
+"""The spectral gap: the matrix against the one of transition.py, which shares no code with it, and the gap
+against long runs.
 
-The runs' autocorrelations are held within LIMIT standard errors of what the spectrum says: three of them, so a right kernel fails with
-probability 3e-5 (Student's t of 511 degrees of freedom). Seeds are fixed: it was spent once.
+The runs' autocorrelations are held within LIMIT standard errors of what the spectrum says: three of them, so
+a right kernel fails with probability 3e-5 (Student's t of 511 degrees of freedom). Seeds are fixed: it was
+spent once.
 """
 
 from __future__ import annotations
@@ -48,9 +50,13 @@ def probabilities(tables: Tables, temperature: float) -> np.ndarray:
 @pytest.mark.parametrize("shares", [MOVE_PROBABILITIES, UNEVEN_PROBABILITIES, *EACH], ids=str)
 def test_the_matrix_is_the_one_of_the_definitions(name: str, temperature: float, shares: tuple[float, ...]):
     built, tables = GRAMMARS[name], compile_tables(GRAMMARS[name])
-    expected = transition_matrix(ways(built, dict(zip(EDITS, shares, strict=True))), built.log_densities(temperature))
+    expected = transition_matrix(
+        ways(built, dict(zip(EDITS, shares, strict=True))), built.log_densities(temperature)
+    )
     found = spectral.transition_matrix(tables, temperature, shares)
-    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-12)  # joint tables are cut at multiples of 2^-32
+    np.testing.assert_allclose(
+        found, expected, rtol=1e-7, atol=1e-12
+    )  # joint tables are cut at multiples of 2^-32
 
 
 @pytest.mark.parametrize("name", GRAMMARS)
@@ -67,10 +73,17 @@ def test_detailed_balance(name: str, temperature: float):
 
 @pytest.mark.parametrize("temperature", [SEARCH_TEMPERATURE, 0.5])
 def test_the_gap_is_that_of_the_matrix(temperature: float):
-    """By the eigenvalues of P itself, which is not symmetric, and of what weighing it with the target makes of it."""
-    for name, of in (("bare", lambda matrix, root: np.linalg.eigvals(matrix)), ("irregular", symmetric_eigenvalues)):
+    """By the eigenvalues of P itself, which is not symmetric, and of what weighing it with the target makes
+    of it."""
+    for name, of in (
+        ("bare", lambda matrix, root: np.linalg.eigvals(matrix)),
+        ("irregular", symmetric_eigenvalues),
+    ):
         tables = compile_tables(GRAMMARS[name])
-        matrix, root = spectral.transition_matrix(tables, temperature), np.sqrt(probabilities(tables, temperature))
+        matrix, root = (
+            spectral.transition_matrix(tables, temperature),
+            np.sqrt(probabilities(tables, temperature)),
+        )
         moduli = np.sort(np.abs(of(matrix, root)))
         assert moduli[-1] == pytest.approx(1, abs=1e-12)
         assert spectral_gap(tables, temperature) == pytest.approx(1 - moduli[-2], abs=1e-9)
@@ -102,7 +115,8 @@ def test_gaps_known_by_hand():
 
 
 def test_long_runs_are_correlated_as_the_spectrum_says():
-    """Stationary chains: the autocorrelation of the slowest eigenfunction at lag k is the k-th power of its eigenvalue."""
+    """Stationary chains: the autocorrelation of the slowest eigenfunction at lag k is the k-th power of its
+    eigenvalue."""
     tables, temperature, chains = two_variables(), 0.05, 512
     matrix, target = spectral.transition_matrix(tables, temperature), probabilities(tables, temperature)
     root = np.sqrt(target)
@@ -111,8 +125,13 @@ def test_long_runs_are_correlated_as_the_spectrum_says():
     gap = spectral_gap(tables, temperature)
     assert gap == pytest.approx(1 - eigenvalues[-2], rel=1e-9)
     slowest = vectors[:, -2] / root  # mean 0, variance 1 under the target
-    run = run_chains(tables, chains=chains, steps=1000, temperature=temperature, seed=0, superchains=chains // 64)
-    options, structures = run.positions[:, 500:], np.arange(24).reshape(6, 4)  # 500 steps leave e^-19 of a start
+    run = run_chains(
+        tables, chains=chains, steps=1000, temperature=temperature, seed=0, superchains=chains // 64
+    )
+    options, structures = (
+        run.positions[:, 500:],
+        np.arange(24).reshape(6, 4),
+    )  # 500 steps leave e^-19 of a start
     assert 500 * gap > 19
     values = slowest[structures[options[..., 0], options[..., 1]]]
     for lag in (1, 5, 20):
@@ -125,9 +144,15 @@ def test_long_runs_are_correlated_as_the_spectrum_says():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"temperature": 0.0}, "arguments: temperature: 0.0 is no temperature; give a positive number such as 0.08"),
+        (
+            {"temperature": 0.0},
+            "arguments: temperature: 0.0 is no temperature; give a positive number such as 0.08",
+        ),
         ({"temperature": math.nan}, "nan is no temperature"),
-        ({"move_probabilities": (0.5, 0.5)}, r"move_probabilities: \(0.5, 0.5\) are not 4 probabilities that sum to one"),
+        (
+            {"move_probabilities": (0.5, 0.5)},
+            r"move_probabilities: \(0.5, 0.5\) are not 4 probabilities that sum to one",
+        ),
         ({"move_probabilities": (1.5, -0.5, 0.0, 0.0)}, "are not 4 probabilities"),
         ({"move_probabilities": (0.5, 0.0, 0.0, 0.0)}, "are not 4 probabilities"),
     ],
@@ -139,11 +164,17 @@ def test_impossible_requests_are_refused(change: dict[str, Any], message: str):
 
 def test_large_spaces_are_refused():
     def of(sizes: list[int]) -> Tables:
-        return contract(build_space([list(range(n)) for n in sizes], [np.zeros((n, 1)) for n in sizes]), np.array([1.0]))
+        return contract(
+            build_space([list(range(n)) for n in sizes], [np.zeros((n, 1)) for n in sizes]), np.array([1.0])
+        )
 
-    with pytest.raises(InputError, match="2001 structures, more than the 2000 whose transition matrix is made; take a smaller space"):
+    with pytest.raises(
+        InputError,
+        match="2001 structures, more than the 2000 whose transition matrix is made; take a smaller space",
+    ):
         spectral_gap(of([3, 23, 29]), 0.08)
-    # uniform over four variables: each is drawn anew among the others with probability 1/4 a replacement, 0.4 of the steps
+    # uniform over four variables: each is drawn anew among the others with probability 1/4 a replacement, 0.4
+    # of the steps
     assert spectral_gap(of([6, 6, 6, 2]), 0.08) == pytest.approx(0.4 / 4 * 6 / 5, rel=1e-9)
 
 

@@ -1,6 +1,8 @@
-"""The sweep in blocks against plain loops over every structure, and against one block; how much memory it takes.
+"""The sweep in blocks against plain loops over every structure, and against one block; how much memory it
+takes.
 
-Frequencies: FAILURE_RATE is the chance that right draws would have failed either chi-square test; the seed is fixed, so it was spent once.
+Frequencies: FAILURE_RATE is the chance that right draws would have failed either chi-square test; the seed is
+fixed, so it was spent once.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def raw(seed: int) -> dict[str, Any]:
     found = spaces.ragged(seed)
     if seed % 2:
         rng = np.random.default_rng(seed)
-        found["unary"] = [np.repeat(rng.integers(0, 2, (len(t), 1)) / 10, spaces.FEATURES, axis=1) for t in found["unary"]]
+        found["unary"] = [
+            np.repeat(rng.integers(0, 2, (len(t), 1)) / 10, spaces.FEATURES, axis=1) for t in found["unary"]
+        ]
         found["pairwise"] = {pair: np.zeros_like(table) for pair, table in found["pairwise"].items()}
     return found
 
@@ -52,7 +56,9 @@ def penalty(seed: int) -> float:
 
 
 @cache
-def structures(seed: int) -> tuple[list[spaces.Position], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+def structures(
+    seed: int,
+) -> tuple[list[spaces.Position], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
     """Options, score, h and log p0 of every structure, by loops."""
     given, w = raw(seed), spaces.weights(seed)
     every = spaces.positions(given)
@@ -65,7 +71,9 @@ def tables(seed: int) -> Tables:
     return contract(build_space(**raw(seed)), spaces.weights(seed), penalty=penalty(seed))
 
 
-def shares(every: list[spaces.Position], probability: NDArray[np.float64], sizes: tuple[int, ...], *variables: int) -> NDArray[np.float64]:
+def shares(
+    every: list[spaces.Position], probability: NDArray[np.float64], sizes: tuple[int, ...], *variables: int
+) -> NDArray[np.float64]:
     found = np.zeros([sizes[v] for v in variables])
     for a, p in zip(every, probability, strict=True):
         found[tuple(a[v] for v in variables)] += p
@@ -91,15 +99,21 @@ def test_every_figure_is_that_of_plain_loops(temperature: float, block: int, mon
         assert found.log_normalizer == pytest.approx(log_normalizer, abs=EXACT)
         assert found.infeasible_mass == pytest.approx(math.fsum(probability[~feasible]), abs=EXACT)
         for v, marginal in enumerate(found.marginals):
-            np.testing.assert_allclose(marginal, shares(every, probability, found.sizes, v), rtol=0, atol=EXACT)
+            np.testing.assert_allclose(
+                marginal, shares(every, probability, found.sizes, v), rtol=0, atol=EXACT
+            )
         assert list(found.pair_marginals) == list(itertools.combinations(range(len(found.sizes)), 2))
         for pair, marginal in found.pair_marginals.items():
-            np.testing.assert_allclose(marginal, shares(every, probability, found.sizes, *pair), rtol=0, atol=EXACT)
+            np.testing.assert_allclose(
+                marginal, shares(every, probability, found.sizes, *pair), rtol=0, atol=EXACT
+            )
         check_ranking(found.best, 5, every, score, feasible, probability, np.round(score, 9), probability)
         check_ranking(found.top, 5, every, score, feasible, probability, probability, np.zeros_like(score))
         assert found.optimum == pytest.approx(score.max(), abs=EXACT)
         for r in found.top:
-            assert found.probability(r.score, log_prior[every.index(tuple(r.position.tolist()))]) == pytest.approx(r.probability, abs=EXACT)
+            assert found.probability(
+                r.score, log_prior[every.index(tuple(r.position.tolist()))]
+            ) == pytest.approx(r.probability, abs=EXACT)
         ties += found.optimal_states > 5
         broken += not found.best[0].feasible
     assert ties, "some optimum is shared by more structures than are kept"
@@ -107,9 +121,17 @@ def test_every_figure_is_that_of_plain_loops(temperature: float, block: int, mon
 
 
 def check_ranking(
-    found: tuple[Ranked, ...], count: int, every: Any, score: Any, feasible: Any, probability: Any, key: Any, tie: Any
+    found: tuple[Ranked, ...],
+    count: int,
+    every: Any,
+    score: Any,
+    feasible: Any,
+    probability: Any,
+    key: Any,
+    tie: Any,
 ) -> None:
-    """The first by key, then by tie; which of several that share both is left open, as sums of other terms round otherwise."""
+    """The first by key, then by tie; which of several that share both is left open, as sums of other terms
+    round otherwise."""
     chosen = [every.index(tuple(r.position.tolist())) for r in found]
     assert len({*chosen}) == len(found) == min(count, len(every))
     assert all(r.position.dtype == np.int32 for r in found)
@@ -127,7 +149,9 @@ def test_scores_that_differ_by_rounding_tie(block: int, monkeypatch: pytest.Monk
     monkeypatch.setattr(module, "BLOCK", block)
     worth = np.array([0.3, 0.2, 0.1, 0.0])
     above = worth[:, None] + worth > 0.3 + TIE
-    space = build_space([[0, 1, 1, 1], [0, 0, 1, 2]], [worth[:, None], worth[:, None]], pair_flags={(0, 1): above})
+    space = build_space(
+        [[0, 1, 1, 1], [0, 0, 1, 2]], [worth[:, None], worth[:, None]], pair_flags={(0, 1): above}
+    )
     found = sweep(contract(space, np.ones(1)), 1.0)
     assert 0.1 + 0.2 > 0.3
     assert found.optimal_states == 4
@@ -139,8 +163,13 @@ def test_scores_that_differ_by_rounding_tie(block: int, monkeypatch: pytest.Monk
 def test_blocks_cover_the_space_once_and_in_order(block: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "BLOCK", block)
     for sizes in [(2, 3, 1, 4), (7,), (1, 1), (5, 1, 2), (1, 9, 1)]:
-        blocks = [[range(n)[kept] for n, kept in zip(sizes, options, strict=True)] for options in module._blocks(sizes)]
-        assert [a for options in blocks for a in itertools.product(*options)] == list(itertools.product(*map(range, sizes)))
+        blocks = [
+            [range(n)[kept] for n, kept in zip(sizes, options, strict=True)]
+            for options in module._blocks(sizes)
+        ]
+        assert [a for options in blocks for a in itertools.product(*options)] == list(
+            itertools.product(*map(range, sizes))
+        )
         assert max(math.prod(map(len, options)) for options in blocks) <= block
         assert len(blocks) <= 2 * -(-math.prod(sizes) // block) or block < max(sizes), "few blocks"
 
@@ -154,10 +183,16 @@ def same(left: Exact, right: Exact) -> None:
     )
     assert left.log_normalizer == pytest.approx(right.log_normalizer, abs=EXACT)
     assert left.infeasible_mass == pytest.approx(right.infeasible_mass, abs=EXACT)
-    for a, b in zip((*left.marginals, *left.pair_marginals.values()), (*right.marginals, *right.pair_marginals.values()), strict=True):
+    for a, b in zip(
+        (*left.marginals, *left.pair_marginals.values()),
+        (*right.marginals, *right.pair_marginals.values()),
+        strict=True,
+    ):
         np.testing.assert_allclose(a, b, rtol=0, atol=EXACT)
     for kept, others in ((left.best, right.best), (left.top, right.top)):
-        np.testing.assert_allclose([r.probability for r in kept], [r.probability for r in others], rtol=0, atol=EXACT)
+        np.testing.assert_allclose(
+            [r.probability for r in kept], [r.probability for r in others], rtol=0, atol=EXACT
+        )
         np.testing.assert_allclose([r.score for r in kept], [r.score for r in others], rtol=0, atol=EXACT)
 
 
@@ -169,7 +204,10 @@ def test_padding_many_variables_and_no_pairs(monkeypatch: pytest.MonkeyPatch):
     assert bare.pair_marginals == {}
     same(bare, whole._replace(pair_marginals={}))
     many = [[0]] * 70 + [[0, 1, 2], [0, 1], [0, 0]]  # NumPy allows 64 axes
-    found = sweep(contract(build_space(many, [np.arange(len(o))[:, None] / 300 for o in many]), np.ones(1)), SEARCH_TEMPERATURE)
+    found = sweep(
+        contract(build_space(many, [np.arange(len(o))[:, None] / 300 for o in many]), np.ones(1)),
+        SEARCH_TEMPERATURE,
+    )
     assert (found.states, tuple(found.best[0].position[70:])) == (12, (2, 1, 1))
     assert len(found.pair_marginals) == 73 * 72 // 2
     assert all(table.sum() == pytest.approx(1) for table in found.pair_marginals.values())
@@ -185,10 +223,13 @@ def test_nothing_feasible(monkeypatch: pytest.MonkeyPatch):
 
 
 def p_value(counts: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
-    """Pearson's test of draws against weights; structures of fewer than five expected draws are taken together."""
+    """Pearson's test of draws against weights; structures of fewer than five expected draws are taken
+    together."""
     due = weights / weights.sum() * counts.sum()
     rare = due < 5
-    observed, expected = (np.append(part[~rare], part[rare].sum()) if rare.any() else part for part in (counts, due))
+    observed, expected = (
+        np.append(part[~rare], part[rare].sum()) if rare.any() else part for part in (counts, due)
+    )
     return float(stats.chisquare(observed, expected).pvalue)
 
 
@@ -199,12 +240,16 @@ def test_draws_by_blocks_come_from_the_posterior(monkeypatch: pytest.MonkeyPatch
     every, score, feasible, log_prior = structures(seed)
     probability = np.exp(log_prior + score / temperature)
     probability /= probability.sum()
-    drawn = run_chains(tables(seed), chains=chains, steps=steps, temperature=temperature, seed=7, kernel="exact")
+    drawn = run_chains(
+        tables(seed), chains=chains, steps=steps, temperature=temperature, seed=7, kernel="exact"
+    )
     path = np.concatenate([drawn.starts[:, None], drawn.positions], axis=1)
     number = np.ravel_multi_index(tuple(np.moveaxis(path, -1, 0)), tuple(int(n) for n in tables(seed).sizes))
     counts = np.bincount(number.ravel(), minlength=len(every))
     assert p_value(counts, probability) > FAILURE_RATE / 2
-    assert p_value(counts, np.exp(log_prior + score / (1.3 * temperature))) < 1e-12, "a warmer posterior is told apart"
+    assert p_value(counts, np.exp(log_prior + score / (1.3 * temperature))) < 1e-12, (
+        "a warmer posterior is told apart"
+    )
     options = path[..., 2]
     table = np.zeros((options.max() + 1,) * 2)
     np.add.at(table, (options[:, :-1].ravel(), options[:, 1:].ravel()), 1)
@@ -226,7 +271,9 @@ def test_beyond_the_limit_the_line_names_the_alternatives():
         lambda: sweep(flat(*[40] * 5), 1.0),
         lambda: run_chains(flat(*[40] * 5), chains=1, steps=1, temperature=1.0, seed=0, kernel="exact"),
     ):
-        with pytest.raises(InputError, match="102400000 structures, more than the 100000000 that are swept") as found:
+        with pytest.raises(
+            InputError, match="102400000 structures, more than the 100000000 that are swept"
+        ) as found:
             refused()
         assert "--kernel metropolis" in str(found.value)
         assert "--kernel cpsat" in str(found.value)
@@ -264,11 +311,19 @@ print(found.states, sum(map(float, found.marginals[0])), peak)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sizes", [(30, 31, 32, 31, 32), (20, 1500, 1000)], ids=["five slots", "long slots, whose blocks are greatest"])
+@pytest.mark.parametrize(
+    "sizes",
+    [(30, 31, 32, 31, 32), (20, 1500, 1000)],
+    ids=["five slots", "long slots, whose blocks are greatest"],
+)
 def test_memory_does_not_grow_with_the_space(sizes: tuple[int, ...]):
     """3e7 structures, whose scores alone would take 240 MB."""
     done = subprocess.run(
-        [sys.executable, "-c", SWEPT, *map(str, sizes)], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
+        [sys.executable, "-c", SWEPT, *map(str, sizes)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parent,
     )
     states, total, kilobytes = done.stdout.split()
     assert int(states) == math.prod(sizes) > 2.9e7

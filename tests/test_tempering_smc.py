@@ -1,7 +1,7 @@
 """Replica exchange against the transition matrix of the whole ladder, tempered SMC against enumeration.
 
-The matrices come from the definitions (transition.py, and the loops below); nothing here shares code with the kernels. Frequencies and
-means share one budget of false alarms, BUDGET.
+The matrices come from the definitions (transition.py, and the loops below); nothing here shares code with the
+kernels. Frequencies and means share one budget of false alarms, BUDGET.
 """
 
 from __future__ import annotations
@@ -21,7 +21,18 @@ from budget import Budget
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
-from test_metropolis import BARE, EXACT, FIGURE, IRREGULAR, MUTANT_LEVEL, SHARES, WORD_RANGE, Disagreement, compile_tables, disagreement
+from test_metropolis import (
+    BARE,
+    EXACT,
+    FIGURE,
+    IRREGULAR,
+    MUTANT_LEVEL,
+    SHARES,
+    WORD_RANGE,
+    Disagreement,
+    compile_tables,
+    disagreement,
+)
 from test_metropolis import grammar as build_grammar
 from tiers import mostly_slow
 from transition import Grammar, transition_matrix, ways
@@ -93,7 +104,10 @@ class Case(NamedTuple):
         return reduce(np.kron, [self.grammar.target(temperature) for temperature in self.temperatures])
 
 
-CASES = {"two rungs": Case(BARE, {}, [0.3, np.inf]), "three rungs": Case(PAIRED, {"pad_options": 5, "pad_pairs": 3}, [0.2, 0.5, np.inf])}
+CASES = {
+    "two rungs": Case(BARE, {}, [0.3, np.inf]),
+    "three rungs": Case(PAIRED, {"pad_options": 5, "pad_pairs": 3}, [0.2, 0.5, np.inf]),
+}
 cases = pytest.mark.parametrize("name", CASES)
 
 
@@ -114,7 +128,8 @@ def agree(counts: NDArray[np.int64], matrix: Floats, what: str) -> Disagreement:
 
 
 def centred(errors: Floats, what: str) -> float:
-    """Pass with chance 1 - LEVEL if columns of independent rows have mean zero (Student's t, Bonferroni over the columns)."""
+    """Pass with chance 1 - LEVEL if columns of independent rows have mean zero (Student's t, Bonferroni over
+    the columns)."""
     BUDGET.spend()
     p = off_centre(errors)
     assert p > LEVEL, (what, p)
@@ -135,7 +150,13 @@ def within_matrix(name: str) -> Floats:
     """One Metropolis step of every rung at its own temperature."""
     case = CASES[name]
     found = ways(case.grammar, SHARES["mixture"])
-    return reduce(np.kron, [transition_matrix(found, case.grammar.log_densities(temperature)) for temperature in case.temperatures])
+    return reduce(
+        np.kron,
+        [
+            transition_matrix(found, case.grammar.log_densities(temperature))
+            for temperature in case.temperatures
+        ],
+    )
 
 
 def swap_rate(case: Case, pair: int, ladder: tuple[int, ...], sign: float = 1.0) -> float:
@@ -196,18 +217,27 @@ class Drawn(NamedTuple):
 def jitted(hottest: float | None) -> Any:
     kernel = tempering.build_kernel(hottest)
 
-    def step(words: jax.Array, positions: jax.Array, odd: jax.Array, tables: Tables, temperature: float) -> Any:
+    def step(
+        words: jax.Array, positions: jax.Array, odd: jax.Array, tables: Tables, temperature: float
+    ) -> Any:
         state = tempering.init(positions, tables, temperature)._replace(odd=odd)
         return state, *kernel(words, state, tables, temperature)
 
     return jax.jit(jax.vmap(step, (0, 0, 0, None, None)))
 
 
-def take_steps(case: Case, ladders: NDArray[np.int64], odd: NDArray[np.bool_], words: NDArray[np.uint32]) -> Drawn:
+def take_steps(
+    case: Case, ladders: NDArray[np.int64], odd: NDArray[np.bool_], words: NDArray[np.uint32]
+) -> Drawn:
     positions = np.array(case.grammar.structures, np.int32)[ladders]
-    first, state, info = jax.device_get(jitted(case.hottest)(words, positions, odd, case.tables, case.temperatures[0]))
+    first, state, info = jax.device_get(
+        jitted(case.hottest)(words, positions, odd, case.tables, case.temperatures[0])
+    )
     between = np.where(info.within.accepted[..., None], info.within.proposal.position, first.position)
-    numbers = [np.ravel_multi_index(np.moveaxis(where, -1, 0), case.grammar.sizes) for where in (between, state.position)]
+    numbers = [
+        np.ravel_multi_index(np.moveaxis(where, -1, 0), case.grammar.sizes)
+        for where in (between, state.position)
+    ]
     return Drawn(*numbers, state, info)
 
 
@@ -217,14 +247,17 @@ def joint_index(case: Case, ladders: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @pytest.mark.parametrize("name", mostly_slow(CASES, but=["three rungs"]))
 def test_one_step_frequencies_of_ladders(name: str):
-    """Neighbours in a batch in different ladders and turns: a step against the rows of its matrix, swaps against their rates.
+    """Neighbours in a batch in different ladders and turns: a step against the rows of its matrix, swaps
+    against their rates.
 
     Two rungs in float32, three in float64, where the next test finds the function compiled.
     """
     case, count = CASES[name], len(CASES[name].joint)
     draws = 2**18 // count
     source, odd = np.arange(2 * draws * count) % count, np.arange(2 * draws * count) // count % 2 == 1
-    words = np.array(jax.random.bits(jax.random.key(61), (len(source), words_needed(case.replicas)), jnp.uint32))
+    words = np.array(
+        jax.random.bits(jax.random.key(61), (len(source), words_needed(case.replicas)), jnp.uint32)
+    )
     with jax.enable_x64(name == "three rungs"):
         drawn = take_steps(case, np.array(case.joint)[source], odd, words)
     between, after = joint_index(case, drawn.between), joint_index(case, drawn.after)
@@ -243,21 +276,31 @@ def test_one_step_frequencies_of_ladders(name: str):
             rates = np.array([swap_rate(case, pair, ladder) for ladder in case.joint])
             met = swaps.sum(1) > 0
             assert met.mean() > 0.9
-            agree(swaps[met], np.stack([1 - rates, rates], 1)[met], f"{name}, odd {turn}: swaps of pair {pair}")
+            agree(
+                swaps[met], np.stack([1 - rates, rates], 1)[met], f"{name}, odd {turn}: swaps of pair {pair}"
+            )
 
 
 def test_swaps_are_exact_in_float64():
     """Rates and verdicts are the definition's; what a state carries along is what stands there."""
     case = CASES["three rungs"]
     joint, pairs = np.array(case.joint), case.replicas - 1
-    draws = 2 * (2**18 // len(joint)) * len(joint)  # as many as there, so that one compiled function serves both
+    draws = (
+        2 * (2**18 // len(joint)) * len(joint)
+    )  # as many as there, so that one compiled function serves both
     source, odd = np.arange(draws) % len(joint), np.arange(draws) // len(joint) % 2 == 1
-    words = np.array(jax.random.bits(jax.random.key(67), (len(source), words_needed(case.replicas)), jnp.uint32))
-    words[:4000] = np.random.default_rng(0).choice(np.array([0, 2**31, WORD_RANGE - 1], np.uint32), words[:4000].shape)
+    words = np.array(
+        jax.random.bits(jax.random.key(67), (len(source), words_needed(case.replicas)), jnp.uint32)
+    )
+    words[:4000] = np.random.default_rng(0).choice(
+        np.array([0, 2**31, WORD_RANGE - 1], np.uint32), words[:4000].shape
+    )
     with jax.enable_x64(True):
         drawn = take_steps(case, joint[source], odd, words)
     assert drawn.info.swap_rate.dtype == np.float64
-    rates = np.array([[swap_rate(case, pair, tuple(ladder)) for pair in range(pairs)] for ladder in case.joint])
+    rates = np.array(
+        [[swap_rate(case, pair, tuple(ladder)) for pair in range(pairs)] for ladder in case.joint]
+    )
     tried = np.stack([~odd, odd], 1)
     np.testing.assert_array_equal(drawn.info.tried, tried)
     due = np.where(tried, rates[joint_index(case, drawn.between)], 0.0)
@@ -279,7 +322,9 @@ def test_swaps_are_exact_in_float64():
 
 def test_the_ladder():
     tau = SEARCH_TEMPERATURE
-    default, four, two = jax.jit(lambda: (tempering.ladder(tau), tempering.ladder(tau, 4, 0.32), tempering.ladder(tau, 2)))()
+    default, four, two = jax.jit(
+        lambda: (tempering.ladder(tau), tempering.ladder(tau, 4, 0.32), tempering.ladder(tau, 2))
+    )()
     np.testing.assert_allclose(default, [*(tau * 20 ** (np.arange(5) / 4)), np.inf], rtol=1e-6)
     np.testing.assert_allclose(four, [0.08, 0.16, 0.32, np.inf], rtol=1e-6)
     np.testing.assert_allclose(two, [0.08, np.inf], rtol=1e-6)
@@ -288,16 +333,22 @@ def test_the_ladder():
 
 
 def test_stationary_ladders_stay_stationary():
-    """2^14 ladders of four rungs from exact draws, 31 steps: every rung holds exact draws of its temperature, swaps have their rates."""
+    """2^14 ladders of four rungs from exact draws, 31 steps: every rung holds exact draws of its
+    temperature, swaps have their rates."""
     chains, steps, temperatures = 2**14, 31, [0.08, 0.16, 0.32, np.inf]
-    tables, structures = compile_tables(IRREGULAR, pad_options=9, pad_pairs=7), np.array(IRREGULAR.structures, np.int32)
+    tables, structures = (
+        compile_tables(IRREGULAR, pad_options=9, pad_pairs=7),
+        np.array(IRREGULAR.structures, np.int32),
+    )
     rng, targets = np.random.default_rng(71), [IRREGULAR.target(temperature) for temperature in temperatures]
     start = np.stack([rng.choice(len(structures), chains, p=target) for target in targets], 1)
     kernel = tempering.build_kernel(0.32)
 
     @jax.jit
     def run(key: jax.Array, positions: jax.Array) -> tuple[tempering.State, jax.Array, jax.Array]:
-        def body(states: tempering.State, key: jax.Array) -> tuple[tempering.State, tuple[jax.Array, jax.Array]]:
+        def body(
+            states: tempering.State, key: jax.Array
+        ) -> tuple[tempering.State, tuple[jax.Array, jax.Array]]:
             words = jax.random.bits(key, (chains, words_needed(4)), jnp.uint32)
             states, info = jax.vmap(kernel, (0, 0, None, None))(words, states, tables, 0.08)
             return states, (info.tried, info.swapped)
@@ -310,10 +361,18 @@ def test_stationary_ladders_stay_stationary():
     final = np.ravel_multi_index(np.moveaxis(last.position, -1, 0), IRREGULAR.sizes)
     assert (final != start).any(1).mean() > 0.9, "the ladders have to go somewhere for this to mean anything"
     for rung, target in enumerate(targets):
-        agree(np.bincount(final[:, rung], minlength=len(target))[None], target[None], f"stationary, rung {rung}")
-    for turn, pair in ((1, 0), (0, 1), (1, 2)):  # the thirtieth step is the odd pairs' turn, the last one the even pairs'
+        agree(
+            np.bincount(final[:, rung], minlength=len(target))[None], target[None], f"stationary, rung {rung}"
+        )
+    for turn, pair in (
+        (1, 0),
+        (0, 1),
+        (1, 2),
+    ):  # the thirtieth step is the odd pairs' turn, the last one the even pairs'
         assert tried[turn, :, pair].all()
-        ratio = (1 / temperatures[pair] - 1 / temperatures[pair + 1]) * (IRREGULAR.scores[None] - IRREGULAR.scores[:, None])
+        ratio = (1 / temperatures[pair] - 1 / temperatures[pair + 1]) * (
+            IRREGULAR.scores[None] - IRREGULAR.scores[:, None]
+        )
         rate = targets[pair] @ np.exp(np.minimum(0.0, ratio)) @ targets[pair + 1]
         k = int(swapped[turn, :, pair].sum())
         agree(np.array([[chains - k, k]]), np.array([[1 - rate, rate]]), f"stationary, swaps of pair {pair}")
@@ -341,9 +400,15 @@ def tempered_run() -> Chains:
 
 
 def test_the_cold_rung_agrees_with_exact_after_a_run():
-    """Chains end independently: their last draws are exact draws once no start is remembered, which the matrix says."""
+    """Chains end independently: their last draws are exact draws once no start is remembered, which the
+    matrix says."""
     case = CASES["three rungs"]
-    cycle = within_matrix("three rungs") @ swap_matrix(case, False) @ within_matrix("three rungs") @ swap_matrix(case, True)
+    cycle = (
+        within_matrix("three rungs")
+        @ swap_matrix(case, False)
+        @ within_matrix("three rungs")
+        @ swap_matrix(case, True)
+    )
     law = np.linalg.matrix_power(cycle, REQUEST["steps"] // 2)
     remembered = np.abs(law - case.target).sum(1).max() / 2
     assert remembered < 1e-6
@@ -355,8 +420,14 @@ def test_the_cold_rung_agrees_with_exact_after_a_run():
 
 
 def test_a_run_is_the_kernel_stepped_and_its_counts_are_those_of_the_history():
-    """The same words one step at a time; round trips and swaps counted again by plain loops over where each replica stood."""
-    tables, chains, steps, replicas = compile_tables(PAIRED), REQUEST["chains"], REQUEST["steps"], REQUEST["replicas"]
+    """The same words one step at a time; round trips and swaps counted again by plain loops over where each
+    replica stood."""
+    tables, chains, steps, replicas = (
+        compile_tables(PAIRED),
+        REQUEST["chains"],
+        REQUEST["steps"],
+        REQUEST["replicas"],
+    )
     result = run_many([tables], **REQUEST, names=["ladders"], superchains=4)[0]
     exchange, stream = result.exchange, zlib.crc32(b"ladders")
     assert exchange is not None
@@ -410,7 +481,9 @@ def test_what_a_tempering_run_gives_back():
     number = np.ravel_multi_index(np.moveaxis(chains.positions, -1, 0), PAIRED.sizes)
     np.testing.assert_allclose(chains.score, PAIRED.scores[number], atol=1e-6)
     np.testing.assert_array_equal(chains.feasible, feasible(PAIRED)[number])
-    np.testing.assert_allclose(chains.start_score, PAIRED.scores[np.ravel_multi_index(chains.starts.T, PAIRED.sizes)], atol=1e-6)
+    np.testing.assert_allclose(
+        chains.start_score, PAIRED.scores[np.ravel_multi_index(chains.starts.T, PAIRED.sizes)], atol=1e-6
+    )
     compiled = driver._compiled.cache_info().misses
     again = run_chains(compile_tables(PAIRED, pad_options=8), **REQUEST)
     np.testing.assert_array_equal(again.positions, chains.positions)
@@ -422,7 +495,9 @@ def test_what_a_tempering_run_gives_back():
 
 def test_swaps_that_were_not_tried_have_no_rate():
     """As those of the odd pairs in a run of one step."""
-    np.testing.assert_array_equal(tempering._shares(np.array([[1, 0], [0, 0]]), np.array([[1, 0], [1, 0]])), [0.5, np.nan])
+    np.testing.assert_array_equal(
+        tempering._shares(np.array([[1, 0], [0, 0]]), np.array([[1, 0], [1, 0]])), [0.5, np.nan]
+    )
 
 
 @pytest.mark.parametrize(
@@ -460,7 +535,8 @@ RUNS, PARTICLES = 32, 2048
 
 @cache
 def population() -> tuple[Posterior, Population]:
-    """32 runs of our stages side by side on the irregular grammar, until the slowest has arrived and mutated once more."""
+    """32 runs of our stages side by side on the irregular grammar, until the slowest has arrived and mutated
+    once more."""
     tables, temperature = compile_tables(IRREGULAR, pad_options=9, pad_pairs=7), 0.04
     stage = jax.jit(jax.vmap(smc.build_kernel(6, 0.6), (0, 0, None, None)))
     starts = draw_prior(tables, RUNS * PARTICLES, np.random.default_rng(79)).reshape(RUNS, PARTICLES, -1)
@@ -468,16 +544,22 @@ def population() -> tuple[Posterior, Population]:
     for keys in jax.random.split(jax.random.key(83), (12, RUNS)):
         arrived = bool((state.tempering_param == 1).all())
         state, info = stage(keys, state, tables, temperature)
-        stages.append(jax.device_get((state.particles, state.weights, state.tempering_param, info.log_increment)))
+        stages.append(
+            jax.device_get((state.particles, state.weights, state.tempering_param, info.log_increment))
+        )
         if arrived:
             break
     assert arrived
-    return exact_posterior(enumerate_space(tables), temperature), Population(*(np.stack(leaves) for leaves in zip(*stages, strict=True)))
+    return exact_posterior(enumerate_space(tables), temperature), Population(
+        *(np.stack(leaves) for leaves in zip(*stages, strict=True))
+    )
 
 
 def option_shares(positions: NDArray[np.int32], weights: Floats, sizes: tuple[int, ...]) -> Floats:
     """Weighted share of every option of every slot, slot by slot."""
-    return np.concatenate([np.bincount(positions[:, v], weights=weights, minlength=size) for v, size in enumerate(sizes)])
+    return np.concatenate(
+        [np.bincount(positions[:, v], weights=weights, minlength=size) for v, size in enumerate(sizes)]
+    )
 
 
 def exact_shares(posterior: Posterior, exponent: float) -> tuple[Floats, float]:
@@ -486,12 +568,14 @@ def exact_shares(posterior: Posterior, exponent: float) -> tuple[Floats, float]:
 
 
 def common(shares: Floats) -> NDArray[np.bool_]:
-    """Options frequent enough for Student's t, and not certain; the last of a slot follows from the others and costs nothing."""
+    """Options frequent enough for Student's t, and not certain; the last of a slot follows from the others
+    and costs nothing."""
     return (shares > 0.02) & (shares < 0.98)
 
 
 def test_every_stage_holds_its_weighted_target():
-    """Weighted particles are draws of p0 exp(x s / tau) at each run's own exponent x; the log mean weights are the steps of log Z."""
+    """Weighted particles are draws of p0 exp(x s / tau) at each run's own exponent x; the log mean weights
+    are the steps of log Z."""
     posterior, found = population()
     assert (found.exponents[-1] == 1).all()
     assert (np.diff(found.exponents, axis=0, prepend=0.0) >= 0).all()
@@ -501,12 +585,20 @@ def test_every_stage_holds_its_weighted_target():
         exact, normalizers = zip(*(exact_shares(posterior, exponent) for exponent in exponents), strict=True)
         kept = common(np.mean(exact, 0))
         np.testing.assert_allclose(weights.sum(1), 1, atol=1e-5)
-        shares = np.array([option_shares(*run, IRREGULAR.sizes) for run in zip(positions, weights, strict=True)])
+        shares = np.array(
+            [option_shares(*run, IRREGULAR.sizes) for run in zip(positions, weights, strict=True)]
+        )
         centred((shares - exact)[:, kept], f"stage {number}: weighted shares")
-        equal = np.array([option_shares(run, np.full(PARTICLES, 1 / PARTICLES), IRREGULAR.sizes) for run in positions])
+        equal = np.array(
+            [option_shares(run, np.full(PARTICLES, 1 / PARTICLES), IRREGULAR.sizes) for run in positions]
+        )
         wrong.append(off_centre((equal - exact)[:, kept]))
         if number + 1 < len(found.exponents):
-            previous = zeros if number == 0 else np.array([exact_shares(posterior, x)[1] for x in found.exponents[number - 1]])
+            previous = (
+                zeros
+                if number == 0
+                else np.array([exact_shares(posterior, x)[1] for x in found.exponents[number - 1]])
+            )
             moving = exponents > (0 if number == 0 else found.exponents[number - 1])
             if moving.all():
                 centred(increments - (np.array(normalizers) - previous), f"stage {number}: increment")
@@ -525,7 +617,9 @@ def test_log_normalizer_and_marginals_over_20_seeds(temperature: float):
     exact = np.concatenate(slot_marginals(posterior))
     estimates, shares = [], []
     for seed in SEEDS:
-        chains = run_chains(tables, kernel="smc", chains=particles, steps=8, temperature=temperature, seed=seed)
+        chains = run_chains(
+            tables, kernel="smc", chains=particles, steps=8, temperature=temperature, seed=seed
+        )
         assert chains.stages is not None
         estimates.append(chains.log_normalizer)
         shares.append(option_shares(chains.positions[:, 0], np.full(particles, 1 / particles), FIGURE.sizes))
@@ -544,7 +638,8 @@ def check_stages(result: Stages, particles: int, temperature: float) -> None:
     assert result.exponents[-1] == 1
     np.testing.assert_allclose(result.temperatures, temperature / result.exponents)
     assert result.temperatures[-1] == temperature
-    # The exponent is chosen on the particles before they are mutated, which have the same law; so is the share only about 0.5.
+    # The exponent is chosen on the particles before they are mutated, which have the same law; so is the
+    # share only about 0.5.
     np.testing.assert_allclose(result.ess[:-1] / particles, 0.5, atol=0.05)
     assert result.ess[-1] / particles > 0.45
     stages = len(result.exponents)
@@ -563,7 +658,8 @@ class Answer(NamedTuple):
 def blackjax_stage(
     keys: jax.Array, states: Any, tables: Tables, temperature: jax.Array, tempered: jax.Array
 ) -> tuple[Any, jax.Array, jax.Array]:
-    """A stage of many runs of BlackJAX's adaptive SMC as it is, its own resampling inside, with our mutation."""
+    """A stage of many runs of BlackJAX's adaptive SMC as it is, its own resampling inside, with our
+    mutation."""
 
     def stage(key: jax.Array, state: Any) -> tuple[Any, jax.Array, jax.Array]:
         ours = mutation(tables, jnp.where(tempered, temperature / state.tempering_param, temperature))
@@ -587,7 +683,8 @@ def blackjax_stage(
 
 
 def blackjax_alone(tempered: bool) -> Answer:
-    """24 runs on the paired grammar; untempered, the mutation keeps to tau where BlackJAX means the exponent's temperature."""
+    """24 runs on the paired grammar; untempered, the mutation keeps to tau where BlackJAX means the
+    exponent's temperature."""
     tables, runs, particles = compile_tables(PAIRED), 24, 1024
     starts = draw_prior(tables, runs * particles, np.random.default_rng(89)).reshape(runs, particles, -1)
     with jax.enable_x64(True):
@@ -605,7 +702,8 @@ def blackjax_alone(tempered: bool) -> Answer:
 
 
 def test_blackjax_takes_the_kernel_as_it_is():
-    """Integer particles, our steps, float64: the density is the one it expects, and log Z is right; at a wrong temperature it is not."""
+    """Integer particles, our steps, float64: the density is the one it expects, and log Z is right; at a
+    wrong temperature it is not."""
     right, wrong = blackjax_alone(True), blackjax_alone(False)
     assert right.difference < EXACT
     assert wrong.difference > 0.1
@@ -627,7 +725,9 @@ def test_what_an_smc_run_gives_back():
     number = np.ravel_multi_index(chains.positions[:, 0].T, FIGURE.sizes)
     np.testing.assert_allclose(chains.score[:, 0], FIGURE.scores[number], atol=1e-6)
     np.testing.assert_array_equal(chains.feasible[:, 0], feasible(FIGURE)[number])
-    np.testing.assert_allclose(chains.start_score, FIGURE.scores[np.ravel_multi_index(chains.starts.T, FIGURE.sizes)], atol=1e-6)
+    np.testing.assert_allclose(
+        chains.start_score, FIGURE.scores[np.ravel_multi_index(chains.starts.T, FIGURE.sizes)], atol=1e-6
+    )
     compiled = smc._compiled.cache_info().misses
     again = run_chains(compile_tables(FIGURE, pad_options=7), **request, seed=0)
     np.testing.assert_array_equal(again.positions, chains.positions)
@@ -668,7 +768,14 @@ def test_a_population_that_cannot_be_run_is_refused(change: dict[str, Any], fiel
 def test_scores_that_are_not_finite_are_refused():
     tables = compile_tables(FIGURE)
     with pytest.raises(InputError, match="not finite"):
-        run_chains(tables._replace(unary=np.full_like(tables.unary, np.nan)), kernel="smc", chains=4096, steps=8, temperature=0.08, seed=0)
+        run_chains(
+            tables._replace(unary=np.full_like(tables.unary, np.nan)),
+            kernel="smc",
+            chains=4096,
+            steps=8,
+            temperature=0.08,
+            seed=0,
+        )
 
 
 def test_too_many_stages_are_refused(monkeypatch: pytest.MonkeyPatch):
@@ -680,7 +787,8 @@ def test_too_many_stages_are_refused(monkeypatch: pytest.MonkeyPatch):
 def test_a_space_where_nothing_is_feasible_is_sampled_all_the_same():
     """lambda is subtracted everywhere, so it only shifts log Z and moves no draw of a ladder."""
     paired, figure = (
-        tables._replace(unary_flags=np.ones_like(tables.unary_flags)) for tables in (compile_tables(PAIRED), compile_tables(FIGURE))
+        tables._replace(unary_flags=np.ones_like(tables.unary_flags))
+        for tables in (compile_tables(PAIRED), compile_tables(FIGURE))
     )
     chains = run_chains(paired, **REQUEST)
     assert chains.exchange is not None

@@ -19,7 +19,15 @@ from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.inference.result import Chains, Exchange, best_visited, move_counts
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.inference.sweep import sweep
-from gnrs_ppl.inference.trace import LARGEST_PAIR, Marginals, datatree, exact_marginals, load, read_trace, save
+from gnrs_ppl.inference.trace import (
+    LARGEST_PAIR,
+    Marginals,
+    datatree,
+    exact_marginals,
+    load,
+    read_trace,
+    save,
+)
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, hard_penalty
 from gnrs_ppl.models.space import build_space
 
@@ -47,7 +55,9 @@ def test_shapes_and_scores(kernel: str):
     every = [*found.starts, *found.positions.reshape(-1, 4)]
     expected = [spaces.score(RAGGED, WEIGHTS, hard_penalty(WEIGHTS), tuple(a)) for a in every]
     np.testing.assert_allclose([*found.start_score, *found.score.ravel()], expected, rtol=0, atol=1e-5)
-    assert [*found.start_feasible, *found.feasible.ravel()] == [not spaces.raised(RAGGED, tuple(a)) for a in every]
+    assert [*found.start_feasible, *found.feasible.ravel()] == [
+        not spaces.raised(RAGGED, tuple(a)) for a in every
+    ]
     assert found.kernel == kernel
     assert found.wall_seconds > 0
 
@@ -61,7 +71,10 @@ def test_one_seed_one_result(run: Chains):
 
 
 def test_compiled_once_per_shape():
-    padded = [contract(build_space(**spaces.ragged(seed), pad_options=12, pad_pairs=6), spaces.weights(seed)) for seed in (0, 1)]
+    padded = [
+        contract(build_space(**spaces.ragged(seed), pad_options=12, pad_pairs=6), spaces.weights(seed))
+        for seed in (0, 1)
+    ]
     run_chains(padded[0], **RUN)
     compiled = chains._compiled.cache_info().misses
     for one in padded:
@@ -96,7 +109,9 @@ def test_starts_are_distinct_draws_from_p0():
 def test_best_visited_and_move_counts(run: Chains):
     found = best_visited(run)
     assert found.score == max(run.score.max(), run.start_score.max())
-    assert spaces.score(RAGGED, WEIGHTS, hard_penalty(WEIGHTS), tuple(found.position)) == pytest.approx(found.score, abs=1e-5)
+    assert spaces.score(RAGGED, WEIGHTS, hard_penalty(WEIGHTS), tuple(found.position)) == pytest.approx(
+        found.score, abs=1e-5
+    )
     assert found.feasible == (not spaces.raised(RAGGED, tuple(found.position)))
     # where every draw is worse than a start, the start is the best
     assert best_visited(run._replace(score=run.score - 10)).score == run.start_score.max()
@@ -115,7 +130,10 @@ def test_best_visited_and_move_counts(run: Chains):
         ({"chains": 0}, "arguments: chains: 0 asked for; ask for at least 1"),
         ({"steps": 0}, "arguments: steps: 0 asked for"),
         ({"steps": -3}, "arguments: steps: -3 asked for"),
-        ({"chains": 10**9}, r"1000000000 chains of 30 steps need \d{12} bytes, more than the 4294967296 allowed; ask for at most"),
+        (
+            {"chains": 10**9},
+            r"1000000000 chains of 30 steps need \d{12} bytes, more than the 4294967296 allowed; ask for at most",
+        ),
         ({"steps": 10**12}, r"need \d+ bytes"),
         ({"temperature": 0.0}, "arguments: temperature: 0.0 is no temperature"),
         ({"temperature": float("nan")}, "temperature: nan is no"),
@@ -134,7 +152,9 @@ def test_impossible_requests_are_refused_beforehand(kernel: str, change: dict[st
 
 
 def test_unknown_kernels_are_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="no kernel 'gibs'; choose one of metropolis, gibbs, informed, tempering, smc, exact"):
+    with pytest.raises(
+        InputError, match="no kernel 'gibs'; choose one of metropolis, gibbs, informed, tempering, smc, exact"
+    ):
         run_chains(tables(), **RUN, kernel="gibs")
 
 
@@ -142,13 +162,20 @@ def test_unknown_kernels_are_refused_with_the_known_ones():
 
 
 def labels() -> dict[str, list[str]]:
-    return {slot: [f"{slot}{c}[{n}]" for n, c in enumerate(owners)] for slot, owners in zip(SLOTS, RAGGED["candidates"], strict=True)}
+    return {
+        slot: [f"{slot}{c}[{n}]" for n, c in enumerate(owners)]
+        for slot, owners in zip(SLOTS, RAGGED["candidates"], strict=True)
+    }
 
 
 @pytest.fixture
 def tree(run: Chains) -> xr.DataTree:
-    candidates = {slot: [f"{slot}{c}" for c in owners] for slot, owners in zip(SLOTS, RAGGED["candidates"], strict=True)}
-    return datatree(run, labels(), WEIGHTS, "GNRS-000", candidates=candidates, features=["intent", "schema", "record"])
+    candidates = {
+        slot: [f"{slot}{c}" for c in owners] for slot, owners in zip(SLOTS, RAGGED["candidates"], strict=True)
+    }
+    return datatree(
+        run, labels(), WEIGHTS, "GNRS-000", candidates=candidates, features=["intent", "schema", "record"]
+    )
 
 
 def test_groups_of_the_tree(tree: xr.DataTree, run: Chains):
@@ -166,7 +193,14 @@ def test_groups_of_the_tree(tree: xr.DataTree, run: Chains):
     assert constant["norm_option"].values[option] == labels()["norm"][option]
     assert constant["norm_candidate"].values[option] == f"norm{RAGGED['candidates'][2][option]}"
     assert "norm_candidate" in constant.coords
-    expected = {"kernel": "metropolis", "chains": 16, "steps": 30, "temperature": SEARCH_TEMPERATURE, "seed": 5, "goal": "GNRS-000"}
+    expected = {
+        "kernel": "metropolis",
+        "chains": 16,
+        "steps": 30,
+        "temperature": SEARCH_TEMPERATURE,
+        "seed": 5,
+        "goal": "GNRS-000",
+    }
     assert expected.items() <= tree.attrs.items()
     assert tree.attrs["energy_evaluations"] == 16 * 31
     assert not {"log_normalizer", "bound"} & {*tree.attrs}
@@ -184,12 +218,17 @@ def test_exact_marginals_of_slots_and_pairs(run: Chains, tmp_path: Path):
         np.testing.assert_array_equal(kept, swept.pair_marginals[i, j])
     # by name: the probability of two options together
     first, last = labels()["scope"][0], labels()["norm"][-1]
-    assert float(tree["constant_data"]["scope_norm_exact"].sel(scope_option=first, norm_option=last)) == swept.pair_marginals[0, 2][0, -1]
+    assert (
+        float(tree["constant_data"]["scope_norm_exact"].sel(scope_option=first, norm_option=last))
+        == swept.pair_marginals[0, 2][0, -1]
+    )
     save(tree, tmp_path / "x.nc")
     for found in (exact_marginals(tree), exact_marginals(load(tmp_path / "x.nc"))):
         assert found is not None
         assert [*found.pairs] == [*swept.pair_marginals]
-        for kept, given in zip([*found.slots, *found.pairs.values()], [*exact.slots, *exact.pairs.values()], strict=True):
+        for kept, given in zip(
+            [*found.slots, *found.pairs.values()], [*exact.slots, *exact.pairs.values()], strict=True
+        ):
             np.testing.assert_array_equal(kept, given)
     assert exact_marginals(datatree(run, labels(), WEIGHTS, "")) is None
     assert exact_marginals(datatree(run, labels(), WEIGHTS, "", exact=Marginals(exact.slots))).pairs == {}
@@ -197,10 +236,18 @@ def test_exact_marginals_of_slots_and_pairs(run: Chains, tmp_path: Path):
 
 def test_pairs_that_take_too_much_room_are_left_out():
     sizes = [LARGEST_PAIR // 16, 16, 17]
-    wide = contract(build_space([list(range(n)) for n in sizes], [np.zeros((n, 1)) for n in sizes]), np.ones(1))
+    wide = contract(
+        build_space([list(range(n)) for n in sizes], [np.zeros((n, 1)) for n in sizes]), np.ones(1)
+    )
     swept = sweep(wide, SEARCH_TEMPERATURE)
     named = {slot: [f"{slot}{n}" for n in range(size)] for slot, size in zip(SLOTS, sizes, strict=False)}
-    tree = datatree(run_chains(wide, **RUN, kernel="exact"), named, np.ones(1), "", exact=Marginals(swept.marginals, swept.pair_marginals))
+    tree = datatree(
+        run_chains(wide, **RUN, kernel="exact"),
+        named,
+        np.ones(1),
+        "",
+        exact=Marginals(swept.marginals, swept.pair_marginals),
+    )
     assert [*exact_marginals(tree).pairs] == [(0, 1), (1, 2)]  # 4096 cells and 272, but not 4352
     assert len(exact_marginals(tree).slots) == 3
 
@@ -242,6 +289,8 @@ def test_what_cannot_be_read_or_written_is_said(tree: xr.DataTree, tmp_path: Pat
         load(tmp_path / "text.nc")
     with pytest.raises(InputError, match="name a folder you may write to"):
         save(tree, tmp_path / "text.nc" / "posterior.nc")
-    xr.DataTree.from_dict({"other": xr.Dataset({"x": ("n", [1])})}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    xr.DataTree.from_dict({"other": xr.Dataset({"x": ("n", [1])})}).to_netcdf(
+        tmp_path / "other.nc", engine="h5netcdf"
+    )
     with pytest.raises(InputError, match="holds no group posterior"):
         load(tmp_path / "other.nc")

@@ -1,4 +1,5 @@
-"""The wheel holds every file of the package and works without the checkout; its constraints are those of one Python each."""
+"""The wheel holds every file of the package and works without the checkout; its constraints are those of one
+Python each."""
 
 from __future__ import annotations
 
@@ -26,7 +27,13 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
     pytest.importorskip("setuptools")
     folder = tmp_path_factory.mktemp("wheel")
     copy_sources(folder / "sources")
-    done = subprocess.run([sys.executable, "-c", BUILD, folder], cwd=folder / "sources", capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, folder],
+        cwd=folder / "sources",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     (wheel,) = folder.glob("*.whl")
     return folder / "unpacked", unpack(wheel, folder / "unpacked")
@@ -45,9 +52,18 @@ def test_the_wheel_holds_every_file_of_the_package(unpacked: tuple[Path, set[str
         (["draft", "GNRS-001", "--chains", "8", "--steps", "50", "--out", "drafted"], "Rule for GNRS-001"),
     ],
 )
-def test_the_wheel_works_without_the_checkout(unpacked: tuple[Path, set[str]], arguments: list[str], word: str, tmp_path: Path) -> None:
+def test_the_wheel_works_without_the_checkout(
+    unpacked: tuple[Path, set[str]], arguments: list[str], word: str, tmp_path: Path
+) -> None:
     command = [sys.executable, "-I", "-c", RUN, unpacked[0], *arguments]
-    done = subprocess.run(command, cwd=tmp_path, env=os.environ | {"HOME": str(tmp_path)}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=os.environ | {"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(unpacked[0]))
     assert word in done.stdout
@@ -68,7 +84,10 @@ def test_no_file_of_the_package_imports_what_stays_outside() -> None:
     assert {"bench_maker", "tests"} <= outside
     for name in tracked():
         if name.startswith("gnrs_ppl/") and name.endswith(".py"):
-            roots = {match.partition(".")[0] for match in re.findall(r"^ *(?:from|import) ([\w.]+)", (ROOT / name).read_text(), re.M)}
+            roots = {
+                match.partition(".")[0]
+                for match in re.findall(r"^ *(?:from|import) ([\w.]+)", (ROOT / name).read_text(), re.M)
+            }
             assert not roots & outside, name
 
 

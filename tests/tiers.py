@@ -1,4 +1,5 @@
-"""How much a test does: a little in the fast tier (``-m "not slow"``, ``make test``), everything elsewhere (``make test-all``)."""
+"""How much a test does: a little in the fast tier (``-m "not slow"``, ``make test``), everything elsewhere
+(``make test-all``)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""The four edits and their Metropolis transition matrix from the definitions alone: plain loops, NumPy float64.
+"""The four edits and their Metropolis transition matrix from the definitions alone: plain loops, NumPy
+float64.
 
-Nothing here is shared with the kernel. Each edit is a list of *ways*: from structure i, with probability q, to structure j, with
-Hastings term h. Two ways may join the same pair of structures (two joint entries that share a variable), so acceptance is
-decided way by way, as a Metropolis sampler does, and the matrix adds them up.
+Nothing here is shared with the kernel. Each edit is a list of *ways*: from structure i, with probability q,
+to structure j, with Hastings term h. Two ways may join the same pair of structures (two joint entries that
+share a variable), so acceptance is decided way by way, as a Metropolis sampler does, and the matrix adds them
+up.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ class Grammar:
 
     @cached_property
     def log_priors(self) -> Floats:
-        return np.array([sum(np.log(self.prior(v, option)) for v, option in enumerate(a)) for a in self.structures])
+        return np.array(
+            [sum(np.log(self.prior(v, option)) for v, option in enumerate(a)) for a in self.structures]
+        )
 
     def log_densities(self, temperature: float) -> Floats:
         return self.log_priors + self.scores / temperature
@@ -81,7 +85,8 @@ class Grammar:
 
 
 class Ways(NamedTuple):
-    """Row k: from structure ``source[k]`` to ``target[k]`` with probability ``probability[k]`` and Hastings term."""
+    """Row k: from structure ``source[k]`` to ``target[k]`` with probability ``probability[k]`` and Hastings
+    term."""
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
@@ -127,14 +132,22 @@ def evidence_policy_swap(grammar: Grammar, a: Structure) -> Iterator[Step]:
     for v, groups in grammar.swaps.items():
         chance, owners = 1 / len(grammar.swaps), grammar.candidates[v]
 
-        def partners(option: int, groups: Sequence[int] = groups, owners: Sequence[int] = owners) -> list[int]:
-            return [o for o in range(len(owners)) if groups[o] == groups[option] and owners[o] != owners[option]]
+        def partners(
+            option: int, groups: Sequence[int] = groups, owners: Sequence[int] = owners
+        ) -> list[int]:
+            return [
+                o for o in range(len(owners)) if groups[o] == groups[option] and owners[o] != owners[option]
+            ]
 
         found = partners(a[v])
         if not found:
             yield a, chance, 0.0
         for replacement in found:
-            yield with_options(a, {v: replacement}), chance / len(found), np.log(len(found)) - np.log(len(partners(replacement)))
+            yield (
+                with_options(a, {v: replacement}),
+                chance / len(found),
+                np.log(len(found)) - np.log(len(partners(replacement))),
+            )
 
 
 def trigger_evidence_edit(grammar: Grammar, a: Structure) -> Iterator[Step]:
@@ -145,7 +158,11 @@ def trigger_evidence_edit(grammar: Grammar, a: Structure) -> Iterator[Step]:
         forgotten = grammar.prior(t, a[t]) * rows[a[t], a[e]]
         for trigger, evidence in itertools.product(range(grammar.sizes[t]), range(grammar.sizes[e])):
             drawn = grammar.prior(t, trigger) * rows[trigger, evidence]
-            yield with_options(a, {t: trigger, e: evidence}), chance * drawn, np.log(forgotten) - np.log(drawn)
+            yield (
+                with_options(a, {t: trigger, e: evidence}),
+                chance * drawn,
+                np.log(forgotten) - np.log(drawn),
+            )
 
 
 EDITS: dict[str, Edit] = {
@@ -170,7 +187,9 @@ def ways(grammar: Grammar, probabilities: Mapping[str, float]) -> Ways:
 
 def acceptance(found: Ways, log_densities: Floats) -> Floats:
     """min(1, density ratio times Hastings ratio) of each way."""
-    return np.exp(np.minimum(0.0, log_densities[found.target] - log_densities[found.source] + found.log_hastings))
+    return np.exp(
+        np.minimum(0.0, log_densities[found.target] - log_densities[found.source] + found.log_hastings)
+    )
 
 
 def proposal_matrix(found: Ways, count: int) -> Floats:

@@ -1,4 +1,5 @@
-"""Processes that write into one folder and are killed, stopped or raced: run as a command, it prints what became of them as JSON.
+"""Processes that write into one folder and are killed, stopped or raced: run as a command, it prints what
+became of them as JSON.
 
 It loads little, so that each of many trials is a fork of some milliseconds.
 """
@@ -27,7 +28,8 @@ def generation(number: int) -> list[tuple[str, bytes]]:
 
 
 def state(folder: Path) -> Any:
-    """The generation that a folder holds, "half" where its readers refuse it, "nothing", or "mixed", which must not be."""
+    """The generation that a folder holds, "half" where its readers refuse it, "nothing", or "mixed", which
+    must not be."""
     if not (folder / NAMES[0]).exists() and not (folder / output.MANIFEST).exists():
         return "nothing"
     try:
@@ -97,7 +99,8 @@ def killed_at(folder: Path) -> list[Any]:
 
 
 def raced(folder: Path, rounds: int) -> list[Any]:
-    """Of two writers at once: their codes, and what the folder holds; the second begins while the first is half way in every other round."""
+    """Of two writers at once: their codes, and what the folder holds; the second begins while the first is
+    half way in every other round."""
     found = []
     for turn in range(rounds):
         heard, told = os.pipe()
@@ -119,7 +122,9 @@ def raced(folder: Path, rounds: int) -> list[Any]:
 
         one = forked(first)
         os.read(heard, 1)
-        two = forked(lambda turn=turn: output.write_all(folder, generation(2 * turn + 1), manifest=True) and None)
+        two = forked(
+            lambda turn=turn: output.write_all(folder, generation(2 * turn + 1), manifest=True) and None
+        )
         codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in (one, two)]
         found.append([codes, state(folder)])
         os.close(heard)

@@ -96,7 +96,11 @@ def roadtraffic():
                     e.get("paymentAmount", ""),
                 ]
             )
-    write("roadtraffic100traces.csv", ["case_id", "activity", "timestamp", "resource", "vehicleclass", "amount", "payment"], rows)
+    write(
+        "roadtraffic100traces.csv",
+        ["case_id", "activity", "timestamp", "resource", "vehicleclass", "amount", "payment"],
+        rows,
+    )
 
 
 def order_management():
@@ -143,12 +147,36 @@ def order_management():
             assert cases, (event, activity)
             who = people[0] if people else ""
             for case in sorted(cases):
-                rows.append([case, activity, times[event], who, role.get(who, ""), customer, item, package, shipper, event])
+                rows.append(
+                    [
+                        case,
+                        activity,
+                        times[event],
+                        who,
+                        role.get(who, ""),
+                        customer,
+                        item,
+                        package,
+                        shipper,
+                        event,
+                    ]
+                )
         db.close()
     rows.sort(key=lambda r: (r[2], int(r[-1][1:]), r[0]))
     write(
         "order_management.csv",
-        ["case_id", "activity", "timestamp", "resource", "role", "customer", "item", "package", "shipper", "ocel_event"],
+        [
+            "case_id",
+            "activity",
+            "timestamp",
+            "resource",
+            "role",
+            "customer",
+            "item",
+            "package",
+            "shipper",
+            "ocel_event",
+        ],
         rows,
     )
 

@@ -1,10 +1,11 @@
 """Fit the model of relations and write gnrs_ppl/reading/relations.tsv.gz.
 
-    python tools/fit_reader.py fit [TEXT2DECLARE]     # TEXT2DECLARE: text2declare_dev.json, of which two thirds are used
-    python tools/fit_reader.py check [TEXT2DECLARE]   # five-fold, whole domains left out
+    python tools/fit_reader.py fit [TEXT2DECLARE]     # TEXT2DECLARE: text2declare_dev.json, of which two
+    thirds are used python tools/fit_reader.py check [TEXT2DECLARE]   # five-fold, whole domains left out
 
-The sentences under tools/sentences are in the words of many kinds of speakers, each with its schema and the constraints it states, or the
-reason why it states none. They were written for this purpose by a language model that knew nothing of the reader.
+The sentences under tools/sentences are in the words of many kinds of speakers, each with its schema and the
+constraints it states, or the reason why it states none. They were written for this purpose by a language
+model that knew nothing of the reader.
 """
 
 from __future__ import annotations
@@ -50,18 +51,34 @@ LEAST_OFFERED = 100
 TELLING = re.compile(
     r"#|\t[<>]?[ta]?(?:L1|R1|l|form|score|told|clause|binds|background|opener):|\t[<>]?(?:kinds|negative|binds|order|pair|as|count):"
 )
-"""Features that also speak against options they were never seen with, where these were offered often enough."""
+"""Features that also speak against options they were never seen with, where these were offered often enough.
+"""
 RIDGE = 1.0
 SMALLEST = 0.02
 """Weights nearer to zero are not kept."""
 FOLDS = 5
 LABELS = {
-    "AtLeastOne": "existence", "Existence": "existence_n", "Exactly": "exactly", "Absence": "absence", "AtMostOne": "at_most",
-    "Init": "init", "End": "end", "Response": "response", "ChainResponse": "chain_response", "RespondedExistence": "responded_existence",
-    "Precedence": "precedence", "ChainPrecedence": "chain_precedence", "CoExistence": "coexistence", "Succession": "succession",
-    "NotCoExistence": "not_coexistence", "NotResponse": "not_response", "NotPrecedence": "not_precedence",
-    "NotChainResponse": "not_chain_response", "Choice": "choice", "ExclusiveChoice": "exclusive_choice",
-}  # fmt: skip
+    "AtLeastOne": "existence",
+    "Existence": "existence_n",
+    "Exactly": "exactly",
+    "Absence": "absence",
+    "AtMostOne": "at_most",
+    "Init": "init",
+    "End": "end",
+    "Response": "response",
+    "ChainResponse": "chain_response",
+    "RespondedExistence": "responded_existence",
+    "Precedence": "precedence",
+    "ChainPrecedence": "chain_precedence",
+    "CoExistence": "coexistence",
+    "Succession": "succession",
+    "NotCoExistence": "not_coexistence",
+    "NotResponse": "not_response",
+    "NotPrecedence": "not_precedence",
+    "NotChainResponse": "not_chain_response",
+    "Choice": "choice",
+    "ExclusiveChoice": "exclusive_choice",
+}
 
 
 Choice = tuple[str, int | None]
@@ -86,14 +103,18 @@ class Example(NamedTuple):
 def sentences(text2declare: Path | None) -> Iterator[tuple[str, LabelledSentence]]:
     """Every sentence there is to learn from, with its source.
 
-    A duty under a circumstance that no act shows is read as a duty with a condition; what the records cannot hold is said later.
+    A duty under a circumstance that no act shows is read as a duty with a condition; what the records cannot
+    hold is said later.
     """
     for path in sorted(SENTENCES.glob("*.yaml")):
         yield from ((path.stem, s) for s in sentences_of(path) if s.refuse != "no_condition")
     every = dict.fromkeys(s.schema for path in sorted(SENTENCES.glob("*.yaml")) for s in sentences_of(path))
     schemas = [s for s in every if s.roles and sum(bool(a.phrase) for a in s.actions) > 5]
     for n, (structure, text, schema) in enumerate(random_rules(schemas, RENDERED, 7), 1):
-        yield "rendered", LabelledSentence(f"rendered {(RENDERED - n) % 50}", text, schema, stated_by(structure))
+        yield (
+            "rendered",
+            LabelledSentence(f"rendered {(RENDERED - n) % 50}", text, schema, stated_by(structure)),
+        )
     for row in json.loads(text2declare.read_text(encoding="utf-8")) if text2declare else []:
         if not kept_from_fit(row["activities"]):
             schema = Schema.model_validate({"actions": row["schema"]})
@@ -101,24 +122,30 @@ def sentences(text2declare: Path | None) -> Iterator[tuple[str, LabelledSentence
 
 
 def example(sentence: LabelledSentence, features: Features) -> Example:
-    """A sentence as features and right options; where an act told several times is concerned, any of its mentions is right."""
+    """A sentence as features and right options; where an act told several times is concerned, any of its
+    mentions is right."""
     marked = Marked(Constructions(sentence.text, vocabulary(sentence.schema)))
     right = _right(marked, sentence.statements)
     options: list[list[tuple[Choice, array[int]]]] = []
     for t in range(len(marked.mentions)):
         alone = [f"alone\t{f}" for f in marked.alone(t)]
         of_mention: list[tuple[Choice, array[int]]] = [
-            ((label, None), _numbers(features, label, alone, marked.agrees(label, t, None))) for label in UNARY
+            ((label, None), _numbers(features, label, alone, marked.agrees(label, t, None)))
+            for label in UNARY
         ]
         for a in (a for target, a in marked.pairs() if target == t):
             pair = [f"pair\t{f}" for f in marked.pair(t, a)]
-            of_mention += [((label, a), _numbers(features, label, pair, marked.agrees(label, t, a))) for label in BINARY]
+            of_mention += [
+                ((label, a), _numbers(features, label, pair, marked.agrees(label, t, a))) for label in BINARY
+            ]
         options.append(of_mention)
     return Example(options, right)
 
 
 def _numbers(features: Features, label: str, names: Sequence[str], agrees: Sequence[str]) -> array[int]:
-    return array("I", {*(features[f"{label}\t{f}"] for f in names), *(features[f"\tagrees\t{f}"] for f in agrees)})
+    return array(
+        "I", {*(features[f"{label}\t{f}"] for f in names), *(features[f"\tagrees\t{f}"] for f in agrees)}
+    )
 
 
 def _right(marked: Marked, statements: Sequence[dict[str, Any]]) -> list[set[Choice]]:
@@ -126,7 +153,12 @@ def _right(marked: Marked, statements: Sequence[dict[str, Any]]) -> list[set[Cho
     place = {}
 
     def find(activity: str, taken: Sequence[int | None] = ()) -> int | None:
-        told = [(t.score, k) for k, m in enumerate(marked.mentions) for t in m.told if t.activity == activity and k not in taken]
+        told = [
+            (t.score, k)
+            for k, m in enumerate(marked.mentions)
+            for t in m.told
+            if t.activity == activity and k not in taken
+        ]
         if not told:
             return None
         k = max(told)[1]
@@ -140,7 +172,9 @@ def _right(marked: Marked, statements: Sequence[dict[str, Any]]) -> list[set[Cho
         for activity in statement["activities"]:
             k.append(find(activity, k))
         known = [x for x in k if x is not None]
-        if len(known) < len(k):  # an act is told in words that no mention has: nothing is to be learned from what the others are
+        if len(known) < len(
+            k
+        ):  # an act is told in words that no mention has: nothing is to be learned from what the others are
             return [set() for _ in marked.mentions]
         either = bool(statement.get("alternatives"))
         if label in UNARY:
@@ -161,7 +195,11 @@ def _right(marked: Marked, statements: Sequence[dict[str, Any]]) -> list[set[Cho
         same = [own for x, own in place.items() if marked.acts[x] == marked.acts[k]]
         options: set[Choice] = set() if k in place else {("none", None)}
         for label, other in [place[k]] if k in place else same:
-            heads = [None] if other is None else [x for x, act in enumerate(marked.acts) if act == marked.acts[other] and x != k]
+            heads = (
+                [None]
+                if other is None
+                else [x for x, act in enumerate(marked.acts) if act == marked.acts[other] and x != k]
+            )
             options |= {(label, x) for x in heads}
         found.append(options)
     return found
@@ -170,7 +208,10 @@ def _right(marked: Marked, statements: Sequence[dict[str, Any]]) -> list[set[Cho
 def fit(examples: Sequence[Example], features: Features) -> dict[str, float]:
     """Weights that maximise the likelihood of the right options, less a ridge."""
     known = [
-        (options, right) for e in examples for options, right in zip(e.options, e.right, strict=True) if any(o in right for o, _ in options)
+        (options, right)
+        for e in examples
+        for options, right in zip(e.options, e.right, strict=True)
+        if any(o in right for o, _ in options)
     ]
     seen = np.zeros(len(features), dtype=int)
     for options, right in known:
@@ -209,10 +250,14 @@ def fit(examples: Sequence[Example], features: Features) -> dict[str, float]:
 
 
 def others(examples: Sequence[Example]) -> dict[str, np.ndarray[Any, Any]]:
-    """For each label of two acts, how much oftener than elsewhere its other act is of each kind, with one of each added."""
+    """For each label of two acts, how much oftener than elsewhere its other act is of each kind, with one of
+    each added."""
     of_label, anywhere = {label: np.ones(len(KINDS)) for label in BINARY}, np.ones(len(KINDS))
     for example in examples:
-        labels = [min(right, key=lambda choice: (choice[0] != "none", choice[0])) if right else None for right in example.right]
+        labels = [
+            min(right, key=lambda choice: (choice[0] != "none", choice[0])) if right else None
+            for right in example.right
+        ]
         for choice in (c for c in labels if c):
             anywhere[KINDS.index(kind_of(choice[0]))] += 1
             if choice[1] is not None and (other := labels[choice[1]]):
@@ -260,7 +305,11 @@ def main() -> None:
         for s in (s for source, s in left if source not in ("rendered", "Text2Declare")):
             relations_say, constructions_say = read(s.text, s.schema), by_constructions(s.text, s.schema)
             if constraints(relations_say) != constraints(constructions_say):
-                differ.update(texts=1, relations=all_right(relations_say, s), constructions=all_right(constructions_say, s))
+                differ.update(
+                    texts=1,
+                    relations=all_right(relations_say, s),
+                    constructions=all_right(constructions_say, s),
+                )
         for source in sorted({source for source, _ in left}):
             mine = stating_scores(source, (s for where, s in left if where == source))
             total[source] = [a + b for a, b in zip(total.get(source, [0] * 5), mine[1:], strict=True)]

@@ -15,7 +15,8 @@ HOUSE = ("duty_manager", "owner")
 @norm(
     "GNRS-033",
     says=(
-        "Every shopkeeper seen in an order checks in there in person soon after first being seen (band of half an hour to two hours), "
+        "Every shopkeeper seen in an order checks in there in person soon after first being seen (band of "
+        "half an hour to two hours), "
         "and trades nothing before that."
     ),
     expressible=True,
@@ -35,8 +36,10 @@ def gnrs_033(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-034",
     says=(
-        "A customer who has signed for an order gets a courier task published by a shopkeeper; the first such task is followed by a "
-        "courier's delivery within the stated time, and every courier's delivery comes within that time after such a task."
+        "A customer who has signed for an order gets a courier task published by a shopkeeper; the first "
+        "such task is followed by a "
+        "courier's delivery within the stated time, and every courier's delivery comes within that time "
+        "after such a task."
     ),
     expressible=True,
 )
@@ -49,13 +52,16 @@ def gnrs_034(view: View) -> Iterator[Verdict]:
         due = notice.to + limit
         yield view.duty(view.happened("Deliver", role="courier", after=notice.at, before=due), due)
     for delivery in view.acts("Deliver", role="courier"):
-        yield view.duty(view.prior(delivery, "PublishTask", delivery.at - limit, role="shopkeeper"), delivery.at)
+        yield view.duty(
+            view.prior(delivery, "PublishTask", delivery.at - limit, role="shopkeeper"), delivery.at
+        )
 
 
 @norm(
     "GNRS-035",
     says=(
-        "In an order whose goods a shopkeeper handles in the storeroom to put them aside, a customer who comes or handles anything "
+        "In an order whose goods a shopkeeper handles in the storeroom to put them aside, a customer who "
+        "comes or handles anything "
         "(and so is interested) speaks, and handles no consignment and nothing in the storeroom from then on."
     ),
     expressible=True,
@@ -76,7 +82,8 @@ def gnrs_035(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-036",
     says=(
-        "Every courier's delivery comes after a customer's signature, every customer's signature is followed by a courier's delivery, "
+        "Every courier's delivery comes after a customer's signature, every customer's signature is "
+        "followed by a courier's delivery, "
         "and no courier trades anything in the order."
     ),
     expressible=True,
@@ -95,8 +102,10 @@ def gnrs_036(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-037",
     says=(
-        "After each sale (a trade by shopkeeper or customer that is no private bargain) a courier arrives at the delivery station within "
-        "the stated time; a true excuse of a courier in that order, the nearest thing to heavy snow, excuses it, an untrue one does not."
+        "After each sale (a trade by shopkeeper or customer that is no private bargain) a courier arrives "
+        "at the delivery station within "
+        "the stated time; a true excuse of a courier in that order, the nearest thing to heavy snow, "
+        "excuses it, an untrue one does not."
     ),
     expressible=False,
 )
@@ -126,7 +135,8 @@ def gnrs_038(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-039",
     says=(
-        "Where a tool is signed for, traded or handed over on the public square, a shopkeeper and a customer both sign for it in that "
+        "Where a tool is signed for, traded or handed over on the public square, a shopkeeper and a "
+        "customer both sign for it in that "
         "order, and whoever trades it there does so only after both signatures."
     ),
     expressible=True,
@@ -144,7 +154,8 @@ def gnrs_039(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-040",
     says=(
-        "A courier who does anything in the shop checks in in that order, and handles or hands over food there only after words with the "
+        "A courier who does anything in the shop checks in in that order, and handles or hands over food "
+        "there only after words with the "
         "customer in which the other really agreed."
     ),
     expressible=False,
@@ -165,7 +176,8 @@ def gnrs_040(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-041",
     says=(
-        "After the last delivery of an order a shopkeeper checks out within the stated time, and every shopkeeper who checked in for it "
+        "After the last delivery of an order a shopkeeper checks out within the stated time, and every "
+        "shopkeeper who checked in for it "
         "checks out afterwards, so that no entry stays open."
     ),
     expressible=True,
@@ -183,8 +195,10 @@ def gnrs_041(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-042",
     says=(
-        "A customer never seen in an earlier order gets the first delivery, counted from the beginning of the order, no later than half of "
-        "the returning customers get theirs, if at all (band: up to half as long again); these stand for the owner's old friends."
+        "A customer never seen in an earlier order gets the first delivery, counted from the beginning of "
+        "the order, no later than half of "
+        "the returning customers get theirs, if at all (band: up to half as long again); these stand for "
+        "the owner's old friends."
     ),
     expressible=False,
 )
@@ -201,13 +215,17 @@ def gnrs_042(view: View) -> Iterator[Verdict]:
     waits: list[float] = []
     for case, act in openings.items():
         if act.by in known:
-            waits.append(deliveries[case].at - view.sight.starts[case] if case in deliveries else float("inf"))
+            waits.append(
+                deliveries[case].at - view.sight.starts[case] if case in deliveries else float("inf")
+            )
         known.add(act.by)
     mine = openings.get(view.case)
     if mine is None or not waits:
         return
     kinds = ("MoveTo", "Interact", "Speak", "Trade", "SignContract")
-    before = either(*(view.happened(kind, by=mine.by, after=0.0, before=view.start, anywhere=True) for kind in kinds))
+    before = either(
+        *(view.happened(kind, by=mine.by, after=0.0, before=view.start, anywhere=True) for kind in kinds)
+    )
     if before is True:
         return
     due = view.start + median(waits) * view.share(1.0, 1.5)
@@ -217,8 +235,10 @@ def gnrs_042(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-043",
     says=(
-        "A tool that somebody other than a shopkeeper handled and that came back is handled by a shopkeeper within the stated time, and "
-        "in an order in which something lendable was handled, nobody trades tools or shared things in a bargain beside the order."
+        "A tool that somebody other than a shopkeeper handled and that came back is handled by a shopkeeper "
+        "within the stated time, and "
+        "in an order in which something lendable was handled, nobody trades tools or shared things in a "
+        "bargain beside the order."
     ),
     expressible=False,
 )
@@ -231,7 +251,9 @@ def gnrs_043(view: View) -> Iterator[Verdict]:
         if loan.object != "tool_equipment" or back is False:
             continue
         due = loan.to + view.span("PT2H")
-        done = view.happened("Interact", role="shopkeeper", object="tool_equipment", after=loan.at, before=due)
+        done = view.happened(
+            "Interact", role="shopkeeper", object="tool_equipment", after=loan.at, before=due
+        )
         yield view.duty(done, due, excuse=negate(back))
     if loans:
         yield view.ban(view.happened("Trade", object=shelf, facts={"private": True}), view.closure)
@@ -239,7 +261,8 @@ def gnrs_043(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-044",
-    says="Every courier who delivers has checked in at the delivery station before, and speaks with nobody on the public square.",
+    says="Every courier who delivers has checked in at the delivery station before, and speaks with nobody "
+    "on the public square.",
     expressible=True,
 )
 def gnrs_044(view: View) -> Iterator[Verdict]:
@@ -248,7 +271,9 @@ def gnrs_044(view: View) -> Iterator[Verdict]:
         if delivery.by is None:
             yield "indeterminate"
             continue
-        yield view.duty(view.prior(delivery, "CheckIn", by=delivery.by, where="delivery_station"), delivery.at)
+        yield view.duty(
+            view.prior(delivery, "CheckIn", by=delivery.by, where="delivery_station"), delivery.at
+        )
         yield view.ban(view.happened("Speak", by=delivery.by, where="public_square"), view.closure)
     for entry in view.firsts("CheckIn", role="courier", where="delivery_station"):
         brought = None if entry.by is None else view.happened("Deliver", by=entry.by, after=entry.at)
@@ -258,8 +283,10 @@ def gnrs_044(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-045",
     says=(
-        "A duty manager or owner who checks in, checks out or publishes a task in a shopkeeper's order comes to the shop and checks in "
-        "before the first contract or trade, and checks out after the last; a check-in at the shop also shows the arrival."
+        "A duty manager or owner who checks in, checks out or publishes a task in a shopkeeper's order "
+        "comes to the shop and checks in "
+        "before the first contract or trade, and checks out after the last; a check-in at the shop also "
+        "shows the arrival."
     ),
     expressible=True,
 )
@@ -272,7 +299,9 @@ def gnrs_045(view: View) -> Iterator[Verdict]:
             continue
         opening = orders[0].to if orders else view.closure
         came = view.happened("MoveTo", by=first.by, where="shop", before=opening)
-        yield view.duty(either(came, view.happened("CheckIn", by=first.by, where="shop", before=opening)), opening)
+        yield view.duty(
+            either(came, view.happened("CheckIn", by=first.by, where="shop", before=opening)), opening
+        )
         yield view.duty(view.happened("CheckIn", by=first.by, before=opening), opening)
         done = orders[-1].at if orders else view.start
         yield view.duty(view.happened("CheckOut", by=first.by, after=done), view.closure)
@@ -281,8 +310,10 @@ def gnrs_045(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-046",
     says=(
-        "In an order that shopkeeper or customer talk over, look at, sign or pay on the public square, every trade comes after signatures "
-        "of both and before a courier's delivery, no courier delivers before a trade, and what was signed for is traded."
+        "In an order that shopkeeper or customer talk over, look at, sign or pay on the public square, "
+        "every trade comes after signatures "
+        "of both and before a courier's delivery, no courier delivers before a trade, and what was signed "
+        "for is traded."
     ),
     expressible=True,
 )

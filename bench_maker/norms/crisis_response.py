@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator
 from bench_maker.view import Known, Seen, View, both, either, norm
 from gnrs_ppl.audit.types import Verdict
 
-SQUARE, RESTAURANT, FARM, STATION, STORE = "public_square", "restaurant", "farm", "delivery_station", "storage_and_utility"
+SQUARE, RESTAURANT, FARM, STATION, STORE = (
+    "public_square",
+    "restaurant",
+    "farm",
+    "delivery_station",
+    "storage_and_utility",
+)
 FOOD, WATER, HEALTH = "consumable_food", "hydration_source", "hygiene_health_resource"
 HELPERS, PARTIES = ("volunteer", "patrol_member"), ("coordinator", "owner")
 COMES, WORKS = ("MoveTo", "CheckIn", "Patrol"), ("Deliver", "Patrol", "Interact")
@@ -15,8 +21,10 @@ COMES, WORKS = ("MoveTo", "CheckIn", "Patrol"), ("Deliver", "Patrol", "Interact"
 
 @norm(
     "GNRS-087",
-    says="Where anybody harvests or handles a tool on the farm, the coordinator or the owner signs the requisition contract there in the "
-    "course of the case, and a volunteer handles a tool on the farm only after it is signed (before that, every tool is left out).",
+    says="Where anybody harvests or handles a tool on the farm, the coordinator or the owner signs the "
+    "requisition contract there in the "
+    "course of the case, and a volunteer handles a tool on the farm only after it is signed (before that, "
+    "every tool is left out).",
     expressible=True,
 )
 def gnrs_087(view: View) -> Iterator[Verdict]:
@@ -32,7 +40,8 @@ def gnrs_087(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-088",
-    says="When helpers first come to the public square (which stands for the siren), the coordinator publishes the relief task in that "
+    says="When helpers first come to the public square (which stands for the siren), the coordinator "
+    "publishes the relief task in that "
     "case, and a volunteer has delivered water to the square by thirty minutes after that notice.",
     expressible=True,
 )
@@ -42,13 +51,17 @@ def gnrs_088(view: View) -> Iterator[Verdict]:
     yield view.duty(view.happened("PublishTask", role="coordinator"), view.closure)
     for notice in view.acts("PublishTask", role="coordinator")[:1]:
         due = notice.at + view.span("PT30M")
-        yield view.duty(view.happened("Deliver", role="volunteer", where=SQUARE, object=WATER, before=due), due)
+        yield view.duty(
+            view.happened("Deliver", role="volunteer", where=SQUARE, object=WATER, before=due), due
+        )
 
 
 @norm(
     "GNRS-089",
-    says="Each volunteer or patrol member who comes to or works at the restaurant checks in by soon after joining (a quarter to three "
-    "quarters of an hour) and checks out afterwards; one of the two forgotten is an honest slip and excused if the other was made.",
+    says="Each volunteer or patrol member who comes to or works at the restaurant checks in by soon after "
+    "joining (a quarter to three "
+    "quarters of an hour) and checks out afterwards; one of the two forgotten is an honest slip and excused "
+    "if the other was made.",
     expressible=True,
 )
 def gnrs_089(view: View) -> Iterator[Verdict]:
@@ -57,14 +70,18 @@ def gnrs_089(view: View) -> Iterator[Verdict]:
             yield "indeterminate"
             continue
         due = joined.at + view.span("PT15M", "PT45M")
-        entered, left = view.happened("CheckIn", by=joined.by), view.happened("CheckOut", by=joined.by, after=joined.at)
+        entered, left = (
+            view.happened("CheckIn", by=joined.by),
+            view.happened("CheckOut", by=joined.by, after=joined.at),
+        )
         yield view.duty(view.happened("CheckIn", by=joined.by, before=due), due, excuse=either(entered, left))
         yield view.duty(left, view.closure, excuse=entered)
 
 
 @norm(
     "GNRS-090",
-    says="Whoever harvests rations on the farm does so only after the coordinator has spoken there and then the coordinator or the owner "
+    says="Whoever harvests rations on the farm does so only after the coordinator has spoken there and then "
+    "the coordinator or the owner "
     "has signed the contract there, and in that case it is (also) volunteers who harvest after the signing.",
     expressible=True,
 )
@@ -80,7 +97,8 @@ def gnrs_090(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-091",
-    says="No resident or volunteer who is on the farm harvests food there, unless the coordinator or the owner signed the contract there "
+    says="No resident or volunteer who is on the farm harvests food there, unless the coordinator or the "
+    "owner signed the contract there "
     "before (then it is not for themselves), nor trades food there at all.",
     expressible=True,
 )
@@ -91,13 +109,18 @@ def gnrs_091(view: View) -> Iterator[Verdict]:
             continue
         yield view.ban(view.happened("Trade", by=there.by, where=FARM, object=FOOD), view.closure)
         taken = view.acts("Harvest", by=there.by, where=FARM, object=FOOD)
-        leave = view.happened("SignContract", role=PARTIES, where=FARM, before=taken[0].at) if taken else False
-        yield view.ban(view.happened("Harvest", by=there.by, where=FARM, object=FOOD), view.closure, excuse=leave)
+        leave = (
+            view.happened("SignContract", role=PARTIES, where=FARM, before=taken[0].at) if taken else False
+        )
+        yield view.ban(
+            view.happened("Harvest", by=there.by, where=FARM, object=FOOD), view.closure, excuse=leave
+        )
 
 
 @norm(
     "GNRS-092",
-    says="Within one hour after the first alarm posted on the public square (which stands for the gauge's signal) somebody patrols the "
+    says="Within one hour after the first alarm posted on the public square (which stands for the gauge's "
+    "signal) somebody patrols the "
     "square, and after it a patrol member speaks with people there.",
     expressible=True,
 )
@@ -105,12 +128,15 @@ def gnrs_092(view: View) -> Iterator[Verdict]:
     for signal in view.acts("PublishTask", where=SQUARE)[:1]:
         due = signal.at + view.span("PT1H")
         yield view.duty(view.happened("Patrol", where=SQUARE, after=signal.at, before=due), due)
-        yield view.duty(view.happened("Speak", role="patrol_member", where=SQUARE, after=signal.at), view.closure)
+        yield view.duty(
+            view.happened("Speak", role="patrol_member", where=SQUARE, after=signal.at), view.closure
+        )
 
 
 @norm(
     "GNRS-093",
-    says="Every patrol member who takes part in a case is at the delivery station and has checked in there by twenty minutes after the "
+    says="Every patrol member who takes part in a case is at the delivery station and has checked in there "
+    "by twenty minutes after the "
     "first published alarm.",
     expressible=True,
 )
@@ -127,8 +153,10 @@ def gnrs_093(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-094",
-    says="No volunteer trades with another volunteer what belongs to all, and by the end of the case at least nine in ten of the "
-    "volunteers who came, patrolled or delivered have checked out properly: with their own hand and not before their last work.",
+    says="No volunteer trades with another volunteer what belongs to all, and by the end of the case at "
+    "least nine in ten of the "
+    "volunteers who came, patrolled or delivered have checked out properly: with their own hand and not "
+    "before their last work.",
     expressible=False,
 )
 def gnrs_094(view: View) -> Iterator[Verdict]:
@@ -151,25 +179,34 @@ def gnrs_094(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-095",
-    says="Once a lack of health supplies is published, a patrol member handles health supplies in the storeroom in that case, and none is "
+    says="Once a lack of health supplies is published, a patrol member handles health supplies in the "
+    "storeroom in that case, and none is "
     "delivered after the notice before a patrol member has handled them.",
     expressible=True,
 )
 def gnrs_095(view: View) -> Iterator[Verdict]:
     for notice in view.acts("PublishTask", object=HEALTH)[:1]:
-        yield view.duty(view.happened("Interact", role="patrol_member", where=STORE, object=HEALTH), view.closure)
+        yield view.duty(
+            view.happened("Interact", role="patrol_member", where=STORE, object=HEALTH), view.closure
+        )
         early = view.acts("Deliver", object=HEALTH, after=notice.at)[:1]
         if not early:
             yield view.ban(view.happened("Deliver", object=HEALTH, after=notice.at), view.closure)
         for given in early:
-            yield view.duty(view.happened("Interact", role="patrol_member", where=STORE, object=HEALTH, before=given.at), given.at)
+            yield view.duty(
+                view.happened("Interact", role="patrol_member", where=STORE, object=HEALTH, before=given.at),
+                given.at,
+            )
 
 
 @norm(
     "GNRS-096",
-    says="In each case in which food is really short on the farm, or volunteers deliver food there, the amount of food per resident they "
-    "serve there is no less than the average of all cases before at the public square; and in each case at the square it is no more than "
-    "the average before on the farm (a tenth is a grey zone). No verdict before the other place has been served.",
+    says="In each case in which food is really short on the farm, or volunteers deliver food there, the "
+    "amount of food per resident they "
+    "serve there is no less than the average of all cases before at the public square; and in each case at "
+    "the square it is no more than "
+    "the average before on the farm (a tenth is a grey zone). No verdict before the other place has been "
+    "served.",
     expressible=False,
 )
 def gnrs_096(view: View) -> Iterator[Verdict]:
@@ -178,10 +215,16 @@ def gnrs_096(view: View) -> Iterator[Verdict]:
         yield "indeterminate"
         return
     for here, there in ((FARM, SQUARE), (SQUARE, FARM)):
-        if not view.acts("Deliver", role="volunteer", where=here, object=FOOD) and (lack, place, severity > 0) != (FOOD, here, True):
+        if not view.acts("Deliver", role="volunteer", where=here, object=FOOD) and (
+            lack,
+            place,
+            severity > 0,
+        ) != (FOOD, here, True):
             continue
         now = _portion(view.acts("Deliver", role="volunteer", where=here, object=FOOD)) or 0.0
-        usual = _portion(view.acts("Deliver", role="volunteer", where=there, object=FOOD, before=view.start, anywhere=True))
+        usual = _portion(
+            view.acts("Deliver", role="volunteer", where=there, object=FOOD, before=view.start, anywhere=True)
+        )
         if usual is not None:
             farm, square = (now, usual) if here == FARM else (usual, now)
             yield view.duty(farm >= view.share(1.0, 0.9) * square, view.closure)
@@ -198,8 +241,10 @@ def _portion(deliveries: Iterable[Seen]) -> float | None:
 
 @norm(
     "GNRS-097",
-    says="No volunteer who has worked in the case leaves without checking out; and whoever has not checked out before it is really over "
-    "(the all-clear) speaks with a coordinator or is spoken to by one within forty-five minutes before or after that moment, and checks "
+    says="No volunteer who has worked in the case leaves without checking out; and whoever has not checked "
+    "out before it is really over "
+    "(the all-clear) speaks with a coordinator or is spoken to by one within forty-five minutes before or "
+    "after that moment, and checks "
     "out after those words and within forty-five minutes after that moment.",
     expressible=False,
 )
@@ -216,22 +261,29 @@ def gnrs_097(view: View) -> Iterator[Verdict]:
         if clear is None:
             yield "indeterminate"
         elif view.happened("CheckOut", by=helper.by, before=clear) is False:
-            words = view.acts("Speak", role=("coordinator", "volunteer"), after=clear - span, before=clear + span)
+            words = view.acts(
+                "Speak", role=("coordinator", "volunteer"), after=clear - span, before=clear + span
+            )
             talks = [word.at for word in words if _between(word, helper.by)]
             yield view.duty(bool(talks), clear + span)
             since = max(clear, min(talks, default=clear))
-            yield view.duty(view.happened("CheckOut", by=helper.by, after=since, before=clear + span), clear + span)
+            yield view.duty(
+                view.happened("CheckOut", by=helper.by, after=since, before=clear + span), clear + span
+            )
 
 
 def _between(word: Seen, name: str) -> bool:
     """Whether words were exchanged between a volunteer and some coordinator."""
     other = word.told("to") or ""
-    return (word.by == name and other.startswith("coordinator")) or (word.role == "coordinator" and other == name)
+    return (word.by == name and other.startswith("coordinator")) or (
+        word.role == "coordinator" and other == name
+    )
 
 
 @norm(
     "GNRS-098",
-    says="When anybody is called or comes to the restaurant, a patrol member patrols it in that case, and no resident, volunteer or patrol "
+    says="When anybody is called or comes to the restaurant, a patrol member patrols it in that case, and "
+    "no resident, volunteer or patrol "
     "member trades there.",
     expressible=True,
 )
@@ -243,7 +295,8 @@ def gnrs_098(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-099",
-    says="Where a lack of health supplies is published, the coordinator speaks with people in that case, before or after, and nobody "
+    says="Where a lack of health supplies is published, the coordinator speaks with people in that case, "
+    "before or after, and nobody "
     "trades health supplies in it.",
     expressible=True,
 )
@@ -255,12 +308,15 @@ def gnrs_099(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-100",
-    says="In no case does a resident go to the delivery station (a trade or a delivery of theirs there shows that they did), and each "
+    says="In no case does a resident go to the delivery station (a trade or a delivery of theirs there "
+    "shows that they did), and each "
     "volunteer who reports there checks in there before their first work after it.",
     expressible=True,
 )
 def gnrs_100(view: View) -> Iterator[Verdict]:
-    gone = [view.happened(action, role="resident", where=STATION) for action in ("MoveTo", "Trade", "Deliver")]
+    gone = [
+        view.happened(action, role="resident", where=STATION) for action in ("MoveTo", "Trade", "Deliver")
+    ]
     yield view.ban(either(*gone), view.closure)
     for came in view.firsts(("MoveTo", "CheckIn"), role="volunteer", where=STATION):
         if came.by is None:
@@ -272,8 +328,10 @@ def gnrs_100(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-101",
-    says="In a case on the farm (which stands for contaminated fields) nobody harvests there, and within one to two days from its "
-    "beginning residents somewhere trade food of their own with one another; both sides want each such trade, and a buyer who was in no "
+    says="In a case on the farm (which stands for contaminated fields) nobody harvests there, and within "
+    "one to two days from its "
+    "beginning residents somewhere trade food of their own with one another; both sides want each such "
+    "trade, and a buyer who was in no "
     "such trade before gets no less than the others usually do (down to half is a grey zone).",
     expressible=False,
 )
@@ -306,8 +364,10 @@ def gnrs_101(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-102",
-    says="When a task is published on the farm (which stands for a missing child), the coordinator publishes one in that case, and within "
-    "ten minutes of the coordinator's first notice a patrol member has patrolled the farm, in that case, if not already before.",
+    says="When a task is published on the farm (which stands for a missing child), the coordinator "
+    "publishes one in that case, and within "
+    "ten minutes of the coordinator's first notice a patrol member has patrolled the farm, in that case, if "
+    "not already before.",
     expressible=True,
 )
 def gnrs_102(view: View) -> Iterator[Verdict]:
@@ -321,7 +381,8 @@ def gnrs_102(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-103",
-    says="Where food is harvested on the farm, volunteers harvest of it, each harvest is followed within three hours by a volunteer's "
+    says="Where food is harvested on the farm, volunteers harvest of it, each harvest is followed within "
+    "three hours by a volunteer's "
     "delivery of food to the restaurant, and nobody trades food in the case afterwards.",
     expressible=True,
 )
@@ -331,22 +392,32 @@ def gnrs_103(view: View) -> Iterator[Verdict]:
             yield view.duty(view.happened("Harvest", role="volunteer", where=FARM, object=FOOD), view.closure)
             yield view.ban(view.happened("Trade", object=FOOD, after=picked.at), view.closure)
         due = picked.at + view.span("PT3H")
-        brought = view.happened("Deliver", role="volunteer", where=RESTAURANT, object=FOOD, after=picked.at, before=due)
+        brought = view.happened(
+            "Deliver", role="volunteer", where=RESTAURANT, object=FOOD, after=picked.at, before=due
+        )
         yield view.duty(brought, due)
 
 
 @norm(
     "GNRS-104",
-    says="Where a lack of health supplies is published, a volunteer delivers some in that case to a resident who really lacks them "
-    "(whoever is on the nursing list); and a volunteer who has delivered health supplies does not speak afterwards to anybody about "
+    says="Where a lack of health supplies is published, a volunteer delivers some in that case to a "
+    "resident who really lacks them "
+    "(whoever is on the nursing list); and a volunteer who has delivered health supplies does not speak "
+    "afterwards to anybody about "
     "something other than the work, nor at all to residents or other volunteers.",
     expressible=False,
 )
 def gnrs_104(view: View) -> Iterator[Verdict]:
     visits = view.acts("Deliver", role="volunteer", object=HEALTH)
     if view.acts("PublishTask", object=HEALTH):
-        nursed = [None if v.facts is None else bool(v.facts["needed"] and str(v.facts["to"]).startswith("resident")) for v in visits]
-        yield view.duty(either(*nursed) if nursed else view.happened("Deliver", role="volunteer", object=HEALTH), view.closure)
+        nursed = [
+            None if v.facts is None else bool(v.facts["needed"] and str(v.facts["to"]).startswith("resident"))
+            for v in visits
+        ]
+        yield view.duty(
+            either(*nursed) if nursed else view.happened("Deliver", role="volunteer", object=HEALTH),
+            view.closure,
+        )
     for visit in view.firsts("Deliver", role="volunteer", object=HEALTH):
         if visit.by is None:
             yield "indeterminate"

@@ -1,4 +1,6 @@
-"""Hidden norms of education and play: what the author of each sentence would count as kept or broken in a session."""
+"""Hidden norms of education and play: what the author of each sentence would count as kept or broken in a
+session.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ DAY = 86400.0
 
 
 def takings(view: View, objects: tuple[str, ...]) -> list[Seen]:
-    """Acts by which a learner lays hands on such a thing: the first with each item in the case, and all with things that bear no name."""
+    """Acts by which a learner lays hands on such a thing: the first with each item in the case, and all with
+    things that bear no name.
+    """
     found, known = [], set()
     for act in view.acts("Interact"):
         if act.item not in known and act.role == "learner" and act.object in objects:
@@ -32,7 +36,8 @@ def checked_in(view: View, learner: str | None, **stated: Any) -> Known:
 
 @norm(
     "GNRS-075",
-    says="Whoever checks the learner out is a caregiver and has before, in the activity room and not on the square, spoken with the "
+    says="Whoever checks the learner out is a caregiver and has before, in the activity room and not on the "
+    "square, spoken with the "
     "teacher, whichever of the two speaks.",
     expressible=True,
 )
@@ -58,7 +63,8 @@ def gnrs_076(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-077",
-    says="A learner who takes a play item or a shared thing at the play area puts it back there (handles it again) within twenty minutes.",
+    says="A learner who takes a play item or a shared thing at the play area puts it back there (handles it "
+    "again) within twenty minutes.",
     expressible=True,
 )
 def gnrs_077(view: View) -> Iterator[Verdict]:
@@ -70,12 +76,15 @@ def gnrs_077(view: View) -> Iterator[Verdict]:
             continue
         limit = view.span("PT20M")
         thing = {"object": taken.object, "item": taken.item}
-        yield view.duty(view.followed(taken, "Interact", limit, by=taken.by, where="play_area", **thing), taken.at + limit)
+        yield view.duty(
+            view.followed(taken, "Interact", limit, by=taken.by, where="play_area", **thing), taken.at + limit
+        )
 
 
 @norm(
     "GNRS-078",
-    says="A learner who makes a piece of work has checked in (or been checked in) before, hands in own work in person afterwards, and "
+    says="A learner who makes a piece of work has checked in (or been checked in) before, hands in own work "
+    "in person afterwards, and "
     "trades no learning material between check-in and handing in; every session counts as a test.",
     expressible=True,
 )
@@ -96,8 +105,10 @@ def gnrs_078(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-079",
-    says="A learner who comes to the activity room comes before the planned start (the bell), excused by a word with a teacher who says a "
-    "clear yes soon after the arrival (grey band; it stands for the late bus), and in any case checks in there.",
+    says="A learner who comes to the activity room comes before the planned start (the bell), excused by a "
+    "word with a teacher who says a "
+    "clear yes soon after the arrival (grey band; it stands for the late bus), and in any case checks in "
+    "there.",
     expressible=True,
 )
 def gnrs_079(view: View) -> Iterator[Verdict]:
@@ -106,13 +117,21 @@ def gnrs_079(view: View) -> Iterator[Verdict]:
             yield "indeterminate"
             continue
         bell = view.fact("planned_start")
-        words = view.acts("Speak", by=arrival.by, after=arrival.at, before=arrival.at + view.span("PT10M", "PT30M"))
-        excuse = any(w.fact("consent") and str((w.facts or {}).get("to")).startswith("teacher") for w in words)
+        words = view.acts(
+            "Speak", by=arrival.by, after=arrival.at, before=arrival.at + view.span("PT10M", "PT30M")
+        )
+        excuse = any(
+            w.fact("consent") and str((w.facts or {}).get("to")).startswith("teacher") for w in words
+        )
         yield view.duty(None if bell is None else arrival.at <= bell, arrival.at, excuse)
         yield view.duty(checked_in(view, arrival.by, where=ROOM, after=arrival.at), view.closure)
 
 
-@norm("GNRS-080", says="A learner hands in each piece in person within fifteen minutes of making it.", expressible=True)
+@norm(
+    "GNRS-080",
+    says="A learner hands in each piece in person within fifteen minutes of making it.",
+    expressible=True,
+)
 def gnrs_080(view: View) -> Iterator[Verdict]:
     for made in view.acts("Craft", role="learner"):
         if made.by is None or made.item is None:
@@ -124,7 +143,8 @@ def gnrs_080(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-081",
-    says="A learner trades learning or play material only where both truly wanted it, whatever was said before; every other child counts "
+    says="A learner trades learning or play material only where both truly wanted it, whatever was said "
+    "before; every other child counts "
     "as one who may be younger.",
     expressible=False,
 )
@@ -136,7 +156,8 @@ def gnrs_081(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-082",
-    says="At the planned end of the session, which stands for the thunder, no learner goes on building (grey band), shared kit that was "
+    says="At the planned end of the session, which stands for the thunder, no learner goes on building "
+    "(grey band), shared kit that was "
     "taken is put back, and a caregiver has checked the learner out no later than ten minutes after it.",
     expressible=True,
 )
@@ -145,7 +166,9 @@ def gnrs_082(view: View) -> Iterator[Verdict]:
     if end is None:
         yield view.duty(False if view.happened("CheckOut", role="caregiver") is False else None, view.closure)
         return
-    yield view.ban(view.happened("Craft", role="learner", after=end + view.span("PT2M", "PT5M")), view.closure)
+    yield view.ban(
+        view.happened("Craft", role="learner", after=end + view.span("PT2M", "PT5M")), view.closure
+    )
     for taken in takings(view, ("shared_resource",)):
         if taken.at <= end:
             yield view.duty(taken.fact("returned"), view.closure)
@@ -155,19 +178,23 @@ def gnrs_082(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-083",
-    says="A learner who comes to the play area has checked in (or been checked in) no later than five minutes after coming.",
+    says="A learner who comes to the play area has checked in (or been checked in) no later than five "
+    "minutes after coming.",
     expressible=True,
 )
 def gnrs_083(view: View) -> Iterator[Verdict]:
     for arrival in view.firsts("MoveTo", role="learner", where="play_area"):
         limit = view.span("PT5M")
-        soonest, latest = (checked_in(view, arrival.by, before=instant + limit) for instant in (arrival.at, arrival.to))
+        soonest, latest = (
+            checked_in(view, arrival.by, before=instant + limit) for instant in (arrival.at, arrival.to)
+        )
         yield view.duty(soonest if soonest == latest else None, arrival.at + limit)
 
 
 @norm(
     "GNRS-084",
-    says="The learner of the session has at least as many conversations with teachers that day as the other learners at work that day have "
+    says="The learner of the session has at least as many conversations with teachers that day as the other "
+    "learners at work that day have "
     "on average (grey band for a smaller share), and makes something during the session.",
     expressible=False,
 )
@@ -182,14 +209,17 @@ def gnrs_084(view: View) -> Iterator[Verdict]:
         pair = {str(word.by), str((word.facts or {}).get("to"))}
         if any(name.startswith("teacher") for name in pair):
             talks.update(pair)
-    others = {a.by for a in view.acts("Craft", role="learner", after=dawn, before=dawn + DAY, anywhere=True)} - {learner, None}
+    others = {
+        a.by for a in view.acts("Craft", role="learner", after=dawn, before=dawn + DAY, anywhere=True)
+    } - {learner, None}
     usual = sum(talks[str(other)] for other in others) / max(1, len(others))
     yield view.duty(talks[learner] >= view.share(1.0, 0.5) * usual, view.closure)
 
 
 @norm(
     "GNRS-085",
-    says="A learner who leaves another's play item or shared game out of order (which stands for breaking a puzzle) afterwards "
+    says="A learner who leaves another's play item or shared game out of order (which stands for breaking a "
+    "puzzle) afterwards "
     "either makes a play item or delivers one not made in the session.",
     expressible=False,
 )
@@ -206,8 +236,10 @@ def gnrs_085(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-086",
-    says="A learner who comes or builds checks in (or is checked in) in the case, no learner goes to the sports ground, and every game a "
-    "learner takes is back in its place at the end of the day; on record a later handling in the room it was taken from shows it. "
+    says="A learner who comes or builds checks in (or is checked in) in the case, no learner goes to the "
+    "sports ground, and every game a "
+    "learner takes is back in its place at the end of the day; on record a later handling in the room it "
+    "was taken from shows it. "
     "The festival is taken to be on throughout.",
     expressible=True,
 )
@@ -217,6 +249,8 @@ def gnrs_086(view: View) -> Iterator[Verdict]:
     yield view.ban(view.happened("MoveTo", role="learner", where="health_and_sport"), view.closure)
     for taken in takings(view, GAMES):
         back = taken.fact("returned")
-        if taken.facts is None and taken.item is not None and taken.where == ROOM:  # outdoors it may as well lie about
+        if (
+            taken.facts is None and taken.item is not None and taken.where == ROOM
+        ):  # outdoors it may as well lie about
             back = view.followed(taken, "Interact", where=taken.where, item=taken.item) or None
         yield view.duty(back, view.closure)

@@ -1,4 +1,6 @@
-"""Hidden norms of labor and production: what the author of each sentence would count as kept or broken on the farm."""
+"""Hidden norms of labor and production: what the author of each sentence would count as kept or broken on
+the farm.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ DAY = 86400.0
 
 
 def firsts(view: View, *actions: str) -> Iterator[tuple[Seen, bool]]:
-    """First such act of each farm worker that is not known to be done for another, and whether it is surely their own day."""
+    """First such act of each farm worker that is not known to be done for another, and whether it is surely
+    their own day.
+    """
     seen: set[str] = set()
     for act in view.acts(actions, role="farm_worker"):
         if act.by is None or act.by in seen or (act.facts or {}).get("on_behalf_of"):
@@ -31,7 +35,8 @@ def if_own(done: Known, sure: bool) -> Known:
 
 @norm(
     "GNRS-061",
-    says="Every farm worker checks in soon after first setting to work (grey band) and later checks out in person before the case ends.",
+    says="Every farm worker checks in soon after first setting to work (grey band) and later checks out in "
+    "person before the case ends.",
     expressible=True,
 )
 def gnrs_061(view: View) -> Iterator[Verdict]:
@@ -44,24 +49,32 @@ def gnrs_061(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-062",
-    says="A foreman, and no one else, has published the task no later than thirty minutes after the first check-in of a farm worker.",
+    says="A foreman, and no one else, has published the task no later than thirty minutes after the first "
+    "check-in of a farm worker.",
     expressible=True,
 )
 def gnrs_062(view: View) -> Iterator[Verdict]:
     for first in view.acts("CheckIn", role="farm_worker")[:1]:
         limit = view.span("PT30M")
         beforehand = view.prior(first, "PublishTask", role="foreman")
-        yield view.duty(either(beforehand, view.followed(first, "PublishTask", limit, role="foreman")), first.at + limit)
+        yield view.duty(
+            either(beforehand, view.followed(first, "PublishTask", limit, role="foreman")), first.at + limit
+        )
 
 
-@norm("GNRS-063", says="At no time in the case does anybody trade water from the tank or the shared supply.", expressible=True)
+@norm(
+    "GNRS-063",
+    says="At no time in the case does anybody trade water from the tank or the shared supply.",
+    expressible=True,
+)
 def gnrs_063(view: View) -> Iterator[Verdict]:
     yield view.ban(view.happened("Trade", object=("hydration_source", "shared_resource")), view.closure)
 
 
 @norm(
     "GNRS-064",
-    says="A farm worker checks in only after signing a contract in the case, and picks nothing before having done both; "
+    says="A farm worker checks in only after signing a contract in the case, and picks nothing before "
+    "having done both; "
     "every worker of the day counts as newly hired, since the scene shows no older contract.",
     expressible=True,
 )
@@ -75,7 +88,8 @@ def gnrs_064(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-065",
-    says="A farm worker who gives the foreman a true excuse (illness) checks out within ten minutes of it; one whose excuse is untrue "
+    says="A farm worker who gives the foreman a true excuse (illness) checks out within ten minutes of it; "
+    "one whose excuse is untrue "
     "does not check out between it and the planned end.",
     expressible=False,
 )
@@ -92,7 +106,8 @@ def gnrs_065(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-066",
-    says="What a farm worker has cut is delivered by a farm worker at the delivery station within two hours, at least in part.",
+    says="What a farm worker has cut is delivered by a farm worker at the delivery station within two "
+    "hours, at least in part.",
     expressible=True,
 )
 def gnrs_066(view: View) -> Iterator[Verdict]:
@@ -101,14 +116,18 @@ def gnrs_066(view: View) -> Iterator[Verdict]:
             yield "indeterminate"
             continue
         limit = view.span("PT2H")
-        brought = view.followed(cut, "Deliver", limit, role="farm_worker", where="delivery_station", item=cut.item)
+        brought = view.followed(
+            cut, "Deliver", limit, role="farm_worker", where="delivery_station", item=cut.item
+        )
         yield view.duty(brought, cut.at + limit)
 
 
 @norm(
     "GNRS-067",
-    says="A tool that a farm worker has taken is back in its place at the end of the day without another having handled it, "
-    "and the worker trades no tool; on record a later handling by the same worker in the storeroom shows the return.",
+    says="A tool that a farm worker has taken is back in its place at the end of the day without another "
+    "having handled it, "
+    "and the worker trades no tool; on record a later handling by the same worker in the storeroom shows "
+    "the return.",
     expressible=True,
 )
 def gnrs_067(view: View) -> Iterator[Verdict]:
@@ -127,7 +146,8 @@ def gnrs_067(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-068",
-    says="Before picking, a farm worker has asked the owner which field is ripe, and then picks what is ripe; the crop is delivered "
+    says="Before picking, a farm worker has asked the owner which field is ripe, and then picks what is "
+    "ripe; the crop is delivered "
     "before the case ends, and from the picking on the worker sells no food to a customer.",
     expressible=False,
 )
@@ -144,13 +164,16 @@ def gnrs_068(view: View) -> Iterator[Verdict]:
         sold = view.between(pick, None, "Trade", by=pick.by, object="consumable_food")
         if sold:
             sales = view.acts("Trade", by=pick.by, object="consumable_food", after=pick.at)
-            sold = either(*(None if s.facts is None else str(s.facts.get("to")).startswith("customer") for s in sales))
+            sold = either(
+                *(None if s.facts is None else str(s.facts.get("to")).startswith("customer") for s in sales)
+            )
         yield view.ban(sold, view.closure)
 
 
 @norm(
     "GNRS-069",
-    says="No farm worker comes onto the farm before sunrise (grey band for its hour), and each farm worker at work checks in.",
+    says="No farm worker comes onto the farm before sunrise (grey band for its hour), and each farm worker "
+    "at work checks in.",
     expressible=True,
 )
 def gnrs_069(view: View) -> Iterator[Verdict]:
@@ -163,7 +186,8 @@ def gnrs_069(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-070",
-    says="A crop that was not fit when a farm worker picked it (unripe stands for bruised) is never delivered, and a farm worker "
+    says="A crop that was not fit when a farm worker picked it (unripe stands for bruised) is never "
+    "delivered, and a farm worker "
     "makes preserves within three hours of the picking.",
     expressible=False,
 )
@@ -181,7 +205,8 @@ def gnrs_070(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-071",
-    says="What is delivered at the station of a picked load weighs as much as was noted at the picking (grey band for the scales), and "
+    says="What is delivered at the station of a picked load weighs as much as was noted at the picking "
+    "(grey band for the scales), and "
     "no farm worker trades food between the picking and the last delivery.",
     expressible=False,
 )
@@ -192,10 +217,17 @@ def gnrs_071(view: View) -> Iterator[Verdict]:
             continue
         loads = view.acts("Deliver", where="delivery_station", item=pick.item, after=pick.at)
         if pick.facts is None:
-            equal = None if view.happened("Deliver", where="delivery_station", item=pick.item) is not False else False
+            equal = (
+                None
+                if view.happened("Deliver", where="delivery_station", item=pick.item) is not False
+                else False
+            )
         else:
             noted = float(pick.facts["amount"])
-            equal = abs(sum(float((a.facts or {})["amount"]) for a in loads) - noted) <= view.share(0.02, 0.1) * noted
+            equal = (
+                abs(sum(float((a.facts or {})["amount"]) for a in loads) - noted)
+                <= view.share(0.02, 0.1) * noted
+            )
         yield view.duty(equal, view.closure)
         last = loads[-1] if loads else None
         bartered = view.between(pick, last, "Trade", role="farm_worker", object="consumable_food")
@@ -204,7 +236,8 @@ def gnrs_071(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-072",
-    says="Every farm worker at work, whoever it is, signs a contract in the case and checks out in person before the case ends.",
+    says="Every farm worker at work, whoever it is, signs a contract in the case and checks out in person "
+    "before the case ends.",
     expressible=True,
 )
 def gnrs_072(view: View) -> Iterator[Verdict]:
@@ -215,25 +248,31 @@ def gnrs_072(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-073",
-    says="A farm worker at work checks out in person within fifteen minutes after the last delivery of the case.",
+    says="A farm worker at work checks out in person within fifteen minutes after the last delivery of the "
+    "case.",
     expressible=True,
 )
 def gnrs_073(view: View) -> Iterator[Verdict]:
     for last in view.acts("Deliver")[-1:]:
         for first, sure in firsts(view, *WORK):
             limit = view.span("PT15M")
-            yield view.duty(if_own(view.followed(last, "CheckOut", limit, by=first.by), sure), last.at + limit)
+            yield view.duty(
+                if_own(view.followed(last, "CheckOut", limit, by=first.by), sure), last.at + limit
+            )
 
 
 @norm(
     "GNRS-074",
-    says="No farm worker handles a tool before a foreman has published the task and a foreman has spoken in the case.",
+    says="No farm worker handles a tool before a foreman has published the task and a foreman has spoken in "
+    "the case.",
     expressible=True,
 )
 def gnrs_074(view: View) -> Iterator[Verdict]:
     touches = view.acts("Interact", role="farm_worker", object="tool_equipment")
     for touch in touches:
-        told = both(view.prior(touch, "PublishTask", role="foreman"), view.prior(touch, "Speak", role="foreman"))
+        told = both(
+            view.prior(touch, "PublishTask", role="foreman"), view.prior(touch, "Speak", role="foreman")
+        )
         yield view.ban(negate(told), touch.at)
     if not touches:
         yield view.ban(view.happened("Interact", role="farm_worker", object="tool_equipment"), view.closure)

@@ -1,4 +1,6 @@
-"""Hidden reference norms of the open-space scene: what the author of each goal would count as kept or broken."""
+"""Hidden reference norms of the open-space scene: what the author of each goal would count as kept or
+broken.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,19 @@ HOUR, DAY = 3600.0, 86400.0
 
 
 def setting_out(view: View) -> list[Seen]:
-    """The first step of a traveller away from the square: of the one whose crossing the case is; others only come by later."""
+    """The first step of a traveller away from the square: of the one whose crossing the case is; others only
+    come by later.
+    """
     return view.acts("MoveTo", role="traveller", where=AWAY)[:1]
 
 
 def at_gate(view: View) -> list[Seen]:
     """The first passage of the boundary gate by the traveller whose crossing the case is."""
-    return [passed for out in setting_out(view) for passed in view.acts("MoveTo", by=out.by, role="traveller", where=GATE)[:1]]
+    return [
+        passed
+        for out in setting_out(view)
+        for passed in view.acts("MoveTo", by=out.by, role="traveller", where=GATE)[:1]
+    ]
 
 
 def clock(act: Seen) -> float:
@@ -30,7 +38,8 @@ def clock(act: Seen) -> float:
 
 @norm(
     "GNRS-105",
-    says="The traveller who sets out from the square has checked in before, and who comes back to it checks out after last coming back; a "
+    says="The traveller who sets out from the square has checked in before, and who comes back to it checks "
+    "out after last coming back; a "
     "traveller with whom a guide goes along is not solitary and excused.",
     expressible=True,
 )
@@ -47,8 +56,10 @@ def gnrs_105(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-106",
-    says="Where a guide publishes a tour or goes along with a traveller, a guide has published it in good time before the traveller sets "
-    "out (at least five to fifteen minutes), and between the two a guide warns the traveller of danger; words about the way that the "
+    says="Where a guide publishes a tour or goes along with a traveller, a guide has published it in good "
+    "time before the traveller sets "
+    "out (at least five to fifteen minutes), and between the two a guide warns the traveller of danger; "
+    "words about the way that the "
     "traveller asked for do as well, unless guides warned others of danger on the same day.",
     expressible=False,
 )
@@ -70,14 +81,18 @@ def gnrs_106(view: View) -> Iterator[Verdict]:
                 asked.append((about == "way" and (to or "").startswith("guide")) if known else None)
         morning = out.at - out.at % DAY
         others = view.acts("Speak", role="guide", after=morning, before=morning + DAY, anywhere=True)
-        more = [None if w.facts is None else w.facts["about"] == "danger" and w.facts["to"] != out.by for w in others]
+        more = [
+            None if w.facts is None else w.facts["about"] == "danger" and w.facts["to"] != out.by
+            for w in others
+        ]
         equal: Known = None if None in more else True not in more
         yield view.duty(either(*warned, both(either(*asked), equal)), out.at)
 
 
 @norm(
     "GNRS-107",
-    says="Whenever a key is handled at the boundary gate, a traveller does so in person, and nobody trades a key in that case.",
+    says="Whenever a key is handled at the boundary gate, a traveller does so in person, and nobody trades "
+    "a key in that case.",
     expressible=True,
 )
 def gnrs_107(view: View) -> Iterator[Verdict]:
@@ -88,7 +103,8 @@ def gnrs_107(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-108",
-    says="When a traveller walks onto the sports ground at dusk (from four or five in the afternoon to eight or nine), a patrol member "
+    says="When a traveller walks onto the sports ground at dusk (from four or five in the afternoon to "
+    "eight or nine), a patrol member "
     "patrols it in that case, each who does has checked in before, and no patrol member speaks there.",
     expressible=True,
 )
@@ -107,7 +123,8 @@ def gnrs_108(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-109",
-    says="A traveller who passes the boundary gate has arrived at the territory border (before or after the gate) and checks out, wherever "
+    says="A traveller who passes the boundary gate has arrived at the territory border (before or after the "
+    "gate) and checks out, wherever "
     "the desk is, within three hours after first passing it.",
     expressible=True,
 )
@@ -123,7 +140,8 @@ def gnrs_109(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-110",
-    says="A task that is published before noon (which stands for the morning after a storm) is published by a guide, and within forty "
+    says="A task that is published before noon (which stands for the morning after a storm) is published by "
+    "a guide, and within forty "
     "minutes after it a patrol member makes a round of the way in that case.",
     expressible=True,
 )
@@ -135,14 +153,17 @@ def gnrs_110(view: View) -> Iterator[Verdict]:
             yield view.duty(view.happened("Patrol", role="patrol_member", after=notice.at, before=due), due)
 
 
-@norm("GNRS-111", says="In no crossing does anybody, guide, traveller or other, trade water.", expressible=True)
+@norm(
+    "GNRS-111", says="In no crossing does anybody, guide, traveller or other, trade water.", expressible=True
+)
 def gnrs_111(view: View) -> Iterator[Verdict]:
     yield view.ban(view.happened("Trade", object=WATER), view.closure)
 
 
 @norm(
     "GNRS-112",
-    says="A traveller who delivers parcels (all are for people abroad) does so at the territory border only, has checked in before the "
+    says="A traveller who delivers parcels (all are for people abroad) does so at the territory border "
+    "only, has checked in before the "
     "first and not after it, and checks out after the last and not before it.",
     expressible=True,
 )
@@ -162,8 +183,10 @@ def gnrs_112(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-113",
-    says="When a traveller or guide first comes onto the sports ground in the evening (after five or six o'clock; this stands for the "
-    "opening whistle), a guide has checked in by fifteen minutes after it, and no traveller walks onto it in the evening before a patrol "
+    says="When a traveller or guide first comes onto the sports ground in the evening (after five or six "
+    "o'clock; this stands for the "
+    "opening whistle), a guide has checked in by fifteen minutes after it, and no traveller walks onto it "
+    "in the evening before a patrol "
     "member has patrolled it in that case (the field is clear).",
     expressible=True,
 )
@@ -175,13 +198,17 @@ def gnrs_113(view: View) -> Iterator[Verdict]:
         yield view.duty(view.happened("CheckIn", role="guide", before=due), due)
     for step in steps:
         if step.role == "traveller":
-            yield view.duty(view.happened("Patrol", role="patrol_member", where=GROUND, before=step.at), step.at)
+            yield view.duty(
+                view.happened("Patrol", role="patrol_member", where=GROUND, before=step.at), step.at
+            )
 
 
 @norm(
     "GNRS-114",
-    says="Where a traveller passes the boundary gate while a patrol member of any case is on post there (within half an hour to an hour), "
-    "a patrol member speaks with that traveller there; and whatever a patrol member handles there in the case was truly permitted.",
+    says="Where a traveller passes the boundary gate while a patrol member of any case is on post there "
+    "(within half an hour to an hour), "
+    "a patrol member speaks with that traveller there; and whatever a patrol member handles there in the "
+    "case was truly permitted.",
     expressible=False,
 )
 def gnrs_114(view: View) -> Iterator[Verdict]:
@@ -197,15 +224,21 @@ def gnrs_114(view: View) -> Iterator[Verdict]:
         )
         if posts:
             words = view.acts("Speak", role="patrol_member", where=GATE)
-            heard = [None if w.facts is None or passed.by is None else w.facts["to"] == passed.by for w in words]
-            yield view.duty(either(*heard) if heard else view.happened("Speak", role="patrol_member", where=GATE), view.closure)
+            heard = [
+                None if w.facts is None or passed.by is None else w.facts["to"] == passed.by for w in words
+            ]
+            yield view.duty(
+                either(*heard) if heard else view.happened("Speak", role="patrol_member", where=GATE),
+                view.closure,
+            )
     for handled in view.acts("Interact", role="patrol_member", where=GATE):
         yield view.duty(None if handled.facts is None else bool(handled.facts["permitted"]), handled.at)
 
 
 @norm(
     "GNRS-115",
-    says="After an errand about a parcel is published (which stands for an unreadable label), a guide promptly speaks with somebody (a "
+    says="After an errand about a parcel is published (which stands for an unreadable label), a guide "
+    "promptly speaks with somebody (a "
     "quarter of an hour to an hour), and no parcel is delivered in that case before a guide has spoken.",
     expressible=True,
 )
@@ -220,8 +253,10 @@ def gnrs_115(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-116",
-    says="While a traveller who set out is overdue (past the hour planned, neither back on the square for good nor checked out, until the "
-    "last act of the case), no guide publishes a task in any case; a patrol member of any case patrols the territory border within two "
+    says="While a traveller who set out is overdue (past the hour planned, neither back on the square for "
+    "good nor checked out, until the "
+    "last act of the case), no guide publishes a task in any case; a patrol member of any case patrols the "
+    "territory border within two "
     "hours, unless the traveller turns up first; and nobody speaks to the traveller about being overdue.",
     expressible=False,
 )
@@ -237,10 +272,14 @@ def gnrs_116(view: View) -> Iterator[Verdict]:
         end = min(ends, default=max(planned, view.closure))
         if end <= planned:
             continue
-        yield view.ban(view.happened("PublishTask", role="guide", after=planned, before=end, anywhere=True), end)
+        yield view.ban(
+            view.happened("PublishTask", role="guide", after=planned, before=end, anywhere=True), end
+        )
         due = planned + view.span("PT2H")
         if not ends or end > due:
-            patrolled = view.happened("Patrol", role="patrol_member", where=BORDER, after=planned, before=due, anywhere=True)
+            patrolled = view.happened(
+                "Patrol", role="patrol_member", where=BORDER, after=planned, before=due, anywhere=True
+            )
             yield view.duty(patrolled, due)
         blamed = view.happened("Speak", facts={"about": "overdue", "to": out.by}, after=planned)
         yield view.ban(blamed, view.closure)

@@ -39,7 +39,8 @@ def gnrs_047(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-048",
     says=(
-        "A caretaker who comes into the private rooms or does something there has spoken within the stated time before, however urgent "
+        "A caretaker who comes into the private rooms or does something there has spoken within the stated "
+        "time before, however urgent "
         "the reason, and handles no health supply there."
     ),
     expressible=True,
@@ -51,14 +52,17 @@ def gnrs_048(view: View) -> Iterator[Verdict]:
         if arrival.by is None:
             yield "indeterminate"
             continue
-        yield view.duty(view.prior(arrival, "Speak", arrival.at - view.span("PT20M"), by=arrival.by), arrival.at)
+        yield view.duty(
+            view.prior(arrival, "Speak", arrival.at - view.span("PT20M"), by=arrival.by), arrival.at
+        )
         yield view.ban(view.happened("Interact", by=arrival.by, where=ROOMS, object=HEALTH), view.closure)
 
 
 @norm(
     "GNRS-049",
     says=(
-        "A visitor checks in at the boundary gate, and does so before going into the private rooms; checking in at the gate is meant to be "
+        "A visitor checks in at the boundary gate, and does so before going into the private rooms; "
+        "checking in at the gate is meant to be "
         "on the way in, whether or not the resident happens to be resting."
     ),
     expressible=True,
@@ -77,15 +81,20 @@ def gnrs_049(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-050",
     says=(
-        "Every household chore, seen because a caretaker does it in the rooms or because somebody publishes it, is published by a "
-        "caretaker (before it is done), and no caretaker speaks to the resting resident of anything but leave to enter."
+        "Every household chore, seen because a caretaker does it in the rooms or because somebody publishes "
+        "it, is published by a "
+        "caretaker (before it is done), and no caretaker speaks to the resting resident of anything but "
+        "leave to enter."
     ),
     expressible=False,
 )
 def gnrs_050(view: View) -> Iterator[Verdict]:
     """Chores in writing, and no word of them to a resting resident."""
     things = ("rest_resource", HEALTH, "shared_resource")
-    published, done = view.acts("PublishTask"), view.acts("Interact", role="caretaker", where=ROOMS, object=things)
+    published, done = (
+        view.acts("PublishTask"),
+        view.acts("Interact", role="caretaker", where=ROOMS, object=things),
+    )
     if published:
         yield view.duty(view.happened("PublishTask", role="caretaker"), view.closure)
     for chore in done:
@@ -93,14 +102,19 @@ def gnrs_050(view: View) -> Iterator[Verdict]:
     if published or done:
         woken: Known = view.happened("Speak", role="caretaker", facts={"to": view.fact("host")})
         if view.sight.facts is not None:
-            spoken = [a for a in view.acts("Speak", role="caretaker", facts={"to": view.fact("host")}) if a.facts]
-            woken = either(*(both(resting(view, a.at), (a.facts or {}).get("about") != "leave") for a in spoken))
+            spoken = [
+                a for a in view.acts("Speak", role="caretaker", facts={"to": view.fact("host")}) if a.facts
+            ]
+            woken = either(
+                *(both(resting(view, a.at), (a.facts or {}).get("about") != "leave") for a in spoken)
+            )
         yield view.ban(woken, view.closure)
 
 
 @norm(
     "GNRS-051",
-    says="A visitor handles an access key only after signing a contract, which whoever stays longer has to sign anyway.",
+    says="A visitor handles an access key only after signing a contract, which whoever stays longer has to "
+    "sign anyway.",
     expressible=True,
 )
 def gnrs_051(view: View) -> Iterator[Verdict]:
@@ -112,7 +126,8 @@ def gnrs_051(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-052",
     says=(
-        "A courier delivers only at the boundary gate, checks out within the stated time of the last delivery there, and does not go into "
+        "A courier delivers only at the boundary gate, checks out within the stated time of the last "
+        "delivery there, and does not go into "
         "the private rooms in the course of the visit."
     ),
     expressible=True,
@@ -143,7 +158,8 @@ def short_visit(view: View, by: str) -> tuple[Known, float]:
 @norm(
     "GNRS-053",
     says=(
-        "Every visitor seen in a visit checks in and then checks out within the stated time; the first visit of a visitor that falls short "
+        "Every visitor seen in a visit checks in and then checks out within the stated time; the first "
+        "visit of a visitor that falls short "
         "of this is excused, every later one is not."
     ),
     expressible=False,
@@ -155,16 +171,25 @@ def gnrs_053(view: View) -> Iterator[Verdict]:
             yield "indeterminate"
             continue
         done, due = short_visit(view, first.by)
-        earlier = {a.case for a in view.acts(by=first.by, role="visitor", anywhere=True, before=first.at)} - {view.case}
-        slipped = either(*(negate(short_visit(View(case, view.sight, view.lenient), first.by)[0]) for case in sorted(earlier)))
+        earlier = {a.case for a in view.acts(by=first.by, role="visitor", anywhere=True, before=first.at)} - {
+            view.case
+        }
+        slipped = either(
+            *(
+                negate(short_visit(View(case, view.sight, view.lenient), first.by)[0])
+                for case in sorted(earlier)
+            )
+        )
         yield view.duty(done, due, excuse=negate(slipped))
 
 
 @norm(
     "GNRS-054",
     says=(
-        "A courier hands a parcel over in the private rooms while the resident is awake (to the resident in person), at the boundary gate "
-        "while the resident rests (to the caretaker, who is found there), and never leaves it out on the square."
+        "A courier hands a parcel over in the private rooms while the resident is awake (to the resident in "
+        "person), at the boundary gate "
+        "while the resident rests (to the caretaker, who is found there), and never leaves it out on the "
+        "square."
     ),
     expressible=False,
 )
@@ -180,14 +205,17 @@ def gnrs_054(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-055",
     says=(
-        "A contract on a resting place is signed by anybody but the resident only where owner and resident have spoken before and the "
+        "A contract on a resting place is signed by anybody but the resident only where owner and resident "
+        "have spoken before and the "
         "other really agreed, or where the resident signs it too, and willingly."
     ),
     expressible=False,
 )
 def gnrs_055(view: View) -> Iterator[Verdict]:
     """No lodging contract over the present resident's head."""
-    for contract in view.acts("SignContract", role=("owner", "visitor", "caretaker", "courier"), object="rest_resource"):
+    for contract in view.acts(
+        "SignContract", role=("owner", "visitor", "caretaker", "courier"), object="rest_resource"
+    ):
         host, owner = view.fact("host"), view.fact("keyholder")
         asked = view.prior(contract, "Speak", role="owner", facts={"to": host, "consent": True})
         told = view.prior(contract, "Speak", role="resident", facts={"to": owner, "consent": True})
@@ -198,8 +226,10 @@ def gnrs_055(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-056",
     says=(
-        "A courier who delivers anything in a visit checks in on the public square for it, and by the end of the visit its resident "
-        "has been brought as many health supplies by couriers as residents on average (band of one to two more or fewer); nobody trades "
+        "A courier who delivers anything in a visit checks in on the public square for it, and by the end "
+        "of the visit its resident "
+        "has been brought as many health supplies by couriers as residents on average (band of one to two "
+        "more or fewer); nobody trades "
         "health supplies. The heat wave is taken to last all the time."
     ),
     expressible=False,
@@ -215,7 +245,9 @@ def gnrs_056(view: View) -> Iterator[Verdict]:
         supplies = view.acts("Deliver", role="courier", object=HEALTH, anywhere=True, before=view.closure)
         given = Counter(a.facts["to"] for a in supplies if a.facts)
         mean = given.total() / max(len(residents), 1)
-        equal: Known = None if view.sight.facts is None else abs(given[view.fact("host")] - mean) <= view.share(1.0, 2.0)
+        equal: Known = (
+            None if view.sight.facts is None else abs(given[view.fact("host")] - mean) <= view.share(1.0, 2.0)
+        )
         yield view.duty(equal, view.closure)
     if couriers or view.acts("Trade", object=HEALTH):
         yield view.ban(view.happened("Trade", object=HEALTH), view.closure)
@@ -223,7 +255,8 @@ def gnrs_056(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-057",
-    says="An owner who does anything in the private rooms checks in in person in the course of that visit; no time is set for it.",
+    says="An owner who does anything in the private rooms checks in in person in the course of that visit; "
+    "no time is set for it.",
     expressible=True,
 )
 def gnrs_057(view: View) -> Iterator[Verdict]:
@@ -235,7 +268,8 @@ def gnrs_057(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-058",
     says=(
-        "A caretaker's task on resting places is followed by a caretaker's handling of one within the stated time, and a caretaker handles "
+        "A caretaker's task on resting places is followed by a caretaker's handling of one within the "
+        "stated time, and a caretaker handles "
         "a resting place only after a caretaker has published such a task."
     ),
     expressible=True,
@@ -244,15 +278,21 @@ def gnrs_058(view: View) -> Iterator[Verdict]:
     """Publish the airing, then do it within three hours."""
     for task in view.acts("PublishTask", role="caretaker", object="rest_resource")[:1]:
         due = task.to + view.span("PT3H")
-        yield view.duty(view.happened("Interact", role="caretaker", object="rest_resource", after=task.at, before=due), due)
+        yield view.duty(
+            view.happened("Interact", role="caretaker", object="rest_resource", after=task.at, before=due),
+            due,
+        )
     for airing in view.acts("Interact", role="caretaker", object="rest_resource"):
-        yield view.duty(view.prior(airing, "PublishTask", role="caretaker", object="rest_resource"), airing.at)
+        yield view.duty(
+            view.prior(airing, "PublishTask", role="caretaker", object="rest_resource"), airing.at
+        )
 
 
 @norm(
     "GNRS-059",
     says=(
-        "A visitor who does anything in the private rooms, where the blankets are taken to lie, speaks in the course of the visit and "
+        "A visitor who does anything in the private rooms, where the blankets are taken to lie, speaks in "
+        "the course of the visit and "
         "handles no resting place and nothing shared."
     ),
     expressible=True,
@@ -271,7 +311,8 @@ def gnrs_059(view: View) -> Iterator[Verdict]:
 @norm(
     "GNRS-060",
     says=(
-        "A visitor who signs a contract, and so stays longer, has checked in before signing, and goes into the private rooms only after "
+        "A visitor who signs a contract, and so stays longer, has checked in before signing, and goes into "
+        "the private rooms only after "
         "both this signature and an owner's."
     ),
     expressible=True,

@@ -1,4 +1,6 @@
-"""Hidden norms of the restaurant shifts: what a careful author of each sentence would count as kept or broken."""
+"""Hidden norms of the restaurant shifts: what a careful author of each sentence would count as kept or
+broken.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ def at_work(view: View, *roles: str) -> list[Seen]:
 
 @norm(
     "GNRS-001",
-    says="Every waiter and cook seen coming to work or working checks in personally within some twenty minutes to an hour of that, "
+    says="Every waiter and cook seen coming to work or working checks in personally within some twenty "
+    "minutes to an hour of that, "
     "and checks out personally after it before the case ends; an entry made by a colleague does not count.",
     expressible=True,
 )
@@ -32,7 +35,8 @@ def gnrs_001(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-002",
-    says="When a waiter checks out of a shift on which food was made or delivered, that waiter has delivered food to the food counter "
+    says="When a waiter checks out of a shift on which food was made or delivered, that waiter has "
+    "delivered food to the food counter "
     "before, with no dish made in between, and delivers none there afterwards in the case.",
     expressible=True,
 )
@@ -46,23 +50,30 @@ def gnrs_002(view: View) -> Iterator[Verdict]:
             standing = view.happened("Craft", object=FOOD, after=since, before=leaving.at)
             brought = view.happened("Deliver", by=leaving.by, where=COUNTER, object=FOOD, before=leaving.at)
             yield view.duty(both(brought, negate(standing)), leaving.at)
-            yield view.ban(view.happened("Deliver", by=leaving.by, where=COUNTER, object=FOOD, after=leaving.to), view.closure)
+            yield view.ban(
+                view.happened("Deliver", by=leaving.by, where=COUNTER, object=FOOD, after=leaving.to),
+                view.closure,
+            )
 
 
 @norm(
     "GNRS-003",
-    says="A visitor seen anywhere in the house handles no tool and no water jug in the restaurant or at the food counter "
+    says="A visitor seen anywhere in the house handles no tool and no water jug in the restaurant or at the "
+    "food counter "
     "in the whole case.",
     expressible=True,
 )
 def gnrs_003(view: View) -> Iterator[Verdict]:
     for guest in view.firsts(role="visitor", known=True):
-        yield view.ban(view.happened("Interact", by=guest.by, where=(HOUSE, COUNTER), object=(TOOL, JUG)), view.closure)
+        yield view.ban(
+            view.happened("Interact", by=guest.by, where=(HOUSE, COUNTER), object=(TOOL, JUG)), view.closure
+        )
 
 
 @norm(
     "GNRS-004",
-    says="On a cook's shift (the scene does not say who is missing) the duty manager speaks with somebody, publishes the shift after that, "
+    says="On a cook's shift (the scene does not say who is missing) the duty manager speaks with somebody, "
+    "publishes the shift after that, "
     "and no shift is traded in the case.",
     expressible=True,
 )
@@ -71,11 +82,17 @@ def gnrs_004(view: View) -> Iterator[Verdict]:
         talks = view.acts("Speak", role="duty_manager")
         yield view.duty(view.happened("Speak", role="duty_manager"), view.closure)
         if talks:
-            yield view.duty(view.happened("PublishTask", role="duty_manager", after=talks[0].at), view.closure)
+            yield view.duty(
+                view.happened("PublishTask", role="duty_manager", after=talks[0].at), view.closure
+            )
         yield view.ban(view.happened("Trade", object="shift"), view.closure)
 
 
-@norm("GNRS-005", says="Within ten minutes of first walking into the restaurant a waiter or cook has checked in.", expressible=True)
+@norm(
+    "GNRS-005",
+    says="Within ten minutes of first walking into the restaurant a waiter or cook has checked in.",
+    expressible=True,
+)
 def gnrs_005(view: View) -> Iterator[Verdict]:
     for arrival in view.firsts("MoveTo", role=STAFF, where=HOUSE, known=True):
         due = arrival.at + view.span("PT10M")
@@ -84,7 +101,8 @@ def gnrs_005(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-006",
-    says="Every dish that is made is delivered to the food counter by a waiter within twenty minutes of being made.",
+    says="Every dish that is made is delivered to the food counter by a waiter within twenty minutes of "
+    "being made.",
     expressible=True,
 )
 def gnrs_006(view: View) -> Iterator[Verdict]:
@@ -93,13 +111,22 @@ def gnrs_006(view: View) -> Iterator[Verdict]:
         if dish.item is None:
             yield "indeterminate"
         else:
-            brought = view.happened("Deliver", role="waiter", where=COUNTER, object=FOOD, item=dish.item, after=dish.at, before=due)
+            brought = view.happened(
+                "Deliver",
+                role="waiter",
+                where=COUNTER,
+                object=FOOD,
+                item=dish.item,
+                after=dish.at,
+                before=due,
+            )
             yield view.duty(brought, due)
 
 
 @norm(
     "GNRS-007",
-    says="A waiter or cook at work who has made or delivered food speaks in person after the first of it in the case, "
+    says="A waiter or cook at work who has made or delivered food speaks in person after the first of it in "
+    "the case, "
     "and trades no food in the whole case.",
     expressible=True,
 )
@@ -112,8 +139,10 @@ def gnrs_007(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-008",
-    says="A waiter with at least three dishes to see to on the shift (the scene has no illness) either has them all "
-    "delivered, in person or by a colleague, or talks the handover through with a duty manager, and checks out in both cases.",
+    says="A waiter with at least three dishes to see to on the shift (the scene has no illness) either has "
+    "them all "
+    "delivered, in person or by a colleague, or talks the handover through with a duty manager, and checks "
+    "out in both cases.",
     expressible=False,
 )
 def gnrs_008(view: View) -> Iterator[Verdict]:
@@ -137,13 +166,16 @@ def gnrs_008(view: View) -> Iterator[Verdict]:
 def gnrs_009(view: View) -> Iterator[Verdict]:
     for arrival in view.firsts("MoveTo", role="waiter", where=HOUSE, known=True):
         since = arrival.at - view.span("PT4H", "PT8H")
-        cook = view.happened("MoveTo", role="cook", where=HOUSE, after=since, before=arrival.at, anywhere=True)
+        cook = view.happened(
+            "MoveTo", role="cook", where=HOUSE, after=since, before=arrival.at, anywhere=True
+        )
         yield view.duty(cook, arrival.at)
 
 
 @norm(
     "GNRS-010",
-    says="Within thirty minutes of a cook at work speaking (nearest to telling of dropping out), a duty manager publishes the shift.",
+    says="Within thirty minutes of a cook at work speaking (nearest to telling of dropping out), a duty "
+    "manager publishes the shift.",
     expressible=True,
 )
 def gnrs_010(view: View) -> Iterator[Verdict]:
@@ -154,7 +186,8 @@ def gnrs_010(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-011",
-    says="Whatever a cook borrows, a tool in the storeroom or the shared resource, is brought back (known of the latter only) or handled "
+    says="Whatever a cook borrows, a tool in the storeroom or the shared resource, is brought back (known "
+    "of the latter only) or handled "
     "there again by that cook later in the case, and that cook trades no such thing.",
     expressible=False,
 )
@@ -164,7 +197,9 @@ def gnrs_011(view: View) -> Iterator[Verdict]:
         if loan.by is None:
             yield "indeterminate"
             continue
-        again = view.happened("Interact", by=loan.by, where=loan.where, object=loan.object, times=2, after=loan.at)
+        again = view.happened(
+            "Interact", by=loan.by, where=loan.where, object=loan.object, times=2, after=loan.at
+        )
         back: Known = None if loan.facts is None else bool(loan.facts.get("returned", False))
         yield view.duty(either(again, back), view.closure)
         yield view.ban(view.happened("Trade", by=loan.by, object=(TOOL, SHARED)), view.closure)
@@ -198,21 +233,30 @@ def gnrs_013(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-014",
-    says="Of the dishes made on a case and not brought to the counter or the tables, at least nine in ten are delivered to the "
+    says="Of the dishes made on a case and not brought to the counter or the tables, at least nine in ten "
+    "are delivered to the "
     "delivery station by a waiter within forty minutes of being made.",
     expressible=False,
 )
 def gnrs_014(view: View) -> Iterator[Verdict]:
     brought: list[Known] = []
     for dish in view.acts("Craft", object=FOOD):
-        inside = None if dish.item is None else view.happened("Deliver", where=(COUNTER, HOUSE), item=dish.item)
+        inside = (
+            None if dish.item is None else view.happened("Deliver", where=(COUNTER, HOUSE), item=dish.item)
+        )
         due = dish.at + view.span("PT40M")
-        taken = None if dish.item is None else view.happened("Deliver", role="waiter", where=STATION, item=dish.item, before=due)
+        taken = (
+            None
+            if dish.item is None
+            else view.happened("Deliver", role="waiter", where=STATION, item=dish.item, before=due)
+        )
         if inside is not True:
             brought.append(both(negate(inside), taken) if inside is False else None)
     if brought:
         enough, most = 0.9 * len(brought), sum(answer is not False for answer in brought)
-        done: Known = True if sum(answer is True for answer in brought) >= enough else False if most < enough else None
+        done: Known = (
+            True if sum(answer is True for answer in brought) >= enough else False if most < enough else None
+        )
         unseen = view.count("Craft", object=FOOD)[1] > len(view.acts("Craft", object=FOOD))
         yield view.duty(None if unseen and done else done, view.closure)
 
@@ -233,8 +277,10 @@ def gnrs_015(view: View) -> Iterator[Verdict]:
 
 @norm(
     "GNRS-016",
-    says="On a waiter's shift with a visitor about (the scene has no dinner of the owner's), the waiter checks in, a waiter has delivered "
-    "some food by half an hour to an hour after the visitor's coming, and no waiter speaks to a visitor in the case.",
+    says="On a waiter's shift with a visitor about (the scene has no dinner of the owner's), the waiter "
+    "checks in, a waiter has delivered "
+    "some food by half an hour to an hour after the visitor's coming, and no waiter speaks to a visitor in "
+    "the case.",
     expressible=False,
 )
 def gnrs_016(view: View) -> Iterator[Verdict]:

@@ -1,12 +1,13 @@
 """One incident, from the alarm to the all-clear.
 
-What no log shows: place (case): where supplies ran short; short_of (case): the object that ran short; severity (case): how bad it
-was, from 0 (nothing was really short) to 1; over_at (case): instant at which it was really over; to (Speak, Deliver, Trade,
-SignContract): name of the person addressed; about (Speak): what the words were about; on_behalf_of (CheckIn, CheckOut, Deliver):
-name of the person in whose stead it was done; amount (Deliver, Harvest, Trade): number of rations; needed (Deliver): whether it went
-to somebody who lacked it; agreed (Harvest, SignContract, Trade, Interact, Speak to an owner): whether the other party or the owner
-of the things really consented, beyond words; owned_by (Harvest, Trade, Interact): name of the owner of the things, or "all";
-returned (Interact with what was lent): whether it was brought back.
+What no log shows: place (case): where supplies ran short; short_of (case): the object that ran short;
+severity (case): how bad it was, from 0 (nothing was really short) to 1; over_at (case): instant at which it
+was really over; to (Speak, Deliver, Trade, SignContract): name of the person addressed; about (Speak): what
+the words were about; on_behalf_of (CheckIn, CheckOut, Deliver): name of the person in whose stead it was
+done; amount (Deliver, Harvest, Trade): number of rations; needed (Deliver): whether it went to somebody who
+lacked it; agreed (Harvest, SignContract, Trade, Interact, Speak to an owner): whether the other party or the
+owner of the things really consented, beyond words; owned_by (Harvest, Trade, Interact): name of the owner of
+the things, or "all"; returned (Interact with what was lent): whether it was brought back.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ HOURS = (0.0, 24.0)
 
 
 class Incident(NamedTuple):
-    """What those concerned share: ``near`` helpers are on the spot already, ``listed`` ones are asked to sign."""
+    """What those concerned share: ``near`` helpers are on the spot already, ``listed`` ones are asked to
+    sign.
+    """
 
     place: str
     lacks: str
@@ -39,9 +42,14 @@ def episode(case: Case) -> Process:
     """From the first lack to the last act on it."""
     lead, place = case.person("coordinator"), case.one_of("public_square", "restaurant", "farm")
     lacks = case.one_of("hydration_source", "consumable_food", "hygiene_health_resource")
-    severity = 0.0 if case.does("mistakes a small lack for a shortage", 0.15, lead) else float(case.rng.beta(2, 2.5))
+    severity = (
+        0.0 if case.does("mistakes a small lack for a shortage", 0.15, lead) else float(case.rng.beta(2, 2.5))
+    )
     case.know(place=place, short_of=lacks, severity=severity)
-    near, listed = case.does("helpers are on the spot already", 0.26), not case.does("nobody keeps the helpers' list", 0.2, lead)
+    near, listed = (
+        case.does("helpers are on the spot already", 0.26),
+        not case.does("nobody keeps the helpers' list", 0.2, lead),
+    )
     team = [case.person("patrol_member", "volunteer")]
     team.append(case.person("patrol_member", "volunteer", but=team[0]))
     it = Incident(place, lacks, lead, team, near, listed, case.meanwhile(shortage(case, severity)))
@@ -72,7 +80,11 @@ def alarm(case: Case, it: Incident) -> Process:
     if not case.does("raises no alarm", 0.2, it.lead):
         if case.does("puts off the alarm", 0.25, it.lead):
             yield case.pause("alarm put off", 70, it.lead)
-        herald = case.person("volunteer", "patrol_member") if case.does("somebody else raises the alarm", 0.12) else it.lead
+        herald = (
+            case.person("volunteer", "patrol_member")
+            if case.does("somebody else raises the alarm", 0.12)
+            else it.lead
+        )
         case.act(herald, "PublishTask", case.one_of(it.place, it.place, "delivery_station"), it.lacks)
         if case.does("repeats the alarm", 0.2, it.lead):
             yield case.pause("before the alarm is repeated", 55, it.lead)
@@ -95,8 +107,19 @@ def response(case: Case, it: Incident, who: Person) -> Process:
     yield case.pause("coming to an emergency", 30 + 17 * math.cos((case.hour - 3) * math.pi / 12), who)
     astray = case.does("reports at the wrong place", 0.18, who)
     desk = case.one_of("delivery_station", "storage_and_utility") if astray else it.place
-    forgets, late = case.does("forgets to sign in", 0.22, who), case.does("signs in only after the work", 0.25, who)
-    signs = "never" if forgets or not it.listed else "late" if late else "early" if case.does("signs in ahead", 0.12, who) else "duly"
+    forgets, late = (
+        case.does("forgets to sign in", 0.22, who),
+        case.does("signs in only after the work", 0.25, who),
+    )
+    signs = (
+        "never"
+        if forgets or not it.listed
+        else "late"
+        if late
+        else "early"
+        if case.does("signs in ahead", 0.12, who)
+        else "duly"
+    )
     for step in ("early", "arrival", "duly"):
         if step == "arrival" and not it.near:
             case.act(who, "MoveTo", desk)
@@ -123,7 +146,9 @@ def sign(case: Case, who: Person, action: str, where: str, record: str) -> Proce
     """An entry in the helpers' list, by oneself or by another."""
     yield case.pause(f"{action} of a helper", 9, who)
     if case.does("another signs for somebody", 0.1, who):
-        case.act(case.person("volunteer", "coordinator", but=who), action, where, record, on_behalf_of=who.name)
+        case.act(
+            case.person("volunteer", "coordinator", but=who), action, where, record, on_behalf_of=who.name
+        )
     else:
         case.act(who, action, where, record)
 
@@ -134,11 +159,17 @@ def patrol(case: Case, it: Incident, who: Person) -> Process:
     while again:
         yield case.pause("before a patrol", 18, who)
         astray = case.does("patrols the wrong place", 0.2, who)
-        case.act(who, "Patrol", case.one_of("public_square", "restaurant", "farm", "storage_and_utility") if astray else it.place)
+        case.act(
+            who,
+            "Patrol",
+            case.one_of("public_square", "restaurant", "farm", "storage_and_utility") if astray else it.place,
+        )
         again = case.does("patrols once more", 0.3, who)
     if case.does("reports on the patrol", 0.3, who):
         yield case.pause("before the report", 8, who)
-        case.act(who, "Speak", it.place, about=case.one_of("patrol", "patrol", "something else"), to=it.lead.name)
+        case.act(
+            who, "Speak", it.place, about=case.one_of("patrol", "patrol", "something else"), to=it.lead.name
+        )
 
 
 def supply(case: Case, it: Incident, who: Person) -> Process:
@@ -153,18 +184,38 @@ def supply(case: Case, it: Incident, who: Person) -> Process:
             yield case.pause("fetching supplies", 7, who)
             case.act(who, "Interact", "storage_and_utility", thing, lot, owned_by="all", agreed=True)
     if case.does("uses a tool in the crisis", 0.24, who):
-        tool, owner = case.one_of("tool_equipment", "shared_resource"), case.one_of("all", case.person("owner", "resident").name)
+        tool, owner = (
+            case.one_of("tool_equipment", "shared_resource"),
+            case.one_of("all", case.person("owner", "resident").name),
+        )
         agreed = owner == "all" or not case.does("takes a tool without leave", 0.4, who)
         back = not case.does("keeps a tool", 0.35, who)
-        case.act(who, "Interact", it.place, tool, case.item("tool"), owned_by=owner, agreed=agreed, returned=back)
+        case.act(
+            who, "Interact", it.place, tool, case.item("tool"), owned_by=owner, agreed=agreed, returned=back
+        )
     again = not case.does("loses the supplies on the way", 0.1, who)
     while again:
         yield case.pause("on the way with supplies", 24, who)
-        hand = case.person("volunteer", "resident", but=who) if case.does("a colleague hands it out", 0.1, who) else who
-        place = case.one_of("delivery_station", "public_square", "farm") if case.does("unloads somewhere else", 0.25, who) else it.place
-        facts = {"to": case.person("resident", "volunteer", "owner", but=hand).name, "amount": float(case.rng.lognormal(2.0, 0.7))}
-        facts["needed"] = case.facts["severity"] > 0 and not case.does("serves people who lack nothing", 0.25, who)
-        case.act(hand, "Deliver", place, thing, lot, **facts, **({"on_behalf_of": who.name} if hand != who else {}))
+        hand = (
+            case.person("volunteer", "resident", but=who)
+            if case.does("a colleague hands it out", 0.1, who)
+            else who
+        )
+        place = (
+            case.one_of("delivery_station", "public_square", "farm")
+            if case.does("unloads somewhere else", 0.25, who)
+            else it.place
+        )
+        facts = {
+            "to": case.person("resident", "volunteer", "owner", but=hand).name,
+            "amount": float(case.rng.lognormal(2.0, 0.7)),
+        }
+        facts["needed"] = case.facts["severity"] > 0 and not case.does(
+            "serves people who lack nothing", 0.25, who
+        )
+        case.act(
+            hand, "Deliver", place, thing, lot, **facts, **({"on_behalf_of": who.name} if hand != who else {})
+        )
         again = case.does("hands out once more", 0.28, who)
 
 
@@ -175,7 +226,9 @@ def requisition(case: Case, it: Incident) -> Process:
     store = "farm" if field else case.one_of("restaurant", "storage_and_utility")
     agreed = not case.does("the owner does not really agree", 0.3, owner)
     signer, other = case.one_of((it.lead, owner), (it.lead, owner), (owner, it.lead), (taker, owner))
-    asked = "before" if case.does("asks the owner first", 0.3, taker) else case.one_of("after", "never", "never")
+    asked = (
+        "before" if case.does("asks the owner first", 0.3, taker) else case.one_of("after", "never", "never")
+    )
     signed = "before" if case.does("signs before taking", 0.4, it.lead) else case.one_of("after", "never")
     for when in ("before", "after"):
         if asked == when:
@@ -188,10 +241,24 @@ def requisition(case: Case, it: Incident) -> Process:
         again = when == "before" and not case.does("takes nothing after all", 0.15, taker)
         while again:
             if field:
-                crop, amount = case.one_of("consumable_food", "hydration_source"), float(case.rng.lognormal(2.3, 0.7))
-                case.act(taker, "Harvest", "farm", crop, case.item("crop"), amount=amount, agreed=agreed, owned_by=owner.name)
+                crop, amount = (
+                    case.one_of("consumable_food", "hydration_source"),
+                    float(case.rng.lognormal(2.3, 0.7)),
+                )
+                case.act(
+                    taker,
+                    "Harvest",
+                    "farm",
+                    crop,
+                    case.item("crop"),
+                    amount=amount,
+                    agreed=agreed,
+                    owned_by=owner.name,
+                )
             else:
-                case.act(taker, "Interact", store, it.lacks, case.item("lot"), owned_by=owner.name, agreed=agreed)
+                case.act(
+                    taker, "Interact", store, it.lacks, case.item("lot"), owned_by=owner.name, agreed=agreed
+                )
             yield case.pause("taking of rations", 30, taker)
             again = case.does("takes once more", 0.3, taker)
 
@@ -201,7 +268,10 @@ def private_trade(case: Case, it: Incident) -> Process:
     seller, again = case.one_of(case.person("resident"), case.person("volunteer"), it.team[0]), True
     while again:
         yield case.pause("before people trade", 55, seller)
-        what, where = case.one_of(it.lacks, it.lacks, "consumable_food"), case.one_of(it.place, it.place, "delivery_station")
+        what, where = (
+            case.one_of(it.lacks, it.lacks, "consumable_food"),
+            case.one_of(it.place, it.place, "delivery_station"),
+        )
         buyer, amount = case.person("resident", "volunteer", but=seller), float(case.rng.lognormal(1.0, 0.6))
         agreed = not case.does("presses the other into a trade", 0.3, seller)
         owner = "all" if case.does("trades what belongs to all", 0.35, seller) else seller.name

@@ -1,10 +1,12 @@
-"""Made-up supplier invoices of a mid-size company: writes ``events.csv`` beside this file, the same bytes every time.
+"""Made-up supplier invoices of a mid-size company: writes ``events.csv`` beside this file, the same bytes
+every time.
 
     python examples/invoices/generate.py
 
-Three logs see the work. ``erp_log`` and ``approval_workflow_log`` keep seconds on the office's clock (+01:00, in summer
-+02:00). ``goods_receipt_log`` is a warehouse terminal that shows whole minutes, never changes to summer time and was
-down on three days. Durations are lognormal; none of their parameters is taken from a rule.
+Three logs see the work. ``erp_log`` and ``approval_workflow_log`` keep seconds on the office's clock (+01:00,
+in summer +02:00). ``goods_receipt_log`` is a warehouse terminal that shows whole minutes, never changes to
+summer time and was down on three days. Durations are lognormal; none of their parameters is taken from a
+rule.
 """
 
 from __future__ import annotations
@@ -38,7 +40,18 @@ STOREKEEPERS = {"head_office": ["p31"], "plant_north": ["p32", "p33"], "depot_so
 BUYERS = ["p41", "p42", "p43"]
 AUDITOR = "p51"
 
-HEADER = ["event_id", "case_id", "activity", "timestamp", "resource", "role", "object", "location", "channel", "value"]
+HEADER = [
+    "event_id",
+    "case_id",
+    "activity",
+    "timestamp",
+    "resource",
+    "role",
+    "object",
+    "location",
+    "channel",
+    "value",
+]
 
 
 class Row(NamedTuple):
@@ -81,7 +94,8 @@ class Case:
         return self.at_work(since + self.days(median, sigma), not_before=since)
 
     def at_work(self, moment: datetime, not_before: datetime | None = None) -> datetime:
-        """``moment``, moved to the next working hours where it falls outside them, and kept after ``not_before``."""
+        """``moment``, moved to the next working hours where it falls outside them, and kept after
+        ``not_before``."""
         opens, closes = timedelta(hours=7, minutes=40), timedelta(hours=17, minutes=35)
         midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
         if moment - midnight > closes:
@@ -93,12 +107,25 @@ class Case:
             moment = not_before + self.days(0.008, 0.7)
         return moment.replace(microsecond=0)
 
-    def record(self, time: datetime, channel: str, activity: str, resource: str, role: str, object_: str = "", value: bool = True) -> None:
+    def record(
+        self,
+        time: datetime,
+        channel: str,
+        activity: str,
+        resource: str,
+        role: str,
+        object_: str = "",
+        value: bool = True,
+    ) -> None:
         """Write one row down; who did it is missing now and then, on the shared terminal more often."""
         resource = "" if self.chance(0.09 if channel == WAREHOUSE else 0.015) else resource
         role = "" if self.chance(0.02) else role
         amount = f"{self.amount:.2f}" if value else ""
-        self.rows.append(Row(time, self.case_id, activity, resource, role, object_ or self.kind, self.site, channel, amount))
+        self.rows.append(
+            Row(
+                time, self.case_id, activity, resource, role, object_ or self.kind, self.site, channel, amount
+            )
+        )
 
 
 def simulate(random: Random, number: int) -> list[Row]:
@@ -131,10 +158,14 @@ def _order_and_deliver(case: Case) -> datetime:
         booked = case.later(TERMINAL_DOWN[1], 0.9, 0.6)
     if not case.chance(0.62 if booked != delivered else 0.04):
         storekeeper = case.random.choice(STOREKEEPERS[case.site])
-        case.record(booked, WAREHOUSE, "ReceiveGoods", storekeeper, "warehouse_clerk", "delivery", value=False)
+        case.record(
+            booked, WAREHOUSE, "ReceiveGoods", storekeeper, "warehouse_clerk", "delivery", value=False
+        )
         accepted = case.later(booked, 0.8, 0.8)
         if case.chance(0.87) and not TERMINAL_DOWN[0] <= accepted < TERMINAL_DOWN[1]:
-            case.record(accepted, WAREHOUSE, "AcceptDelivery", case.holder, "budget_holder", "delivery", value=False)
+            case.record(
+                accepted, WAREHOUSE, "AcceptDelivery", case.holder, "budget_holder", "delivery", value=False
+            )
     return arrives
 
 
@@ -165,7 +196,9 @@ def _approve(case: Case, posted: datetime) -> datetime | None:
         return None
     approved = case.later(ready, 1.36, 0.97)
     deputy = case.chance(0.035)
-    who, role = (case.random.choice(MANAGERS), "finance_manager") if deputy else (case.holder, "budget_holder")
+    who, role = (
+        (case.random.choice(MANAGERS), "finance_manager") if deputy else (case.holder, "budget_holder")
+    )
     on_paper = case.chance(0.02)  # typed into the ERP by hand, never in the workflow
     if not on_paper:
         case.record(approved, WORKFLOW, "ApproveInvoice", who, role)
@@ -211,16 +244,22 @@ def _follow_up(case: Case, posted: datetime, approved: datetime | None, paid: da
     waited = ((approved or EXTRACTED) - posted) / timedelta(days=1)
     chased = None
     if case.chance(0.75 * _rises(waited, 6.4, 1.2)):
-        chased = case.at_work(posted + timedelta(days=min(waited, 30.0) * case.random.uniform(0.5, 0.95)), not_before=posted)
+        chased = case.at_work(
+            posted + timedelta(days=min(waited, 30.0) * case.random.uniform(0.5, 0.95)), not_before=posted
+        )
         case.record(chased, WORKFLOW, "EscalateApproval", case.random.choice(CLERKS), "accounts_clerk")
     paid_blind = paid is not None and (approved is None or paid < approved)
     if case.chance(0.62 if paid_blind else 0.55 * _rises(waited, 7.7, 1.4)):
-        known = paid if paid_blind and paid is not None else chased or posted + timedelta(days=min(waited, 30.0))
+        known = (
+            paid if paid_blind and paid is not None else chased or posted + timedelta(days=min(waited, 30.0))
+        )
         manager = case.random.choice(MANAGERS)
         reviewed = case.later(known, 1.4, 0.7)
         case.record(reviewed, WORKFLOW, "ReviewInvoice", manager, "finance_manager")
         if case.chance(0.85):
-            case.record(case.later(reviewed, 1.1, 0.7), WORKFLOW, "RecordDecision", manager, "finance_manager")
+            case.record(
+                case.later(reviewed, 1.1, 0.7), WORKFLOW, "RecordDecision", manager, "finance_manager"
+            )
 
 
 def _rises(x: float, middle: float, width: float) -> float:
@@ -252,7 +291,9 @@ def stamp(row: Row) -> tuple[datetime, str]:
 def main() -> None:
     """Write events.csv."""
     random = Random(SEED)
-    rows = [row for number in range(1, CASES + 1) for row in simulate(random, number) if row.time <= EXTRACTED]
+    rows = [
+        row for number in range(1, CASES + 1) for row in simulate(random, number) if row.time <= EXTRACTED
+    ]
     rows.sort(key=lambda row: (stamp(row)[0], row))
     with (Path(__file__).parent / "events.csv").open("w", encoding="utf-8", newline="") as stream:
         out = csv.writer(stream, lineterminator="\n")

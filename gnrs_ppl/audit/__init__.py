@@ -36,7 +36,8 @@ def audit(
     records : RecordLayer, optional
         The record layer the rule was compiled with; default: that of the log.
     schema : Schema, optional
-        Words for the sentences, and the names that may lack rows; default: the context's, else derived from the names.
+        Words for the sentences, and the names that may lack rows; default: the context's, else derived from
+        the names.
     allow_unrecorded : bool, optional
         Take names that are neither declared nor in any row as findings.
 
@@ -48,8 +49,8 @@ def audit(
     Raises
     ------
     Refused
-        The rule cannot be checked on these records, or states a name that is neither declared nor in any row; the line holds the
-        count.
+        The rule cannot be checked on these records, or states a name that is neither declared nor in any row;
+        the line holds the count.
     InputError
         An unimplemented template or a malformed rule.
     """
@@ -65,7 +66,12 @@ def audit(
 
     if isinstance(log, Context):
         if log.records.prospective:
-            raise InputError("names no log", "pass the rows of one: its records are only declared", source=log.source, field="records.log")
+            raise InputError(
+                "names no log",
+                "pass the rows of one: its records are only declared",
+                source=log.source,
+                field="records.log",
+            )
         records, schema = records or log.records, schema or log.schema
         log = log.log
     filled = resolved(records or log.records, log)
@@ -74,9 +80,13 @@ def audit(
     query = compile_rule(plan)
     verdicts = tuple(execute(query, log))
     follow_up = compile_procedure(plan)
-    lexicon = Lexicon.of(schema or Schema(), filled).including(structure)  # plain words for names no schema lists
+    lexicon = Lexicon.of(schema or Schema(), filled).including(
+        structure
+    )  # plain words for names no schema lists
     procedure = (
-        ProcedureAudit("prospective") if follow_up is None else ProcedureAudit("compiled", tuple(execute(follow_up, log)), follow_up.sql)
+        ProcedureAudit("prospective")
+        if follow_up is None
+        else ProcedureAudit("compiled", tuple(execute(follow_up, log)), follow_up.sql)
     )
     return AuditResult(
         structure=structure,

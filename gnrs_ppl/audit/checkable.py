@@ -1,4 +1,6 @@
-"""Whether a rule can be checked on some records, and the facts its check rests on (SEMANTICS lines 2 to 13 and 24)."""
+"""Whether a rule can be checked on some records, and the facts its check rests on (SEMANTICS lines 2 to 13
+and 24).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,17 @@ from gnrs_ppl.context.log import EventLog, resolved
 from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarsest
 from gnrs_ppl.context.types import Channel, RecordLayer
 from gnrs_ppl.errors import InputError, Refused
-from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, MUTUAL, NEGATIVE, NEIGHBOURS, TWO_SIDED, Act, Constraint, Structure
+from gnrs_ppl.rule.types import (
+    IMPLEMENTED,
+    LOOK_BACK,
+    MUTUAL,
+    NEGATIVE,
+    NEIGHBOURS,
+    TWO_SIDED,
+    Act,
+    Constraint,
+    Structure,
+)
 
 Since = Literal["activation", "deadline", "case_start", "first"]
 Until = Literal["activation", "deadline", "window", "closure", "open"]
@@ -75,8 +87,8 @@ class ConstraintPlan:
     key : "resource", "object" or None
         Column that must agree with the trigger row; None for same_case (line 13).
     since, until : str
-        Where its interval comes from: the activation, the deadline, the case's start, the window or closure (line 14); the first
-        event of the case, and no end but the next event (N2 and N4).
+        Where its interval comes from: the activation, the deadline, the case's start, the window or closure
+        (line 14); the first event of the case, and no end but the next event (N2 and N4).
     bearer : str or None
         The role of the office; None where the trigger row's resource bears it (line 8).
     tie : Tie
@@ -84,7 +96,8 @@ class ConstraintPlan:
     beside : tuple of str
         The channels whose rows may come between, where nothing may (N1).
     opener : RolePlan or None
-        The act whose rows open the instances where they are not the trigger's: the second half of a mutual template (P1).
+        The act whose rows open the instances where they are not the trigger's: the second half of a mutual
+        template (P1).
     """
 
     index: int
@@ -212,14 +225,28 @@ class _Checker:
         ).fetchall()
         grains = tuple(g for g in GRAINS if g in {grain for grain, _ in clocks})
         offsets = tuple(sorted({offset for _, offset in clocks}))
-        if offsets and offsets[-1] - offsets[0] >= 1440 and any(r.k > 1 for c in constraints for r in (c.target, c.unless) if r):
+        if (
+            offsets
+            and offsets[-1] - offsets[0] >= 1440
+            and any(r.k > 1 for c in constraints for r in (c.target, c.unless) if r)
+        ):
             raise Refused(
-                f"offsets of the rows lie {(offsets[-1] - offsets[0]) / 60:g} hours apart, so days of several channels have no order",
+                f"offsets of the rows lie {(offsets[-1] - offsets[0]) / 60:g} hours apart, so days of "
+                "several channels have no order",
                 "use operator any, or declare the offsets",
             )
         steps = self._steps()
         self._declared_capability()
-        return CheckPlan(self.structure, self.records, constraints, steps, grains, offsets, tuple(self.assumptions), tuple(self.findings))
+        return CheckPlan(
+            self.structure,
+            self.records,
+            constraints,
+            steps,
+            grains,
+            offsets,
+            tuple(self.assumptions),
+            tuple(self.findings),
+        )
 
     # The rule by itself
 
@@ -228,15 +255,25 @@ class _Checker:
         place = f"norm.constraints[{index}]"
         if constraint.template not in IMPLEMENTED:
             raise InputError(
-                f"template {constraint.template!r} is not implemented", f"use one of {', '.join(IMPLEMENTED)}", field=f"{place}.template"
+                f"template {constraint.template!r} is not implemented",
+                f"use one of {', '.join(IMPLEMENTED)}",
+                field=f"{place}.template",
             )  # line 11
         if trigger.act is None and norm.bearer == "trigger" and constraint.template not in ("init", "end"):
             raise InputError(
-                "case start has no resource that could bear the duty", "name an office: bearer: {role: ...}", field="norm.bearer"
+                "case start has no resource that could bear the duty",
+                "name an office: bearer: {role: ...}",
+                field="norm.bearer",
             )  # line 8, N6
-        if trigger.act is None and constraint.after is None and constraint.template in ("chain_response", "chain_precedence", *MUTUAL):
+        if (
+            trigger.act is None
+            and constraint.after is None
+            and constraint.template in ("chain_response", "chain_precedence", *MUTUAL)
+        ):
             raise InputError(
-                f"{constraint.template} joins two acts, and case start is none", "name the first act as the trigger", field="trigger.act"
+                f"{constraint.template} joins two acts, and case start is none",
+                "name the first act as the trigger",
+                field="trigger.act",
             )  # N2, P1
         if constraint.template in MUTUAL and self._scoped():
             raise InputError(
@@ -244,7 +281,11 @@ class _Checker:
                 "leave the scope out, or state each direction as a rule of its own",
                 field=f"{place}.template",
             )  # P1
-        if trigger.window is not None and constraint.deadline is not None and not constraint.deadline.fits_within(trigger.window):
+        if (
+            trigger.window is not None
+            and constraint.deadline is not None
+            and not constraint.deadline.fits_within(trigger.window)
+        ):
             raise InputError(
                 f"deadline {constraint.deadline} can end after the window {trigger.window}",
                 "shorten the deadline or widen the window",
@@ -252,20 +293,31 @@ class _Checker:
             )  # line 9
         if trigger.act is None and norm.correlation(constraint) != "same_case":
             raise Refused(
-                f"{place} correlates by {norm.correlation(constraint)} but 0 of the trigger's rows carry a key: it is case start",
+                f"{place} correlates by {norm.correlation(constraint)} but 0 of the trigger's rows carry a "
+                "key: it is case start",
                 "correlate by same_case",
             )  # line 13
-        activations = [("trigger", trigger.act), ("after", constraint.after.act if constraint.after else None)]
+        activations = [
+            ("trigger", trigger.act),
+            ("after", constraint.after.act if constraint.after else None),
+        ]
         for name, act in activations:
-            shared = [activity for activity in act.activities if activity in constraint.target.activities] if act is not None else []
+            shared = (
+                [activity for activity in act.activities if activity in constraint.target.activities]
+                if act is not None
+                else []
+            )
             if shared:
                 raise Refused(
-                    f"{place}: target and {name} are both {shared[0]!r}, 1 activity instead of 2", "name another activity"
+                    f"{place}: target and {name} are both {shared[0]!r}, 1 activity instead of 2",
+                    "name another activity",
                 )  # line 10
 
     def _scoped(self) -> bool:
         scope = self.structure.scope
-        return bool(scope.locations or scope.objects or (scope.roles and self.structure.norm.bearer == "trigger"))
+        return bool(
+            scope.locations or scope.objects or (scope.roles and self.structure.norm.bearer == "trigger")
+        )
 
     # The records
 
@@ -282,23 +334,35 @@ class _Checker:
             unless = self._role(f"{place}.unless", constraint.unless)
         if target.k > 1 and constraint.template in NEIGHBOURS:
             raise Refused(
-                f"{place}: {constraint.template} asks for 1 order of events, but {target.k} of {target.n} channels must agree",
+                f"{place}: {constraint.template} asks for 1 order of events, but {target.k} of {target.n} "
+                "channels must agree",
                 "use operator any, or cite one channel",
             )  # N1
         if target.k > 1 and (constraint.count > 1 or constraint.template == "exactly"):
             raise Refused(
-                f"{place}: {constraint.template} of {constraint.count} asks for more than 1 act, each in {target.k} of {target.n} channels",
+                f"{place}: {constraint.template} of {constraint.count} asks for more than 1 act, each in "
+                f"{target.k} of {target.n} channels",
                 "counting across channels is not implemented: use operator any",
             )  # line 5, E2
         correlation = norm.correlation(constraint)
-        key: Key | None = None if correlation == "same_case" else "resource" if correlation == "same_resource" else "object"
+        key: Key | None = (
+            None if correlation == "same_case" else "resource" if correlation == "same_resource" else "object"
+        )
         since, until = self._interval(place, constraint)
         if key is not None and trigger.act is not None and trigger.channel is not None:
             self._correlates(place, key, (trigger.act, (trigger.channel,)), (target.act, target.rel))
         if constraint.deadline is not None:
-            activation = (constraint.after.act, constraint.after.channel) if constraint.after else (trigger.act, trigger.channel)
+            activation = (
+                (constraint.after.act, constraint.after.channel)
+                if constraint.after
+                else (trigger.act, trigger.channel)
+            )
             pairs = {(name, activity) for name in target.rel for activity in target.act.activities}
-            pairs |= {(activation[1], activity) for activity in activation[0].activities} if activation[0] and activation[1] else set()
+            pairs |= (
+                {(activation[1], activity) for activity in activation[0].activities}
+                if activation[0] and activation[1]
+                else set()
+            )
             self._fine_enough(place, constraint.deadline, pairs)
         if constraint.positive and len(target.closed_world) < target.silent:
             self._assume(
@@ -307,14 +371,24 @@ class _Checker:
             )  # line 4
         if target.n > 1 and (constraint.count > 1 or constraint.template == "exactly"):
             self._assume(
-                f"{place} counts {target.act.activity!r} in each of {target.n} channels by itself, since rows of two channels may be "
+                f"{place} counts {target.act.activity!r} in each of {target.n} channels by itself, since "
+                "rows of two channels may be "
                 "1 act or 2; where no channel alone decides, the verdict is indeterminate (split)"
             )  # V9
         if constraint.ties is not None:
-            counts = {"unknown": "leaves the order open", "fulfil": "fulfils it", "violate": "breaks it"}[constraint.ties]
-            self._assume(f"{place}: a row at the same recorded instant {counts} (ties: {constraint.ties}, as the rule says)")  # T1
+            counts = {"unknown": "leaves the order open", "fulfil": "fulfils it", "violate": "breaks it"}[
+                constraint.ties
+            ]
+            self._assume(
+                f"{place}: a row at the same recorded instant {counts} (ties: {constraint.ties}, as the "
+                "rule says)"
+            )  # T1
         bearer = None if norm.bearer == "trigger" else norm.bearer.role
-        beside = tuple(c for c in self.structure.evidence.channels if c in self.durable) if constraint.template in NEIGHBOURS else ()
+        beside = (
+            tuple(c for c in self.structure.evidence.channels if c in self.durable)
+            if constraint.template in NEIGHBOURS
+            else ()
+        )
         plan = ConstraintPlan(
             index,
             constraint.template,
@@ -333,23 +407,44 @@ class _Checker:
         return self._halves(place, plan, constraint) if constraint.template in MUTUAL else (plan,)
 
     def _halves(self, place: str, plan: ConstraintPlan, constraint: Constraint) -> tuple[ConstraintPlan, ...]:
-        """The two constraints of a mutual one: the trigger's rows ask for the target, the target's rows for the trigger's act (P1)."""
+        """The two constraints of a mutual one: the trigger's rows ask for the target, the target's rows for
+        the trigger's act (P1).
+        """
         trigger = self.structure.trigger
         assert trigger.act is not None
         assert trigger.channel is not None
         if plan.target.n > 1:
             raise Refused(
-                f"{place}: {constraint.template} opens instances at the target's rows in 1 channel, but {plan.target.n} can record them",
+                f"{place}: {constraint.template} opens instances at the target's rows in 1 channel, but "
+                f"{plan.target.n} can record them",
                 "cite one of them",
             )
-        there, back = ("response", "precedence") if constraint.template == "succession" else ("responded_existence", "responded_existence")
-        halves = constraint.model_copy(update={"template": there}), constraint.model_copy(update={"template": back})
+        there, back = (
+            ("response", "precedence")
+            if constraint.template == "succession"
+            else ("responded_existence", "responded_existence")
+        )
+        halves = (
+            constraint.model_copy(update={"template": there}),
+            constraint.model_copy(update={"template": back}),
+        )
         first = replace(plan, template=there, tie=_tie(halves[0]))
         since, until = self._interval(place, halves[1])
         wanted = self._planned(trigger.act, (trigger.channel,), 1)
         if len(wanted.closed_world) < 1:
-            self._assume(f"'violated' cannot occur for {place} ({back} {trigger.act.activity!r}): {trigger.channel!r} is not closed-world")
-        second = replace(plan, template=back, target=wanted, since=since, until=until, tie=_tie(halves[1]), opener=plan.target)
+            self._assume(
+                f"'violated' cannot occur for {place} ({back} {trigger.act.activity!r}): "
+                f"{trigger.channel!r} is not closed-world"
+            )
+        second = replace(
+            plan,
+            template=back,
+            target=wanted,
+            since=since,
+            until=until,
+            tie=_tie(halves[1]),
+            opener=plan.target,
+        )
         return first, second
 
     def _interval(self, place: str, constraint: Constraint) -> tuple[Since, Until]:
@@ -357,42 +452,67 @@ class _Checker:
         if constraint.template == "init":
             return "first", "open"  # N4
         back = constraint.template in (*LOOK_BACK, *TWO_SIDED, "coexistence")
-        since: Since = "case_start" if constraint.earlier_counts else "activation" if not back else "deadline" if stated else "case_start"
+        since: Since = (
+            "case_start"
+            if constraint.earlier_counts
+            else "activation"
+            if not back
+            else "deadline"
+            if stated
+            else "case_start"
+        )
         if constraint.template in LOOK_BACK:
             return since, "activation"
         if stated:
             return since, "deadline"
         if self.structure.trigger.window is not None and constraint.template != "end":
             return since, "window"
-        if constraint.template == "chain_response" and not self.records.case_end and self.records.quiet_after is None:
+        if (
+            constraint.template == "chain_response"
+            and not self.records.case_end
+            and self.records.quiet_after is None
+        ):
             return since, "open"  # N2
         if not self.records.case_end and self.records.quiet_after is None:
             raise Refused(
-                f"{place} ({constraint.template}) has no interval end: no deadline, no window, 0 end activities and no quiet_after",
-                "declare records.case_end or records.quiet_after" if constraint.template == "end" else "state a deadline",
+                f"{place} ({constraint.template}) has no interval end: no deadline, no window, 0 end "
+                "activities and no quiet_after",
+                "declare records.case_end or records.quiet_after"
+                if constraint.template == "end"
+                else "state a deadline",
             )  # line 9
         if self.records.quiet_after is not None:
-            self._assume(f"a case is taken as closed when nothing happened in it for {self.records.quiet_after}")
+            self._assume(
+                f"a case is taken as closed when nothing happened in it for {self.records.quiet_after}"
+            )
         return since, "closure"
 
     def _role(self, place: str, act: Act) -> RolePlan:
         policy = self.structure.evidence
         for name in policy.channels:
             if name not in self.durable:
-                self._find(f"evidence channel {name!r} is not a durable channel of the record layer and is not counted")
-        by_activity = {activity: [c for c in policy.channels if self._records(c, activity)] for activity in act.activities}
+                self._find(
+                    f"evidence channel {name!r} is not a durable channel of the record layer and is not "
+                    "counted"
+                )
+        by_activity = {
+            activity: [c for c in policy.channels if self._records(c, activity)]
+            for activity in act.activities
+        }
         rel = tuple(c for c in policy.channels if any(c in able for able in by_activity.values()))
         k = policy.needed(len(rel))
         for activity, able in by_activity.items():
             if not able or len(rel) < k:
                 wanted = f", {k} needed" if able else ""
                 raise Refused(
-                    f"{place}: {len(able)} of {len(policy.channels)} evidence channels can record {activity!r}{wanted}",
+                    f"{place}: {len(able)} of {len(policy.channels)} evidence channels can record "
+                    f"{activity!r}{wanted}",
                     self._nearest(activity),
                 )  # lines 2 and 3, A2
         if k > 1 and len(by_activity) > 1:
             raise Refused(
-                f"{place}: {k} of {len(rel)} channels must agree on 1 act, but {len(by_activity)} activities are alternatives",
+                f"{place}: {k} of {len(rel)} channels must agree on 1 act, but {len(by_activity)} "
+                "activities are alternatives",
                 "use operator any",
             )  # A3
         planned = self._planned(act, rel, k)
@@ -403,7 +523,9 @@ class _Checker:
         channels = [self.durable[name] for name in rel]
         for channel in channels:
             if channel.coverage is None:
-                self._assume(f"channel {channel.name!r} is taken as complete from its first to its last event")
+                self._assume(
+                    f"channel {channel.name!r} is taken as complete from its first to its last event"
+                )
         grains = {grain for c in channels for grain in self._grains(c)}
         return RolePlan(
             act,
@@ -411,7 +533,10 @@ class _Checker:
             k,
             tuple(c.name for c in channels if c.closed_world),
             coarsest(grains or {"microsecond"}),
-            tuple((name, sum(self.log.seen.get((name, activity), 0) for activity in act.activities)) for name in rel),
+            tuple(
+                (name, sum(self.log.seen.get((name, activity), 0) for activity in act.activities))
+                for name in rel
+            ),
         )
 
     def _records(self, channel: str, activity: str) -> bool:
@@ -421,16 +546,22 @@ class _Checker:
         channel = self.durable.get(name)
         if channel is None:
             near = difflib.get_close_matches(name, self.durable, 1)
-            raise Refused(f"{place}: {name!r} is none of the {len(self.durable)} durable channels", f"nearest: {near[0]!r}" if near else "")
+            raise Refused(
+                f"{place}: {name!r} is none of the {len(self.durable)} durable channels",
+                f"nearest: {near[0]!r}" if near else "",
+            )
         for activity in act.activities:
             if not self._records(name, activity):
                 raise Refused(
-                    f"{place}: channel {name!r} cannot record {activity!r}: 0 rows and not declared", self._nearest(activity)
+                    f"{place}: channel {name!r} cannot record {activity!r}: 0 rows and not declared",
+                    self._nearest(activity),
                 )  # line 2
 
     def _nearest(self, activity: str) -> str:
         known = {a: c for c in self.durable.values() for a in c.activities or ()}
-        near = activity if activity in known else next(iter(difflib.get_close_matches(activity, known, 1)), None)
+        near = (
+            activity if activity in known else next(iter(difflib.get_close_matches(activity, known, 1)), None)
+        )
         if near is None:
             return f"the {len(self.durable)} durable channels record {len(known)} other activities"
         rows = self.log.seen.get((known[near].name, near), 0)
@@ -442,7 +573,12 @@ class _Checker:
         for one in act.patterns:
             for field in _FIELDS:
                 if getattr(one, field) is not None:
-                    self._recorded(place, field, one.activity, tuple(c for c in channels if self._records(c, one.activity)))
+                    self._recorded(
+                        place,
+                        field,
+                        one.activity,
+                        tuple(c for c in channels if self._records(c, one.activity)),
+                    )
 
     def _scope_recorded(self, act: Act, channel: str) -> None:
         scope = self.structure.scope
@@ -460,32 +596,43 @@ class _Checker:
         if rows and not carrying:
             article = "an" if field == "object" else "a"
             raise Refused(
-                f"{place}: 0 of {rows} rows of {activity!r} in {', '.join(channels)} carry {article} {field}", "leave it out of the rule"
+                f"{place}: 0 of {rows} rows of {activity!r} in {', '.join(channels)} carry {article} {field}",
+                "leave it out of the rule",
             )
 
     def _correlates(self, place: str, key: Key, *looked_for: tuple[Act, tuple[str, ...]]) -> None:
         acts = [(activity, channels) for act, channels in looked_for for activity in act.activities]
         for activity, channels in acts:
             self._recorded(f"{place} (same_{key})", key, activity, channels)
-        where = " OR ".join(f'("activity" = $a{i} AND list_contains($c{i}, "channel"))' for i in range(len(acts)))
+        where = " OR ".join(
+            f'("activity" = $a{i} AND list_contains($c{i}, "channel"))' for i in range(len(acts))
+        )
         values: dict[str, object] = {}
         for i, (activity, channels) in enumerate(acts):
             values |= {f"a{i}": activity, f"c{i}": list(channels)}
         keys, cases, rows, example = self.log.connection.execute(
-            f'SELECT count(DISTINCT "{key}"), count(DISTINCT "case_id"), count(*), min("{key}") FROM "events" '
+            f'SELECT count(DISTINCT "{key}"), count(DISTINCT "case_id"), count(*), min("{key}") FROM '
+            '"events" '
             f'WHERE "{key}" IS NOT NULL AND ({where})',
             values,
         ).fetchone() or (0, 0, 0, None)
         if keys == 1 and cases >= 2:
             raise Refused(
-                f"{place}: {key} is {example!r} in all {rows} rows of {cases} cases, so same_{key} correlates nothing", "use same_case"
+                f"{place}: {key} is {example!r} in all {rows} rows of {cases} cases, so same_{key} "
+                "correlates nothing",
+                "use same_case",
             )
 
     def _grains(self, channel: Channel, activity: str | None = None) -> set[Grain]:
         """Grains of a channel's rows, as declared, else as seen, of one activity where it is named."""
         if channel.grain is not None:
             return {channel.grain}
-        return {g for (name, a), seen in self.log.clocks.items() if name == channel.name and activity in (None, a) for g in seen}
+        return {
+            g
+            for (name, a), seen in self.log.clocks.items()
+            if name == channel.name and activity in (None, a)
+            for g in seen
+        }
 
     def _fine_enough(self, place: str, deadline: Duration, pairs: Iterable[tuple[str, str]]) -> None:
         for name, activity in sorted(pairs):
@@ -495,11 +642,15 @@ class _Checker:
                 whole = channel.grain is not None  # the channel's clock, and not that of one activity
                 rows = sum(n for (c, a), n in self.log.seen.items() if c == name and (whole or a == activity))
                 what = f"channel {name!r} records" + ("" if whole else f" {activity!r}")
-                raise Refused(f"{place}: {what} to the {grain} ({rows} rows), coarser than half of {deadline}", "state a longer deadline")
+                raise Refused(
+                    f"{place}: {what} to the {grain} ({rows} rows), coarser than half of {deadline}",
+                    "state a longer deadline",
+                )
 
     def _count(self, what: str, activity: str, channels: tuple[str, ...]) -> tuple[int, int]:
         rows, carrying = self.log.connection.execute(
-            f'SELECT count(*), {what} FROM "events" WHERE "activity" = $activity AND list_contains($channels, "channel")',
+            f'SELECT count(*), {what} FROM "events" WHERE "activity" = $activity AND '
+            'list_contains($channels, "channel")',
             {"activity": activity, "channels": list(channels)},
         ).fetchone() or (0, 0)
         return int(rows), int(carrying)
@@ -513,18 +664,39 @@ class _Checker:
             return ()
         plans = []
         for index, step in enumerate(procedure.steps):
-            rel = tuple(n for n, c in self.durable.items() if step.activity is not None and step.activity in (c.activities or ()))
+            rel = tuple(
+                n
+                for n, c in self.durable.items()
+                if step.activity is not None and step.activity in (c.activities or ())
+            )
             if step.activity is None or not rel:
-                self._assume(f"the procedure is prospective: 0 of {len(self.durable)} channels can record step {step.name!r}")
+                self._assume(
+                    f"the procedure is prospective: 0 of {len(self.durable)} channels can record step "
+                    f"{step.name!r}"
+                )
                 return ()
             act = Act.model_construct(activity=step.activity, role=step.role)
             rows, carrying = self._count('count("role")', step.activity, rel)
             if rows and not carrying:
-                self._assume(f"the procedure is prospective: 0 of {rows} rows of step {step.name!r} carry a role")
+                self._assume(
+                    f"the procedure is prospective: 0 of {rows} rows of step {step.name!r} carry a role"
+                )
                 return ()
             target = self._planned(act, rel, 1)
             plans.append(
-                ConstraintPlan(index, "response", target, None, None, None, procedure.response_time, 1, "activation", "deadline", step.role)
+                ConstraintPlan(
+                    index,
+                    "response",
+                    target,
+                    None,
+                    None,
+                    None,
+                    procedure.response_time,
+                    1,
+                    "activation",
+                    "deadline",
+                    step.role,
+                )
             )
         return tuple(plans)
 
@@ -535,7 +707,10 @@ class _Checker:
             if channel.activities is not None:
                 for (name, activity), rows in sorted(self.log.seen.items()):
                     if name == channel.name and activity not in channel.activities:
-                        self._find(f"{rows} rows of {activity!r} in channel {name!r}, which is not declared to record it")
+                        self._find(
+                            f"{rows} rows of {activity!r} in channel {name!r}, which is not declared to "
+                            "record it"
+                        )
 
     def _assume(self, text: str) -> None:
         self.assumptions[text] = None

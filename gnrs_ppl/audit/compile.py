@@ -1,4 +1,6 @@
-"""A checkable rule becomes one SELECT over ``events`` (SEMANTICS lines 6 to 23; the parts are in sql.py and evidence.py)."""
+"""A checkable rule becomes one SELECT over ``events`` (SEMANTICS lines 6 to 23; the parts are in sql.py and
+evidence.py).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ from gnrs_ppl.rule.types import NEGATIVE, NEIGHBOURS, POSITIVE
 __all__ = ["Query", "compile_procedure", "compile_rule"]
 
 _MICROSECOND = timedelta(microseconds=1)
-_COLUMNS = 'case_id, instance, "constraint", verdict, reason, witnesses, bearer, due, due_offset, due_grain, slack_seconds'
+_COLUMNS = (
+    'case_id, instance, "constraint", verdict, reason, witnesses, bearer, due, due_offset, '
+    "due_grain, slack_seconds"
+)
 
 
 def compile_rule(plan: CheckPlan) -> Query:
@@ -41,8 +46,8 @@ def compile_rule(plan: CheckPlan) -> Query:
     Returns
     -------
     Query
-        One SELECT with a row per instance and constraint: verdict, reason, witnesses, bearer, due and slack (line 22);
-        without rows where the force is may (line 12).
+        One SELECT with a row per instance and constraint: verdict, reason, witnesses, bearer, due and slack
+        (line 22); without rows where the force is may (line 12).
     """
     compiler = _Compiler(plan)
     compiler.norm(with_breach=False)
@@ -64,7 +69,8 @@ def compile_procedure(plan: CheckPlan) -> Query | None:
     Returns
     -------
     Query or None
-        One SELECT over the norm's, with a row per violated instance and step; None where the procedure is prospective.
+        One SELECT over the norm's, with a row per violated instance and step; None where the procedure is
+        prospective.
     """
     if not plan.steps:
         return None
@@ -92,7 +98,9 @@ class _Compiler:
         self._records()
         self._instances()
         names = [
-            self._constraint(f"c{c.index}{'_back' if c.opener else ''}", c, self._openers(c), with_breach=with_breach)
+            self._constraint(
+                f"c{c.index}{'_back' if c.opener else ''}", c, self._openers(c), with_breach=with_breach
+            )
             for c in self.plan.constraints
         ]
         self.st.add("verdicts", "Line 22: a row per instance and constraint", _union(names))
@@ -101,7 +109,8 @@ class _Compiler:
         """Add ``step_verdicts``: each violation opens an instance of every step."""
         self.st.add(
             "violations",
-            "Line 23: each violated instance and constraint opens an instance of the procedure, at the instant of the breach",
+            "Line 23: each violated instance and constraint opens an instance of the procedure, at the "
+            "instant of the breach",
             """SELECT row_number() OVER () AS inst, case_id, instance || '#' || "constraint" AS instance, TRUE AS definite,
                       CAST(NULL AS VARCHAR) AS event_id, breach_ts AS ts, breach_off AS off, breach_grain AS grain
                FROM verdicts WHERE verdict = 'violated'""",
@@ -121,7 +130,8 @@ class _Compiler:
             "Line 4: the end of observation, as declared"
             if declared
             else "Line 4: the end of observation, the last end-of-grain of any row",
-            f"SELECT CAST({st.bind('end_of_observation', span(declared, records.clock)[1])} AS TIMESTAMP) AS ends"
+            f"SELECT CAST({st.bind('end_of_observation', span(declared, records.clock)[1])} AS TIMESTAMP) "
+            "AS ends"
             if declared
             else f'SELECT max({end}) AS ends FROM events WHERE "timestamp" IS NOT NULL',
         )
@@ -139,8 +149,13 @@ class _Compiler:
                     WHERE "timestamp" IS NOT NULL AND channel IN ({st.bind_all("coverage_default", by_default)}) GROUP BY channel"""
             )
         if given or not parts:
-            columns = zip(("channel", "begins", "ends"), ("VARCHAR", "TIMESTAMP", "TIMESTAMP"), range(3), strict=True)
-            unnested = (f"unnest(CAST({st.bind(f'coverage_{c}', [g[i] for g in given])} AS {kind}[])) AS {c}" for c, kind, i in columns)
+            columns = zip(
+                ("channel", "begins", "ends"), ("VARCHAR", "TIMESTAMP", "TIMESTAMP"), range(3), strict=True
+            )
+            unnested = (
+                f"unnest(CAST({st.bind(f'coverage_{c}', [g[i] for g in given])} AS {kind}[])) AS {c}"
+                for c, kind, i in columns
+            )
             parts.append(f"SELECT {', '.join(unnested)}")
         st.add(
             "coverage",
@@ -152,7 +167,11 @@ class _Compiler:
         if self._asks_for_cases():
             row = f"""{{'end': {end}, 'event_id': event_id, 'ts': "timestamp", 'off': coalesce("offset", 0), 'grain': "grain"}}"""
             starts = records.case_start
-            opening = f", min({row}) FILTER (WHERE activity IN ({st.bind_all('case_start', starts)})) AS opening" if starts else ""
+            opening = (
+                f", min({row}) FILTER (WHERE activity IN ({st.bind_all('case_start', starts)})) AS opening"
+                if starts
+                else ""
+            )
             st.add(
                 "cases",
                 "Lines 9 and 16: the first and the last dated row of each case, and its start activity",
@@ -163,7 +182,8 @@ class _Compiler:
 
     def _asks_for_cases(self) -> bool:
         return self.plan.structure.trigger.act is None or any(
-            c.since in ("case_start", "first") or c.until == "closure" or c.unless for c in self.plan.constraints
+            c.since in ("case_start", "first") or c.until == "closure" or c.unless
+            for c in self.plan.constraints
         )
 
     def _instances(self) -> None:
@@ -181,9 +201,20 @@ class _Compiler:
                 keep=True,
             )
             return
-        terms = [matches(st, "trigger", trigger.act), f"channel = {st.bind('trigger_channel', trigger.channel)}"]
-        scope = {"role": () if office else structure.scope.roles, "location": structure.scope.locations, "object": structure.scope.objects}
-        terms += [f'"{field}" IN ({st.bind_all(f"scope_{field}", names)})' for field, names in scope.items() if names]
+        terms = [
+            matches(st, "trigger", trigger.act),
+            f"channel = {st.bind('trigger_channel', trigger.channel)}",
+        ]
+        scope = {
+            "role": () if office else structure.scope.roles,
+            "location": structure.scope.locations,
+            "object": structure.scope.objects,
+        }
+        terms += [
+            f'"{field}" IN ({st.bind_all(f"scope_{field}", names)})'
+            for field, names in scope.items()
+            if names
+        ]
         terms.append('("timestamp" IS NOT NULL OR NULL)')
         first = ""
         if trigger.once == "first":
@@ -191,7 +222,8 @@ class _Compiler:
             first = f"""QUALIFY NOT definite OR row_number() OVER (PARTITION BY {whom} ORDER BY {st.end_of("ts", "grain")}, event_id) = 1"""
         self._opened(
             "instances",
-            "Lines 6 to 8: rows that open an instance, or may open one (not definite)" + (", the first of each bearer" if first else ""),
+            "Lines 6 to 8: rows that open an instance, or may open one (not definite)"
+            + (", the first of each bearer" if first else ""),
             terms,
             office,
             first,
@@ -204,7 +236,12 @@ class _Compiler:
         st, name = self.st, f"c{c.index}_openers"
         terms = [matches(st, name, c.opener.act), f"channel = {st.bind(f'{name}_channel', c.opener.rel[0])}"]
         terms += ['("timestamp" IS NOT NULL OR NULL)', "event_id NOT IN (SELECT event_id FROM instances)"]
-        self._opened(name, "P1: rows of the target, each opens an instance of the second half, or may open one", terms, c.bearer)
+        self._opened(
+            name,
+            "P1: rows of the target, each opens an instance of the second half, or may open one",
+            terms,
+            c.bearer,
+        )
         return name
 
     def _opened(self, name: str, about: str, terms: list[str], office: str | None, first: str = "") -> None:
@@ -236,9 +273,13 @@ class _Compiler:
         slack = c.template in POSITIVE and not c.look_back and not beside
         timed = [c.count] if slack or beside or (wants_breach and not c.look_back) else []
         timed += [c.count + 1] if c.template == "exactly" and wants_breach else []
-        nearest: Nearest = "last" if c.look_back or c.template == "end" else "closest" if c.both_ways else "first"
+        nearest: Nearest = (
+            "last" if c.look_back or c.template == "end" else "closest" if c.both_ways else "first"
+        )
         common = c.target.grain if c.target.k > 1 else None
-        rows = act_rows(st, f"{p}_target", c.target.act, c.target.rel, c.key, common=common, back=nearest != "first")
+        rows = act_rows(
+            st, f"{p}_target", c.target.act, c.target.rel, c.key, common=common, back=nearest != "first"
+        )
         target = ActSearch(
             f"{p}_target",
             rows,
@@ -267,9 +308,19 @@ class _Compiler:
             if common is not None and self.plan.grains != (common,):
                 native = act_rows(st, f"{p}_late_target", c.target.act, c.target.rel, c.key)
             st.add(
-                f"{p}_missed", "Line 15: instances whose act is refuted", f"SELECT * FROM {p}_judged WHERE reason IN ('absent', 'too_few')"
+                f"{p}_missed",
+                "Line 15: instances whose act is refuted",
+                f"SELECT * FROM {p}_judged WHERE reason IN ('absent', 'too_few')",
             )
-            earliest(st, f"{p}_late", native, f"{p}_missed", "upper", "Line 15: the first row after due", tie_in=False)
+            earliest(
+                st,
+                f"{p}_late",
+                native,
+                f"{p}_missed",
+                "upper",
+                "Line 15: the first row after due",
+                tie_in=False,
+            )
         if wants_breach:
             self._breach(p, c, common is not None)
         if c.unless is not None:
@@ -277,7 +328,9 @@ class _Compiler:
         return self._verdict(p, c, instances, slack=slack, with_breach=with_breach)
 
     def _activation(self, p: str, c: ConstraintPlan, instances: str) -> None:
-        """Add ``_active``: the instances that are activated, with the activation at_* and, for a window, t0 as start_*."""
+        """Add ``_active``: the instances that are activated, with the activation at_* and, for a window, t0
+        as start_*.
+        """
         st = self.st
         key = f'"{c.key}" AS key,' if c.key else ""
         windowed = c.until == "window"
@@ -293,7 +346,10 @@ class _Compiler:
         window = self.plan.structure.trigger.window
         upper = "CAST(NULL AS TIMESTAMP) AS upper_ts, 0 AS upper_off, CAST(NULL AS VARCHAR) AS upper_grain"
         if window is not None:
-            upper = f"{self._moved('window', window, '', '+')} AS upper_ts, off AS upper_off, grain AS upper_grain"
+            upper = (
+                f"{self._moved('window', window, '', '+')} AS upper_ts, off AS upper_off, grain AS "
+                "upper_grain"
+            )
         st.add(
             f"{p}_episode",
             "Line 9: the episode in which the second activation is looked for",
@@ -302,19 +358,26 @@ class _Compiler:
         )
         rows = act_rows(st, f"{p}_after", c.after.act, c.after.rel, c.key)
         trigger = self.plan.structure.trigger.act
-        own_row = trigger is not None and any(activity in c.after.act.activities for activity in trigger.activities)
+        own_row = trigger is not None and any(
+            activity in c.after.act.activities for activity in trigger.activities
+        )
         count(st, ActSearch(f"{p}_after", rows, c.after.rel, f"{p}_episode", skips_own_row=own_row))
         unknown = ("e.key IS NULL OR " if c.key else "") + "f.most_possible > 0"
         st.add(
             f"{p}_activation",
-            "Line 10: the activation is the earliest definite row of the second act; without one, why it is missing",
+            "Line 10: the activation is the earliest definite row of the second act; without one, why it is "
+            "missing",
             f"""SELECT e.inst, e.case_id, {"e.key," if c.key else ""} r.event_id AS at_id, r.ts AS at_ts, r.off AS at_off,
                        r.grain AS at_grain, e.lower_ts AS start_ts, e.lower_off AS start_off, e.lower_grain AS start_grain,
                        CASE WHEN r.nr IS NOT NULL THEN NULL WHEN {unknown} THEN 'after_unknown' ELSE 'no_after' END AS missing
                 FROM {p}_episode AS e LEFT JOIN {p}_after_counted AS f ON f.inst = e.inst
                 LEFT JOIN {p}_after_ranked AS r ON r.nr = f.first""",
         )
-        st.add(f"{p}_active", "Line 10: instances with a second activation", f"SELECT * FROM {p}_activation WHERE missing IS NULL")
+        st.add(
+            f"{p}_active",
+            "Line 10: instances with a second activation",
+            f"SELECT * FROM {p}_activation WHERE missing IS NULL",
+        )
 
     def _moved(self, name: str, duration: Duration, bound: str, sign: str) -> str:
         """A bound moved by a duration on its local wall clock, at its own offset and grain (G4)."""
@@ -323,7 +386,9 @@ class _Compiler:
         return f"{st.truncated(local, f'{bound}grain')} - to_minutes({bound}off)"
 
     def _interval(self, p: str, c: ConstraintPlan) -> None:
-        """Add ``_interval``: the activated instances with both bounds, and whether the interval is over (lines 9 and 14)."""
+        """Add ``_interval``: the activated instances with both bounds, and whether the interval is over
+        (lines 9 and 14).
+        """
         st = self.st
         joins = ""
         if c.since in ("case_start", "first") or c.until == "closure":
@@ -360,26 +425,44 @@ class _Compiler:
             for side, values in (("lower", lower), ("upper", upper))
             for value, part in zip(values, ("ts", "off", "grain"), strict=True)
         )
-        over = "TRUE" if c.look_back else f"coalesce({st.end_of('b.upper_ts', 'b.upper_grain')} <= o.ends, FALSE)"
+        over = (
+            "TRUE"
+            if c.look_back
+            else f"coalesce({st.end_of('b.upper_ts', 'b.upper_grain')} <= o.ends, FALSE)"
+        )
         at_end = f", {st.end_of('b.at_ts', 'b.at_grain')} AS at_end" if c.both_ways else ""
-        empty = f", coalesce({st.earlier('b.upper_', 'b.lower_')}, FALSE) AS empty" if c.since == "case_start" else ""
+        empty = (
+            f", coalesce({st.earlier('b.upper_', 'b.lower_')}, FALSE) AS empty"
+            if c.since == "case_start"
+            else ""
+        )
         bounded = f"SELECT a.*, {columns} FROM {p}_active AS a {joins}"
         if c.template in NEIGHBOURS:
             bounded = self._beside(p, c, bounded)
         st.add(
             f"{p}_interval",
-            "Line 14: the interval of each instance, its end is due; over when the end of observation has passed it (line 15)",
+            "Line 14: the interval of each instance, its end is due; over when the end of observation has "
+            "passed it (line 15)",
             f"""SELECT b.*, {over} AS over{at_end}{empty}
                 FROM ({bounded}) AS b CROSS JOIN observation AS o""",
             keep=True,
         )
 
     def _beside(self, p: str, c: ConstraintPlan, bounded: str) -> str:
-        """Add ``_beside``, the other event that comes next, and give the intervals that end, or begin, with it (N2 to N5)."""
+        """Add ``_beside``, the other event that comes next, and give the intervals that end, or begin, with
+        it (N2 to N5).
+        """
         st = self.st
-        st.add(f"{p}_bounded", "Line 14: the interval of each instance, whatever else happens", bounded, keep=True)
+        st.add(
+            f"{p}_bounded",
+            "Line 14: the interval of each instance, whatever else happens",
+            bounded,
+            keep=True,
+        )
         forward = c.template in ("chain_response", "init")
-        rows = other_rows(st, f"{p}_other", c.target.act, c.beside, c.key, self._unlike(p, c), back=not forward)
+        rows = other_rows(
+            st, f"{p}_other", c.target.act, c.beside, c.key, self._unlike(p, c), back=not forward
+        )
         name, about = f"{p}_beside", "N1: the other event that comes " + ("first" if forward else "last")
         if c.template == "init":
             earliest(st, name, rows, f"{p}_bounded", "lower", about, tie_in=True)
@@ -387,14 +470,21 @@ class _Compiler:
             earliest(st, name, rows, f"{p}_bounded", "at", about, tie_in=False)
         else:
             latest(st, name, rows, f"{p}_bounded", "upper", about)
-        side, nearer = ("upper", st.earlier("n.", "a.upper_")) if forward else ("lower", st.earlier("a.lower_", "n."))
+        side, nearer = (
+            ("upper", st.earlier("n.", "a.upper_")) if forward else ("lower", st.earlier("a.lower_", "n."))
+        )
         taken = f"n.inst IS NOT NULL AND (a.{side}_ts IS NULL OR {nearer})"
-        bound = ", ".join(f"CASE WHEN {taken} THEN n.{part} ELSE a.{side}_{part} END AS {side}_{part}" for part in ("ts", "off", "grain"))
+        bound = ", ".join(
+            f"CASE WHEN {taken} THEN n.{part} ELSE a.{side}_{part} END AS {side}_{part}"
+            for part in ("ts", "off", "grain")
+        )
         return f"""SELECT a.* EXCLUDE ({side}_ts, {side}_off, {side}_grain), {bound}, CASE WHEN {taken} THEN n.event_id END AS beside_id
                    FROM {p}_bounded AS a LEFT JOIN {name} AS n ON n.inst = a.inst"""
 
     def _unlike(self, p: str, c: ConstraintPlan) -> list[str]:
-        """What else a row must be to come between: no closing row (N5), no second record of the activation (N1)."""
+        """What else a row must be to come between: no closing row (N5), no second record of the activation
+        (N1).
+        """
         st, trigger = self.st, self.plan.structure.trigger
         if c.template == "end" and self.records.case_end:
             return [f"activity NOT IN ({st.bind_all(f'{p}_closing', self.records.case_end)})"]
@@ -405,7 +495,9 @@ class _Compiler:
         return [f"(activity NOT IN ({st.bind_all(f'{p}_again', act.activities)}) OR {here} OR NULL)"]
 
     def _between(self, p: str, c: ConstraintPlan) -> None:
-        """Add ``_other_counted``: the other events that lie, or may lie, between the act and what it must be beside (N1)."""
+        """Add ``_other_counted``: the other events that lie, or may lie, between the act and what it must be
+        beside (N1).
+        """
         st = self.st
         sides = {
             "chain_response": ("at", "proof"),
@@ -415,7 +507,9 @@ class _Compiler:
         }
         lower, upper = sides[c.template]
         bounds = ", ".join(
-            f"e.{bound}_{part} AS {side}_{part}" for side, bound in (("lower", lower), ("upper", upper)) for part in ("ts", "off", "grain")
+            f"e.{bound}_{part} AS {side}_{part}"
+            for side, bound in (("lower", lower), ("upper", upper))
+            for part in ("ts", "off", "grain")
         )
         st.add(
             f"{p}_between",
@@ -424,7 +518,12 @@ class _Compiler:
                 FROM {p}_target_evidence AS e WHERE e.proven""",
         )
         rows = SortedRows(f"{p}_other", c.key is not None)
-        count(st, ActSearch(f"{p}_other", rows, c.beside, f"{p}_between", skips_own_row=c.template.startswith("chain")))
+        count(
+            st,
+            ActSearch(
+                f"{p}_other", rows, c.beside, f"{p}_between", skips_own_row=c.template.startswith("chain")
+            ),
+        )
 
     def _horizon(self, p: str, role: RolePlan) -> str:
         st = self.st
@@ -450,10 +549,15 @@ class _Compiler:
         return f"({start}).ts", f"({start}).off", f"({start}).grain"
 
     def _first(self) -> tuple[str, str, str]:
-        """The first row of the case where it is known to be the first: a start activity, or after the start of coverage (N4)."""
+        """The first row of the case where it is known to be the first: a start activity, or after the start
+        of coverage (N4).
+        """
         known = "f.first.ts > h.begins"
         if self.records.case_start:
-            known += f" OR {self.st.end_of('f.opening.ts', 'f.opening.grain')} = {self.st.end_of('f.first.ts', 'f.first.grain')}"
+            known += (
+                f" OR {self.st.end_of('f.opening.ts', 'f.opening.grain')} = "
+                f"{self.st.end_of('f.first.ts', 'f.first.grain')}"
+            )
         return f"CASE WHEN {known} THEN f.first.ts END", "f.first.off", "f.first.grain"
 
     def _closure(self, p: str) -> str:
@@ -461,7 +565,15 @@ class _Compiler:
             return ""
         if self.closing is None:
             self.closing = closing_rows(self.st, "closing", self.records.case_end)
-        earliest(self.st, f"{p}_closing", self.closing, f"{p}_active", "at", "Line 9: the row that closes the case", tie_in=True)
+        earliest(
+            self.st,
+            f"{p}_closing",
+            self.closing,
+            f"{p}_active",
+            "at",
+            "Line 9: the row that closes the case",
+            tie_in=True,
+        )
         return f" LEFT JOIN {p}_closing AS z ON z.inst = a.inst"
 
     def _closed(self) -> tuple[str, str, str]:
@@ -474,7 +586,9 @@ class _Compiler:
         silence = (f"{local} - to_minutes(a.at_off)", "a.at_off", "'microsecond'")
         if not self.records.case_end:
             return silence
-        ts, off, grain = (f"CASE WHEN z.inst IS NOT NULL THEN {r} ELSE {q} END" for r, q in zip(row, silence, strict=True))
+        ts, off, grain = (
+            f"CASE WHEN z.inst IS NOT NULL THEN {r} ELSE {q} END" for r, q in zip(row, silence, strict=True)
+        )
         return ts, off, grain
 
     def _judged(self, p: str, c: ConstraintPlan) -> None:
@@ -490,7 +604,11 @@ class _Compiler:
             ]
             doubt = "CASE WHEN e.proven THEN e.doubt_more ELSE e.doubt END"
         elif c.template in POSITIVE:
-            cases = [("e.proven", "satisfied", proven), ("NOT e.over", "pending", "'open'"), ("e.refuted", "violated", f"'{absent}'")]
+            cases = [
+                ("e.proven", "satisfied", proven),
+                ("NOT e.over", "pending", "'open'"),
+                ("e.refuted", "violated", f"'{absent}'"),
+            ]
             doubt = "e.doubt"
         else:
             cases = [
@@ -509,13 +627,18 @@ class _Compiler:
             if c.template == "end":
                 cases = [("NOT e.over", "pending", "'open'"), *cases]
             if c.template == "init":
-                unkeyed = "CASE WHEN e.key IS NULL THEN 'unknown_key' ELSE 'uncovered' END" if c.key else "'uncovered'"
+                unkeyed = (
+                    "CASE WHEN e.key IS NULL THEN 'unknown_key' ELSE 'uncovered' END"
+                    if c.key
+                    else "'uncovered'"
+                )
                 cases = [("e.lower_ts IS NULL", "indeterminate", unkeyed), *cases]
         verdict = " ".join(f"WHEN {condition} THEN '{verdict}'" for condition, verdict, _ in cases)
         reason = " ".join(f"WHEN {condition} THEN {reason}" for condition, _, reason in cases)
         self.st.add(
             f"{p}_judged",
-            f"Line {'15' if c.template in POSITIVE else '17'}: the verdict of {c.template} before any exception",
+            f"Line {'15' if c.template in POSITIVE else '17'}: the verdict of {c.template} before any "
+            "exception",
             f"""SELECT e.*, CASE {verdict} ELSE 'indeterminate' END AS verdict, CASE {reason} ELSE {doubt} END AS reason
                 FROM {p}_target_evidence AS e{joins}""",
         )
@@ -527,13 +650,19 @@ class _Compiler:
         proof = "j.proof_more_" if c.template == "exactly" else "j.proof_"
         ts, grain = (f"{proof}row_ts", f"{proof}row_grain") if coarsened else (f"{proof}ts", f"{proof}grain")
         proof_end, at_end = st.end_of(ts, grain), st.end_of("j.at_ts", "j.at_grain")
-        later = f"({proof_end} > {at_end} OR {proof_end} = {at_end} AND coalesce({proof}event_id > j.at_id, TRUE))"
+        later = (
+            f"({proof_end} > {at_end} OR {proof_end} = {at_end} AND coalesce({proof}event_id > j.at_id, "
+            "TRUE))"
+        )
         seen = {
             part: f"CASE WHEN {later} THEN {value} ELSE j.at_{part} END"
             for part, value in (("ts", ts), ("off", f"{proof}off"), ("grain", grain))
         }
         if c.template == "exactly":
-            values = {part: f"CASE WHEN j.reason = 'too_many' THEN {seen[part]} ELSE {due[part]} END" for part in due}
+            values = {
+                part: f"CASE WHEN j.reason = 'too_many' THEN {seen[part]} ELSE {due[part]} END"
+                for part in due
+            }
         elif c.template in NEGATIVE and not c.look_back:
             values = seen
         else:
@@ -561,7 +690,9 @@ class _Compiler:
         )
         evidence(
             st,
-            ActSearch(f"{p}_unless", rows, unless.rel, f"{p}_unless_interval", upper="unknown", from_start=True),
+            ActSearch(
+                f"{p}_unless", rows, unless.rel, f"{p}_unless_interval", upper="unknown", from_start=True
+            ),
             unless,
             match_within=self.records.match_within,
         )
@@ -575,7 +706,10 @@ class _Compiler:
         violated = "j.verdict = 'violated'"
         if c.after is not None:
             joins += f" LEFT JOIN {p}_activation AS a ON a.inst = i.inst"
-            verdict.append("WHEN a.missing IS NOT NULL THEN CASE a.missing WHEN 'no_after' THEN 'not_activated' ELSE 'indeterminate' END")
+            verdict.append(
+                "WHEN a.missing IS NOT NULL THEN CASE a.missing WHEN 'no_after' THEN 'not_activated' ELSE "
+                "'indeterminate' END"
+            )
             reason.append("WHEN a.missing IS NOT NULL THEN a.missing")
         if c.unless is not None:
             joins += f" LEFT JOIN {p}_unless_evidence AS x ON x.inst = i.inst"
@@ -584,7 +718,9 @@ class _Compiler:
             witnesses.append("CASE WHEN x.proven THEN x.witnesses ELSE [] END")
             violated += " AND x.refuted AND NOT x.proven"
         if c.template in NEIGHBOURS:
-            witnesses.append(f"CASE WHEN {violated} AND j.beside_id IS NOT NULL THEN [j.beside_id] ELSE [] END")
+            witnesses.append(
+                f"CASE WHEN {violated} AND j.beside_id IS NOT NULL THEN [j.beside_id] ELSE [] END"
+            )
         seconds = "CAST(NULL AS DOUBLE)"
         if slack:
             joins += f" LEFT JOIN {p}_late AS l ON l.inst = i.inst"
@@ -602,7 +738,8 @@ class _Compiler:
         bearer = "i.bearer" if instances != "violations" else st.bind(f"{p}_bearer", c.bearer or "")
         return st.add(
             f"{p}_verdict",
-            f"Lines 18 to 20: {'step' if instances == 'violations' else 'constraint'} {c.index}, {c.template}: "
+            f"Lines 18 to 20: {'step' if instances == 'violations' else 'constraint'} {c.index}, "
+            f"{c.template}: "
             "the verdict with exceptions, and the row that is reported",
             f"""SELECT i.case_id, i.instance, {c.index} AS "constraint", CASE {" ".join(verdict)} ELSE j.verdict END AS verdict,
                        CASE {" ".join(reason)} ELSE j.reason END AS reason,

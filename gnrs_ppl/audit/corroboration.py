@@ -1,12 +1,13 @@
 """Acts that several channels must show together, as SQL (SEMANTICS line 5; k > 1, E4).
 
-A row *completes* an act when it and the latest rows of k - 1 other channels before it lie close together. The earliest of
-these rows is how far the act *reaches* back: it must lie in the interval too. The latest rows only move forward, so in one
-series only the first row of every reach can be the earliest completion, and one as-of join on the reach finds it.
+A row *completes* an act when it and the latest rows of k - 1 other channels before it lie close together. The
+earliest of these rows is how far the act *reaches* back: it must lie in the interval too. The latest rows
+only move forward, so in one series only the first row of every reach can be the earliest completion, and one
+as-of join on the reach finds it.
 
-Where bounds are dates and rows are not, reach is counted in local days. Where offsets differ besides, a row may be earlier
-than another and still carry the later date; then completions on the last local day of an interval are looked for apart,
-with the rows up to that day alone.
+Where bounds are dates and rows are not, reach is counted in local days. Where offsets differ besides, a row
+may be earlier than another and still carry the later date; then completions on the last local day of an
+interval are looked for apart, with the rows up to that day alone.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ Axis = Literal["instant", "day"]
 _ALWAYS = "CAST('infinity' AS TIMESTAMP)"
 
 
-def corroborate(st: SqlStatement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None) -> None:
-    """Add ``<name>_proof`` (inst, nr): the last row of the act that k channels complete first in the interval of a probe.
+def corroborate(
+    st: SqlStatement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None
+) -> None:
+    """Add ``<name>_proof`` (inst, nr): the last row of the act that k channels complete first in the interval
+    of a probe.
 
     Parameters
     ----------
@@ -46,27 +50,49 @@ def corroborate(st: SqlStatement, name: str, rows: str, keyed: bool, role: RoleP
 
 
 class _Corroboration:
-    def __init__(self, st: SqlStatement, name: str, rows: str, keyed: bool, role: RolePlan, match_within: Duration | None) -> None:
+    def __init__(
+        self,
+        st: SqlStatement,
+        name: str,
+        rows: str,
+        keyed: bool,
+        role: RolePlan,
+        match_within: Duration | None,
+    ) -> None:
         self.st, self.name, self.rows, self.role = st, name, rows, role
         self.thread = "b.case_id, b.key" if keyed else "b.case_id"
         self.dated = role.grain == "day"
         self.axes: list[Axis] = ["day"] if self.dated else ["instant", "day"] if st.dates else ["instant"]
         self.apart = len(self.axes) == 2 and len(st.offsets) > 1
-        self.within = f"to_microseconds({st.bind(f'{name}_match_within', _microseconds(match_within, role.grain))})"
+        self.within = (
+            f"to_microseconds({st.bind(f'{name}_match_within', _microseconds(match_within, role.grain))})"
+        )
         self.channels = {i: st.bind(f"{name}_rel_{i}", c) for i, c in enumerate(role.rel, 1)}
         offsets = st.offsets if self.apart else ()
-        self.offsets = {f"_{j}": st.bind(f"{name}_offset_{j}", offset) for j, offset in enumerate(offsets, 1)} or {"": "off"}
+        self.offsets = {
+            f"_{j}": st.bind(f"{name}_offset_{j}", offset) for j, offset in enumerate(offsets, 1)
+        } or {"": "off"}
         self.marks = (["axis"] if len(self.axes) == 2 else []) + (["only_day"] if self.apart else [])
 
     def latest(self) -> None:
-        """Add ``_latest``: with every definite row, the latest row so far of each channel, and of each offset where they differ."""
+        """Add ``_latest``: with every definite row, the latest row so far of each channel, and of each
+        offset where they differ.
+        """
         rows = self.rows
-        so_far = f"OVER (PARTITION BY {self.thread} ORDER BY b.nr ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-        by_day = f"OVER (PARTITION BY {self.thread} ORDER BY b.day RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+        so_far = (
+            f"OVER (PARTITION BY {self.thread} ORDER BY b.nr ROWS BETWEEN UNBOUNDED PRECEDING AND "
+            "CURRENT ROW)"
+        )
+        by_day = (
+            f"OVER (PARTITION BY {self.thread} ORDER BY b.day RANGE BETWEEN UNBOUNDED PRECEDING AND "
+            "CURRENT ROW)"
+        )
         columns = []
         for i, channel in self.channels.items():
             for j, offset in self.offsets.items():
-                where = f"FILTER (WHERE b.channel = {channel}{f' AND b.off = {offset}' if self.apart else ''})"
+                where = (
+                    f"FILTER (WHERE b.channel = {channel}{f' AND b.off = {offset}' if self.apart else ''})"
+                )
                 columns.append(f"max({'b.day' if self.dated else 'b.ts'}) {where} {so_far} AS seen_{i}{j}")
                 if self.apart:
                     columns.append(f"max(b.ts) {where} {by_day} AS by_day_{i}{j}")
@@ -89,7 +115,9 @@ class _Corroboration:
             f"{self.name}_completions",
             "Line 5: rows that complete an act, and how far it reaches back",
             " UNION ALL ".join(
-                self._completions(axis, one_day) for axis in self.axes for one_day in ([False, True] if self.apart else [False])
+                self._completions(axis, one_day)
+                for axis in self.axes
+                for one_day in ([False, True] if self.apart else [False])
             ),
         )
         self.st.add(
@@ -106,8 +134,13 @@ class _Corroboration:
         values = []
         for i, channel in self.channels.items():
             latest = [self._latest(f"{i}{j}", offset, axis, one_day) for j, offset in self.offsets.items()]
-            values.append(f"CASE WHEN channel = {channel} THEN {instant} ELSE greatest({', '.join(latest)}) END")
-        kth = f"list_sort([{', '.join(values)}], 'DESC', 'NULLS LAST')[{self.st.bind(f'{self.name}_k', self.role.k)}]"
+            values.append(
+                f"CASE WHEN channel = {channel} THEN {instant} ELSE greatest({', '.join(latest)}) END"
+            )
+        kth = (
+            f"list_sort([{', '.join(values)}], 'DESC', 'NULLS "
+            f"LAST')[{self.st.bind(f'{self.name}_k', self.role.k)}]"
+        )
         close = "TRUE" if axis == "day" and not self.dated else f"reach >= {instant} - {self.within}"
         marks = {"axis": f"'{axis}'", "only_day": "day" if one_day else _ALWAYS}
         return f"""SELECT series, nr, ts, least(reach, {instant}) AS reach{"".join(f", {marks[m]} AS {m}" for m in self.marks)}
@@ -115,12 +148,20 @@ class _Corroboration:
                    WHERE reach IS NOT NULL AND {close}"""
 
     def _latest(self, which: str, offset: str, axis: Axis, one_day: bool) -> str:
-        """The latest row of a channel and offset: its instant, or its local day where it is close enough to count."""
+        """The latest row of a channel and offset: its instant, or its local day where it is close enough to
+        count.
+        """
         seen = f"seen_{which}"
         if one_day:
-            seen = f"CASE WHEN {seen} <= by_day_{which} THEN {seen} WHEN by_day_{which} < {seen} THEN by_day_{which} END"
+            seen = (
+                f"CASE WHEN {seen} <= by_day_{which} THEN {seen} WHEN by_day_{which} < {seen} THEN "
+                f"by_day_{which} END"
+            )
         if axis == "day" and not self.dated:
-            return f"CASE WHEN {seen} >= ts - {self.within} THEN date_trunc('day', {seen} + to_minutes({offset})) END"
+            return (
+                f"CASE WHEN {seen} >= ts - {self.within} THEN date_trunc('day', {seen} + "
+                f"to_minutes({offset})) END"
+            )
         return seen
 
     def proof(self) -> None:
@@ -145,7 +186,8 @@ class _Corroboration:
             "Line 5: how far back an act may reach to lie in the interval"
             + ("; apart for completions on the last local day" if self.apart else ""),
             " UNION ALL ".join(
-                f"SELECT e.inst, e.series, {', '.join(f'{v} AS {c}' for c, v in values.items())} FROM {self.name}_edges AS e WHERE {where}"
+                f"SELECT e.inst, e.series, {', '.join(f'{v} AS {c}' for c, v in values.items())} FROM "
+                f"{self.name}_edges AS e WHERE {where}"
                 for values, where in looks
             ),
         )

@@ -1,8 +1,8 @@
 """Rows of an act, and what they prove about an interval, as SQL (SEMANTICS lines 1, 3, 5 and 22).
 
-Rows are sorted once into *series*: one case, key, channel, grain and offset, definite or not. Inside a series every order
-of line 19 agrees, so a running number and one as-of join per bound say how many rows an interval holds, and an equality
-join on the running number fetches the i-th of them. Nothing here joins on a range.
+Rows are sorted once into *series*: one case, key, channel, grain and offset, definite or not. Inside a series
+every order of line 19 agrees, so a running number and one as-of join per bound say how many rows an interval
+holds, and an equality join on the running number fetches the i-th of them. Nothing here joins on a range.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class SortedRows:
     keyed : bool
         Whether a key must agree.
     common : Grain or None
-        The grain that ``ts`` and ``grain`` were coarsened to; ``row_ts`` and ``row_grain`` are then the row's own (E4).
+        The grain that ``ts`` and ``grain`` were coarsened to; ``row_ts`` and ``row_grain`` are then the row's
+        own (E4).
     """
 
     name: str
@@ -59,8 +60,9 @@ class ActSearch:
     channels : tuple of str
         The channels that count.
     probes : str
-        Rows (inst, case_id, key?, lower_*, upper_*); a null bound is open. With ``nearest`` closest also at_end, the
-        end-of-grain of the activation; with ``from_start`` also empty; with ``skips_own_row`` also event_id.
+        Rows (inst, case_id, key?, lower_*, upper_*); a null bound is open. With ``nearest`` closest also
+        at_end, the end-of-grain of the activation; with ``from_start`` also empty; with ``skips_own_row``
+        also event_id.
     lower, upper : Tie
         What a tie at the bound is (I3, T1).
     nearest : str
@@ -86,12 +88,22 @@ class ActSearch:
 
 
 def matches(st: SqlStatement, name: str, act: Act) -> str:
-    """Whether a row matches an act, three-valued: any of its patterns, each field of which is equal where stated (line 1, A1)."""
+    """Whether a row matches an act, three-valued: any of its patterns, each field of which is equal where
+    stated (line 1, A1).
+    """
     patterns = []
     for i, one in enumerate(act.patterns, 1):
-        stated = {field: value for field in ("activity", "location", "object", "role") if (value := getattr(one, field)) is not None}
+        stated = {
+            field: value
+            for field in ("activity", "location", "object", "role")
+            if (value := getattr(one, field)) is not None
+        }
         mark = f"_{i}" if i > 1 else ""
-        patterns.append(" AND ".join(f'"{field}" = {st.bind(f"{name}_{field}{mark}", value)}' for field, value in stated.items()))
+        patterns.append(
+            " AND ".join(
+                f'"{field}" = {st.bind(f"{name}_{field}{mark}", value)}' for field, value in stated.items()
+            )
+        )
     return f"({' OR '.join(f'({pattern})' for pattern in patterns)})" if len(patterns) > 1 else patterns[0]
 
 
@@ -105,19 +117,33 @@ def act_rows(
     common: Grain | None = None,
     back: bool = False,
 ) -> SortedRows:
-    """Sort the rows that match an act or may match it, with ``common`` all at that grain; ``back`` also from the end."""
+    """Sort the rows that match an act or may match it, with ``common`` all at that grain; ``back`` also from
+    the end.
+    """
     about = (
-        f"Lines 1 and 13: rows that match the act, or may match it where a field is null{f'; all to the {common} (E4)' if common else ''}"
+        "Lines 1 and 13: rows that match the act, or may match it where a field is "
+        f"null{f'; all to the {common} (E4)' if common else ''}"
     )
     return _rows(st, name, about, [matches(st, name, act)], channels, key, common=common, back=back)
 
 
 def other_rows(
-    st: SqlStatement, name: str, act: Act, channels: tuple[str, ...], key: Key | None, unlike: Sequence[str] = (), *, back: bool = False
+    st: SqlStatement,
+    name: str,
+    act: Act,
+    channels: tuple[str, ...],
+    key: Key | None,
+    unlike: Sequence[str] = (),
+    *,
+    back: bool = False,
 ) -> SortedRows:
-    """Sort the rows that are, or may be, another event than an act; ``unlike`` are further conditions of it (N1)."""
+    """Sort the rows that are, or may be, another event than an act; ``unlike`` are further conditions of it
+    (N1).
+    """
     about = "N1: rows that are another event than the act, or may be one where a field is null"
-    return _rows(st, name, about, [f"NOT ({matches(st, name, act)})", *unlike], channels, key, common=None, back=back)
+    return _rows(
+        st, name, about, [f"NOT ({matches(st, name, act)})", *unlike], channels, key, common=None, back=back
+    )
 
 
 def _rows(
@@ -135,7 +161,11 @@ def _rows(
     terms += [f'("{column}" IS NOT NULL OR NULL)' for column in ("timestamp", key) if column]
     ts, grain, row_columns = "row_ts", "row_grain", ""
     if common is not None:
-        ts = "date_trunc('day', row_ts + to_minutes(off)) - to_minutes(off)" if common == "day" else f"date_trunc('{common}', row_ts)"
+        ts = (
+            "date_trunc('day', row_ts + to_minutes(off)) - to_minutes(off)"
+            if common == "day"
+            else f"date_trunc('{common}', row_ts)"
+        )
         grain, row_columns = f"CASE WHEN row_ts IS NOT NULL THEN '{common}' END", "row_ts, row_grain,"
     st.add(
         f"{name}_rows",
@@ -172,17 +202,27 @@ def _channels(st: SqlStatement, name: str, channels: tuple[str, ...]) -> list[st
 
 def _sorted(st: SqlStatement, rows: SortedRows, back: bool) -> SortedRows:
     name = rows.name
-    parts = ["case_id", *(["key"] if rows.keyed else []), "channel", "grain", *(["off"] if st.dates else []), "definite"]
+    parts = [
+        "case_id",
+        *(["key"] if rows.keyed else []),
+        "channel",
+        "grain",
+        *(["off"] if st.dates else []),
+        "definite",
+    ]
     end = st.end_of("r.ts", "r.grain")
     st.add(
         f"{name}_series",
-        "Line 22: a number for each case, key, channel, grain, offset and definiteness; null grain: rows without a timestamp",
-        f"SELECT row_number() OVER () AS series, * FROM (SELECT DISTINCT {', '.join(parts)} FROM {name}_rows) AS d",
+        "Line 22: a number for each case, key, channel, grain, offset and definiteness; null grain: rows "
+        "without a timestamp",
+        f"SELECT row_number() OVER () AS series, * FROM (SELECT DISTINCT {', '.join(parts)} FROM "
+        f"{name}_rows) AS d",
         keep=True,
     )
     st.add(
         f"{name}_ordered",
-        "Line 19: the order of rows by (end-of-grain, event_id)" + (", and by (latest end-of-grain, event_id)" if back else ""),
+        "Line 19: the order of rows by (end-of-grain, event_id)"
+        + (", and by (latest end-of-grain, event_id)" if back else ""),
         f"""SELECT s.series, {", ".join(f"r.{c}" for c in rows.columns)}, row_number() OVER (ORDER BY {end}, r.event_id) AS nr
                    {f", row_number() OVER (ORDER BY {end} DESC, r.event_id) AS back_nr" if back else ""}
             FROM {name}_rows AS r JOIN {name}_series AS s ON {" AND ".join(f"r.{c} IS NOT DISTINCT FROM s.{c}" for c in parts)}""",
@@ -205,7 +245,9 @@ def _sorted(st: SqlStatement, rows: SortedRows, back: bool) -> SortedRows:
 
 
 def _reachable(rows: SortedRows, probes: str, condition: str) -> str:
-    """Probes with every series that may hold rows for them: those of their key, and those without a key (M3)."""
+    """Probes with every series that may hold rows for them: those of their key, and those without a key
+    (M3).
+    """
     if not rows.keyed:
         return f"FROM {probes} AS p JOIN {rows.name}_series AS s ON s.case_id = p.case_id WHERE {condition}"
     return f"""FROM (
@@ -217,7 +259,10 @@ def _reachable(rows: SortedRows, probes: str, condition: str) -> str:
 
 def _as_of(rows: SortedRows, edge: str) -> str:
     """The number of rows just before an edge of an interval."""
-    return f"ASOF LEFT JOIN {rows.name}_steps AS at_{edge} ON at_{edge}.series = e.series AND at_{edge}.ts < e.{edge}"
+    return (
+        f"ASOF LEFT JOIN {rows.name}_steps AS at_{edge} ON at_{edge}.series = e.series AND at_{edge}.ts "
+        f"< e.{edge}"
+    )
 
 
 def _row(rows: SortedRows, prefix: str = "") -> str:
@@ -225,8 +270,12 @@ def _row(rows: SortedRows, prefix: str = "") -> str:
     return ", ".join(f"t.{c} AS {prefix}{c}" for c in rows.columns)
 
 
-def earliest(st: SqlStatement, name: str, rows: SortedRows, probes: str, bound: str, about: str, *, tie_in: bool) -> None:
-    """Add ``name`` (inst and the columns of a row): the first definite row from a bound on, or not ``tie_in`` after it."""
+def earliest(
+    st: SqlStatement, name: str, rows: SortedRows, probes: str, bound: str, about: str, *, tie_in: bool
+) -> None:
+    """Add ``name`` (inst and the columns of a row): the first definite row from a bound on, or not
+    ``tie_in`` after it.
+    """
     st.add(
         f"{name}_edges",
         f"{about}: the bound on the clock of each series",
@@ -248,7 +297,9 @@ def earliest(st: SqlStatement, name: str, rows: SortedRows, probes: str, bound: 
 
 
 def latest(st: SqlStatement, name: str, rows: SortedRows, probes: str, bound: str, about: str) -> None:
-    """Add ``name`` (inst and the columns of a row): the last definite row before a bound, of rows sorted from the end too."""
+    """Add ``name`` (inst and the columns of a row): the last definite row before a bound, of rows sorted
+    from the end too.
+    """
     st.add(
         f"{name}_edges",
         f"{about}: the bound on the clock of each series",
@@ -273,7 +324,9 @@ def latest(st: SqlStatement, name: str, rows: SortedRows, probes: str, bound: st
 
 
 def count(st: SqlStatement, search: ActSearch) -> None:
-    """Add ``_counted``: per probe that any series serves, definite and possible rows, the first row and the witnesses."""
+    """Add ``_counted``: per probe that any series serves, definite and possible rows, the first row and the
+    witnesses.
+    """
     name, rows = search.name, search.rows
     _hits(st, search)
     columns = ["coalesce(sum(h.possible) FILTER (WHERE h.channel IS NULL), 0) AS blank"]
@@ -289,12 +342,20 @@ def count(st: SqlStatement, search: ActSearch) -> None:
     places = {
         "first": [("a", "place", "first_place")],
         "last": [("b", "back_place", "last_place")],
-        "closest": [("a", "place", "first_place"), ("b", "back_place", "last_before"), ("c", "place", "first_after")],
+        "closest": [
+            ("a", "place", "first_place"),
+            ("b", "back_place", "last_before"),
+            ("c", "place", "first_after"),
+        ],
     }[search.nearest]
-    joins = " ".join(f"LEFT JOIN {rows.name}_ranked AS {r} ON {r}.series = h.series AND {r}.{place} = h.{n}" for r, place, n in places)
+    joins = " ".join(
+        f"LEFT JOIN {rows.name}_ranked AS {r} ON {r}.series = h.series AND {r}.{place} = h.{n}"
+        for r, place, n in places
+    )
     st.add(
         f"{name}_channels",
-        "Line 5: definite rows (held) and possible ones in the interval per channel; line 20: the row that bears witness in it",
+        "Line 5: definite rows (held) and possible ones in the interval per channel; line 20: the row that "
+        "bears witness in it",
         f"SELECT h.inst, {', '.join(columns)} FROM {name}_hits AS h {joins} GROUP BY h.inst",
     )
     st.add(
@@ -316,11 +377,18 @@ def _witness(st: SqlStatement, nearest: Nearest, where: str) -> str:
         return f"arg_min(b.event_id, b.back_nr) {where}"
     away = (
         struct(
-            {"away": f"abs(epoch_us({st.end_of(f'{r}.ts', f'{r}.grain')}) - epoch_us(h.at_end))", "nr": f"{r}.nr", "id": f"{r}.event_id"}
+            {
+                "away": f"abs(epoch_us({st.end_of(f'{r}.ts', f'{r}.grain')}) - epoch_us(h.at_end))",
+                "nr": f"{r}.nr",
+                "id": f"{r}.event_id",
+            }
         )
         for r in "bc"
     )
-    before, after = (f"min(CASE WHEN {r}.nr IS NOT NULL THEN {value} END) {where}" for r, value in zip("bc", away, strict=True))
+    before, after = (
+        f"min(CASE WHEN {r}.nr IS NOT NULL THEN {value} END) {where}"
+        for r, value in zip("bc", away, strict=True)
+    )
     return f"struct_extract(least({before}, {after}), 'id')"
 
 
@@ -329,31 +397,48 @@ def _hits(st: SqlStatement, search: ActSearch) -> None:
     name, rows = search.name, search.rows
 
     def clock(bound: str, open_end: str, *, after: bool) -> str:
-        return f"coalesce(CASE WHEN s.grain IS NOT NULL THEN {st.tie(f'p.{bound}_', 's', after=after)} END, {open_end})"
+        return (
+            f"coalesce(CASE WHEN s.grain IS NOT NULL THEN {st.tie(f'p.{bound}_', 's', after=after)} END, "
+            f"{open_end})"
+        )
 
-    edges = {"opens": clock("lower", _BEGIN, after=search.lower != "in"), "closes": clock("upper", _END, after=search.upper == "in")}
+    edges = {
+        "opens": clock("lower", _BEGIN, after=search.lower != "in"),
+        "closes": clock("upper", _END, after=search.upper == "in"),
+    }
     if search.lower == "unknown":
         edges["may_open"] = clock("lower", _BEGIN, after=False)
     if search.upper == "unknown":
         edges["may_close"] = clock("upper", _END, after=True)
     carried = {}
     if search.nearest == "closest":
-        edges["middle"] = f"least(greatest(p.at_end - {st.unit('s.grain')} + to_microseconds(2), opens), closes)"
+        edges["middle"] = (
+            f"least(greatest(p.at_end - {st.unit('s.grain')} + to_microseconds(2), opens), closes)"
+        )
         carried["at_end"] = "p.at_end"
     if rows.common:
-        carried |= {"lower_grain": "p.lower_grain", "upper_grain": "p.upper_grain"} | ({"off": "s.off"} if st.dates else {})
+        carried |= {"lower_grain": "p.lower_grain", "upper_grain": "p.upper_grain"} | (
+            {"off": "s.off"} if st.dates else {}
+        )
     st.add(
         f"{name}_edges",
         "Line 19: the bounds on the clock of each series: rows from opens to just before closes are inside"
-        + ("" if "unknown" not in (search.lower, search.upper) else ", rows between a bound and its may_ twin tie with it, perhaps inside"),
-        f"SELECT p.inst, s.series, s.channel, s.definite, {', '.join(f'{v} AS {c}' for c, v in (edges | carried).items())} "
+        + (
+            ""
+            if "unknown" not in (search.lower, search.upper)
+            else ", rows between a bound and its may_ twin tie with it, perhaps inside"
+        ),
+        "SELECT p.inst, s.series, s.channel, s.definite, "
+        f"{', '.join(f'{v} AS {c}' for c, v in (edges | carried).items())} "
         + _reachable(rows, search.probes, "NOT p.empty" if search.from_start else "TRUE"),
     )
     counts = {
         "before": "coalesce(at_opens.places, 0)",
         "until": "greatest(coalesce(at_closes.places, 0), before)",
     }
-    low, high = (bound if bound in edges else edge for bound, edge in (("may_open", "opens"), ("may_close", "closes")))
+    low, high = (
+        bound if bound in edges else edge for bound, edge in (("may_open", "opens"), ("may_close", "closes"))
+    )
     counts["possible"] = f"greatest(coalesce(at_{high}.places, 0) - coalesce(at_{low}.places, 0), 0)"
     held, first, own_join = "CASE WHEN g.definite THEN g.until - g.before ELSE 0 END", "g.before + 1", ""
     possible = "g.possible"
@@ -361,12 +446,16 @@ def _hits(st: SqlStatement, search: ActSearch) -> None:
         st.add(
             f"{name}_own",
             "Line 10: the trigger's own row, which is not looked for",
-            f"SELECT p.inst, r.series, r.place FROM {search.probes} AS p JOIN {rows.name}_ranked AS r ON r.event_id = p.event_id",
+            f"SELECT p.inst, r.series, r.place FROM {search.probes} AS p JOIN {rows.name}_ranked AS r ON "
+            "r.event_id = p.event_id",
         )
         own_join = f"LEFT JOIN {name}_own AS o ON o.inst = e.inst AND o.series = e.series"
         counts["own"] = "o.place"
         mine = "CAST(g.own IS NOT NULL AS INTEGER)"
-        held, possible = f"CASE WHEN g.definite THEN g.until - g.before - {mine} ELSE 0 END", f"g.possible - {mine}"
+        held, possible = (
+            f"CASE WHEN g.definite THEN g.until - g.before - {mine} ELSE 0 END",
+            f"g.possible - {mine}",
+        )
         first += " + CAST(coalesce(g.own = g.before + 1, FALSE) AS INTEGER)"
     places = {"held": held, "possible": possible}
     if search.nearest == "last":
@@ -378,7 +467,9 @@ def _hits(st: SqlStatement, search: ActSearch) -> None:
         places["last_before"] = "CASE WHEN g.definite AND g.halfway > g.before THEN g.halfway END"
         places["first_after"] = "CASE WHEN g.definite AND g.until > g.halfway THEN g.halfway + 1 END"
         places["at_end"] = "g.at_end"
-    inner = ", ".join(["e.inst, e.series, e.channel, e.definite", *(f"{v} AS {c}" for c, v in counts.items())])
+    inner = ", ".join(
+        ["e.inst, e.series, e.channel, e.definite", *(f"{v} AS {c}" for c, v in counts.items())]
+    )
     inner += ", e.at_end" if search.nearest == "closest" else ""
     st.add(
         f"{name}_hits",
@@ -409,8 +500,8 @@ def evidence(
     number : int
         n of line 5.
     timed : tuple of int
-        The numbers, n or n + 1, whose proof is to be timed, in the columns proof_* and proof_more_* of its last row; with
-        ``nearest`` last of the last row in the interval.
+        The numbers, n or n + 1, whose proof is to be timed, in the columns proof_* and proof_more_* of its
+        last row; with ``nearest`` last of the last row in the interval.
     more : bool
         Whether proven_more, refuted_more and doubt_more are to say the same of n + 1 (exactly).
     marked : bool
@@ -431,13 +522,20 @@ def evidence(
         corroborate(st, name, rows.name, rows.keyed, role, match_within)
         joins += f" LEFT JOIN {name}_proof AS f ON f.inst = p.inst"
     unkeyed = "WHEN p.key IS NULL THEN 'unknown_key'" if rows.keyed else ""
-    split = f"CASE WHEN c.holding >= {st.bind(f'{name}_k', role.k)} THEN 'split' ELSE 'uncorroborated' END" if role.k > 1 else "'split'"
+    split = (
+        f"CASE WHEN c.holding >= {st.bind(f'{name}_k', role.k)} THEN 'split' ELSE 'uncorroborated' END"
+        if role.k > 1
+        else "'split'"
+    )
     columns = []
     for suffix, n in numbers.items():
         b = bound[suffix]
         refuted = "FALSE"
         if refutable:
-            refuted = f"coalesce(c.total, 0) < {b} AND coalesce(q.silent{suffix}, 0) >= {st.bind(f'{name}_silent', role.silent)}"
+            refuted = (
+                f"coalesce(c.total, 0) < {b} AND coalesce(q.silent{suffix}, 0) >= "
+                f"{st.bind(f'{name}_silent', role.silent)}"
+            )
         columns += [
             f"{'f.inst IS NOT NULL' if role.k > 1 else f'coalesce(c.most, 0) >= {b}'} AS proven{suffix}",
             f"{refuted} AS refuted{suffix}",
@@ -453,7 +551,9 @@ def evidence(
             joins += f" LEFT JOIN {rows.name}_ranked AS t{suffix} ON t{suffix}.nr = {last}"
             columns += [f"t{suffix}.{column} AS proof{suffix}_{column}" for column in rows.columns]
             if marked:
-                columns.append(f"t{suffix}.ts < {st.tie('p.lower_', f't{suffix}', after=True)} AS proof{suffix}_tie")
+                columns.append(
+                    f"t{suffix}.ts < {st.tie('p.lower_', f't{suffix}', after=True)} AS proof{suffix}_tie"
+                )
     st.add(
         f"{name}_evidence",
         "Line 5: proven, refuted, or in doubt and why" + ("; the last row of the proof" if timed else ""),
@@ -463,15 +563,22 @@ def evidence(
 
 
 def _silence(st: SqlStatement, search: ActSearch, role: RolePlan, bound: dict[str, str]) -> None:
-    """Add ``_silence``: per probe, how many closed-world channels cover its interval and hold too few rows."""
+    """Add ``_silence``: per probe, how many closed-world channels cover its interval and hold too few
+    rows.
+    """
     name, rows = search.name, search.rows
     names = _channels(st, rows.name, search.channels)
     closed = [(i, names[i - 1]) for i, channel in enumerate(role.rel, 1) if channel in role.closed_world]
-    conditions = [f"coalesce(c.total, 0) < {list(bound.values())[-1]}"] + (["p.key IS NOT NULL"] if rows.keyed else [])
-    possible = "CASE w.channel " + " ".join(f"WHEN {channel} THEN c.possible_{i}" for i, channel in closed) + " END"
+    conditions = [f"coalesce(c.total, 0) < {list(bound.values())[-1]}"] + (
+        ["p.key IS NOT NULL"] if rows.keyed else []
+    )
+    possible = (
+        "CASE w.channel " + " ".join(f"WHEN {channel} THEN c.possible_{i}" for i, channel in closed) + " END"
+    )
     st.add(
         f"{name}_covered",
-        "Line 4: closed-world channels that are complete over the whole interval, with the rows they may hold in it",
+        "Line 4: closed-world channels that are complete over the whole interval, with the rows they may "
+        "hold in it",
         f"""SELECT u.inst, u.possible
             FROM (
                 SELECT p.*, w.channel, coalesce({possible} + c.blank, 0) AS possible
@@ -482,8 +589,14 @@ def _silence(st: SqlStatement, search: ActSearch, role: RolePlan, bound: dict[st
             ASOF LEFT JOIN coverage AS v ON v.channel = u.channel AND v.begins <= u.lower_ts
             WHERE v.ends >= {st.end_of("u.upper_ts", "u.upper_grain")} {"OR u.empty" if search.from_start else ""}""",
     )
-    silent = ", ".join(f"count(*) FILTER (WHERE possible < {b}) AS silent{suffix}" for suffix, b in bound.items())
-    st.add(f"{name}_silence", "Line 5: how many of them hold too few", f"SELECT inst, {silent} FROM {name}_covered GROUP BY inst")
+    silent = ", ".join(
+        f"count(*) FILTER (WHERE possible < {b}) AS silent{suffix}" for suffix, b in bound.items()
+    )
+    st.add(
+        f"{name}_silence",
+        "Line 5: how many of them hold too few",
+        f"SELECT inst, {silent} FROM {name}_covered GROUP BY inst",
+    )
 
 
 def _nth(st: SqlStatement, search: ActSearch, number: int, name: str, bound: str) -> None:

@@ -1,4 +1,6 @@
-"""``gnrs audit``: rule file, log and context brought together, then one call of :func:`gnrs_ppl.audit.audit`."""
+"""``gnrs audit``: rule file, log and context brought together, then one call of
+:func:`gnrs_ppl.audit.audit`.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,18 @@ def audit_files(
 ) -> AuditResult:
     """Audit a rule file on a log.
 
-    Record layer and words are those of the context where one is named, else the rule file's own, as the rule was drafted with them, else
-    the log's standard columns. ``log`` goes before the context's log, and that before the rule file's. A rule that was edited since it was
-    drafted is a finding, and so is what ``remarks`` says of the rule on these records.
+    Record layer and words are those of the context where one is named, else the rule file's own, as the rule
+    was drafted with them, else the log's standard columns. ``log`` goes before the context's log, and that
+    before the rule file's. A rule that was edited since it was drafted is a finding, and so is what
+    ``remarks`` says of the rule on these records.
 
     Raises
     ------
     InputError
         A file is missing or malformed, the rule's folder is half written, or no log is named.
     Refused
-        The rule cannot be checked on these records, or states a name that is neither declared nor in any row, unless allowed.
+        The rule cannot be checked on these records, or states a name that is neither declared nor in any row,
+        unless allowed.
     """
     unchanged = as_written(rule)
     read = read_rule(rule)
@@ -56,7 +60,9 @@ def audit_files(
     events = read_log(path, records)
     result = audit(read.rule, events, records=records, schema=schema, allow_unrecorded=allow_unrecorded)
     if remarks is not None:
-        result = replace(result, findings=(*result.findings, *remarks(read.rule, schema or Schema(), records, events)))
+        result = replace(
+            result, findings=(*result.findings, *remarks(read.rule, schema or Schema(), records, events))
+        )
     if unchanged is False:
         result = replace(result, findings=(f"{rule.name} was changed after it was drafted", *result.findings))
     return result

@@ -14,7 +14,9 @@ Column = Literal["activity", "role", "object", "location", "channel"]
 
 
 class Stated(NamedTuple):
-    """Names at one place of a rule, the column to look them up in, and the rows they speak of (all, if left out)."""
+    """Names at one place of a rule, the column to look them up in, and the rows they speak of (all, if left
+    out).
+    """
 
     place: str
     column: Column
@@ -29,7 +31,9 @@ class Stated(NamedTuple):
         return f"rows of {self.activity!r}{where}" if self.activity else f"rows{where}"
 
 
-def unrecorded(structure: Structure, records: RecordLayer, schema: Schema, log: EventLog, allow: bool) -> tuple[str, ...]:
+def unrecorded(
+    structure: Structure, records: RecordLayer, schema: Schema, log: EventLog, allow: bool
+) -> tuple[str, ...]:
     """What to tell of the names that a rule states and the rows in question lack.
 
     Acts that no channel can record, and columns that no row of an act fills, are left to
@@ -85,7 +89,9 @@ def _stated(structure: Structure, records: RecordLayer) -> Iterator[Stated]:
     scope, trigger, norm, policy = structure.scope, structure.trigger, structure.norm, structure.evidence
     can = {channel.name: channel.activities or () for channel in records.channels if channel.durable}
     unkept = {channel.name for channel in records.channels if not channel.durable}  # which the check tells
-    yield Stated("evidence.channels", "channel", tuple(name for name in policy.channels if name not in unkept))
+    yield Stated(
+        "evidence.channels", "channel", tuple(name for name in policy.channels if name not in unkept)
+    )
     acts: list[tuple[str, Act, tuple[str, ...]]] = []
     if trigger.act is not None and trigger.channel is not None:
         acts.append(("trigger.act", trigger.act, (trigger.channel,)))
@@ -99,7 +105,11 @@ def _stated(structure: Structure, records: RecordLayer) -> Iterator[Stated]:
         if norm.bearer != "trigger":
             able = tuple(name for name in policy.channels if constraint.target.activity in can.get(name, ()))
             yield Stated("norm.bearer.role", "role", (norm.bearer.role,), constraint.target.activity, able)
-        acts += [(f"{place}.after", constraint.after.act, (constraint.after.channel,))] if constraint.after else []
+        acts += (
+            [(f"{place}.after", constraint.after.act, (constraint.after.channel,))]
+            if constraint.after
+            else []
+        )
         acts += [(f"{place}.unless", constraint.unless, policy.channels)] if constraint.unless else []
     for place, act, channels in acts:
         if able := tuple(name for name in channels if act.activity in can.get(name, ())):
@@ -108,18 +118,35 @@ def _stated(structure: Structure, records: RecordLayer) -> Iterator[Stated]:
 
 
 def _of_steps(procedure: Procedure, can: dict[str, tuple[str, ...]]) -> Iterator[Stated]:
-    """Activities of the steps where they are to be checked, and who takes them where they can be (line 23)."""
-    able = [tuple(name for name, activities in can.items() if step.activity in activities) for step in procedure.steps]
+    """Activities of the steps where they are to be checked, and who takes them where they can be (line
+    23).
+    """
+    able = [
+        tuple(name for name, activities in can.items() if step.activity in activities)
+        for step in procedure.steps
+    ]
     for index, step in enumerate(procedure.steps):
         if step.activity is not None and procedure.response_time is not None:
-            yield Stated(f"procedure.steps[{index}].activity", "activity", (step.activity,), None, able[index] or tuple(can))
+            yield Stated(
+                f"procedure.steps[{index}].activity",
+                "activity",
+                (step.activity,),
+                None,
+                able[index] or tuple(can),
+            )
             if all(able):
-                yield Stated(f"procedure.steps[{index}].role", "role", (step.role,), step.activity, able[index])
+                yield Stated(
+                    f"procedure.steps[{index}].role", "role", (step.role,), step.activity, able[index]
+                )
 
 
 def _of_act(place: str, act: Act, channels: tuple[str, ...]) -> Iterator[Stated]:
     yield Stated(f"{place}.activity", "activity", (act.activity,), None, channels)
-    fields: tuple[tuple[Column, str | None], ...] = (("role", act.role), ("object", act.object), ("location", act.location))
+    fields: tuple[tuple[Column, str | None], ...] = (
+        ("role", act.role),
+        ("object", act.object),
+        ("location", act.location),
+    )
     for column, name in fields:
         if name is not None:
             yield Stated(f"{place}.{column}", column, (name,), act.activity, channels)
@@ -127,11 +154,13 @@ def _of_act(place: str, act: Act, channels: tuple[str, ...]) -> Iterator[Stated]
 
 def _declared(records: RecordLayer, schema: Schema) -> dict[Column, set[str]]:
     return {
-        "activity": {action.name for action in schema.actions} | {name for c in records.channels for name in c.activities or ()},
+        "activity": {action.name for action in schema.actions}
+        | {name for c in records.channels for name in c.activities or ()},
         "role": {term.name for term in schema.roles},
         "object": {term.name for term in schema.objects},
         "location": {term.name for term in schema.locations},
-        "channel": {channel.name for channel in records.channels} | {term.name for term in records.observables},
+        "channel": {channel.name for channel in records.channels}
+        | {term.name for term in records.observables},
     }
 
 
@@ -159,7 +188,10 @@ def _filled(log: EventLog, stated: Stated) -> tuple[int, int]:
 
 
 def _bound(stated: Stated) -> dict[str, object]:
-    return {"activity": stated.activity, "channels": None if stated.channels is None else list(stated.channels)}
+    return {
+        "activity": stated.activity,
+        "channels": None if stated.channels is None else list(stated.channels),
+    }
 
 
 def _nearest(log: EventLog, column: Column, name: str, declared: set[str]) -> str:
@@ -173,4 +205,8 @@ def _nearest(log: EventLog, column: Column, name: str, declared: set[str]) -> st
             ORDER BY damerau_levenshtein("name", $name), "n" DESC, "name" LIMIT 1""",
         {"declared": sorted(declared), "name": name},
     ).fetchone()
-    return f"no {column} is recorded or declared" if nearest is None else f"nearest: {nearest[0]!r} ({nearest[1]} rows)"
+    return (
+        f"no {column} is recorded or declared"
+        if nearest is None
+        else f"nearest: {nearest[0]!r} ({nearest[1]} rows)"
+    )

@@ -1,4 +1,6 @@
-"""What a rule compiled without a log waits for: rows, by channel, with the fields its check reads (SEMANTICS lines 1 to 14)."""
+"""What a rule compiled without a log waits for: rows, by channel, with the fields its check reads (SEMANTICS
+lines 1 to 14).
+"""
 
 from __future__ import annotations
 
@@ -13,20 +15,25 @@ ALWAYS = ("case_id", "activity", "timestamp")
 
 
 class Needed(NamedTuple):
-    """Rows of one channel that the check would read: which acts, and which fields beside those every row has."""
+    """Rows of one channel that the check would read: which acts, and which fields beside those every row
+    has.
+    """
 
     channel: str
     activities: tuple[str, ...]
     fields: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.channel}: rows of {', '.join(self.activities)}, with {', '.join((*ALWAYS, *self.fields))}"
+        return (
+            f"{self.channel}: rows of {', '.join(self.activities)}, with {', '.join((*ALWAYS, *self.fields))}"
+        )
 
 
 def rows_needed(plan: CheckPlan) -> tuple[Needed, ...]:
     """Rows the check of a plan would read, by channel in the record layer's order.
 
-    Where some constraint runs until its case closes, the acts that close it are asked of every channel in question that may record them.
+    Where some constraint runs until its case closes, the acts that close it are asked of every channel in
+    question that may record them.
     """
     asked = [*_trigger(plan), *_constraints(plan)]
     if any(constraint.until == "closure" for constraint in plan.constraints):
@@ -41,7 +48,11 @@ def rows_needed(plan: CheckPlan) -> tuple[Needed, ...]:
         rows = [(activity, fields) for name, activity, fields in asked if name == channel.name]
         if rows:
             activities = tuple(dict.fromkeys(activity for activity, _ in rows))
-            needs.append(Needed(channel.name, activities, tuple(sorted({field for _, fields in rows for field in fields}))))
+            needs.append(
+                Needed(
+                    channel.name, activities, tuple(sorted({field for _, fields in rows for field in fields}))
+                )
+            )
     return tuple(needs)
 
 
@@ -50,7 +61,12 @@ def _trigger(plan: CheckPlan) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     if trigger.act is None or trigger.channel is None:
         return
     bearer = norm.bearer == "trigger"
-    filters = (("role", bearer and scope.roles), ("location", scope.locations), ("object", scope.objects), ("resource", bearer))
+    filters = (
+        ("role", bearer and scope.roles),
+        ("location", scope.locations),
+        ("object", scope.objects),
+        ("resource", bearer),
+    )
     keys = (constraint.key for constraint in plan.constraints if constraint.key)
     fields = (*(field for field, asked in filters if asked), *keys)
     yield from ((trigger.channel, one.activity, (*_stated(one), *fields)) for one in trigger.act.patterns)

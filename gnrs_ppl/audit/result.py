@@ -1,4 +1,6 @@
-"""Verdicts rolled up per case, counted at both levels, and said in JSON, CSV and plain rows (SEMANTICS line 21)."""
+"""Verdicts rolled up per case, counted at both levels, and said in JSON, CSV and plain rows (SEMANTICS line
+21).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ CASE_FIELDS = ("case_id", "verdict", "reason", "witnesses", "bearer", "due", "sl
 
 
 class CaseVerdict(NamedTuple):
-    """A case's verdict: the gravest of its instances, and the first instance that has it (None: never triggered)."""
+    """A case's verdict: the gravest of its instances, and the first instance that has it (None: never
+    triggered).
+    """
 
     case_id: str
     verdict: Verdict
@@ -25,7 +29,9 @@ class CaseVerdict(NamedTuple):
 
 
 class ProcedureAudit(NamedTuple):
-    """What became of the violations: step verdicts where the records can show the steps, else prospective (line 23)."""
+    """What became of the violations: step verdicts where the records can show the steps, else prospective
+    (line 23).
+    """
 
     status: str
     verdicts: tuple[InstanceVerdict, ...] = ()
@@ -81,7 +87,10 @@ class AuditResult:
     def reasons(self) -> dict[Verdict, dict[str, int]]:
         """Instance × constraint rows by verdict and reason, commonest first."""
         counted = Counter((v.verdict, v.reason) for v in self.verdicts)
-        return {verdict: {reason: n for (w, reason), n in counted.most_common() if w == verdict} for verdict in VERDICTS}
+        return {
+            verdict: {reason: n for (w, reason), n in counted.most_common() if w == verdict}
+            for verdict in VERDICTS
+        }
 
     @property
     def failed(self) -> bool:
@@ -92,7 +101,11 @@ class AuditResult:
     def headline(self) -> str:
         """Violated / (satisfied + violated), or – where nothing was decided."""
         decided = self.counts["satisfied"] + self.counts["violated"]
-        return f"{self.counts['violated']} of {decided} ({self.counts['violated'] / decided:.1%})" if decided else "–"
+        return (
+            f"{self.counts['violated']} of {decided} ({self.counts['violated'] / decided:.1%})"
+            if decided
+            else "–"
+        )
 
     def of(self, verdict: Verdict) -> list[InstanceVerdict]:
         """The instances with one verdict, in case order."""
@@ -131,9 +144,12 @@ class AuditResult:
         verdict = case.instance
         if verdict is None:
             return dict.fromkeys(CASE_FIELDS) | {
-                "case_id": case.case_id, "verdict": case.verdict, "reason": "no_trigger", "witnesses": [],
+                "case_id": case.case_id,
+                "verdict": case.verdict,
+                "reason": "no_trigger",
+                "witnesses": [],
                 "sentence": "Nothing in this case calls the rule up.",
-            }  # fmt: skip
+            }
         return {
             "case_id": case.case_id,
             "verdict": case.verdict,
@@ -187,14 +203,21 @@ def tally(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
 
 
 def roll_up(verdicts: Iterable[InstanceVerdict], log: EventLog) -> tuple[CaseVerdict, ...]:
-    """One verdict per case of the log: violated > indeterminate > pending > satisfied > excused > not activated."""
+    """One verdict per case of the log: violated > indeterminate > pending > satisfied > excused > not
+    activated.
+    """
     gravest: dict[str, InstanceVerdict] = {}
     for verdict in verdicts:
         kept = gravest.setdefault(verdict.case_id, verdict)
         if ROLL_UP.index(verdict.verdict) < ROLL_UP.index(kept.verdict):
             gravest[verdict.case_id] = verdict
-    cases = [row[0] for row in log.connection.execute("SELECT DISTINCT case_id FROM events ORDER BY case_id").fetchall()]
-    return tuple(CaseVerdict(c, gravest[c].verdict if c in gravest else "not_activated", gravest.get(c)) for c in cases)
+    cases = [
+        row[0]
+        for row in log.connection.execute("SELECT DISTINCT case_id FROM events ORDER BY case_id").fetchall()
+    ]
+    return tuple(
+        CaseVerdict(c, gravest[c].verdict if c in gravest else "not_activated", gravest.get(c)) for c in cases
+    )
 
 
 def due_text(due: Due | None) -> str | None:

@@ -1,4 +1,6 @@
-"""One readable SELECT out of small named parts: bound parameters, common table expressions, instants (SEMANTICS line 19)."""
+"""One readable SELECT out of small named parts: bound parameters, common table expressions, instants
+(SEMANTICS line 19).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ class Query:
     Attributes
     ----------
     sql : str
-        Exactly one SELECT over ``events`` in DuckDB's dialect, with a comment on every common table expression.
+        Exactly one SELECT over ``events`` in DuckDB's dialect, with a comment on every common table
+        expression.
     parameters : mapping
         Value of every ``$name`` in it; no value of a rule or a record layer is text in the SQL.
     """
@@ -46,7 +49,9 @@ class Query:
             raise ValueError("a compiled check is exactly one SELECT")
         unbound = statements[0].named_parameters ^ set(self.parameters)
         if unbound:
-            raise ValueError(f"a compiled check binds every parameter it names, and no other: {', '.join(sorted(unbound))}")
+            raise ValueError(
+                f"a compiled check binds every parameter it names, and no other: {', '.join(sorted(unbound))}"
+            )
 
 
 class SqlStatement:
@@ -93,13 +98,17 @@ class SqlStatement:
 
     def query(self, select: str) -> Query:
         """The finished check: the parts so far, and a last SELECT over them."""
-        return Query("WITH " + ", ".join(self._parts.values()) + "\n" + _read_only(select), dict(self._parameters))
+        return Query(
+            "WITH " + ", ".join(self._parts.values()) + "\n" + _read_only(select), dict(self._parameters)
+        )
 
-    # Instants. A bound is a prefix such as p.lower_ of the columns ts (UTC), off (minutes) and grain; a row's clock is a
-    # table with the column grain and, where dates occur, off. Both are truncated to their own grain already.
+    # Instants. A bound is a prefix such as p.lower_ of the columns ts (UTC), off (minutes) and grain; a row's
+    # clock is a table with the column grain and, where dates occur, off. Both are truncated to their own
+    # grain already.
 
     def tie(self, bound: str, clock: str, *, after: bool = False) -> str:
-        """First instant on a row's clock that ties with a bound, or with ``after`` the first that is later (G2).
+        """First instant on a row's clock that ties with a bound, or with ``after`` the first that is later
+        (G2).
 
         A row is earlier than the bound before the one, later from the other on, and ties in between.
         """
@@ -126,12 +135,16 @@ class SqlStatement:
         return self._by_coarser(f"{a}grain", f"{b}grain", at)
 
     def seconds_between(self, a: str, b: str) -> str:
-        """Seconds from instant ``b`` to instant ``a`` at the coarser grain, whole days if either is a date (V6)."""
+        """Seconds from instant ``b`` to instant ``a`` at the coarser grain, whole days if either is a date
+        (V6).
+        """
 
         def at(grain: Grain) -> str:
             if grain == "day":
                 return f"86400 * ({self.day(a)} - {self.day(b)})"
-            return f"(epoch_us(date_trunc('{grain}', {a}ts)) - epoch_us(date_trunc('{grain}', {b}ts))) / 1000000"
+            return (
+                f"(epoch_us(date_trunc('{grain}', {a}ts)) - epoch_us(date_trunc('{grain}', {b}ts))) / 1000000"
+            )
 
         return f"CAST({self._by_coarser(f'{a}grain', f'{b}grain', at)} AS DOUBLE)"
 
@@ -153,14 +166,22 @@ class SqlStatement:
         return f"CASE {grain} " + " ".join(f"WHEN '{g}' THEN {_UNIT[g]}" for g in self.grains) + " END"
 
     def truncated(self, local: str, grain: str) -> str:
-        """A local wall time truncated to a grain; durations hold whole seconds, so only coarser grains can be missed."""
+        """A local wall time truncated to a grain; durations hold whole seconds, so only coarser grains can
+        be missed.
+        """
         coarse = [g for g in self.grains if g in ("minute", "day")]
         if not coarse:
             return local
-        return f"CASE {grain} " + " ".join(f"WHEN '{g}' THEN date_trunc('{g}', {local})" for g in coarse) + f" ELSE {local} END"
+        return (
+            f"CASE {grain} "
+            + " ".join(f"WHEN '{g}' THEN date_trunc('{g}', {local})" for g in coarse)
+            + f" ELSE {local} END"
+        )
 
     def moved(self, name: str, duration: Duration, local: str, sign: str) -> str:
-        """A local wall time moved by a duration: months, then days, then time, clamped to month end (line 14)."""
+        """A local wall time moved by a duration: months, then days, then time, clamped to month end (line
+        14).
+        """
         for part, function in (("months", "to_months"), ("days", "to_days"), ("seconds", "to_seconds")):
             if amount := getattr(duration, part):
                 local = f"({local} {sign} {function}({self.bind(f'{name}_{part}', amount)}))"
@@ -174,9 +195,13 @@ class SqlStatement:
 
 @lru_cache(maxsize=4096)
 def _read_only(select: str) -> str:
-    """A part, which may only read, parsed and written out again with every identifier quoted; rules of one context share most parts."""
+    """A part, which may only read, parsed and written out again with every identifier quoted; rules of one
+    context share most parts.
+    """
     parsed = sqlglot.parse_one(select, dialect="duckdb")
-    if not isinstance(parsed, exp.Query) or parsed.find(exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Into, exp.Command):
+    if not isinstance(parsed, exp.Query) or parsed.find(
+        exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Into, exp.Command
+    ):
         raise ValueError("a part of a compiled check only reads")
     return parsed.sql("duckdb", pretty=True, identify=True, copy=False)
 

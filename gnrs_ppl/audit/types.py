@@ -1,4 +1,6 @@
-"""What an audit says: verdicts, reasons and one row per instance and constraint (SEMANTICS lines 15 to 22)."""
+"""What an audit says: verdicts, reasons and one row per instance and constraint (SEMANTICS lines 15 to
+22).
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,47 @@ from gnrs_ppl.context.time import Grain
 
 Verdict = Literal["satisfied", "violated", "indeterminate", "pending", "not_activated", "excused"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-ROLL_UP: tuple[Verdict, ...] = ("violated", "indeterminate", "pending", "satisfied", "excused", "not_activated")
+ROLL_UP: tuple[Verdict, ...] = (
+    "violated",
+    "indeterminate",
+    "pending",
+    "satisfied",
+    "excused",
+    "not_activated",
+)
 """Order in which a case takes the verdict of its instances (line 21)."""
 
 Reason = Literal[
     # satisfied
-    "proven", "tie", "refuted",
+    "proven",
+    "tie",
+    "refuted",
     # violated
-    "late", "absent", "too_few", "too_many", "seen_forbidden", "not_preceded",
+    "late",
+    "absent",
+    "too_few",
+    "too_many",
+    "seen_forbidden",
+    "not_preceded",
     # pending
-    "open", "seen", "unseen",
+    "open",
+    "seen",
+    "unseen",
     # indeterminate
-    "scope", "after_unknown", "unknown_key", "unknown_match", "open_world", "uncovered", "uncorroborated", "split",
-    "unknown_order", "exception_unknown",
+    "scope",
+    "after_unknown",
+    "unknown_key",
+    "unknown_match",
+    "open_world",
+    "uncovered",
+    "uncorroborated",
+    "split",
+    "unknown_order",
+    "exception_unknown",
     # not activated, excused
-    "no_after", "exception",
-]  # fmt: skip
+    "no_after",
+    "exception",
+]
 
 
 class Due(NamedTuple):

@@ -35,4 +35,6 @@ def load_context(reference: str | Path, log: Path | None = None, *, goalless: bo
         context = adapter.load(str(reference))
     else:
         return files.load_context(reference, log, goalless=goalless)
-    return context if log is None else replace(context, records=files.with_log(context.records, log), scene=None)
+    return (
+        context if log is None else replace(context, records=files.with_log(context.records, log), scene=None)
+    )

@@ -1,4 +1,5 @@
-"""A draft that does not pretend to know the weights: the posterior of structures averaged over posterior draws of beta.
+"""A draft that does not pretend to know the weights: the posterior of structures averaged over posterior
+draws of beta.
 
 p(a | x) = mean over draws of p0(a) exp(beta . phi(a, x) - lambda_beta * 1[not h]) / Z_beta
 """
@@ -17,7 +18,9 @@ from gnrs_ppl.models.space import RuleSpace
 
 
 class Averaged(NamedTuple):
-    """The most probable feasible structure on average, with its mean score and probability; the share of draws that another wins."""
+    """The most probable feasible structure on average, with its mean score and probability; the share of
+    draws that another wins.
+    """
 
     best: Ranked
     changes: float
@@ -43,4 +46,7 @@ def average(space: RuleSpace, draws: Sequence[Sequence[float]]) -> Averaged:
     assert mean_score is not None
     best = int(mean.argmax())
     score, share = float(mean_score[best]) / len(winners), float(mean[best]) / len(winners)
-    return Averaged(Ranked(found.position(best), score, bool(found.feasible[best]), share), float(np.mean(np.array(winners) != best)))
+    return Averaged(
+        Ranked(found.position(best), score, bool(found.feasible[best]), share),
+        float(np.mean(np.array(winners) != best)),
+    )

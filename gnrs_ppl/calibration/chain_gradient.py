@@ -1,4 +1,5 @@
-"""The gradient of the cross-entropy where no sweep goes: its model term from chains (only large spaces need it).
+"""The gradient of the cross-entropy where no sweep goes: its model term from chains (only large spaces need
+it).
 
 dL/dbeta = E_beta[phi] - mean over R of phi,   E_beta[phi] over the feasible set at temperature 1 / sum(beta)
 """
@@ -20,15 +21,20 @@ Floats = NDArray[np.float64]
 
 
 class Expectation(NamedTuple):
-    """E_beta[phi] as chains have it: mean (F,), its standard error between superchains (F,), and the share of infeasible draws."""
+    """E_beta[phi] as chains have it: mean (F,), its standard error between superchains (F,), and the share
+    of infeasible draws.
+    """
 
     mean: Float[Floats, " F"]
     error: Float[Floats, " F"]
     infeasible: float
 
 
-def chain_expectation(space: RuleSpace, beta: Floats, *, chains: int = 1024, steps: int = 400, seed: int = 0) -> Expectation:
-    """Mean features under p_beta on the feasible set, from the second half of independent chains; infeasible draws are left out.
+def chain_expectation(
+    space: RuleSpace, beta: Floats, *, chains: int = 1024, steps: int = 400, seed: int = 0
+) -> Expectation:
+    """Mean features under p_beta on the feasible set, from the second half of independent chains; infeasible
+    draws are left out.
 
     Parameters
     ----------
@@ -45,11 +51,15 @@ def chain_expectation(space: RuleSpace, beta: Floats, *, chains: int = 1024, ste
     """
     total = float(beta.sum())
     tables = contract(space, beta / total)
-    drawn = run_chains(tables, chains=chains, steps=steps, temperature=1 / total, seed=seed, superchains=chains)
+    drawn = run_chains(
+        tables, chains=chains, steps=steps, temperature=1 / total, seed=seed, superchains=chains
+    )
     half = steps // 2
     positions, feasible = drawn.positions[:, half:], drawn.feasible[:, half:]
     if not feasible.any():
-        raise InputError("no draw is feasible", "run more or longer chains", source="arguments", field="chains")
+        raise InputError(
+            "no draw is feasible", "run more or longer chains", source="arguments", field="chains"
+        )
     features = _features(space, positions) * feasible[..., None]
     mean = features.sum((0, 1)) / feasible.sum()
     # of a ratio: each chain's sum less what the mean says it should be

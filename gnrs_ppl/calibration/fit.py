@@ -1,4 +1,6 @@
-"""``gnrs fit``: weights and temperature from the annotated dev goals, validated, with a posterior, frozen in a file (DESIGN section 5)."""
+"""``gnrs fit``: weights and temperature from the annotated dev goals, validated, with a posterior, frozen in
+a file (DESIGN section 5).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from gnrs_ppl.calibration.objective import TOLERANCE, Fitted, fisher, minimise, problem_of
-from gnrs_ppl.calibration.posterior import WEAK, PosteriorFit, Predictive, observed, predictive_check, sample_posterior
+from gnrs_ppl.calibration.posterior import (
+    WEAK,
+    PosteriorFit,
+    Predictive,
+    observed,
+    predictive_check,
+    sample_posterior,
+)
 from gnrs_ppl.calibration.problem import GoalData, data_hash, dev_data
 from gnrs_ppl.calibration.validation import Held, chosen_kappa, leave_one_out
 from gnrs_ppl.calibration.weights import FROZEN, POSTERIOR, feature_hash
@@ -92,12 +101,16 @@ class Fit:
         return np.asarray(np.quantile(on_simplex, [0.025, 0.975], axis=0).T)
 
     def validation(self) -> dict[str, dict[str, Any]]:
-        """Per weights: mean log score and rank, and the interval of the log score less that of uniform weights."""
+        """Per weights: mean log score and rank, and the interval of the log score less that of uniform
+        weights.
+        """
         return {name: held.summary(self.held["uniform"]) for name, held in self.held.items()}
 
     @property
     def beats_uniform(self) -> bool:
-        """Whether the held-out log score is better than that of uniform weights, by an interval that leaves out zero."""
+        """Whether the held-out log score is better than that of uniform weights, by an interval that leaves
+        out zero.
+        """
         return bool(self.validation()["fitted"]["interval"][0] > 0)
 
     def headline(self) -> str:
@@ -106,7 +119,10 @@ class Fit:
         off = found["fitted"]["log_score"] - found["uniform"]["log_score"]
         low, high = found["fitted"]["interval"]
         how = "beats" if self.beats_uniform else "does not beat"
-        return f"fitting {how} uniform weights on held-out dev goals: log score {off:+.3f} nats a goal, 95 % [{low:+.3f}, {high:+.3f}]"
+        return (
+            f"fitting {how} uniform weights on held-out dev goals: log score {off:+.3f} nats a goal, 95 "
+            f"% [{low:+.3f}, {high:+.3f}]"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON of ``gnrs fit``."""
@@ -121,12 +137,18 @@ class Fit:
             "loss": self.fitted.objective,
             "converged": self.fitted.converged,
             "gradient_norm": self.fitted.gradient_norm,
-            "kappa": {"chosen": self.kappa, "left_out_log_score": {f"{k:g}": v for k, v in self.kappas.items()}},
+            "kappa": {
+                "chosen": self.kappa,
+                "left_out_log_score": {f"{k:g}": v for k, v in self.kappas.items()},
+            },
             "dropped": [*self.dropped],
             "validation": self.validation(),
             "fisher_eigenvalues": self.eigenvalues.tolist(),
             "contraction": {
-                name: {"value": float(c), "verdict": "prior only" if c < WEAK else "informed by the references"}
+                name: {
+                    "value": float(c),
+                    "verdict": "prior only" if c < WEAK else "informed by the references",
+                }
                 for name, c in zip(FEATURES, self.posterior.contraction, strict=True)
             },
             "posterior": {
@@ -136,7 +158,8 @@ class Fit:
                 "predictive": self.predictive._asdict(),
             },
             "penalty": [
-                {"hard_penalty": value, "infeasible_mass": mass, "feasible_optimum": share} for value, mass, share in self.penalties
+                {"hard_penalty": value, "infeasible_mass": mass, "feasible_optimum": share}
+                for value, mass, share in self.penalties
             ],
             "references": [
                 {
@@ -171,15 +194,28 @@ class Fit:
                 "value": self.fitted.objective,
                 "gradient_norm": self.fitted.gradient_norm,
             },
-            "optimiser": {"name": self.optimiser, "tolerance": TOLERANCE, "steps": len(self.fitted.history) - 1},
+            "optimiser": {
+                "name": self.optimiser,
+                "tolerance": TOLERANCE,
+                "steps": len(self.fitted.history) - 1,
+            },
             "versions": versions(),
         }
 
     def save(self, path: Path) -> list[Path]:
-        """Write the weights, and beside them the posterior draws as ``posterior.json`` (thinned to ``KEPT_DRAWS``); all or nothing."""
+        """Write the weights, and beside them the posterior draws as ``posterior.json`` (thinned to
+        ``KEPT_DRAWS``); all or nothing.
+        """
         kept = np.linspace(0, len(self.posterior.beta) - 1, KEPT_DRAWS).astype(int)
-        draws = {"features": [*FEATURES], "feature_hash": feature_hash(), "beta": self.posterior.beta[kept].round(6).tolist()}
-        files = [(path.name, json.dumps(self.frozen(), indent=2) + "\n"), (POSTERIOR.name, json.dumps(draws) + "\n")]
+        draws = {
+            "features": [*FEATURES],
+            "feature_hash": feature_hash(),
+            "beta": self.posterior.beta[kept].round(6).tolist(),
+        }
+        files = [
+            (path.name, json.dumps(self.frozen(), indent=2) + "\n"),
+            (POSTERIOR.name, json.dumps(draws) + "\n"),
+        ]
         return write_all(path.parent, [(name, text.encode()) for name, text in files], manifest=True)
 
 
@@ -214,7 +250,12 @@ def fit(
     report("reading the references")
     data = dev_data(goal_ids)
     if len(data) < 2:
-        raise InputError(f"{len(data)} goal named, and none is left to validate on", "name two or more", source="arguments", field="--goal")
+        raise InputError(
+            f"{len(data)} goal named, and none is left to validate on",
+            "name two or more",
+            source="arguments",
+            field="--goal",
+        )
     problem, share = problem_of(data), np.ones(len(data))
     report("choosing the prior's strength, goal by goal left out")
     kappa, kappas = chosen_kappa(data)
@@ -227,7 +268,9 @@ def fit(
     # the sampler keeps one core busy; validation takes the other
     with ThreadPoolExecutor(1) as other_core:
         report("sampling the posterior over weights, and leaving each goal out")
-        sampling = other_core.submit(sample_posterior, rows, kappa, FEATURES, warmup=draws, draws=draws, seed=seed)
+        sampling = other_core.submit(
+            sample_posterior, rows, kappa, FEATURES, warmup=draws, draws=draws, seed=seed
+        )
         held = leave_one_out(data, kappa, seed)
         penalties = penalty_sensitivity(data, fitted.beta / fitted.beta.sum())
         posterior = sampling.result()
@@ -248,7 +291,9 @@ def fit(
 
 
 def penalty_sensitivity(data: Sequence[GoalData], weights: Floats) -> list[tuple[float, float, float]]:
-    """For several lambda: mean infeasible mass at the search temperature, and the share of goals whose optimum is feasible."""
+    """For several lambda: mean infeasible mass at the search temperature, and the share of goals whose
+    optimum is feasible.
+    """
     spaces = [_space(d.goal) for d in data]
     table = []
     for factor in PENALTIES:

@@ -1,12 +1,14 @@
-"""Cross-entropy of the references under the exact Gibbs distribution, and its minimisation (DESIGN section 5).
+"""Cross-entropy of the references under the exact Gibbs distribution, and its minimisation (DESIGN section
+5).
 
     p_beta(a | x) = p0(a) exp(beta . phi(a, x)) / Z_x(beta)  on the feasible set,  beta >= 0
     L(beta) = mean over goals x of ( log Z_x(beta) - mean over a in R_x of (log p0(a) + beta . phi(a, x)) )
     J(beta) = L(beta) + kappa / (2 G) * sum_f ((beta_f - b) / b)^2,  b = BETA_SUM / F
 
-J is convex in beta: log Z is, and the rest is linear or quadratic. (The likelihood of the set, -log p(R), is not convex; the posterior over
-weights uses it, see :mod:`gnrs_ppl.calibration.posterior`.) w = beta / sum(beta) and tau_fit = 1 / sum(beta) are reported apart. The
-quadratic term draws beta to uniform weights at the paper's search temperature.
+J is convex in beta: log Z is, and the rest is linear or quadratic. (The likelihood of the set, -log p(R), is
+not convex; the posterior over weights uses it, see :mod:`gnrs_ppl.calibration.posterior`.) w = beta /
+sum(beta) and tau_fit = 1 / sum(beta) are reported apart. The quadratic term draws beta to uniform weights at
+the paper's search temperature.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ Floats = NDArray[np.float64]
 BETA_SUM = 1 / SEARCH_TEMPERATURE
 """sum(beta) of the prior's centre."""
 TOLERANCE = 1e-7
-"""Norm of the gradient at which an optimiser stops; at a hundred times that, the projected step's, it has converged."""
+"""Norm of the gradient at which an optimiser stops; at a hundred times that, the projected step's, it has
+converged."""
 STEPS = {"lbfgs": 500, "adam": 20_000}
 ADAM_RATE = 0.05
 SMALLEST = 1e-6
@@ -87,18 +90,27 @@ class Fitted(NamedTuple):
 def problem_of(data: Sequence[GoalData], references: Sequence[Floats] | None = None) -> Problem:
     """The goals' rows; other reference shares than the goals' own may be given."""
     shares = [d.reference for d in data] if references is None else references
-    return Problem(*in_blocks([(d.features, d.log_mass, share) for d, share in zip(data, shares, strict=True)]))
+    return Problem(
+        *in_blocks([(d.features, d.log_mass, share) for d, share in zip(data, shares, strict=True)])
+    )
 
 
-def in_blocks(goals: Sequence[tuple[Floats, Floats, Floats]]) -> tuple[Floats, Floats, Floats, NDArray[np.int32]]:
-    """Features, log mass and one more number of the rows of each goal, in blocks, and the goal of each block."""
+def in_blocks(
+    goals: Sequence[tuple[Floats, Floats, Floats]],
+) -> tuple[Floats, Floats, Floats, NDArray[np.int32]]:
+    """Features, log mass and one more number of the rows of each goal, in blocks, and the goal of each
+    block.
+    """
 
     def filled(rows: Floats, value: float) -> Floats:
         missing = -len(rows) % BLOCK
         padded = np.concatenate([rows, np.full((missing, *rows.shape[1:]), value)])
         return padded.reshape(-1, BLOCK, *rows.shape[1:])
 
-    parts = [(filled(features, 0.0), filled(log_mass, PADDING), filled(more, 0.0)) for features, log_mass, more in goals]
+    parts = [
+        (filled(features, 0.0), filled(log_mass, PADDING), filled(more, 0.0))
+        for features, log_mass, more in goals
+    ]
     goal = np.repeat(np.arange(len(parts), dtype=np.int32), [len(features) for features, _, _ in parts])
     features, log_mass, more = (np.concatenate([part[i] for part in parts]) for i in range(3))
     return features, log_mass, more, goal
@@ -109,7 +121,9 @@ def prior_centre(features: int) -> float:
     return BETA_SUM / features
 
 
-def log_sums(logdensity: Float[jax.Array, "B rows"], goal: Int[jax.Array, " B"], goals: int) -> Float[jax.Array, " G"]:
+def log_sums(
+    logdensity: Float[jax.Array, "B rows"], goal: Int[jax.Array, " B"], goals: int
+) -> Float[jax.Array, " G"]:
     """Log of the sum of exp over the rows of each goal."""
     each = jax.nn.logsumexp(logdensity, axis=1)
     greatest = jax.ops.segment_max(jax.lax.stop_gradient(each), goal, goals)
@@ -162,7 +176,9 @@ def minimise(
         beta, history, taken = run(*arguments)
         value, gradient = jax.value_and_grad(objective)(beta, *arguments[1:])
         norm = float(_residual(beta, gradient))
-    return Fitted(np.asarray(beta), float(value), norm, norm <= 100 * TOLERANCE, np.asarray(history)[: int(taken) + 1])
+    return Fitted(
+        np.asarray(beta), float(value), norm, norm <= 100 * TOLERANCE, np.asarray(history)[: int(taken) + 1]
+    )
 
 
 def _residual(beta: Any, gradient: Any) -> Any:
@@ -194,7 +210,9 @@ def _lbfgs(first: jax.Array, problem: Problem, share: jax.Array, kappa: jax.Arra
 
     theta = jnp.log(jnp.expm1(first))
     history = jnp.zeros((STEPS["lbfgs"] + 1, 1 + first.shape[0]))
-    theta, _, _, taken, history = jax.lax.while_loop(going, advance, (theta, solver.init(theta), jnp.inf, 0, history))
+    theta, _, _, taken, history = jax.lax.while_loop(
+        going, advance, (theta, solver.init(theta), jnp.inf, 0, history)
+    )
     beta = jax.nn.softplus(theta)
     return beta, history.at[taken].set(jnp.append(loss(theta), beta)), taken
 
@@ -215,10 +233,18 @@ def _adam(first: jax.Array, problem: Problem, share: jax.Array, kappa: jax.Array
         history = history.at[step].set(jnp.append(value, beta))
         norm = _residual(beta, gradient)
         updates, state = solver.update(gradient, state, beta)
-        return optax.projections.projection_non_negative(optax.apply_updates(beta, updates)), state, norm, step + 1, history
+        return (
+            optax.projections.projection_non_negative(optax.apply_updates(beta, updates)),
+            state,
+            norm,
+            step + 1,
+            history,
+        )
 
     history = jnp.zeros((STEPS["adam"] + 1, 1 + first.shape[0]))
-    beta, _, _, taken, history = jax.lax.while_loop(going, advance, (first, solver.init(first), jnp.inf, 0, history))
+    beta, _, _, taken, history = jax.lax.while_loop(
+        going, advance, (first, solver.init(first), jnp.inf, 0, history)
+    )
     return beta, history.at[taken].set(jnp.append(objective(beta, problem, share, kappa), beta)), taken
 
 

@@ -35,7 +35,9 @@ def plots(fit: Fit, folder: Path) -> list[Path]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("plots need matplotlib, which is not installed", "pip install 'gnrs-ppl[plots]'") from None
+        raise InputError(
+            "plots need matplotlib, which is not installed", "pip install 'gnrs-ppl[plots]'"
+        ) from None
     files = []
     for name, size, draw in zip(PLOTS, ((9, 3.6), (9, 5)), (_steps, _posterior), strict=True):
         figure, content = Figure(figsize=size, layout="constrained"), io.BytesIO()
@@ -64,10 +66,16 @@ def _posterior(fit: Fit, figure: Figure) -> None:
         draws = fit.posterior.beta[:, f]
         at = np.linspace(0, max(draws.max(), centre + 3 * deviation), 200)
         density = np.exp(-(((at - centre) / deviation) ** 2) / 2)
-        axes.plot(at, density / (density.sum() * (at[1] - at[0])), color="gray", linestyle="--", label="prior")
+        axes.plot(
+            at, density / (density.sum() * (at[1] - at[0])), color="gray", linestyle="--", label="prior"
+        )
         axes.hist(draws, bins=30, density=True, color=COLOURS[f], alpha=0.7, label="posterior")
         axes.axvline(fit.beta[f], color="black", linewidth=1, label="fit")
-        axes.set(title=f"{name.replace('_', ' ')}, contraction {fit.posterior.contraction[f]:.2f}", xlabel="β", yticks=[])
+        axes.set(
+            title=f"{name.replace('_', ' ')}, contraction {fit.posterior.contraction[f]:.2f}",
+            xlabel="β",
+            yticks=[],
+        )
         axes.title.set_fontsize(9)
         if f == 0:
             axes.legend(fontsize=7)

@@ -1,11 +1,14 @@
-"""The posterior over weights: annotators who draw a structure, sometimes at random, and tell the cell it lies in.
+"""The posterior over weights: annotators who draw a structure, sometimes at random, and tell the cell it lies
+in.
 
     beta_f ~ Normal(b, b / sqrt(kappa)) on beta_f >= 0,   epsilon ~ Beta(1, 9)
-    p(cell | beta, epsilon) = (1 - epsilon) sum over a in the cell of p_beta(a) + epsilon * (the cell's share of p0)
+    p(cell | beta, epsilon) = (1 - epsilon) sum over a in the cell of p_beta(a) + epsilon * (the cell's share
+    of p0)
 
-A goal's datum is a cell of the partition that its predicates make; that of the annotated dev goals is the reference set. This likelihood of
-a set is not convex in beta, unlike the cross-entropy of :mod:`gnrs_ppl.calibration.objective`, but it is a probability of something that
-can be drawn, which simulation-based calibration (Talts et al. 2018) needs. Prior centre and strength are those of the objective.
+A goal's datum is a cell of the partition that its predicates make; that of the annotated dev goals is the
+reference set. This likelihood of a set is not convex in beta, unlike the cross-entropy of
+:mod:`gnrs_ppl.calibration.objective`, but it is a probability of something that can be drawn, which
+simulation-based calibration (Talts et al. 2018) needs. Prior centre and strength are those of the objective.
 """
 
 from __future__ import annotations
@@ -80,12 +83,20 @@ class PosteriorFit(NamedTuple):
 
 
 def observed(data: Sequence[GoalData], cells: Sequence[int] | None = None) -> ObservedCells:
-    """The observed cells of the goals, 0 (all slots acceptable) unless given; cells that are not observed are merged."""
+    """The observed cells of the goals, 0 (all slots acceptable) unless given; cells that are not observed
+    are merged.
+    """
     rows = []
     for d, cell in zip(data, cells or [0] * len(data), strict=True):
         features, where = np.unique(d.features, axis=0, return_inverse=True)
         mass = np.bincount(where.ravel(), np.exp(d.log_mass))
-        rows.append((features, np.log(mass), np.bincount(where.ravel(), np.where(d.cell == cell, np.exp(d.log_mass), 0.0)) / mass))
+        rows.append(
+            (
+                features,
+                np.log(mass),
+                np.bincount(where.ravel(), np.where(d.cell == cell, np.exp(d.log_mass), 0.0)) / mass,
+            )
+        )
     cell_mass = [float((np.exp(log_mass) * inside).sum()) for _, log_mass, inside in rows]
     return ObservedCells(*in_blocks(rows), np.array(cell_mass))
 
@@ -96,12 +107,16 @@ def log_likelihood(beta: jax.Array, epsilon: jax.Array, goals: ObservedCells) ->
     logdensity = goals.features @ beta + goals.log_mass
     greatest = jax.ops.segment_max(jax.lax.stop_gradient(logdensity.max(1)), goals.goal, number)
     weight = jnp.exp(logdensity - greatest[goals.goal][:, None])
-    inside, every = (jax.ops.segment_sum(w.sum(1), goals.goal, number) for w in (weight * goals.inside, weight))
+    inside, every = (
+        jax.ops.segment_sum(w.sum(1), goals.goal, number) for w in (weight * goals.inside, weight)
+    )
     return jnp.log((1 - epsilon) * inside / every + epsilon * goals.cell_mass)
 
 
 def model(goals: ObservedCells, kappa: float) -> None:
-    """NumPyro program of the formulas above; beta = |theta|, since NUTS on its log scale hardly leaves a weight that is near zero."""
+    """NumPyro program of the formulas above; beta = |theta|, since NUTS on its log scale hardly leaves a
+    weight that is near zero.
+    """
     features = goals.features.shape[-1]
     centre = prior_centre(features)
     prior = dist.TruncatedNormal(centre, centre / jnp.sqrt(kappa), low=0.0)
@@ -140,7 +155,9 @@ def sample_posterior(
     mcmc = MCMC(kernel, num_warmup=warmup, num_samples=draws, num_chains=chains, **settings)
     with jax.numpy_dtype_promotion("standard"):  # NumPyro mixes integers and floats
         mcmc.run(jax.random.key(seed), jax.tree.map(jnp.asarray, goals), jnp.asarray(kappa, float))
-    tree = from_numpyro(mcmc, coords={"feature": list(features)}, dims={"beta": ["feature"]}, log_likelihood=False)
+    tree = from_numpyro(
+        mcmc, coords={"feature": list(features)}, dims={"beta": ["feature"]}, log_likelihood=False
+    )
     tree["posterior"] = tree["posterior"].to_dataset().drop_vars("theta")  # its sign means nothing
     beta = np.asarray(mcmc.get_samples()["beta"], np.float64)
     return PosteriorFit(
@@ -160,12 +177,17 @@ def prior_variance(kappa: float, features: int) -> float:
 
 
 def _worst(tree: xr.DataTree, choose: Any) -> float:
-    dataset = tree.to_dataset() if isinstance(tree, xr.DataTree) and tree.data_vars else tree["posterior"].to_dataset()
+    dataset = (
+        tree.to_dataset()
+        if isinstance(tree, xr.DataTree) and tree.data_vars
+        else tree["posterior"].to_dataset()
+    )
     return float(choose(float(choose(np.ravel(values.to_numpy()))) for values in dataset.data_vars.values()))
 
 
 class Predictive(NamedTuple):
-    """How many of the G goals a draw from the posterior predictive would find in the reference set, and how many were.
+    """How many of the G goals a draw from the posterior predictive would find in the reference set, and how
+    many were.
 
     Attributes
     ----------
@@ -185,17 +207,28 @@ class Predictive(NamedTuple):
 
 
 def predictive_check(fit: PosteriorFit, goals: ObservedCells, seed: int = 0) -> Predictive:
-    """Draw every goal's cell anew for each posterior draw and count those that fall into the observed cell."""
+    """Draw every goal's cell anew for each posterior draw and count those that fall into the observed
+    cell.
+    """
     epsilon = np.asarray(fit.tree["posterior"]["epsilon"]).reshape(-1)
     likelihood = jax.jit(jax.vmap(partial(log_likelihood, goals=jax.tree.map(jnp.asarray, goals))))
     chance = np.exp(np.asarray(likelihood(jnp.asarray(fit.beta), jnp.asarray(epsilon))))
     again = (np.random.default_rng(seed).random(chance.shape) < chance).sum(1)
     low, high = np.quantile(again, [0.025, 0.975])
-    return Predictive(float(again.mean()), (float(low), float(high)), chance.shape[1], float((again == chance.shape[1]).mean()))
+    return Predictive(
+        float(again.mean()),
+        (float(low), float(high)),
+        chance.shape[1],
+        float((again == chance.shape[1]).mean()),
+    )
 
 
-def simulate(data: Sequence[GoalData], kappa: float, generator: np.random.Generator) -> tuple[Floats, list[int]]:
-    """Draw beta and epsilon from the prior and a cell for every goal: one round of simulation-based calibration."""
+def simulate(
+    data: Sequence[GoalData], kappa: float, generator: np.random.Generator
+) -> tuple[Floats, list[int]]:
+    """Draw beta and epsilon from the prior and a cell for every goal: one round of simulation-based
+    calibration.
+    """
     features = data[0].features.shape[1]
     centre = prior_centre(features)
     beta = np.full(features, -1.0)

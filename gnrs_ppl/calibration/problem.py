@@ -1,7 +1,8 @@
-"""What the weights are fitted to: features of every feasible structure of the dev goals, and which structures are references.
+"""What the weights are fitted to: features of every feasible structure of the dev goals, and which structures
+are references.
 
-Structures that agree in all features and in every slot's verdict are one row, with the sum of their p0: the exact Gibbs distribution
-needs no more of them, and a goal has fewer such rows than structures.
+Structures that agree in all features and in every slot's verdict are one row, with the sum of their p0: the
+exact Gibbs distribution needs no more of them, and a goal has fewer such rows than structures.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class GoalData(NamedTuple):
     verdicts : {slot: (acceptable, neither, unacceptable)}
         How many options of each slot have which verdict.
     second_best : tuple of str
-        Slots whose pools hold nothing acceptable but second best, and the one, if any, where neither counts as
-        acceptable.
+        Slots whose pools hold nothing acceptable but second best, and the one, if any, where neither counts
+        as acceptable.
     """
 
     goal: str
@@ -97,7 +98,9 @@ def dev_data(goal_ids: Sequence[str] | None = None) -> list[GoalData]:
     found = []
     for goal in dev_goals() if goal_ids is None else goal_ids:
         if goal not in annotated:
-            raise InputError("has no annotated reference", "weights are fitted on the dev goals only", source=goal)
+            raise InputError(
+                "has no annotated reference", "weights are fitted on the dev goals only", source=goal
+            )
         context = load_context(goal)
         found.append(goal_data(goal, compile_graph(context, pools_of(context).pools), annotated[goal]))
     return found
@@ -112,18 +115,28 @@ def goal_data(goal: str, graph: AndOrGraph, reference: Reference) -> GoalData:
         When a slot's pool holds nothing acceptable, or no feasible structure is acceptable in all slots.
     """
     pools = {slot: [option.content for option in graph.options[v]] for v, slot in enumerate(SLOTS)}
-    verdicts = {slot: [VERDICTS.index(verdict) for verdict in reference.slot(slot).verdicts(pool)] for slot, pool in pools.items()}
+    verdicts = {
+        slot: [VERDICTS.index(verdict) for verdict in reference.slot(slot).verdicts(pool)]
+        for slot, pool in pools.items()
+    }
     source = f"{goal}.yaml"
     for slot, found in verdicts.items():
         if 0 not in found:
             raise InputError(
-                f"no candidate of the pool is an acceptable {slot}", "widen the predicate", source=source, field=f"slots.{slot}"
+                f"no candidate of the pool is an acceptable {slot}",
+                "widen the predicate",
+                source=source,
+                field=f"slots.{slot}",
             )
     each = [enumerate_space(contract(graph.space, weight, penalty=0.0)) for weight in np.eye(len(FEATURES))]
     feasible = each[0].feasible
     cell, lenient = _cells(verdicts, each[0].sizes)[feasible], ""
-    for slot in SLOTS if 0 not in cell else ():  # nothing refused in one slot, all else signed, is the nearest an annotator comes
-        milder = _cells(verdicts | {slot: [0 if v == 1 else v for v in verdicts[slot]]}, each[0].sizes)[feasible]
+    for slot in (
+        SLOTS if 0 not in cell else ()
+    ):  # nothing refused in one slot, all else signed, is the nearest an annotator comes
+        milder = _cells(verdicts | {slot: [0 if v == 1 else v for v in verdicts[slot]]}, each[0].sizes)[
+            feasible
+        ]
         if 0 in milder:
             cell, lenient = milder, slot
             break
@@ -142,13 +155,17 @@ def goal_data(goal: str, graph: AndOrGraph, reference: Reference) -> GoalData:
         states=len(feasible),
         verdicts={slot: (found.count(0), found.count(1), found.count(2)) for slot, found in verdicts.items()},
         second_best=tuple(
-            slot for slot, pool in pools.items() if slot == lenient or all(reference.slot(slot).verdict(c) != "acceptable" for c in pool)
+            slot
+            for slot, pool in pools.items()
+            if slot == lenient or all(reference.slot(slot).verdict(c) != "acceptable" for c in pool)
         ),
     )
 
 
 def _cells(verdicts: dict[str, list[int]], sizes: Sequence[int]) -> Int[NDArray[np.int64], " n"]:
-    """Verdicts of the five slots of every structure as a number to the base three, in the order of the enumeration."""
+    """Verdicts of the five slots of every structure as a number to the base three, in the order of the
+    enumeration.
+    """
     cell = np.zeros(tuple(sizes), np.int64)
     for v, slot in enumerate(SLOTS):
         axis = [1] * len(SLOTS)

@@ -1,13 +1,16 @@
-"""Annotated references of the dev goals: what a careful rule writer accepts and refuses, slot by slot (DESIGN section 5).
+"""Annotated references of the dev goals: what a careful rule writer accepts and refuses, slot by slot (DESIGN
+section 5).
 
-A reference holds predicates over slot contents. A content is *acceptable* when it matches one of the slot's acceptable predicates and none
-of its unacceptable ones. Where a goal's pool holds nothing acceptable in a slot, what its annotator would sign of what is there, the
-*second best*, takes that place; it was added with sight of the pools, still without features or scores. The reference set R of a goal is
-made of the feasible structures whose five slots are all acceptable; where there is none, neither counts as
-acceptable in one slot, the first that gives some. The verdicts of the five slots (acceptable, unacceptable, neither)
-divide the structures of a goal into cells.
+A reference holds predicates over slot contents. A content is *acceptable* when it matches one of the slot's
+acceptable predicates and none of its unacceptable ones. Where a goal's pool holds nothing acceptable in a
+slot, what its annotator would sign of what is there, the *second best*, takes that place; it was added with
+sight of the pools, still without features or scores. The reference set R of a goal is made of the feasible
+structures whose five slots are all acceptable; where there is none, neither counts as acceptable in one slot,
+the first that gives some. The verdicts of the five slots (acceptable, unacceptable, neither) divide the
+structures of a goal into cells.
 
-References exist for dev goals only. They were written from the goals' sentences and vocabulary, without sight of features or scores.
+References exist for dev goals only. They were written from the goals' sentences and vocabulary, without sight
+of features or scores.
 """
 
 from __future__ import annotations
@@ -26,7 +29,17 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Frozen, Name, _listed
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent
-from gnrs_ppl.rule.types import DRAFTED, SLOTS, Constraint, EvidencePolicy, Norm, Office, Scope, Stage, Trigger
+from gnrs_ppl.rule.types import (
+    DRAFTED,
+    SLOTS,
+    Constraint,
+    EvidencePolicy,
+    Norm,
+    Office,
+    Scope,
+    Stage,
+    Trigger,
+)
 
 HERE = Path(__file__).parent / "references"
 
@@ -44,7 +57,12 @@ VALUES = {
     "norm": ("force", "bearer"),
     "evidence": ("operator",),
 }
-NUMBERS = {"trigger": ("window",), "norm": ("length",), "evidence": ("k",), "procedure": ("length", "response_time")}
+NUMBERS = {
+    "trigger": ("window",),
+    "norm": ("length",),
+    "evidence": ("k",),
+    "procedure": ("length", "response_time"),
+}
 CONSTRAINT_VALUES = ("template", "activity", "location", "object", "role", "after", "correlate", "unless")
 CONSTRAINT_NUMBERS = ("deadline", "count")
 
@@ -52,8 +70,9 @@ CONSTRAINT_NUMBERS = ("deadline", "count")
 class Test(Frozen):
     """Conditions on one field; all that are stated must hold.
 
-    Sets: ``includes``, ``within``, ``excludes``, ``empty``. Values: ``in``, ``not_in`` (null may be listed). Numbers, durations in
-    minutes: ``between`` (a bound of null is open; an absent number fails unless ``or_none``), ``none``.
+    Sets: ``includes``, ``within``, ``excludes``, ``empty``. Values: ``in``, ``not_in`` (null may be listed).
+    Numbers, durations in minutes: ``between`` (a bound of null is open; an absent number fails unless
+    ``or_none``), ``none``.
     """
 
     includes: Annotated[tuple[Name, ...] | None, BeforeValidator(_listed)] = None
@@ -78,7 +97,9 @@ class Test(Frozen):
     def stated(self) -> frozenset[str]:
         """Names of the conditions that are stated."""
         given = {
-            name for name in ("includes", "within", "excludes", "empty", "not_in", "between", "none") if getattr(self, name) is not None
+            name
+            for name in ("includes", "within", "excludes", "empty", "not_in", "between", "none")
+            if getattr(self, name) is not None
         }
         return frozenset(given | ({"in"} if self.in_ is not None else set()))
 
@@ -104,7 +125,11 @@ class Test(Frozen):
         )
 
 
-SET_TESTS, VALUE_TESTS, NUMBER_TESTS = {"includes", "within", "excludes", "empty"}, {"in", "not_in"}, {"between", "none"}
+SET_TESTS, VALUE_TESTS, NUMBER_TESTS = (
+    {"includes", "within", "excludes", "empty"},
+    {"in", "not_in"},
+    {"between", "none"},
+)
 
 
 class Predicate(Frozen):
@@ -122,7 +147,9 @@ class Predicate(Frozen):
         if not isinstance(data, dict) or "tests" in data:
             return data
         own = {"because", "constraints", "only"}
-        return {key: value for key, value in data.items() if key in own} | {"tests": {k: v for k, v in data.items() if k not in own}}
+        return {key: value for key, value in data.items() if key in own} | {
+            "tests": {k: v for k, v in data.items() if k not in own}
+        }
 
     def matches(self, content: SlotContent) -> bool:
         """Whether every condition holds."""
@@ -192,7 +219,9 @@ def fields_of(content: SlotContent) -> dict[str, Any]:
         return {name: frozenset(getattr(content, name)) for name in SETS["scope"]}
     if isinstance(content, Trigger):
         act = content.act
-        parts = {name: getattr(act, name) if act else None for name in ("activity", "location", "object", "role")}
+        parts = {
+            name: getattr(act, name) if act else None for name in ("activity", "location", "object", "role")
+        }
         return {**parts, "channel": content.channel, "once": content.once, "window": _minutes(content.window)}
     if isinstance(content, Norm):
         bearer = content.bearer.role if isinstance(content.bearer, Office) else content.bearer
@@ -239,13 +268,19 @@ def read_reference(path: Path) -> Reference:
     Raises
     ------
     InputError
-        File and field: bad form, a goal that is not dev, a condition that does not fit its field, a name its goal's vocabulary lacks.
+        File and field: bad form, a goal that is not dev, a condition that does not fit its field, a name its
+        goal's vocabulary lacks.
     """
     source = path.name
     found = validated(Reference, read_data(path), source=source)
     goal = benchmark_goal(found.goal)
     if goal.split != "dev":
-        raise InputError(f"{goal.id} is a {goal.split} goal", "references are for dev goals only", source=source, field="goal")
+        raise InputError(
+            f"{goal.id} is a {goal.split} goal",
+            "references are for dev goals only",
+            source=source,
+            field="goal",
+        )
     known = _vocabulary(goal.id)
     for slot in SLOTS:
         for kind in ("acceptable", "unacceptable", "second_best"):
@@ -263,29 +298,76 @@ def references() -> dict[str, Reference]:
 
 def _check(predicate: Predicate, slot: str, known: frozenset[str], source: str, field: str) -> None:
     allowed = dict.fromkeys(SETS.get(slot, ()), SET_TESTS)
-    allowed |= dict.fromkeys(VALUES.get(slot, ()), VALUE_TESTS) | dict.fromkeys(NUMBERS.get(slot, ()), NUMBER_TESTS)
-    of_constraint = dict.fromkeys(CONSTRAINT_VALUES, VALUE_TESTS) | dict.fromkeys(CONSTRAINT_NUMBERS, NUMBER_TESTS)
+    allowed |= dict.fromkeys(VALUES.get(slot, ()), VALUE_TESTS) | dict.fromkeys(
+        NUMBERS.get(slot, ()), NUMBER_TESTS
+    )
+    of_constraint = dict.fromkeys(CONSTRAINT_VALUES, VALUE_TESTS) | dict.fromkeys(
+        CONSTRAINT_NUMBERS, NUMBER_TESTS
+    )
     if (predicate.constraints or predicate.only) and slot != "norm":
-        raise InputError("constraints are of the norm", f"leave them out of the {slot}", source=source, field=field)
+        raise InputError(
+            "constraints are of the norm", f"leave them out of the {slot}", source=source, field=field
+        )
     if not predicate.tests and not predicate.constraints and not predicate.only:
         raise InputError("states no condition", "name a field", source=source, field=field)
-    for tests, fits in [(predicate.tests, allowed), *((p, of_constraint) for p in (*predicate.constraints, *predicate.only))]:
+    for tests, fits in [
+        (predicate.tests, allowed),
+        *((p, of_constraint) for p in (*predicate.constraints, *predicate.only)),
+    ]:
         for name, test in tests.items():
             if name not in fits:
-                raise InputError(f"{slot} has no field {name!r}", f"choose one of {', '.join(fits)}", source=source, field=field)
+                raise InputError(
+                    f"{slot} has no field {name!r}",
+                    f"choose one of {', '.join(fits)}",
+                    source=source,
+                    field=field,
+                )
             if wrong := test.stated - fits[name]:
                 remedy = f"it takes {', '.join(sorted(fits[name]))}"
-                raise InputError(f"{name} cannot be tested by {min(wrong)}", remedy, source=source, field=field)
-            named = {*(test.includes or ()), *(test.within or ()), *(test.excludes or ()), *(test.in_ or ()), *(test.not_in or ())}
+                raise InputError(
+                    f"{name} cannot be tested by {min(wrong)}", remedy, source=source, field=field
+                )
+            named = {
+                *(test.includes or ()),
+                *(test.within or ()),
+                *(test.excludes or ()),
+                *(test.in_ or ()),
+                *(test.not_in or ()),
+            }
             if unknown := sorted(str(n) for n in named - {None} - known):
-                raise InputError(f"{unknown[0]!r} is no name of this goal's scene", "check its spelling", source=source, field=field)
+                raise InputError(
+                    f"{unknown[0]!r} is no name of this goal's scene",
+                    "check its spelling",
+                    source=source,
+                    field=field,
+                )
 
 
 def _vocabulary(goal_id: str) -> frozenset[str]:
     """Names a predicate may use: the scene's, and the words of the slot types."""
     context = load_context(goal_id)
     schema, names = context.schema, set[str]()
-    for terms in (schema.roles, schema.locations, schema.objects, schema.actions, schema.steps, context.records.channels):
+    for terms in (
+        schema.roles,
+        schema.locations,
+        schema.objects,
+        schema.actions,
+        schema.steps,
+        context.records.channels,
+    ):
         names |= {term.name for term in terms}
-    words = ("first", "each", "must", "should", "may", "trigger", "all", "any", "at_least", "same_resource", "same_object", "same_case")
+    words = (
+        "first",
+        "each",
+        "must",
+        "should",
+        "may",
+        "trigger",
+        "all",
+        "any",
+        "at_least",
+        "same_resource",
+        "same_object",
+        "same_case",
+    )
     return frozenset({*names, *words, *DRAFTED, *get_args(Stage)})

@@ -1,7 +1,8 @@
-"""Simulation-based calibration of the posterior over weights (Talts et al. 2018): ``python -m gnrs_ppl.calibration.sbc``.
+"""Simulation-based calibration of the posterior over weights (Talts et al. 2018): ``python -m
+gnrs_ppl.calibration.sbc``.
 
-Draw weights from the prior and cells from the weights, sample the posterior, and rank the weights among its draws: the ranks are uniform
-when model and sampler fit each other.
+Draw weights from the prior and cells from the weights, sample the posterior, and rank the weights among its
+draws: the ranks are uniform when model and sampler fit each other.
 """
 
 from __future__ import annotations
@@ -20,21 +21,40 @@ from gnrs_ppl.models.features import FEATURES
 
 
 def ranks(
-    data: Sequence[GoalData], rounds: int, *, kappa: float = 1.0, warmup: int = 200, draws: int = 127, thin: int = 2, seed: int = 0
+    data: Sequence[GoalData],
+    rounds: int,
+    *,
+    kappa: float = 1.0,
+    warmup: int = 200,
+    draws: int = 127,
+    thin: int = 2,
+    seed: int = 0,
 ) -> Int[NDArray[np.int64], "rounds F"]:
-    """Rank of each true beta among ``draws`` thinned posterior draws of one chain: 0 to ``draws``, uniform if all is right."""
+    """Rank of each true beta among ``draws`` thinned posterior draws of one chain: 0 to ``draws``, uniform
+    if all is right.
+    """
     generator, found = np.random.default_rng(seed), []
     names = [str(f) for f in range(data[0].features.shape[1])]
     for round_ in range(rounds):
         beta, cells = simulate(data, kappa, generator)
-        fit = sample_posterior(observed(data, cells), kappa, names, warmup=warmup, draws=draws * thin, chains=1, seed=seed + round_)
+        fit = sample_posterior(
+            observed(data, cells),
+            kappa,
+            names,
+            warmup=warmup,
+            draws=draws * thin,
+            chains=1,
+            seed=seed + round_,
+        )
         found.append((fit.beta[::thin] < beta).sum(0))
     return np.array(found)
 
 
 def uniformity(found: Int[NDArray[np.int64], "rounds F"], draws: int, bins: int = 8) -> NDArray[np.float64]:
     """Chi-square p-value of each feature's ranks in some bins."""
-    return np.array([stats.chisquare(np.histogram(column, bins, (0, draws + 1))[0]).pvalue for column in found.T])
+    return np.array(
+        [stats.chisquare(np.histogram(column, bins, (0, draws + 1))[0]).pvalue for column in found.T]
+    )
 
 
 def main() -> None:

@@ -1,4 +1,6 @@
-"""Leave one dev goal out: does the fit rank the references of a goal it has not seen better than weights nobody fitted?"""
+"""Leave one dev goal out: does the fit rank the references of a goal it has not seen better than weights
+nobody fitted?
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class Held(NamedTuple):
     log_score : (G,) float64
         Mean log p of each goal's references under the exact distribution on its feasible set.
     rank : (G,) float64
-        Rank of the best reference among the feasible structures by beta . phi, ties broken at random (expected rank).
+        Rank of the best reference among the feasible structures by beta . phi, ties broken at random
+        (expected rank).
     """
 
     log_score: Float[Floats, " G"]
@@ -53,7 +56,9 @@ class Held(NamedTuple):
 
 
 def leave_one_out(data: Sequence[GoalData], kappa: float, seed: int = 0) -> dict[str, Held]:
-    """Held-out scores of weights that are fitted, uniform, default, and fitted to shuffled references; each with a fitted temperature."""
+    """Held-out scores of weights that are fitted, uniform, default, and fitted to shuffled references; each
+    with a fitted temperature.
+    """
     problem = problem_of(data)
     found = {
         "fitted": left_out_scores(data, problem, problem, kappa),
@@ -61,22 +66,31 @@ def leave_one_out(data: Sequence[GoalData], kappa: float, seed: int = 0) -> dict
         "default": _given(data, problem, DEFAULT_WEIGHTS.array()),
     }
     generator = np.random.default_rng(seed)
-    each = [left_out_scores(data, problem, problem_of(data, [_shuffled(d, generator) for d in data]), kappa) for _ in range(SHUFFLES)]
-    found["shuffled"] = Held(np.mean([e.log_score for e in each], axis=0), np.mean([e.rank for e in each], axis=0))
+    each = [
+        left_out_scores(data, problem, problem_of(data, [_shuffled(d, generator) for d in data]), kappa)
+        for _ in range(SHUFFLES)
+    ]
+    found["shuffled"] = Held(
+        np.mean([e.log_score for e in each], axis=0), np.mean([e.rank for e in each], axis=0)
+    )
     return found
 
 
 def chosen_kappa(data: Sequence[GoalData]) -> tuple[float, dict[float, float]]:
     """The strength of the prior, and the mean held-out log score of each that was tried.
 
-    The strongest whose score is within one standard error (of the paired difference over goals) of the best: sixteen goals do not tell
-    weaker ones apart, and these leave the posterior without a hold.
+    The strongest whose score is within one standard error (of the paired difference over goals) of the best:
+    sixteen goals do not tell weaker ones apart, and these leave the posterior without a hold.
     """
     problem = problem_of(data)
     each = {kappa: left_out_scores(data, problem, problem, kappa).log_score for kappa in KAPPAS}
     scores = {kappa: float(found.mean()) for kappa, found in each.items()}
     best = each[max(scores, key=scores.__getitem__)]
-    near = [k for k, found in each.items() if (best - found).mean() <= (best - found).std(ddof=1) / np.sqrt(len(data))]
+    near = [
+        k
+        for k, found in each.items()
+        if (best - found).mean() <= (best - found).std(ddof=1) / np.sqrt(len(data))
+    ]
     return max(near), scores
 
 
@@ -107,12 +121,19 @@ def _scored(data: Sequence[GoalData], problem: Problem, betas: Sequence[Floats])
     """One beta per goal, the one it was left out of."""
     with jax.enable_x64(True):
         arguments = jax.tree.map(jnp.asarray, problem)
-        score = [-float(cross_entropies(jnp.asarray(beta), arguments, len(data))[g]) for g, beta in enumerate(betas)]
-    return Held(np.array(score), np.array([rank_of_best(d, beta) for d, beta in zip(data, betas, strict=True)]))
+        score = [
+            -float(cross_entropies(jnp.asarray(beta), arguments, len(data))[g])
+            for g, beta in enumerate(betas)
+        ]
+    return Held(
+        np.array(score), np.array([rank_of_best(d, beta) for d, beta in zip(data, betas, strict=True)])
+    )
 
 
 def rank_of_best(data: GoalData, beta: Floats) -> float:
-    """Expected rank of the best reference: among t structures of one score, k of them references, the first comes at (t + 1) / (k + 1)."""
+    """Expected rank of the best reference: among t structures of one score, k of them references, the first
+    comes at (t + 1) / (k + 1).
+    """
     score = data.features @ beta
     greatest = score[data.cell == 0].max()
     tied = np.abs(score - greatest) <= TIE

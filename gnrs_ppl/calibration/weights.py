@@ -1,7 +1,9 @@
-"""The weight vector w of s_search: on the simplex, in the order of the features, with its origin (DESIGN section 5).
+"""The weight vector w of s_search: on the simplex, in the order of the features, with its origin (DESIGN
+section 5).
 
-``weights.json`` beside this page is the frozen fit on the dev goals. It holds for the features and hard conditions
-it was fitted with: when their definitions change, it is refused until ``gnrs fit`` has been run again.
+``weights.json`` beside this page is the frozen fit on the dev goals. It holds for the features and hard
+conditions it was fitted with: when their definitions change, it is refused until ``gnrs fit`` has been run
+again.
 """
 
 from __future__ import annotations
@@ -72,8 +74,15 @@ class Weights(NamedTuple):
             Off the simplex.
         """
         w = np.asarray(self.values, dtype=np.float64)
-        if w.shape != (len(FEATURES),) or not np.all(np.isfinite(w)) or np.any(w < 0) or abs(w.sum() - 1) > 1e-9:
-            problem = f"weights must be {len(FEATURES)} non-negative numbers that sum to one, got {self.values}"
+        if (
+            w.shape != (len(FEATURES),)
+            or not np.all(np.isfinite(w))
+            or np.any(w < 0)
+            or abs(w.sum() - 1) > 1e-9
+        ):
+            problem = (
+                f"weights must be {len(FEATURES)} non-negative numbers that sum to one, got {self.values}"
+            )
             raise InputError(problem, "take those of weights_named", source="arguments", field="weights")
         return w
 
@@ -93,7 +102,8 @@ def frozen_weights() -> Weights:
 
 
 def weights_named(name: str | Path) -> Weights:
-    """Weights by name (``fitted``, ``uniform``, ``default``, ``posterior``) or from a file that ``gnrs fit --out`` wrote.
+    """Weights by name (``fitted``, ``uniform``, ``default``, ``posterior``) or from a file that ``gnrs fit
+    --out`` wrote.
 
     Parameters
     ----------
@@ -112,9 +122,15 @@ def weights_named(name: str | Path) -> Weights:
         return DEFAULT_WEIGHTS
     if name == "posterior":
         fitted = frozen_weights()
-        draws = tuple(tuple(map(float, beta)) for beta in json.loads(POSTERIOR.read_text(encoding="utf-8"))["beta"])
+        draws = tuple(
+            tuple(map(float, beta)) for beta in json.loads(POSTERIOR.read_text(encoding="utf-8"))["beta"]
+        )
         mean = np.mean([np.array(beta) / sum(beta) for beta in draws], axis=0)
-        return fitted._replace(values=tuple((mean / mean.sum()).tolist()), origin=f"mean of {len(draws)} posterior draws", draws=draws)
+        return fitted._replace(
+            values=tuple((mean / mean.sum()).tolist()),
+            origin=f"mean of {len(draws)} posterior draws",
+            draws=draws,
+        )
     return read_weights(Path(name))
 
 
@@ -140,7 +156,12 @@ def read_weights(path: Path) -> Weights:
     if not isinstance(values, dict) or tuple(values) != FEATURES:
         raise InputError("holds no weights of these features", REMEDY, source=str(path), field="weights")
     if data.get("feature_hash") != feature_hash():
-        raise InputError("was fitted with other feature definitions", "run gnrs fit again", source=str(path), field="feature_hash")
+        raise InputError(
+            "was fitted with other feature definitions",
+            "run gnrs fit again",
+            source=str(path),
+            field="feature_hash",
+        )
     file = validated(_File, data, source=str(path))
     found = Weights(tuple(file.weights.values()), f"fitted on {len(file.goals)} dev goals", file.temperature)
     try:
@@ -149,9 +170,15 @@ def read_weights(path: Path) -> Weights:
         raise InputError(error.problem, REMEDY, source=str(path), field="weights") from None
     if file.beta.keys() != file.weights.keys():
         raise InputError("names other features than weights", REMEDY, source=str(path), field="beta")
-    off = (name for name, weight in file.weights.items() if abs(file.beta[name] * file.temperature - weight) > SHARE_TOLERANCE)
+    off = (
+        name
+        for name, weight in file.weights.items()
+        if abs(file.beta[name] * file.temperature - weight) > SHARE_TOLERANCE
+    )
     if (name := next(off, None)) is not None:
-        raise InputError("is not its beta times the temperature", REMEDY, source=str(path), field=f"weights.{name}")
+        raise InputError(
+            "is not its beta times the temperature", REMEDY, source=str(path), field=f"weights.{name}"
+        )
     return found
 
 

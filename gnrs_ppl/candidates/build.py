@@ -1,4 +1,6 @@
-"""Candidate pools C_k(x) of a context: proposed by the sources, filtered, merged, ranked (paper, Candidate construction)."""
+"""Candidate pools C_k(x) of a context: proposed by the sources, filtered, merged, ranked (paper, Candidate
+construction).
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,15 @@ IN_CHARGE = "person_in_charge"
 LLM = "llm"
 """The fourth source: what :mod:`gnrs_ppl.candidates.proposed` keeps of a model's proposals."""
 POOL_LIMIT = 12
-"""Most candidates a slot keeps, the same everywhere; those read from the goal's sentence stay, be they more."""
-TYPES: dict[str, Any] = {"scope": Scope, "trigger": Trigger, "norm": Norm, "evidence": EvidencePolicy, "procedure": Procedure}
+"""Most candidates a slot keeps, the same everywhere; those read from the goal's sentence stay, be they more.
+"""
+TYPES: dict[str, Any] = {
+    "scope": Scope,
+    "trigger": Trigger,
+    "norm": Norm,
+    "evidence": EvidencePolicy,
+    "procedure": Procedure,
+}
 
 
 class Built(NamedTuple):
@@ -64,12 +73,15 @@ def pools_of(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> B
         return build_pools(context, proposals)
     listed = read_pools(context)
     pools, dropped = ground(listed, context)
-    built = Built(pools, Counter((c.sources[0], slot) for slot in SLOTS for c in getattr(listed, slot)), dropped)
+    built = Built(
+        pools, Counter((c.sources[0], slot) for slot in SLOTS for c in getattr(listed, slot)), dropped
+    )
     return _with_proposals(built, proposals, context) if proposals else built
 
 
 def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Built:
-    """Pools of a context's own: what the sources propose, without what rests on a zero or goes beyond the goal.
+    """Pools of a context's own: what the sources propose, without what rests on a zero or goes beyond the
+    goal.
 
     Equal contents with equal levels are one candidate. Those read from the sentence stay; of the others the
     best ranked fill the pool.
@@ -84,13 +96,23 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
     material = Material(context)
     if not material.regulated:
         remedy = "state goal.required or goal.forbidden, or list pools"
-        raise InputError("requires and forbids nothing, so no rule can be proposed", remedy, source=context.source, field="goal")
+        raise InputError(
+            "requires and forbids nothing, so no rule can be proposed",
+            remedy,
+            source=context.source,
+            field="goal",
+        )
     if unseen := next((name for name in material.goal.triggers if name not in material.traces.homes), None):
-        raise Refused(f"goal.triggers: {absent('action', unseen, context)}", "name a recorded act", reason="no_such_act")
+        raise Refused(
+            f"goal.triggers: {absent('action', unseen, context)}", "name a recorded act", reason="no_such_act"
+        )
     kept: dict[str, dict[str, PoolEntry]] = {slot: {} for slot in SLOTS}
     proposed: Counter[tuple[str, str]] = Counter()
     dropped: dict[tuple[str, str], Dropped] = {}
-    for source, found in [*((source, propose(material)) for source, propose in SOURCES.items()), (LLM, iter(proposals))]:
+    for source, found in [
+        *((source, propose(material)) for source, propose in SOURCES.items()),
+        (LLM, iter(proposals)),
+    ]:
         for proposal in found:
             entry, says = filtered(proposal, source, context)
             proposed[source, proposal.slot] += 1
@@ -120,19 +142,32 @@ def _asks_for_what_no_row_has(scopes: Sequence[PoolEntry], context: Context) -> 
     """Whether every scope filters by roles or places in a log that records none at all."""
     kinds = {kind for kind, _ in context.profile.counts}
     fields = [kind for kind in ("role", "location", "object") if kind not in kinds]
-    return not context.records.prospective and all(any(getattr(entry.content, f"{kind}s") for kind in fields) for entry in scopes)
+    return not context.records.prospective and all(
+        any(getattr(entry.content, f"{kind}s") for kind in fields) for entry in scopes
+    )
 
 
 def _bare(slot: str, context: Context) -> Iterator[PoolEntry]:
-    """What a slot holds where the context names nothing to fill it with: what is missing is left out of the rule, which still stands."""
-    channels = [c.name for c in context.records.channels if c.durable] or sorted({c for c, _ in context.profile.pairs})
+    """What a slot holds where the context names nothing to fill it with: what is missing is left out of the
+    rule, which still stands.
+    """
+    channels = [c.name for c in context.records.channels if c.durable] or sorted(
+        {c for c, _ in context.profile.pairs}
+    )
     bare: dict[str, ProposedCandidate] = {
         "scope": ProposedCandidate("scope", {}, "whoever acts"),
         "trigger": ProposedCandidate("trigger", {}, "the start of the case"),
-        "evidence": ProposedCandidate("evidence", {"channels": channels[:16], "operator": "any"}, "every log"),
+        "evidence": ProposedCandidate(
+            "evidence", {"channels": channels[:16], "operator": "any"}, "every log"
+        ),
         "procedure": ProposedCandidate(
             "procedure",
-            {"steps": [{"stage": stage, "name": stage, "role": IN_CHARGE} for stage in ("review", "decision", "remedy")]},
+            {
+                "steps": [
+                    {"stage": stage, "name": stage, "role": IN_CHARGE}
+                    for stage in ("review", "decision", "remedy")
+                ]
+            },
             "the schema names no role that could look into it",
             {"response_time": [Duration.parse("P7D")]},
         ),
@@ -146,15 +181,32 @@ def _bare(slot: str, context: Context) -> Iterator[PoolEntry]:
 def _left_empty(slot: str, reason: str, material: Material, context: Context) -> InputError:
     """The error of a slot that nothing fills, with the field that would cure it."""
     if slot == "norm":
-        field = next((f"goal.{name}" for name in ("required", "forbidden", "permitted") if getattr(context.goal, name)), "goal.intent")
+        field = next(
+            (
+                f"goal.{name}"
+                for name in ("required", "forbidden", "permitted")
+                if getattr(context.goal, name)
+            ),
+            "goal.intent",
+        )
         acts = ", ".join(material.regulated[:3])
-        remedy = f"name acts that are recorded, or correct schema.actions where the log spells {acts} otherwise"
+        remedy = (
+            f"name acts that are recorded, or correct schema.actions where the log spells {acts} otherwise"
+        )
         return InputError(
-            f"no duty or ban on {acts} can be checked ({reason or 'no source proposed one'})", remedy, source=context.source, field=field
+            f"no duty or ban on {acts} can be checked ({reason or 'no source proposed one'})",
+            remedy,
+            source=context.source,
+            field=field,
         )
     remedy = "declare a channel, or list pools by hand" if slot == "evidence" else "list pools by hand"
     field = "records.channels" if slot == "evidence" else f"pools.{slot}"
-    return InputError(f"no candidate is left ({reason or 'no source proposed one'})", remedy, source=context.source, field=field)
+    return InputError(
+        f"no candidate is left ({reason or 'no source proposed one'})",
+        remedy,
+        source=context.source,
+        field=field,
+    )
 
 
 @dataclass(eq=False)
@@ -185,7 +237,9 @@ def filtered(proposal: ProposedCandidate, source: str, context: Context) -> tupl
 def _with_proposals(built: Built, proposals: Sequence[ProposedCandidate], context: Context) -> Built:
     """Pools listed by hand with proposals behind them; what they hold already is not added again."""
     proposed, dropped = built.proposed.copy(), list(built.dropped)
-    pools: dict[str, list[dict[str, Any]]] = {slot: [dict(candidate) for candidate in getattr(built.pools, slot)] for slot in SLOTS}
+    pools: dict[str, list[dict[str, Any]]] = {
+        slot: [dict(candidate) for candidate in getattr(built.pools, slot)] for slot in SLOTS
+    }
     for proposal in proposals:
         entry, _ = filtered(proposal, LLM, context)
         proposed[LLM, proposal.slot] += 1
@@ -194,14 +248,20 @@ def _with_proposals(built: Built, proposals: Sequence[ProposedCandidate], contex
             dropped.append(entry)
         elif all((canonical_slot(c["content"]), c["vary"]) != (entry.content, entry.vary) for c in pool):
             taken = {c["id"] for c in pool}
-            pool.append(entry.named(next(n for i in count(1) if (n := f"{proposal.slot[0].upper()}-{LLM}-{i}") not in taken)))
+            pool.append(
+                entry.named(
+                    next(n for i in count(1) if (n := f"{proposal.slot[0].upper()}-{LLM}-{i}") not in taken)
+                )
+            )
     return Built(Pools.model_validate(pools), proposed, tuple(dropped))
 
 
 def as_the_goal_says(proposal: ProposedCandidate, context: Context) -> ProposedCandidate:
-    """A norm in the force the goal states and with its deadline on the acts the goal wants in time; any other proposal as it is.
+    """A norm in the force the goal states and with its deadline on the acts the goal wants in time; any other
+    proposal as it is.
 
-    Where no log tells who acts, and no office bears the norm, each act is asked of the one role that may perform it.
+    Where no log tells who acts, and no office bears the norm, each act is asked of the one role that may
+    perform it.
     """
     goal, schema = context.goal, context.schema
     if proposal.slot != "norm":
@@ -215,16 +275,31 @@ def as_the_goal_says(proposal: ProposedCandidate, context: Context) -> ProposedC
         if constraint.template in FORWARD_DUTIES and name in goal.timed:
             stated["deadline"] = goal.within
         if constraint.target.role is None and name in roles:
-            stated |= {"target": constraint.target.model_copy(update={"role": roles[name]}), "correlate": "same_case"}
+            stated |= {
+                "target": constraint.target.model_copy(update={"role": roles[name]}),
+                "correlate": "same_case",
+            }
         constraints.append(constraint.model_copy(update=stated))
-    vary = {parameter: levels for parameter, levels in proposal.vary.items() if not goal.timed or parameter != "deadline"}
+    vary = {
+        parameter: levels
+        for parameter, levels in proposal.vary.items()
+        if not goal.timed or parameter != "deadline"
+    }
     return proposal._replace(content=content | {"constraints": constraints}, vary=vary)
 
 
 def _rank(content: SlotContent, goal: Goal, context: Context) -> float:
     """Mean of two shares over the names of a candidate: those the goal says, and those the records show."""
     counts = context.profile.counts
-    said = {*goal.required, *goal.forbidden, *goal.permitted, *goal.triggers, *goal.roles, *goal.locations, *goal.objects}
+    said = {
+        *goal.required,
+        *goal.forbidden,
+        *goal.permitted,
+        *goal.triggers,
+        *goal.roles,
+        *goal.locations,
+        *goal.objects,
+    }
     names = names_of(content)
     if not names:
         return 0.5

@@ -1,4 +1,6 @@
-"""The grounding filter: a candidate stays if the goal lets it and its load-bearing names are recorded (DESIGN §2)."""
+"""The grounding filter: a candidate stays if the goal lets it and its load-bearing names are recorded
+(DESIGN §2).
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from gnrs_ppl.rule.types import IMPLEMENTED, KEY_OF, SLOTS, UNIMPLEMENTED, Norm,
 class Dropped(NamedTuple):
     """What was not kept, and why.
 
-    For a candidate the count that shows it and the nearest name that is grounded; for a model's answer what is
-    wrong.
+    For a candidate the count that shows it and the nearest name that is grounded; for a model's answer what
+    is wrong.
     """
 
     slot: str
@@ -85,13 +87,17 @@ def load_bearing(content: SlotContent) -> list[tuple[str, str]]:
 
 
 def descriptive(content: SlotContent) -> list[tuple[str, str]]:
-    """Names only the text uses, or whose use as a filter depends on other slots; acts that show a step was taken come last."""
+    """Names only the text uses, or whose use as a filter depends on other slots; acts that show a step was
+    taken come last.
+    """
     pairs = [(found.kind, found.name) for found in names_in(content) if not found.load_bearing]
     return sorted(pairs, key=lambda pair: pair[0] == "action")
 
 
 def marked(content: SlotContent) -> dict[str, list[str]]:
-    """Names of a content, ``kind name``, by what rests on them: the check (load-bearing) or the text alone (descriptive)."""
+    """Names of a content, ``kind name``, by what rests on them: the check (load-bearing) or the text alone
+    (descriptive).
+    """
     return {
         "load_bearing": [" ".join(pair) for pair in load_bearing(content)],
         "descriptive": [" ".join(pair) for pair in descriptive(content)],
@@ -127,11 +133,20 @@ def unrecorded(content: SlotContent, context: Context) -> str:
     """Why a content rests on a zero, in one line with the count; empty when it does not."""
     profile = context.profile
     act, channel = (content.act, content.channel) if isinstance(content, Trigger) else (None, None)
-    if act and channel and profile.counts.get(("channel", channel)) and not profile.rows(channel, act.activity):
+    if (
+        act
+        and channel
+        and profile.counts.get(("channel", channel))
+        and not profile.rows(channel, act.activity)
+    ):
         where = sorted({c for c, a in profile.pairs if a == act.activity})
-        return f"0 rows of {act.activity!r} in {channel!r}" + (f"; it is recorded in {where[0]!r}" if where else "")
+        return f"0 rows of {act.activity!r} in {channel!r}" + (
+            f"; it is recorded in {where[0]!r}" if where else ""
+        )
     reasons = (absent(kind, name, context) for kind, name in load_bearing(content))
-    return next(filter(None, reasons), "") or (_uncorrelated(content, context) if isinstance(content, Norm) else "")
+    return next(filter(None, reasons), "") or (
+        _uncorrelated(content, context) if isinstance(content, Norm) else ""
+    )
 
 
 def absent(kind: str, name: str, context: Context) -> str:
@@ -141,12 +156,18 @@ def absent(kind: str, name: str, context: Context) -> str:
         return ""
     near = nearest(name, sorted(n for k, n in profile.counts if k == kind), 0.0)
     if context.records.prospective:
-        return f"no channel is declared to show {kind} {name!r}" + (f"; nearest declared: {near!r}" if near else "")
-    return f"0 of {profile.events:,} rows carry {kind} {name!r}" + (f"; nearest recorded: {near!r}" if near else "")
+        return f"no channel is declared to show {kind} {name!r}" + (
+            f"; nearest declared: {near!r}" if near else ""
+        )
+    return f"0 of {profile.events:,} rows carry {kind} {name!r}" + (
+        f"; nearest recorded: {near!r}" if near else ""
+    )
 
 
 def _uncorrelated(norm: Norm, context: Context) -> str:
-    """Why a key that acts are correlated by tells nothing: no row of an act carries it, or all rows of the log carry the same."""
+    """Why a key that acts are correlated by tells nothing: no row of an act carries it, or all rows of the
+    log carry the same.
+    """
     pairs = context.profile.pairs
     for constraint in norm.constraints:
         key = KEY_OF.get(norm.correlation(constraint))
@@ -157,26 +178,35 @@ def _uncorrelated(norm: Norm, context: Context) -> str:
             own = [pair for (_, a), pair in pairs.items() if a == activity]
             rows = sum(pair.rows for pair in own)
             if rows and not any(pair.recorded.get(key) for pair in own):
-                return f"0 of {rows:,} rows of {activity!r} carry the {key} that {norm.correlation(constraint)} asks for"
+                return (
+                    f"0 of {rows:,} rows of {activity!r} carry the {key} that "
+                    f"{norm.correlation(constraint)} asks for"
+                )
         carrying = [pair for pair in pairs.values() if pair.recorded.get(key)]
         values = {pair.sole.get(key) for pair in carrying}
         if len(values) == 1 and None not in values and context.profile.cases > 1:
             value, rows = values.pop(), sum(pair.recorded[key] for pair in carrying)
-            return f"{key} is {value!r} in all {rows:,} rows that carry one, so {norm.correlation(constraint)} correlates nothing"
+            return (
+                f"{key} is {value!r} in all {rows:,} rows that carry one, so "
+                f"{norm.correlation(constraint)} correlates nothing"
+            )
     return ""
 
 
 def beyond(content: SlotContent, context: Context) -> str:
     """Why a norm says more or less than the goal lets it, in one line; empty when it does not.
 
-    A goal that states its force gets norms of that force only, and what a goal permits no norm may demand or forbid.
+    A goal that states its force gets norms of that force only, and what a goal permits no norm may demand or
+    forbid.
     """
     goal = context.goal
     if not isinstance(content, Norm):
         return ""
     if goal.force is not None and content.force != goal.force:
         return f"the norm says {content.force} where the goal says {goal.force}"
-    bound = next((c.target.activity for c in content.constraints if c.target.activity in goal.permitted), None)
+    bound = next(
+        (c.target.activity for c in content.constraints if c.target.activity in goal.permitted), None
+    )
     if content.force != "may" and bound is not None:
         return f"the goal permits {bound!r}, which the norm would make a duty or a ban"
     return ""

@@ -1,9 +1,11 @@
-"""What a language model reads in a sentence, beside the reader: typed, checked part by part, and merged so that nothing is lost.
+"""What a language model reads in a sentence, beside the reader: typed, checked part by part, and merged so
+that nothing is lost.
 
-A model is asked once for each sentence; it sees the sentence and the schema. A statement of its answer is dropped, with the reason, if
-words it quotes do not stand in the sentence, a name is not in the schema, its template is not implemented, a number or a time is not what
-the words say, or its parts do not go together; for a draft also if the records cannot hold it. Of what stays nothing is the model's own
-text: names are the schema's and words the sentence's.
+A model is asked once for each sentence; it sees the sentence and the schema. A statement of its answer is
+dropped, with the reason, if words it quotes do not stand in the sentence, a name is not in the schema, its
+template is not implemented, a number or a time is not what the words say, or its parts do not go together;
+for a draft also if the records cannot hold it. Of what stays nothing is the model's own text: names are the
+schema's and words the sentence's.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ from gnrs_ppl.rule.types import COUNTING, IMPLEMENTED, Act, After, Constraint
 
 PROMPT = "sentence_reader.v1.txt"
 MODELS_SHARE = 0.5
-"""Of a statement that both have read: how much of its probability is the model's, in equal parts for each of its readings."""
+"""Of a statement that both have read: how much of its probability is the model's, in equal parts for each of
+its readings."""
 MOST_STATEMENTS = 12
 """Most statements of an answer that are looked at."""
 MOST_TARGETS = 8
@@ -76,19 +79,24 @@ class ReadAlong(NamedTuple):
 
 
 def told(found: Sequence[ReadAlong]) -> dict[str, Any]:
-    """Which model was asked what, at what cost, and what was dropped, over some sentences (at least one); named as in a draft's JSON."""
+    """Which model was asked what, at what cost, and what was dropped, over some sentences (at least one);
+    named as in a draft's JSON.
+    """
     problem = next((one.answer.problem for one in found if one.answer.problem), "")
     counted = [one.counted() for one in found]
     return {
         "models": {"generator": found[-1].answer.model},
         "prompts": {PROMPT: load(PROMPT).hash},
         **account(one.answer for one in found),
-        "readings": {name: sum(one[name] for one in counted) for name in ("kept", "dropped")} | {"problem": problem},
+        "readings": {name: sum(one[name] for one in counted) for name in ("kept", "dropped")}
+        | {"problem": problem},
         "dropped": [item._asdict() for one in found for item in one.dropped],
     }
 
 
-def read_along(sentences: Sequence[tuple[str, Schema]], model: Model, *, seed: int | None = None) -> list[ReadAlong]:
+def read_along(
+    sentences: Sequence[tuple[str, Schema]], model: Model, *, seed: int | None = None
+) -> list[ReadAlong]:
     """Sentences as reader and model read them against their schemas: one request each, all at once.
 
     Raises
@@ -97,11 +105,14 @@ def read_along(sentences: Sequence[tuple[str, Schema]], model: Model, *, seed: i
         Bad configuration of the model.
     """
     answers = ask(model, [asked(sentence, schema, seed) for sentence, schema in sentences])
-    return [kept(answer, sentence, schema) for answer, (sentence, schema) in zip(answers, sentences, strict=True)]
+    return [
+        kept(answer, sentence, schema) for answer, (sentence, schema) in zip(answers, sentences, strict=True)
+    ]
 
 
 def with_model(contexts: Sequence[Context], model: Model, *, seed: int | None = None) -> list[Context]:
-    """The contexts with their goals' sentences read by the model too; those that were, or whose sentence is not looked at, as they are.
+    """The contexts with their goals' sentences read by the model too; those that were, or whose sentence is
+    not looked at, as they are.
 
     Raises
     ------
@@ -109,10 +120,16 @@ def with_model(contexts: Sequence[Context], model: Model, *, seed: int | None = 
         Bad configuration of the model; a log that cannot be read.
     """
     wanted = [context.read_along is None and not left_unread(context) for context in contexts]
-    requests = [asked(context.goal.intent, context.schema, seed) for context, ask_it in zip(contexts, wanted, strict=True) if ask_it]
+    requests = [
+        asked(context.goal.intent, context.schema, seed)
+        for context, ask_it in zip(contexts, wanted, strict=True)
+        if ask_it
+    ]
     answers = iter(ask(model, requests))
     return [
-        replace(context, read_along=kept(next(answers), context.goal.intent, context.schema, context)) if ask_it else context
+        replace(context, read_along=kept(next(answers), context.goal.intent, context.schema, context))
+        if ask_it
+        else context
         for context, ask_it in zip(contexts, wanted, strict=True)
     ]
 
@@ -121,10 +138,19 @@ def asked(sentence: str, schema: Schema, seed: int | None = None) -> Request[Sen
     """The request for a sentence's readings."""
     prompt = load(PROMPT)
     text = render(prompt, sentence=sentence, schema=schema_shown(schema))
-    return Request("generator", (Message("user", text),), SentenceReading, seed=seed, max_tokens=MAX_TOKENS, prompt=prompt.hash)
+    return Request(
+        "generator",
+        (Message("user", text),),
+        SentenceReading,
+        seed=seed,
+        max_tokens=MAX_TOKENS,
+        prompt=prompt.hash,
+    )
 
 
-def kept(answer: Answer[SentenceReading], sentence: str, schema: Schema, context: Context | None = None) -> ReadAlong:
+def kept(
+    answer: Answer[SentenceReading], sentence: str, schema: Schema, context: Context | None = None
+) -> ReadAlong:
     """What of an answer, which may hold anything, is a reading of the sentence, merged with the reader's.
 
     Parameters
@@ -139,7 +165,12 @@ def kept(answer: Answer[SentenceReading], sentence: str, schema: Schema, context
     if answer.parsed is None:
         return ReadAlong(alone, (), (), answer)
     if len(answer.text) > LONGEST_ANSWER:
-        return ReadAlong(alone, (), (Dropped("reading", "all", f"the answer is longer than {LONGEST_ANSWER:,} characters"),), answer)
+        return ReadAlong(
+            alone,
+            (),
+            (Dropped("reading", "all", f"the answer is longer than {LONGEST_ANSWER:,} characters"),),
+            answer,
+        )
     found: list[Statement] = []
     dropped: list[Dropped] = []
     check = _Check(sentence, schema)
@@ -152,9 +183,19 @@ def kept(answer: Answer[SentenceReading], sentence: str, schema: Schema, context
                 raise InputError(refused.problem, "read it otherwise")
             found.append(statement)
         except InputError as error:
-            dropped.append(Dropped("reading", plain(one.words), plain(f"{error.field}: {error.problem}" if error.field else error.problem)))
+            dropped.append(
+                Dropped(
+                    "reading",
+                    plain(one.words),
+                    plain(f"{error.field}: {error.problem}" if error.field else error.problem),
+                )
+            )
     if len(said) > MOST_STATEMENTS:
-        dropped.append(Dropped("reading", f"{len(said) - MOST_STATEMENTS} more", f"more than {MOST_STATEMENTS} statements"))
+        dropped.append(
+            Dropped(
+                "reading", f"{len(said) - MOST_STATEMENTS} more", f"more than {MOST_STATEMENTS} statements"
+            )
+        )
     return ReadAlong(merged(alone, found), tuple(found), tuple(dropped), answer)
 
 
@@ -186,34 +227,67 @@ class _Check:
         acts = self.acts(said, clause)
         others = dict(acts)
         activation = others.get("activation")
-        opens: Opens = "act" if activation else "case_end" if said.template.template == "end" else "case_start"
-        if said.template.template not in COUNTING and (activation is None) is not (said.template.template in UNOPENED):
-            raise _wrong("activation", f"{said.template.template} {'takes' if activation else 'needs'} {'none' if activation else 'one'}")
+        opens: Opens = (
+            "act" if activation else "case_end" if said.template.template == "end" else "case_start"
+        )
+        if said.template.template not in COUNTING and (activation is None) is not (
+            said.template.template in UNOPENED
+        ):
+            raise _wrong(
+                "activation",
+                f"{said.template.template} {'takes' if activation else 'needs'} "
+                f"{'none' if activation else 'one'}",
+            )
+        words_of = [repr(one_line(self.sentence[slice(*spans[part])], 60)) for part in ("force", "template")]
         reading = Reading(
-            1.0, said.force.force, said.template.template, tuple(act for field, act in acts if field == "targets"), opens, activation,
-            said.joint, others.get("after"), others.get("exception"),
-            count=_count(said), time=self.time(said.time, clause) if said.time else None,
+            1.0,
+            said.force.force,
+            said.template.template,
+            tuple(act for field, act in acts if field == "targets"),
+            opens,
+            activation,
+            said.joint,
+            others.get("after"),
+            others.get("exception"),
+            count=_count(said),
+            time=self.time(said.time, clause) if said.time else None,
             bearers=tuple(self.name("roles", "bearers", bearer, clause) for bearer in said.bearers),
-            who=said.who.who if said.who else None, condition=spans.get("condition"),
-            why=f"a model, of {' and '.join(repr(one_line(self.sentence[slice(*spans[part])], 60)) for part in ('force', 'template'))}",
-        )  # fmt: skip
+            who=said.who.who if said.who else None,
+            condition=spans.get("condition"),
+            why=f"a model, of {' and '.join(words_of)}",
+        )
         _goes_together(reading)
         parts = [part for _, act in acts for part in (act, act.role, act.object, act.location)]
-        used = [*spans.values(), *(part.span for part in (*parts, *reading.bearers, reading.time) if part is not None)]
+        used = [
+            *spans.values(),
+            *(part.span for part in (*parts, *reading.bearers, reading.time) if part is not None),
+        ]
         return Statement(clause, (replace(reading, used=tuple(dict.fromkeys(used))),))
 
     def span(self, field: str, words: str, near: Span, taken: Sequence[Span] = ()) -> Span:
-        """Where words stand in the sentence; of several places the one that shares no words with others', nearest, first."""
+        """Where words stand in the sentence; of several places the one that shares no words with others',
+        nearest, first.
+        """
         quoted = words.strip()
-        places = re.finditer(rf"(?<!\w){re.escape(quoted)}(?!\w)", self.sentence) if 0 < len(quoted) <= len(self.sentence) else ()
+        places = (
+            re.finditer(rf"(?<!\w){re.escape(quoted)}(?!\w)", self.sentence)
+            if 0 < len(quoted) <= len(self.sentence)
+            else ()
+        )
         found = [Span(*place.span()) for place in places]
         if not found:
             raise _wrong(field, f"'{words}' does not stand in the sentence")
-        return min(found, key=lambda span: (any(_shared(span, other) for other in taken), _apart(span, near), span.start))
+        return min(
+            found,
+            key=lambda span: (any(_shared(span, other) for other in taken), _apart(span, near), span.start),
+        )
 
     def acts(self, said: StatementRead, clause: Span) -> list[tuple[str, ActRead]]:
         """The acts with the parts they stand in; all different, and of different words."""
-        fields = [*(("targets", act) for act in said.targets), *((f, getattr(said, f)) for f in ("activation", "after", "exception"))]
+        fields = [
+            *(("targets", act) for act in said.targets),
+            *((f, getattr(said, f)) for f in ("activation", "after", "exception")),
+        ]
         acts: list[tuple[str, ActRead]] = []
         for field, one in ((field, one) for field, one in fields if one is not None):
             act = self.act(field, one, clause, [other.span for _, other in acts])
@@ -242,14 +316,18 @@ class _Check:
         self.known(field, kind, said.name)
         span = self.span(field, said.words, near)
         likely = vocabulary(self.schema).name_in(kind, self.tokens, self.within(span))
-        return Named(said.name, span, next((named.score for _, named in likely if named.name == said.name), UNLIKE))
+        return Named(
+            said.name, span, next((named.score for _, named in likely if named.name == said.name), UNLIKE)
+        )
 
     def known(self, field: str, kind: str, name: str) -> None:
         """Raise where a name is not the schema's."""
         names = [term.name for term in getattr(self.schema, kind)]
         if name not in names:
             near = nearest(name, names) if len(name) <= len(self.sentence) else None
-            raise _wrong(field, f"'{name}' is not among the schema's {kind}" + (f"; nearest: '{near}'" if near else ""))
+            raise _wrong(
+                field, f"'{name}' is not among the schema's {kind}" + (f"; nearest: '{near}'" if near else "")
+            )
 
     def time(self, said: TimeRead, clause: Span) -> Timed:
         """A time limit that its words state, on the very words that state it."""
@@ -285,8 +363,12 @@ def _count(said: StatementRead) -> int:
         return 1
     if said.template.template not in COUNTING:
         raise _wrong("count", f"goes with {', '.join(COUNTING)}, not with {said.template.template}")
-    stated = {_ONCE[m["once"].lower()] if m["once"] else number(m[0]) for m in _NUMBERS.finditer(said.count.words)}
-    if said.count.times not in stated | ({n + 1 for n in stated} if said.template.template == "absence" else set()):
+    stated = {
+        _ONCE[m["once"].lower()] if m["once"] else number(m[0]) for m in _NUMBERS.finditer(said.count.words)
+    }
+    if said.count.times not in stated | (
+        {n + 1 for n in stated} if said.template.template == "absence" else set()
+    ):
         raise _wrong("count", f"'{said.count.words}' does not say {said.count.times}")
     return said.count.times
 
@@ -308,25 +390,35 @@ def _goes_together(reading: Reading) -> None:
 def merged(readings: Readings, found: Sequence[Statement]) -> Readings:
     """The reader's readings with a model's; nothing of the reader's is taken away.
 
-    What the model reads of a statement that the reader has (the same constraint, or another on the same targets in the same clause) has
-    `MODELS_SHARE` of that statement's probability: a reading that both have gains, another joins as a further way. Of equals the reader's
-    comes first. A statement that the reader has not stands behind its own. Words that a likeliest reading uses are read.
+    What the model reads of a statement that the reader has (the same constraint, or another on the same
+    targets in the same clause) has `MODELS_SHARE` of that statement's probability: a reading that both have
+    gains, another joins as a further way. Of equals the reader's comes first. A statement that the reader has
+    not stands behind its own. Words that a likeliest reading uses are read.
     """
     if not found:
         return readings
     statements = list(readings.statements)
     models: list[list[Reading]] = [[] for _ in statements]
     for one in (part for whole in found for part in _split(whole, readings.statements)):
-        place = next((n for n, s in enumerate(statements) if any(_says(r, one.best) for r in s.readings)), None)
+        place = next(
+            (n for n, s in enumerate(statements) if any(_says(r, one.best) for r in s.readings)), None
+        )
         if place is None:
-            same = [n for n, s in enumerate(statements) if _shared(s.span, one.span) and _targets(s.best) == _targets(one.best)]
-            place = max(same, key=lambda n: _opener(statements[n].best) == _opener(one.best), default=len(statements))
+            same = [
+                n
+                for n, s in enumerate(statements)
+                if _shared(s.span, one.span) and _targets(s.best) == _targets(one.best)
+            ]
+            place = max(
+                same, key=lambda n: _opener(statements[n].best) == _opener(one.best), default=len(statements)
+            )
         if place == len(statements):
             statements.append(one)
             models.append([])
         models[place].append(one.best)
     together = tuple(
-        _weighed(statement, said, n < len(readings.statements)) for n, (statement, said) in enumerate(zip(statements, models, strict=True))
+        _weighed(statement, said, n < len(readings.statements))
+        for n, (statement, said) in enumerate(zip(statements, models, strict=True))
     )
     used = [span for statement in together for span in statement.best.used]
     unread = tuple(u for u in readings.unread if not any(_shared(u.span, span) for span in used))
@@ -342,7 +434,9 @@ def _split(statement: Statement, others: Sequence[Statement]) -> list[Statement]
 
 
 def _weighed(statement: Statement, said: Sequence[Reading], known: bool) -> Statement:
-    """A statement with the model's readings of it, which share its whole probability where the statement is not ``known`` to the reader."""
+    """A statement with the model's readings of it, which share its whole probability where the statement is
+    not ``known`` to the reader.
+    """
     if not said:
         return statement
     ways = list(statement.readings) if known else []
@@ -356,8 +450,13 @@ def _weighed(statement: Statement, said: Sequence[Reading], known: bool) -> Stat
         elif known and place < len(statement.readings):
             agreed.add(place)
         weights[place] += (MODELS_SHARE if known else 1.0) / len(said)
-    told = [replace(way, why=f"{way.why}; so does a model") if n in agreed else way for n, way in enumerate(ways)]
-    shares = [replace(way, probability=round(weight / sum(weights), 4)) for way, weight in zip(told, weights, strict=True)]
+    told = [
+        replace(way, why=f"{way.why}; so does a model") if n in agreed else way for n, way in enumerate(ways)
+    ]
+    shares = [
+        replace(way, probability=round(weight / sum(weights), 4))
+        for way, weight in zip(told, weights, strict=True)
+    ]
     return Statement(statement.span, tuple(sorted(shares, key=lambda way: -way.probability)))
 
 
@@ -371,15 +470,22 @@ def _constraints(reading: Reading) -> frozenset[Any]:
     targets = [_names(act) for act in reading.targets]
     time = reading.time and (reading.time.duration, reading.time.earlier_counts, reading.time.working_days)
     common = (
-        reading.force, reading.template, reading.count, time, reading.who, frozenset(n.name for n in reading.bearers),
+        reading.force,
+        reading.template,
+        reading.count,
+        time,
+        reading.who,
+        frozenset(n.name for n in reading.bearers),
         *(_names(act) for act in (reading.activation, reading.after, reading.exception)),
-    )  # fmt: skip
+    )
     asked = [frozenset(targets)] if reading.joint == "any" else [frozenset([target]) for target in targets]
     return frozenset((one, *common) for one in asked)
 
 
 def _names(act: ActRead | None) -> tuple[str | None, ...] | None:
-    return None if act is None else (act.activity, *(n.name if n else None for n in (act.object, act.location)))
+    return (
+        None if act is None else (act.activity, *(n.name if n else None for n in (act.object, act.location)))
+    )
 
 
 def _targets(reading: Reading) -> set[str]:

@@ -1,4 +1,6 @@
-"""Source three: what the traces show of who acts, what opens, what follows at which delay, and where (paper, Candidate construction)."""
+"""Source three: what the traces show of who acts, what opens, what follows at which delay, and where (paper,
+Candidate construction).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from gnrs_ppl.candidates.units import snapped, spoken
 
 
 def observed(material: Material) -> ProposedCandidates:
-    """Proposals mined from the log; an observed quantile is evidence of custom, not a norm. None where there is no log."""
+    """Proposals mined from the log; an observed quantile is evidence of custom, not a norm. None where there
+    is no log.
+    """
     if material.context.records.prospective:
         return
     traces = material.traces
@@ -24,7 +28,9 @@ def observed(material: Material) -> ProposedCandidates:
         )
     for opener in material.openers[:1]:
         if (place := material.place(opener)) is not None:
-            yield ProposedCandidate("trigger", material.trigger(opener, location=place), f"{opener} recorded at {place}")
+            yield ProposedCandidate(
+                "trigger", material.trigger(opener, location=place), f"{opener} recorded at {place}"
+            )
     yield from _norms(material)
     yield from _evidence(material)
     yield from _procedures(material)
@@ -35,7 +41,9 @@ def _scopes(material: Material) -> ProposedCandidates:
         performers = material.traces.performers(act)
         if performers:
             told = ", ".join(f"{role} {n}" for role, n in performers.items())
-            yield ProposedCandidate("scope", {"roles": list(performers)}, f"who is recorded with {act}: {told}")
+            yield ProposedCandidate(
+                "scope", {"roles": list(performers)}, f"who is recorded with {act}: {told}"
+            )
     for opener in material.openers[:1]:
         performers = material.traces.performers(opener)
         if performers:
@@ -43,7 +51,9 @@ def _scopes(material: Material) -> ProposedCandidates:
 
 
 def _norms(material: Material) -> ProposedCandidates:
-    """Deadlines of their own for every act, as seen after the two likeliest openers; the chain of required acts."""
+    """Deadlines of their own for every act, as seen after the two likeliest openers; the chain of required
+    acts.
+    """
     bans = [{"template": "absence", "target": a} for a in material.goal.forbidden]
     for opener in material.openers[:2]:
         duties, told = [], []
@@ -52,19 +62,35 @@ def _norms(material: Material) -> ProposedCandidates:
             if found is None:
                 break
             p90 = found.quantile(0.9)
-            duties.append({"template": "response", "target": act, "deadline": snapped(p90), "correlate": material.correlate(opener, act)})
+            duties.append(
+                {
+                    "template": "response",
+                    "target": act,
+                    "deadline": snapped(p90),
+                    "correlate": material.correlate(opener, act),
+                }
+            )
             told.append(f"{act} {spoken(p90)}, snapped to {snapped(p90)}")
         if duties and len(duties) == len(material.required):
-            yield ProposedCandidate("norm", {"constraints": duties + bans}, f"p90 of observed delays after {opener}: {'; '.join(told)}")
+            yield ProposedCandidate(
+                "norm",
+                {"constraints": duties + bans},
+                f"p90 of observed delays after {opener}: {'; '.join(told)}",
+            )
     homes = material.traces.homes
     if len(material.required) > 1 and all(act in homes for act in material.required):
         first, *rest = material.required
         chain: list[dict[str, Any]] = [{"template": "response", "target": first}]
         for before, act in zip(material.required, rest, strict=False):
-            chain.append({"template": "response", "target": act, "after": {"act": before, "channel": homes[before]}})
+            chain.append(
+                {"template": "response", "target": act, "after": {"act": before, "channel": homes[before]}}
+            )
         levels, told_levels = material.levels(material.openers[0] if material.openers else None, first)
         yield ProposedCandidate(
-            "norm", {"constraints": chain + bans}, f"in the order in which they mostly come; {told_levels}", {"deadline": levels}
+            "norm",
+            {"constraints": chain + bans},
+            f"in the order in which they mostly come; {told_levels}",
+            {"deadline": levels},
         )
 
 
@@ -92,22 +118,36 @@ def _procedures(material: Material) -> ProposedCandidates:
     }
     log = traces.homes.get(material.regulated[0])
     for role in material.overseers[:2]:
-        done = sorted(((n, a) for (r, a), n in counts.items() if r == role and n and a not in material.regulated), reverse=True)
+        done = sorted(
+            ((n, a) for (r, a), n in counts.items() if r == role and n and a not in material.regulated),
+            reverse=True,
+        )
         if done:
             n, activity = done[0]
-            review = {"stage": "review", "name": steps["hearing"], "role": role, "activity": activity} | ({"inspects": log} if log else {})
+            review = {"stage": "review", "name": steps["hearing"], "role": role, "activity": activity} | (
+                {"inspects": log} if log else {}
+            )
             yield ProposedCandidate(
-                "procedure", {"steps": [review]}, f"{role} is recorded with {activity} {n} times", {"response_time": ["P1D", "P3D"]}
+                "procedure",
+                {"steps": [review]},
+                f"{role} is recorded with {activity} {n} times",
+                {"response_time": ["P1D", "P3D"]},
             )
     if len(material.regulated) > 1 and material.overseers:
         second, first = material.overseers[0], material.overseers[min(1, len(material.overseers) - 1)]
         logs = list(dict.fromkeys(traces.homes[a] for a in material.regulated if a in traces.homes))
-        checks = [{"stage": "review", "name": steps["review"], "role": first, "inspects": channel} for channel in logs[:2]]
+        checks = [
+            {"stage": "review", "name": steps["review"], "role": first, "inspects": channel}
+            for channel in logs[:2]
+        ]
         rest = [
             {"stage": "decision", "name": steps["decision"], "role": first},
             {"stage": "remedy", "name": steps["remedy"], "role": first},
             {"stage": "appeal", "name": steps["appeal"], "role": second},
         ]
         yield ProposedCandidate(
-            "procedure", {"steps": checks + rest}, f"{first} compares {', '.join(logs[:2])}", {"response_time": ["P3D"]}
+            "procedure",
+            {"steps": checks + rest},
+            f"{first} compares {', '.join(logs[:2])}",
+            {"response_time": ["P3D"]},
         )

@@ -1,9 +1,10 @@
 """Source four: what a language model proposes, as typed fragments (paper, Candidate construction).
 
-A model is asked once for each goal and sees goal, schema, records and the candidates there are. Its answer is data for the five slots and
-nothing else. A fragment is dropped, with the reason, if it is too long to be one, does not fit its slot's type, says a name that schema and
-record layer do not have, or rests on something that is never recorded. Names that only the text would say count too: nobody at the
-institution knows them, so the text would promise what it does not have. Where there is no log, no source brings a time that the goal does
+A model is asked once for each goal and sees goal, schema, records and the candidates there are. Its answer is
+data for the five slots and nothing else. A fragment is dropped, with the reason, if it is too long to be one,
+does not fit its slot's type, says a name that schema and record layer do not have, or rests on something that
+is never recorded. Names that only the text would say count too: nobody at the institution knows them, so the
+text would promise what it does not have. Where there is no log, no source brings a time that the goal does
 not name, nor a rule about the closing of cases, which is there for an auditor to know when they end.
 """
 
@@ -66,7 +67,9 @@ class Proposed(NamedTuple):
         return self.answer.problem
 
 
-def propose(contexts: Sequence[Context], model: Model, *, seed: int | None = None, concurrency: int = CONCURRENCY) -> list[Proposed]:
+def propose(
+    contexts: Sequence[Context], model: Model, *, seed: int | None = None, concurrency: int = CONCURRENCY
+) -> list[Proposed]:
     """What a model proposes for some contexts: one request each, all at once.
 
     Parameters
@@ -109,14 +112,26 @@ def kept(answer: Answer[ProposedFragments], context: Context) -> Proposed:
                 proposals.append(_proposal(slot, fragment, context))
             except InputError as error:
                 told = fragment.content.model_dump_json(exclude_none=True)
-                dropped.append(Dropped(slot, plain(told), plain(f"{error.field}: {error.problem}" if error.field else error.problem)))
+                dropped.append(
+                    Dropped(
+                        slot,
+                        plain(told),
+                        plain(f"{error.field}: {error.problem}" if error.field else error.problem),
+                    )
+                )
         if len(fragments) > PER_SLOT:
-            dropped.append(Dropped(slot, f"{len(fragments) - PER_SLOT} more", f"more than {PER_SLOT} proposals for a slot"))
+            dropped.append(
+                Dropped(
+                    slot, f"{len(fragments) - PER_SLOT} more", f"more than {PER_SLOT} proposals for a slot"
+                )
+            )
     return Proposed(tuple(proposals), tuple(dropped), answer)
 
 
 def plain(text: str, limit: int = 160) -> str:
-    """A model's words for people to read: one line, cut, and without what could be markup or code anywhere."""
+    """A model's words for people to read: one line, cut, and without what could be markup or code
+    anywhere.
+    """
     kept = "".join(c if c.isalnum() or c in " .,;:()'/%+-_" else " " for c in text)
     return one_line(re.sub(r" +(?=[,:;])", "", re.sub(r"(?<=[(,:]) +", " ", kept)), limit)
 
@@ -128,7 +143,9 @@ def _listed(pools: Pools) -> str:
         entries = []
         for candidate in getattr(pools, slot):
             levels = candidate.vary.model_dump(mode="json", exclude_defaults=True)
-            said = candidate.content.model_dump(mode="json", exclude_defaults=True) | ({"levels": levels} if levels else {})
+            said = candidate.content.model_dump(mode="json", exclude_defaults=True) | (
+                {"levels": levels} if levels else {}
+            )
             entries.append(json.dumps(said, ensure_ascii=False))
         slots.append(f" {json.dumps(slot)}: [\n  " + ",\n  ".join(entries) + "\n ]")
     return "{\n" + ",\n".join(slots) + "\n}"
@@ -149,14 +166,20 @@ def _proposal(slot: str, fragment: Fragment[Any], context: Context) -> ProposedC
 
 
 def _unknown(content: SlotContent, context: Context) -> str:
-    """A name that schema and record layer do not have, or a role that the check may rest on and no row carries."""
+    """A name that schema and record layer do not have, or a role that the check may rest on and no row
+    carries.
+    """
     known = {kind: names for kind, (names, _) in known_names(context).items()}
-    known["channel"] = [name for name in known["channel"] if (c := context.records.channel(name)) is None or c.durable]
+    known["channel"] = [
+        name for name in known["channel"] if (c := context.records.channel(name)) is None or c.durable
+    ]
     known["step"] = known["step"] or list(DEFAULT_STEPS.values())
     for kind, name in names_of(content):
         if name not in known[kind]:
             near = nearest(name, known[kind])
-            return f"{kind} {name!r} is in neither schema nor records" + (f"; nearest: {near!r}" if near else "")
+            return f"{kind} {name!r} is in neither schema nor records" + (
+                f"; nearest: {near!r}" if near else ""
+            )
     profile = context.profile
     for role in content.roles if isinstance(content, Scope) else ():
         if not profile.counts.get(("role", role)):
@@ -165,12 +188,17 @@ def _unknown(content: SlotContent, context: Context) -> str:
 
 
 def _without_a_log(content: SlotContent, context: Context) -> str:
-    """A time that the goal does not name, or an act that closes cases, where no log shows times or closings."""
+    """A time that the goal does not name, or an act that closes cases, where no log shows times or
+    closings.
+    """
     if not context.records.prospective:
         return ""
     if length := next((length for length in _lengths(content) if length != context.goal.within), None):
         return f"there is no log, and the goal names no time of {length}"
-    if name := next((name for kind, name in names_of(content) if kind == "action" and name in context.records.case_end), None):
+    if name := next(
+        (name for kind, name in names_of(content) if kind == "action" and name in context.records.case_end),
+        None,
+    ):
         return f"action {name!r} only says when a case is closed"
     return ""
 

@@ -1,4 +1,6 @@
-"""What a goal's sentence asks that these records cannot hold: refused for that reason, never bent to a neighbour."""
+"""What a goal's sentence asks that these records cannot hold: refused for that reason, never bent to a
+neighbour.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,23 @@ from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
 from gnrs_ppl.rule.types import UNIMPLEMENTED
 
 REMEDY = "say it otherwise, record it, or state the goal's fields"
-ORDINALS: dict[Grain, str] = {"day": "dates only", "minute": "minutes only", "second": "seconds only", "microsecond": "microseconds only"}
+ORDINALS: dict[Grain, str] = {
+    "day": "dates only",
+    "minute": "minutes only",
+    "second": "seconds only",
+    "microsecond": "microseconds only",
+}
 
 
 def refusal(context: Context, readings: Readings) -> Refused | None:
-    """Why the rule that the context drafts from its sentence cannot be held by its records; None where nothing shows that it cannot.
+    """Why the rule that the context drafts from its sentence cannot be held by its records; None where
+    nothing shows that it cannot.
 
     Parameters
     ----------
     context : Context
-        Its ``rule`` says which of the sentence's rules is meant. Where the goal's fields or its pools say what is asked, they override
-        the sentence, and nothing is refused.
+        Its ``rule`` says which of the sentence's rules is meant. Where the goal's fields or its pools say
+        what is asked, they override the sentence, and nothing is refused.
     readings : Readings
         Of the goal's sentence.
 
@@ -43,10 +51,15 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
         return Refused(why_nothing(readings), REMEDY, reason=readings.nothing)
     unheld = next((u for u in readings.unread if u.nearest), None)
     if unheld is not None:
-        told = f"no act like '{readings.words(unheld.span)}' is recorded, nearest {unheld.nearest} ({unheld.score:.2f})"
+        told = (
+            f"no act like '{readings.words(unheld.span)}' is recorded, nearest {unheld.nearest} "
+            f"({unheld.score:.2f})"
+        )
         return Refused(told, REMEDY, reason="no_such_act")
     for number in rules_of(readings)[context.rule]:
-        ways = [r for r in readings.statements[number].readings if r.probability >= LEAST_SHARE] or [readings.statements[number].best]
+        ways = [r for r in readings.statements[number].readings if r.probability >= LEAST_SHARE] or [
+            readings.statements[number].best
+        ]
         why = [held_against(context, readings, reading) for reading in ways]
         if all(why):
             return why[0]
@@ -55,17 +68,31 @@ def refusal(context: Context, readings: Readings) -> Refused | None:
 
 def held_against(context: Context, readings: Readings, reading: Reading) -> Refused | None:
     """What speaks against one way to read a statement."""
-    acts = [a for a in (reading.activation, *reading.targets, reading.after, reading.exception) if a is not None]
+    acts = [
+        a for a in (reading.activation, *reading.targets, reading.after, reading.exception) if a is not None
+    ]
     if reading.template in UNIMPLEMENTED:
         told = f"no check of {declare_name(reading.template)} is implemented"
-        return Refused(told, "say what must or must not follow at any time, or what must follow at once", reason="no_such_template")
-    found = (_unrecorded(context, readings, acts), _nameless(context, reading, acts), _coarse(context, readings, reading),
-             _fieldless(context, readings, reading, acts))  # fmt: skip
+        return Refused(
+            told,
+            "say what must or must not follow at any time, or what must follow at once",
+            reason="no_such_template",
+        )
+    found = (
+        _unrecorded(context, readings, acts),
+        _nameless(context, reading, acts),
+        _coarse(context, readings, reading),
+        _fieldless(context, readings, reading, acts),
+    )
     return next(filter(None, found), None)
 
 
 def _pairs(context: Context, act: ActRead) -> Iterator[tuple[str, PairProfile]]:
-    return ((channel, pair) for (channel, activity), pair in context.profile.pairs.items() if activity == act.activity)
+    return (
+        (channel, pair)
+        for (channel, activity), pair in context.profile.pairs.items()
+        if activity == act.activity
+    )
 
 
 def _unrecorded(context: Context, readings: Readings, acts: list[ActRead]) -> Refused | None:
@@ -75,15 +102,23 @@ def _unrecorded(context: Context, readings: Readings, acts: list[ActRead]) -> Re
     recorded = tuple(a for a in context.schema.actions if not absent("action", a.name, context))
     words = readings.words(unseen.span)
     tokens = tokens_of(words)
-    near = Vocabulary(context.schema.model_copy(update={"actions": recorded})).match_acts(tokens, range(len(tokens)))[:1]
+    near = Vocabulary(context.schema.model_copy(update={"actions": recorded})).match_acts(
+        tokens, range(len(tokens))
+    )[:1]
     nearest = f", nearest {near[0].name} ({near[0].score:.2f})" if near else ""
-    rows = "no channel is declared to show one" if context.records.prospective else f"0 of {context.profile.events:,} rows"
+    rows = (
+        "no channel is declared to show one"
+        if context.records.prospective
+        else f"0 of {context.profile.events:,} rows"
+    )
     told = f"no act like '{words}' is recorded ({unseen.activity}: {rows}){nearest}"
     return Refused(told, REMEDY, reason="no_such_act")
 
 
 def _nameless(context: Context, reading: Reading, acts: list[ActRead]) -> Refused | None:
-    """Where the sentence asks who acted, each of its acts must have somebody on record, and not one and the same everywhere."""
+    """Where the sentence asks who acted, each of its acts must have somebody on record, and not one and the
+    same everywhere.
+    """
     if reading.who is None:
         return None
     for act in acts:
@@ -95,7 +130,10 @@ def _nameless(context: Context, reading: Reading, acts: list[ActRead]) -> Refuse
     everyone = [pair for act in acts for _, pair in _pairs(context, act) if pair.recorded.get("resource")]
     names = {pair.sole.get("resource") for pair in everyone}
     if len(names) == 1 and None not in names and max(pair.cases for pair in everyone) > 1:
-        told = f"the log names no individuals: {names.pop()!r} stands in all rows of {', '.join(a.activity for a in acts)}"
+        told = (
+            f"the log names no individuals: {names.pop()!r} stands in all rows of "
+            f"{', '.join(a.activity for a in acts)}"
+        )
         return Refused(told, REMEDY, reason="names_no_individuals")
     return None
 
@@ -108,8 +146,15 @@ def _coarse(context: Context, readings: Readings, reading: Reading) -> Refused |
     for act in (a for a in (reading.activation, *reading.targets) if a is not None):
         grains = [_grain(context, channel) for channel, _ in _pairs(context, act)]
         known = [g for g in grains if g is not None]
-        if known and len(known) == len(grains) and all(GRAIN_LENGTH[g].total_seconds() > duration.shortest_seconds() / 2 for g in known):
-            told = f"the log keeps {ORDINALS[known[0]]} for {act.activity!r}, the sentence asks for {readings.words(reading.time.span)}"
+        if (
+            known
+            and len(known) == len(grains)
+            and all(GRAIN_LENGTH[g].total_seconds() > duration.shortest_seconds() / 2 for g in known)
+        ):
+            told = (
+                f"the log keeps {ORDINALS[known[0]]} for {act.activity!r}, the sentence asks for "
+                f"{readings.words(reading.time.span)}"
+            )
             return Refused(told, REMEDY, reason="too_coarse")
     return None
 

@@ -21,7 +21,9 @@ from gnrs_ppl.rule.types import Act, Correlation
 
 
 class ProposedCandidate(NamedTuple):
-    """A candidate before it is filtered, merged and ranked: slot, content and levels as a context file writes them, and why."""
+    """A candidate before it is filtered, merged and ranked: slot, content and levels as a context file
+    writes them, and why.
+    """
 
     slot: str
     content: dict[str, Any]
@@ -39,10 +41,31 @@ def shown_by(channels: Sequence[str], operator: str, because: str) -> ProposedCa
 
 
 OFFICES = (
-    "manager", "supervisor", "owner", "director", "coordinator", "foreman", "officer", "administrator",
-    "inspector", "auditor", "judge", "leader", "head", "registrar", "prefect", "committee",
-    "board", "council", "commissioner", "principal", "caretaker", "teacher", "chair", "secretary",
-)  # fmt: skip
+    "manager",
+    "supervisor",
+    "owner",
+    "director",
+    "coordinator",
+    "foreman",
+    "officer",
+    "administrator",
+    "inspector",
+    "auditor",
+    "judge",
+    "leader",
+    "head",
+    "registrar",
+    "prefect",
+    "committee",
+    "board",
+    "council",
+    "commissioner",
+    "principal",
+    "caretaker",
+    "teacher",
+    "chair",
+    "secretary",
+)
 """What those are called who oversee others."""
 BEGINNINGS = ("arrive", "enter", "begin", "register", "admit", "create")
 """Verbs by which people and cases begin."""
@@ -51,7 +74,9 @@ OPENERS = 3
 
 
 def left_unread(context: Context) -> bool:
-    """Whether the goal's sentence is not looked at: there is no log, and the goal's fields say what is asked, as a card's do."""
+    """Whether the goal's sentence is not looked at: there is no log, and the goal's fields say what is
+    asked, as a card's do.
+    """
     goal = context.goal
     return bool(context.records.prospective and (goal.required or goal.forbidden or goal.permitted))
 
@@ -70,7 +95,9 @@ class Material:
     @cached_property
     def readings(self) -> Readings:
         """The goal's sentence, as read."""
-        return Readings(self.context.goal.intent, ()) if left_unread(self.context) else readings_of(self.context)
+        return (
+            Readings(self.context.goal.intent, ()) if left_unread(self.context) else readings_of(self.context)
+        )
 
     @property
     def traces(self) -> Traces:
@@ -84,7 +111,9 @@ class Material:
 
     @property
     def regulated(self) -> tuple[str, ...]:
-        """Actions the goal requires, as they mostly follow one another in the traces, then those it forbids; else those it permits."""
+        """Actions the goal requires, as they mostly follow one another in the traces, then those it forbids;
+        else those it permits.
+        """
         return self.required + self.goal.forbidden or self.goal.permitted
 
     @cached_property
@@ -102,10 +131,11 @@ class Material:
 
     @cached_property
     def openers(self) -> tuple[str, ...]:
-        """The acts that the goal names as triggers; else acts outside the goal after which its acts are seen most often, best first.
+        """The acts that the goal names as triggers; else acts outside the goal after which its acts are seen
+        most often, best first.
 
-        An act's merit is the mean share of all cases in which a goal's act follows it, doubled as far as the same person does both, and
-        again as far as the goal's roles perform the opener.
+        An act's merit is the mean share of all cases in which a goal's act follows it, doubled as far as the
+        same person does both, and again as far as the goal's roles perform the opener.
         """
         if self.goal.triggers:
             return self.goal.triggers
@@ -115,7 +145,9 @@ class Material:
         def merit(activity: str) -> float:
             found = [traces.delays[activity, act] for act in wanted if (activity, act) in traces.delays]
             pair = traces.pair(activity)
-            by_goal = sum(pair.values.get("role", {}).get(role, 0) for role in self.goal.roles) / max(pair.rows, 1)
+            by_goal = sum(pair.values.get("role", {}).get(role, 0) for role in self.goal.roles) / max(
+                pair.rows, 1
+            )
             return sum(d.cases * (1 + d.personal) for d in found) * (1 + by_goal) / (len(wanted) * cases)
 
         found = [a for a in traces.homes if a not in self.regulated]
@@ -124,18 +156,26 @@ class Material:
     @cached_property
     def bound(self) -> tuple[str, ...]:
         """Roles the sentence binds, else those of the goal."""
-        return tuple(dict.fromkeys(n.name for s in self.readings.statements for n in s.best.bearers)) or self.goal.roles
+        return (
+            tuple(dict.fromkeys(n.name for s in self.readings.statements for n in s.best.bearers))
+            or self.goal.roles
+        )
 
     @cached_property
     def usual_openers(self) -> tuple[str, ...]:
-        """Acts by which those who are bound usually begin, likeliest first: checking in, arriving, what comes early.
+        """Acts by which those who are bound usually begin, likeliest first: checking in, arriving, what comes
+        early.
 
         They stand in for an opener that is not said.
         """
-        words = {a.name: vocabulary(self.context.schema).words_of(a.name) for a in self.context.schema.actions}
+        words = {
+            a.name: vocabulary(self.context.schema).words_of(a.name) for a in self.context.schema.actions
+        }
 
         def begins(activity: str) -> float:
-            said = max((near(w, opening) for w in words.get(activity, ()) for opening in BEGINNINGS), default=0.0)
+            said = max(
+                (near(w, opening) for w in words.get(activity, ()) for opening in BEGINNINGS), default=0.0
+            )
             checks_in = {"check", "in"} <= set(words.get(activity, ()))
             return self._opens(activity) * self.theirs(activity) * (3 if checks_in else 1 + said)
 
@@ -147,7 +187,9 @@ class Material:
 
     @cached_property
     def openers_of_others(self) -> tuple[str, ...]:
-        """Acts of others that usually come before the rest, likeliest first: what stands for a signal that no log shows."""
+        """Acts of others that usually come before the rest, likeliest first: what stands for a signal that
+        no log shows.
+        """
         return tuple(sorted(self._free, key=lambda a: (-self._opens(a) * (1 - self.theirs(a)), a)))
 
     @property
@@ -174,7 +216,9 @@ class Material:
             after = [self._before(other, activity) for other in traces.homes if other != activity]
             return traces.pair(activity).cases * sum(after) / max(len(after), 1)
 
-        return tuple(sorted((a for a in traces.homes if a not in self.regulated), key=lambda a: (-closes(a), a)))
+        return tuple(
+            sorted((a for a in traces.homes if a not in self.regulated), key=lambda a: (-closes(a), a))
+        )
 
     def _before(self, one: str, other: str) -> float:
         """Share of the cases with both acts in which the one comes first, one half where there are none."""
@@ -194,21 +238,28 @@ class Material:
     def levels(self, opener: str | None, act: str) -> tuple[tuple[Duration, ...], str]:
         """Deadline levels of an act after an opener, and where they come from.
 
-        Without a log, the time the goal names or none at all. Else the time the goal names with its neighbours; else the third quartile
-        of the observed delays, snapped to a duration institutions write, with its neighbours, and the ninetieth percentile; else an hour,
-        half a day and a day.
+        Without a log, the time the goal names or none at all. Else the time the goal names with its
+        neighbours; else the third quartile of the observed delays, snapped to a duration institutions write,
+        with its neighbours, and the ninetieth percentile; else an hour, half a day and a day.
         """
         if self.context.records.prospective:
-            return ((self.goal.within,), f"the goal says {self.goal.within}") if self.goal.within else ((), "the goal names no time")
+            return (
+                ((self.goal.within,), f"the goal says {self.goal.within}")
+                if self.goal.within
+                else ((), "the goal names no time")
+            )
         if self.goal.within is not None:
             return units.near(self.goal.within), f"the goal says {self.goal.within}"
         found = self.delays(opener, act) if opener else None
         if found is None:
-            return tuple(Duration.parse(d) for d in ("PT1H", "PT12H", "P1D")), "no delay observed; common units"
+            return tuple(
+                Duration.parse(d) for d in ("PT1H", "PT12H", "P1D")
+            ), "no delay observed; common units"
         p75, p90 = found.quantile(0.75), found.quantile(0.9)
         levels = sorted({*units.near(units.snapped(p75)), units.snapped(p90)}, key=Duration.shortest_seconds)
         told = (
-            f"p75 of {found.cases} observed delays {opener} to {act}: {units.spoken(p75)}, snapped to {units.snapped(p75)}; "
+            f"p75 of {found.cases} observed delays {opener} to {act}: {units.spoken(p75)}, snapped to "
+            f"{units.snapped(p75)}; "
             f"p90: {units.spoken(p90)}, snapped to {units.snapped(p90)}"
         )
         return tuple(levels), told
@@ -235,10 +286,14 @@ class Material:
 
     @cached_property
     def overseers(self) -> tuple[str, ...]:
-        """Offices the rule does not bind, those with the fewest people on record first; any such role where none is called an office."""
+        """Offices the rule does not bind, those with the fewest people on record first; any such role where
+        none is called an office.
+        """
         heads = self.traces.heads
         free = [t for t in self.context.schema.roles if t.name not in self.bound]
-        offices = [t for t in free if any(near(w, office) >= SYNONYM for w in role_words(t) for office in OFFICES)]
+        offices = [
+            t for t in free if any(near(w, office) >= SYNONYM for w in role_words(t) for office in OFFICES)
+        ]
         return tuple(sorted((t.name for t in offices or free), key=lambda role: heads.get(role, 1 << 30)))
 
     @staticmethod

@@ -21,7 +21,8 @@ from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Norm
 FILLED = 0.8
 """A field is stated of an act only where at least this share of its rows carry the field."""
 _CLOSING = re.compile(
-    r"\b(?:closing time|clos(?:e|ing) of|end of (?:the |a |each |every |his |her |their )?\w+|at the end)\b", re.IGNORECASE
+    r"\b(?:closing time|clos(?:e|ing) of|end of (?:the |a |each |every |his |her |their )?\w+|at the end)\b",
+    re.IGNORECASE,
 )
 MOSTLY = 0.5
 """Who performs at least this share of the opener's rows is taken to have opened what is asked of them."""
@@ -33,10 +34,11 @@ Of the other kind one is offered.
 
 
 class Opener(NamedTuple):
-    """What opens instances: an act as read, or an activity that was not read but usually comes first; None for the start of the case.
+    """What opens instances: an act as read, or an activity that was not read but usually comes first; None
+    for the start of the case.
 
-    ``fits`` in [0, 1] says how well it does what the sentence says of an opener; ``said`` whether the sentence names it,
-    ``own`` whether it is an act of those who are bound.
+    ``fits`` in [0, 1] says how well it does what the sentence says of an opener; ``said`` whether the
+    sentence names it, ``own`` whether it is an act of those who are bound.
     """
 
     activity: str | None
@@ -48,7 +50,9 @@ class Opener(NamedTuple):
 
 
 def stated(material: Material) -> ProposedCandidates:
-    """Proposals of every way to read the rule, most probable first; where a model read along, those of the reader alone come before."""
+    """Proposals of every way to read the rule, most probable first; where a model read along, those of the
+    reader alone come before.
+    """
     context, by = material.context, "read from the sentence"
     if context.read_along is not None:
         alone = replace(context, read_along=None, scene=context.scene or context)
@@ -87,9 +91,9 @@ def _lead(said: Sequence[Reading]) -> Reading:
 def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     """What may open a rule that was read so, best first.
 
-    The act that is said to; for a signal that no log shows, the act of others that usually opens; for an end that is spoken
-    of, the act that usually closes; for none, the act by which those who are bound usually begin. The start of the case comes
-    last.
+    The act that is said to; for a signal that no log shows, the act of others that usually opens; for an end
+    that is spoken of, the act that usually closes; for none, the act by which those who are bound usually
+    begin. The start of the case comes last.
     """
     lead = _lead(said)
     targets = {a.activity for r in said for a in r.targets}
@@ -98,7 +102,14 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     if lead.activation is not None:
         asked_by = [r for r in said if lead.activation.activity in (a.activity for a in r.targets)]
         told = all(presupposed(r, material.context.goal) for r in asked_by)
-        found.append(Opener(lead.activation.activity, lead.activation, 1.0 if told else 0.6, "the act that is said to open it"))
+        found.append(
+            Opener(
+                lead.activation.activity,
+                lead.activation,
+                1.0 if told else 0.6,
+                "the act that is said to open it",
+            )
+        )
         if not asked_by:
             return found
     if lead.template in ("init", "end"):
@@ -109,10 +120,13 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     demanded = {a.activity for r in said if r.template not in NEGATIVE for a in r.targets}
     begins = not lead.condition and not ends and theirs[:1] and theirs[0] in demanded
     whole = begins or told  # the act that usually begins is itself asked for, or another opens it
-    place = next((a.location for r in said if r.template not in NEGATIVE for a in r.targets if a.location), None)
+    place = next(
+        (a.location for r in said if r.template not in NEGATIVE for a in r.targets if a.location), None
+    )
     there = {a for a in usual if place and _carries(material, a, "location", place.name)}
     ranked = sorted(
-        dict.fromkeys(a for a in usual if a not in targets), key=lambda a: (a not in there, not (there and material.arrives(a)))
+        dict.fromkeys(a for a in usual if a not in targets),
+        key=lambda a: (a not in there, not (there and material.arrives(a))),
     )
     for rank, activity in enumerate(ranked):
         act = ActRead(activity, Span(0, 0), 0.0, location=place) if activity in there else None
@@ -130,11 +144,17 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
 
 
 def presupposed(reading: Reading, goal: Goal) -> bool:
-    """Whether an act may be told only to say when the rest is due: "delivers at the gate, and checks out within ten minutes of that".
+    """Whether an act may be told only to say when the rest is due: "delivers at the gate, and checks out
+    within ten minutes of that".
 
     Not where the goal's fields require it.
     """
-    plain = reading.template == "existence" and reading.joint == "all" and reading.count == 1 and reading.time is None
+    plain = (
+        reading.template == "existence"
+        and reading.joint == "all"
+        and reading.count == 1
+        and reading.time is None
+    )
     return plain and not set(goal.required) & {a.activity for a in reading.targets}
 
 
@@ -147,17 +167,25 @@ def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: 
     shapes = [exact] if not exact else [exact, {}]
     for fields in shapes:
         for once in onces if fields is exact or not opener.said else onces[:1]:
-            yield ProposedCandidate("trigger", material.trigger(opener.activity, **fields) | {"once": once}, f"{told}: {opener.because}")
+            yield ProposedCandidate(
+                "trigger",
+                material.trigger(opener.activity, **fields) | {"once": once},
+                f"{told}: {opener.because}",
+            )
 
 
 def _evidence(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> ProposedCandidates:
-    """The logs that show the acts read and their opener, and with them every log that is declared to record one of the targets."""
+    """The logs that show the acts read and their opener, and with them every log that is declared to record
+    one of the targets.
+    """
     homes = material.traces.homes
     acts = dict.fromkeys(([opener.activity] if opener.activity else []) + [a.activity for a in _acts(said)])
     logs = list(dict.fromkeys(homes[a] for a in acts))
     yield from shown_by(logs, "any", f"{told}: the log that shows each of {', '.join(acts)} best")
     targets = {a.activity for r in said for a in r.targets}
-    more = [c.name for c in material.context.records.channels if c.durable and targets & set(c.activities or ())]
+    more = [
+        c.name for c in material.context.records.channels if c.durable and targets & set(c.activities or ())
+    ]
     yield from shown_by(list(dict.fromkeys([*logs, *more])), "any", f"{told}: every log that can record them")
 
 
@@ -182,7 +210,9 @@ def _scope(material: Material, said: Sequence[Reading], told: str) -> ProposedCa
 
 
 def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tuple[str | None, ...]:
-    """Who may bear the duty, likeliest first: the one who opened it (None), or a role as an office where another may have opened it."""
+    """Who may bear the duty, likeliest first: the one who opened it (None), or a role as an office where
+    another may have opened it.
+    """
     bearers = list(dict.fromkeys(n.name for r in said for n in r.bearers)) or list(material.goal.roles)
     if len(bearers) != 1:
         return (None,)
@@ -205,13 +235,18 @@ def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str
             )
             try:
                 Norm.model_validate(content)
-            except ValidationError:  # no rule holds all of it at once: nothing, too many constraints, a second opener of a mutual one
+            # no rule holds all of it at once: nothing, too many constraints, a second opener of a mutual one
+            except ValidationError:
                 continue
             yield ProposedCandidate("norm", content, f"{told}: {opener.because}")
 
 
-def _constraints(material: Material, reading: Reading, opener: Opener, key: str | None) -> Iterator[dict[str, Any]]:
-    """The constraints of one reading under an opener; ``key`` correlates them all, else each as the traces show."""
+def _constraints(
+    material: Material, reading: Reading, opener: Opener, key: str | None
+) -> Iterator[dict[str, Any]]:
+    """The constraints of one reading under an opener; ``key`` correlates them all, else each as the traces
+    show.
+    """
     template = reading.template
     own = reading.activation is not None and reading.activation.activity == opener.activity
     common: dict[str, Any] = {}
@@ -221,7 +256,13 @@ def _constraints(material: Material, reading: Reading, opener: Opener, key: str 
             common["earlier_counts"] = True
     if template in ("existence", "exactly", "absence") and reading.count > 1:
         common["count"] = reading.count
-    if reading.activation is None and template == "existence" and reading.count == 1 and "deadline" in common and opener.activity:
+    if (
+        reading.activation is None
+        and template == "existence"
+        and reading.count == 1
+        and "deadline" in common
+        and opener.activity
+    ):
         template = "response"
     after = reading.activation if reading.activation is not None and not own else reading.after
     if after is not None:
@@ -232,13 +273,19 @@ def _constraints(material: Material, reading: Reading, opener: Opener, key: str 
     patterns = [_act(material, a, banned=template in NEGATIVE) for a in acts]
     targets = [{"any_of": patterns}] if reading.joint == "any" and len(acts) > 1 else patterns
     for act, target in zip(acts, targets, strict=False):
-        yield {"template": template, "target": target, "correlate": key or _correlation(material, reading, opener, act)} | common
+        yield {
+            "template": template,
+            "target": target,
+            "correlate": key or _correlation(material, reading, opener, act),
+        } | common
         if reading.who == "another_person" and opener.activity:
             yield {"template": "not_coexistence", "target": target, "correlate": "same_resource"}
 
 
 def _correlation(material: Material, reading: Reading, opener: Opener, act: ActRead) -> str:
-    """Same person where the sentence says so, or where those who are bound are recorded as opening it and as acting; else the same case."""
+    """Same person where the sentence says so, or where those who are bound are recorded as opening it and as
+    acting; else the same case.
+    """
     if opener.activity is None or reading.who == "another_person":
         return "same_case"
     if reading.who == "same_person" or reading.one_subject or reading.template in NEGATIVE:
@@ -246,10 +293,15 @@ def _correlation(material: Material, reading: Reading, opener: Opener, act: ActR
     if (
         opener.said
         and reading.activation is not None
-        and (reading.activation.role is None or reading.activation.role.name not in {n.name for n in reading.bearers})
+        and (
+            reading.activation.role is None
+            or reading.activation.role.name not in {n.name for n in reading.bearers}
+        )
     ):
         return "same_case"  # whoever opened it, another may do what is asked
-    acts = (act.activity, opener.activity) if reading.template in LOOK_BACK else (opener.activity, act.activity)
+    acts = (
+        (act.activity, opener.activity) if reading.template in LOOK_BACK else (opener.activity, act.activity)
+    )
     bound = {n.name for n in reading.bearers}
     both = bound and all(bound & set(material.traces.performers(a, 0.2)) for a in acts)
     return "same_resource" if both else material.correlate(*acts)
@@ -262,11 +314,17 @@ def _act(material: Material, act: ActRead, banned: bool = False) -> dict[str, An
 def _fields(material: Material, act: ActRead, activity: str, banned: bool = False) -> dict[str, str | None]:
     """Object and location as read, where the act's rows carry them; of a banned act they may never have."""
     named = {"object": act.object, "location": act.location}
-    return {field: n.name for field, n in named.items() if n is not None and _carries(material, activity, field, n.name, banned)}
+    return {
+        field: n.name
+        for field, n in named.items()
+        if n is not None and _carries(material, activity, field, n.name, banned)
+    }
 
 
 def _carries(material: Material, activity: str, field: str, name: str, banned: bool = False) -> bool:
     """Whether an act's rows fill a field, and with this name at least once, if only in other acts."""
     pair = material.traces.pair(activity)
-    seen = material.context.profile.counts.get((field, name)) if banned else pair.values.get(field, {}).get(name)
+    seen = (
+        material.context.profile.counts.get((field, name)) if banned else pair.values.get(field, {}).get(name)
+    )
     return pair.recorded.get(field, 0) >= FILLED * max(pair.rows, 1) and bool(seen)

@@ -1,7 +1,8 @@
 """Source one: a small grammar of rule patterns, filled from goal, schema and traces.
 
-Patterns are what rule books hold again and again: duties with a deadline, duties by the end, duties beforehand, a ban with or
-without exception; the logs that show them; review, decision, remedy and appeal (paper, Candidate construction).
+Patterns are what rule books hold again and again: duties with a deadline, duties by the end, duties
+beforehand, a ban with or without exception; the logs that show them; review, decision, remedy and appeal
+(paper, Candidate construction).
 """
 
 from __future__ import annotations
@@ -28,8 +29,13 @@ STAGE_WORDS = {
 }
 """Words by which a step of the schema is recognised."""
 DEFAULT_STEPS = {
-    "review": "review", "hearing": "hearing", "decision": "decision", "remedy": "correction", "reminder": "reminder", "appeal": "appeal",
-}  # fmt: skip
+    "review": "review",
+    "hearing": "hearing",
+    "decision": "decision",
+    "remedy": "correction",
+    "reminder": "reminder",
+    "appeal": "appeal",
+}
 RESPONSE_TIMES = ("P1D", "P3D", "P7D")
 
 
@@ -48,15 +54,22 @@ def _scopes(material: Material) -> ProposedCandidates:
     if roles:
         yield ProposedCandidate("scope", {"roles": roles}, "the roles the goal names")
     if roles and places:
-        yield ProposedCandidate("scope", {"roles": roles, "locations": places}, "the roles and places the goal names")
+        yield ProposedCandidate(
+            "scope", {"roles": roles, "locations": places}, "the roles and places the goal names"
+        )
     if things:
-        yield ProposedCandidate("scope", {"roles": roles, "concerns": things}, "the roles the goal names, in matters of its objects")
+        yield ProposedCandidate(
+            "scope",
+            {"roles": roles, "concerns": things},
+            "the roles the goal names, in matters of its objects",
+        )
     if places:
         yield ProposedCandidate("scope", {"locations": places}, "whoever acts at the places the goal names")
 
 
 def _triggers(material: Material) -> ProposedCandidates:
-    """T1 within a bounded episode, T2 unbounded; a forbidden act that asks what came before it; the start of the case.
+    """T1 within a bounded episode, T2 unbounded; a forbidden act that asks what came before it; the start of
+    the case.
 
     Where the goal names what sets the rule to work, that and nothing else.
     """
@@ -68,11 +81,20 @@ def _triggers(material: Material) -> ProposedCandidates:
         target = material.regulated[0]
         levels, told = material.levels(opener, target)
         trigger = material.trigger(opener) | {"once": "first"}
-        yield ProposedCandidate("trigger", trigger, f"the first {opener} of a person opens a bounded episode; {told}", {"window": levels})
-        yield ProposedCandidate("trigger", trigger, f"the first {opener} of a person opens an instance, without bound")
+        yield ProposedCandidate(
+            "trigger",
+            trigger,
+            f"the first {opener} of a person opens a bounded episode; {told}",
+            {"window": levels},
+        )
+        yield ProposedCandidate(
+            "trigger", trigger, f"the first {opener} of a person opens an instance, without bound"
+        )
     for act in material.goal.forbidden:
         if act in material.traces.homes:
-            yield ProposedCandidate("trigger", material.trigger(act), f"every {act}, to ask what came before it")
+            yield ProposedCandidate(
+                "trigger", material.trigger(act), f"every {act}, to ask what came before it"
+            )
     yield ProposedCandidate("trigger", {}, "the start of the case")
 
 
@@ -89,13 +111,18 @@ def _norms(material: Material) -> ProposedCandidates:
         office = _office(material, goal.permitted)
         if office:
             yield ProposedCandidate(
-                "norm", free | {"bearer": {"role": office}}, f"left to the office {office}; {told}", {"deadline": levels}
+                "norm",
+                free | {"bearer": {"role": office}},
+                f"left to the office {office}; {told}",
+                {"deadline": levels},
             )
         return
     if not required:
         yield ProposedCandidate("norm", {"constraints": bans}, "the forbidden acts never happen in the case")
         yield ProposedCandidate(
-            "norm", {"constraints": [_ban(a, correlate="same_case") for a in goal.forbidden]}, "nobody in the case does them"
+            "norm",
+            {"constraints": [_ban(a, correlate="same_case") for a in goal.forbidden]},
+            "nobody in the case does them",
         )
         if opener:
             levels, told = material.levels(opener, goal.forbidden[0])
@@ -109,7 +136,9 @@ def _norms(material: Material) -> ProposedCandidates:
         return
     levels, told = material.levels(opener, required[0])
     timely = [_duty(act) for act in required]
-    yield ProposedCandidate("norm", {"constraints": timely + bans}, f"every required act in time; {told}", {"deadline": levels})
+    yield ProposedCandidate(
+        "norm", {"constraints": timely + bans}, f"every required act in time; {told}", {"deadline": levels}
+    )
     yield ProposedCandidate(
         "norm",
         {"constraints": [_duty(act, correlate="same_resource") for act in required] + bans},
@@ -122,15 +151,30 @@ def _norms(material: Material) -> ProposedCandidates:
     if len(required) > 1:
         yield ProposedCandidate(
             "norm",
-            {"constraints": [_duty(required[0], correlate=who[0]), *[_duty(a, "existence", correlate=w) for a, w in rest], *bans]},
+            {
+                "constraints": [
+                    _duty(required[0], correlate=who[0]),
+                    *[_duty(a, "existence", correlate=w) for a, w in rest],
+                    *bans,
+                ]
+            },
             f"{required[0]} in time, the rest before the case closes; {told}",
             {"deadline": levels},
         )
-    yield ProposedCandidate("norm", {"constraints": ended + bans}, "every required act before the case closes")
-    yield ProposedCandidate("norm", {"force": "should", "constraints": timely + bans}, f"as advice; {told}", {"deadline": levels[-1:]})
+    yield ProposedCandidate(
+        "norm", {"constraints": ended + bans}, "every required act before the case closes"
+    )
+    yield ProposedCandidate(
+        "norm",
+        {"force": "should", "constraints": timely + bans},
+        f"as advice; {told}",
+        {"deadline": levels[-1:]},
+    )
     if goal.forbidden:
         before = [_duty(act, "precedence") for act in required]
-        yield ProposedCandidate("norm", {"constraints": before}, f"{', '.join(required)} before any {goal.forbidden[0]}")
+        yield ProposedCandidate(
+            "norm", {"constraints": before}, f"{', '.join(required)} before any {goal.forbidden[0]}"
+        )
         excused = [_ban(act) | {"unless": material.act(required[0])} for act in goal.forbidden]
         yield ProposedCandidate(
             "norm",
@@ -138,19 +182,23 @@ def _norms(material: Material) -> ProposedCandidates:
             f"no {', '.join(goal.forbidden)} unless {required[0]} came first; {told}",
             {"deadline": levels},
         )
-    # without a log an act is known to be another role's only by the schema, so a ban of theirs must not become the office's
+    # without a log an act is known to be another role's only by the schema, so a ban of theirs must not
+    # become the office's
     office = _office(material, material.regulated if material.context.records.prospective else required)
     if office:
         duty = {
             "bearer": {"role": office},
-            "constraints": [_duty(a) for a in required] + [_ban(a, correlate="same_case") for a in goal.forbidden],
+            "constraints": [_duty(a) for a in required]
+            + [_ban(a, correlate="same_case") for a in goal.forbidden],
         }
         yield ProposedCandidate("norm", duty, f"a duty of the office {office}; {told}", {"deadline": levels})
 
 
 def _office(material: Material, acts: Sequence[str]) -> str | None:
     """The role of the goal that performs all of the acts."""
-    return next((r for r in material.goal.roles if all(r in material.traces.performers(a, 0.05) for a in acts)), None)
+    return next(
+        (r for r in material.goal.roles if all(r in material.traces.performers(a, 0.05) for a in acts)), None
+    )
 
 
 def _duty(activity: str, template: str = "response", **stated: Any) -> dict[str, Any]:
@@ -167,13 +215,18 @@ def _evidence(material: Material) -> ProposedCandidates:
     logs = list(dict.fromkeys(homes[a] for a in acts))
     yield from shown_by(logs, "any", f"the log that shows each of {', '.join(acts)} best")
     yield from shown_by(logs, "all", f"the log that shows each of {', '.join(acts)} best, all that can")
-    systems = list(dict.fromkeys(CONVENTIONAL_SYSTEMS[a] for a in material.regulated if a in CONVENTIONAL_SYSTEMS))
+    systems = list(
+        dict.fromkeys(CONVENTIONAL_SYSTEMS[a] for a in material.regulated if a in CONVENTIONAL_SYSTEMS)
+    )
     for system in systems:
-        yield ProposedCandidate("evidence", {"channels": [system]}, "the system rule writers take for granted")
+        yield ProposedCandidate(
+            "evidence", {"channels": [system]}, "the system rule writers take for granted"
+        )
 
 
 def _procedures(material: Material) -> ProposedCandidates:
-    """P1 review with a correction path, P2 no appeal, P3 informal reminder; then a hearing, and another reviewer.
+    """P1 review with a correction path, P2 no appeal, P3 informal reminder; then a hearing, and another
+    reviewer.
 
     None of these where the institution prescribes its procedure.
     """
@@ -208,7 +261,10 @@ def _procedures(material: Material) -> ProposedCandidates:
             {"response_time": RESPONSE_TIMES},
         )
         yield ProposedCandidate(
-            "procedure", {"steps": [step("remedy", "reminder", who)]}, "an informal reminder", {"response_time": RESPONSE_TIMES[:1]}
+            "procedure",
+            {"steps": [step("remedy", "reminder", who)]},
+            "an informal reminder",
+            {"response_time": RESPONSE_TIMES[:1]},
         )
         hearing = step("review", "hearing", who)
         yield ProposedCandidate(
@@ -224,5 +280,7 @@ def step_names(material: Material) -> dict[str, str]:
     names = [t.name for t in material.context.schema.steps]
     found: dict[str, str] = {}
     for kind, words in STAGE_WORDS.items():
-        found[kind] = next((n for n in names if any(w in n for w in words) and n not in found.values()), DEFAULT_STEPS[kind])
+        found[kind] = next(
+            (n for n in names if any(w in n for w in words) and n not in found.values()), DEFAULT_STEPS[kind]
+        )
     return found

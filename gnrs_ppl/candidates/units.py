@@ -7,11 +7,35 @@ from gnrs_ppl.context.time import Duration
 LADDER = tuple(
     Duration.parse(text)
     for text in (
-        "PT5M", "PT10M", "PT15M", "PT20M", "PT30M", "PT45M", "PT1H", "PT90M", "PT2H", "PT3H", "PT4H", "PT6H", "PT8H", "PT12H",
-        "P1D", "P2D", "P3D", "P5D", "P7D", "P14D", "P1M", "P2M", "P3M", "P6M", "P1Y",
+        "PT5M",
+        "PT10M",
+        "PT15M",
+        "PT20M",
+        "PT30M",
+        "PT45M",
+        "PT1H",
+        "PT90M",
+        "PT2H",
+        "PT3H",
+        "PT4H",
+        "PT6H",
+        "PT8H",
+        "PT12H",
+        "P1D",
+        "P2D",
+        "P3D",
+        "P5D",
+        "P7D",
+        "P14D",
+        "P1M",
+        "P2M",
+        "P3M",
+        "P6M",
+        "P1Y",
     )
-)  # fmt: skip
-"""Durations institutions write: every level a candidate offers is one of these, or a number the goal states."""
+)
+"""Durations institutions write: every level a candidate offers is one of these, or a number the goal states.
+"""
 
 
 def snapped(seconds: float) -> Duration:

@@ -6,6 +6,17 @@ from gnrs_ppl.context.time import Duration, Grain
 from gnrs_ppl.context.types import Action, Channel, Goal, RecordLayer, Schema, Term
 
 __all__ = [
-    "Action", "Channel", "Context", "Duration", "Event", "EventLog", "Goal", "Grain", "RecordLayer", "Schema", "Term",
-    "load_context", "read_log",
-]  # fmt: skip
+    "Action",
+    "Channel",
+    "Context",
+    "Duration",
+    "Event",
+    "EventLog",
+    "Goal",
+    "Grain",
+    "RecordLayer",
+    "Schema",
+    "Term",
+    "load_context",
+    "read_log",
+]

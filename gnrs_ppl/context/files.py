@@ -1,4 +1,6 @@
-"""Reading files safely: regular files of bounded size, YAML and JSON as plain data, with one clear line on error."""
+"""Reading files safely: regular files of bounded size, YAML and JSON as plain data, with one clear line on
+error.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,14 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def require_regular(path: Path, limit: int, remedy: str = "check the path") -> None:
-    """Refuse a path before it is opened: devices and pipes would block or never end, and large files fill the memory.
+    """Refuse a path before it is opened: devices and pipes would block or never end, and large files fill the
+    memory.
 
     Raises
     ------
     InputError
-        Missing, not to be looked at, a folder, a device, pipe or socket, or of more than ``limit`` bytes; the line says which.
+        Missing, not to be looked at, a folder, a device, pipe or socket, or of more than ``limit`` bytes; the
+        line says which.
     """
     source = str(path)
     try:
@@ -38,7 +42,9 @@ def require_regular(path: Path, limit: int, remedy: str = "check the path") -> N
     if stat.S_ISDIR(found.st_mode):
         raise InputError("is a folder", "name the file itself", source=source)
     if not stat.S_ISREG(found.st_mode):
-        raise InputError("is no regular file but a device, pipe or socket", "name a file on disk", source=source)
+        raise InputError(
+            "is no regular file but a device, pipe or socket", "name a file on disk", source=source
+        )
     if found.st_size > limit:
         raise InputError(f"is larger than {limit:,} bytes", "is this the right file?", source=source)
 
@@ -56,7 +62,9 @@ def read_bytes(path: Path, limit: int = TEXT_BYTES, remedy: str = "check the pat
         with path.open("rb") as file:
             content = file.read(limit + 1)
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", "check its permissions", source=str(path)) from None
+        raise InputError(
+            f"cannot be read ({error.strerror})", "check its permissions", source=str(path)
+        ) from None
     if len(content) > limit:  # it grew, or it stands in a file system that knows no sizes
         raise InputError(f"is larger than {limit:,} bytes", "is this the right file?", source=str(path))
     return content
@@ -73,11 +81,15 @@ def read_text(path: Path, limit: int = TEXT_BYTES, form: str = "text") -> str:
     try:
         return read_bytes(path, limit).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 text (byte {error.start})", f"save it as UTF-8 {form}", source=str(path)) from None
+        raise InputError(
+            f"is not UTF-8 text (byte {error.start})", f"save it as UTF-8 {form}", source=str(path)
+        ) from None
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML as plain data: no tags, no aliases (bombs), no doubled keys, only true/false, null and decimal numbers are typed."""
+    """YAML as plain data: no tags, no aliases (bombs), no doubled keys, only true/false, null and decimal
+    numbers are typed.
+    """
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, Any]]] = {}  # noqa: RUF012 (so PyYAML declares it)
     depth = count = 0
@@ -88,7 +100,9 @@ class _Loader(yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             raise yaml.YAMLError(f"{line}: aliases are not read; write the value out")
         if getattr(event, "tag", None) is not None:
-            raise yaml.YAMLError(f"{line}: tags such as {one_line(event.tag, 60)!r} are not read; write the value plainly")
+            raise yaml.YAMLError(
+                f"{line}: tags such as {one_line(event.tag, 60)!r} are not read; write the value plainly"
+            )
         if self.depth > NESTED:
             raise yaml.YAMLError(f"nested deeper than {NESTED} levels")
         self.count += 1
@@ -113,7 +127,9 @@ class _Loader(yaml.SafeLoader):
 
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
 _Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|)$"), ["~", "n", ""])
-_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(rf"^-?(?:0|[1-9][0-9]{{0,{DIGITS - 1}}})$"), list("-0123456789"))
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:int", re.compile(rf"^-?(?:0|[1-9][0-9]{{0,{DIGITS - 1}}})$"), list("-0123456789")
+)
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"^(?:-?(?:0|[1-9][0-9]*)\.[0-9]+(?:e[-+]?[0-9]+)?|-?\.inf|\.nan)$"),
@@ -127,7 +143,8 @@ def read_data(path: Path, limit: int = TEXT_BYTES) -> dict[str, Any]:
     Raises
     ------
     InputError
-        Missing, unreadable, no regular file, binary, too large, malformed or not a mapping; the line says which.
+        Missing, unreadable, no regular file, binary, too large, malformed or not a mapping; the line says
+        which.
     """
     data = read_any(path, limit)
     if not isinstance(data, dict):
@@ -147,7 +164,9 @@ def parse_yaml(text: str, source: str) -> Any:
     try:
         data = yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
-        raise InputError(f"is not readable YAML: {_mark(error)}", "mend the syntax there", source=source) from None
+        raise InputError(
+            f"is not readable YAML: {_mark(error)}", "mend the syntax there", source=source
+        ) from None
     return _plain(data, source)
 
 
@@ -158,7 +177,8 @@ class _Doubled(dict[str, Any]):
 
 
 def parse_json(text: str | bytes, source: str, remedy: str = "mend the syntax there") -> Any:
-    """JSON as plain data, for everything that people or other programs write: no doubled keys, no numbers that are none.
+    """JSON as plain data, for everything that people or other programs write: no doubled keys, no numbers
+    that are none.
 
     Parameters
     ----------
@@ -170,8 +190,9 @@ def parse_json(text: str | bytes, source: str, remedy: str = "mend the syntax th
     Raises
     ------
     InputError
-        Malformed; a key that stands twice in an object; NaN, Infinity, a number beyond double precision or of more than
-        ``DIGITS`` digits; half of a surrogate pair; nested or filled beyond the limits. The line names the place.
+        Malformed; a key that stands twice in an object; NaN, Infinity, a number beyond double precision or of
+        more than ``DIGITS`` digits; half of a surrogate pair; nested or filled beyond the limits. The line
+        names the place.
     """
     try:
         data = json.loads(
@@ -198,7 +219,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _whole(digits: str) -> int:
     if len(digits.lstrip("-")) > DIGITS:
-        raise ValueError(f"{digits[:12]}… has {len(digits.lstrip('-')):,} digits, more than the {DIGITS} of a whole number")
+        raise ValueError(
+            f"{digits[:12]}… has {len(digits.lstrip('-')):,} digits, more than the {DIGITS} of a whole number"
+        )
     return int(digits)
 
 
@@ -226,8 +249,13 @@ def _plain(data: Any, source: str) -> Any:
         elif isinstance(value, float) and not math.isfinite(value):
             problem, remedy = f"{value} is no number", "write a finite number"
         elif isinstance(value, dict):
-            if (stray := next((key for key in value if not isinstance(key, str) or not _spelt(key)), None)) is not None:
-                problem, remedy = f"the key {one_line(repr(stray), 60)} is no text", "write it as text, in quotes"
+            if (
+                stray := next((key for key in value if not isinstance(key, str) or not _spelt(key)), None)
+            ) is not None:
+                problem, remedy = (
+                    f"the key {one_line(repr(stray), 60)} is no text",
+                    "write it as text, in quotes",
+                )
             count += 2 * len(value)
             left += [(value[key], (place, key), depth + 1) for key in reversed(value)]
         elif isinstance(value, list):
@@ -236,7 +264,9 @@ def _plain(data: Any, source: str) -> Any:
         if problem:
             raise InputError(problem, remedy, source=source, field=_dotted(place))
         if count > VALUES:
-            raise InputError(f"holds more than {VALUES:,} keys and values", "is this the right file?", source=source)
+            raise InputError(
+                f"holds more than {VALUES:,} keys and values", "is this the right file?", source=source
+            )
     return data
 
 
@@ -266,7 +296,9 @@ def validated(model: type[Model], data: Any, *, source: str, field: str = "") ->
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join([field, *(str(part) for part in first["loc"])] if field else [str(part) for part in first["loc"]])
+        where = ".".join(
+            [field, *(str(part) for part in first["loc"])] if field else [str(part) for part in first["loc"]]
+        )
         raise InputError(_problem(first), _remedy(first), source=source, field=where) from None
 
 

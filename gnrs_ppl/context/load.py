@@ -77,13 +77,17 @@ class Context:
 
     @cached_property
     def log(self) -> EventLog:
-        """The event log, read on first use; empty where the record layer is prospective, else raises InputError where there is none."""
+        """The event log, read on first use; empty where the record layer is prospective, else raises
+        InputError where there is none.
+        """
         if self.scene is not None:
             return self.scene.log
         if self.records.prospective:
             return EventLog.from_events((), self.records)
         if self.records.log is None:
-            raise InputError("names no log", "state records.log or pass --log", source=self.source, field="records.log")
+            raise InputError(
+                "names no log", "state records.log or pass --log", source=self.source, field="records.log"
+            )
         return read_log(self.folder / self.records.log, self.records)
 
     @cached_property
@@ -93,7 +97,9 @@ class Context:
 
     @cached_property
     def resolved(self) -> RecordLayer:
-        """The record layer with what the log shows of each channel's capability and grain, where it does not declare them."""
+        """The record layer with what the log shows of each channel's capability and grain, where it does not
+        declare them.
+        """
         return resolved(self.records, self.log)
 
     @cached_property
@@ -126,33 +132,55 @@ def load_context(reference: str | Path, log: Path | None = None, *, goalless: bo
     parsed = validated(_ContextFile, data, source=str(path))
     if parsed.goal is None and not goalless:
         raise InputError(
-            "states no goal", f"gnrs goal new {shlex.quote(str(path))} --sentence TEXT writes one", source=str(path), field="goal"
+            "states no goal",
+            f"gnrs goal new {shlex.quote(str(path))} --sentence TEXT writes one",
+            source=str(path),
+            field="goal",
         )
-    context = Context(parsed.goal or NO_GOAL, parsed.institution, with_log(parsed.records, log), parsed.pools, str(path), path.parent)
+    context = Context(
+        parsed.goal or NO_GOAL,
+        parsed.institution,
+        with_log(parsed.records, log),
+        parsed.pools,
+        str(path),
+        path.parent,
+    )
     check_names(context)
     return context
 
 
 def read_schema(path: Path) -> Schema:
-    """The schema of a context file, of a file that holds it alone, or of a list of actions; raises InputError as :func:`load_context`."""
+    """The schema of a context file, of a file that holds it alone, or of a list of actions; raises
+    InputError as :func:`load_context`.
+    """
     data, source = read_any(path), str(path)
     if isinstance(data, list):
         return validated(Schema, {"actions": data}, source=source)
     if isinstance(data, dict) and "schema" in data:
         return validated(Schema, data["schema"], source=source, field="schema")
     if not isinstance(data, dict):
-        raise InputError("holds no schema", "give a context file, a schema, or a list of {name, phrase}", source=source)
+        raise InputError(
+            "holds no schema", "give a context file, a schema, or a list of {name, phrase}", source=source
+        )
     return validated(Schema, data, source=source)
 
 
 def with_log(records: RecordLayer, log: Path | None) -> RecordLayer:
     """The record layer with another log in place of its own, or of none."""
-    return records if log is None else records.model_copy(update={"log": str(log.absolute()), "prospective": False})
+    return (
+        records
+        if log is None
+        else records.model_copy(update={"log": str(log.absolute()), "prospective": False})
+    )
 
 
 def with_sentence(context: Context, sentence: str) -> Context:
-    """The same schema and records with a sentence as the whole goal; pools listed for another goal are left out."""
-    goal = validated(Goal, {"id": "sentence", "intent": sentence.strip()}, source="arguments", field="--sentence")
+    """The same schema and records with a sentence as the whole goal; pools listed for another goal are left
+    out.
+    """
+    goal = validated(
+        Goal, {"id": "sentence", "intent": sentence.strip()}, source="arguments", field="--sentence"
+    )
     return replace(context, goal=goal, pools=None)
 
 
@@ -164,7 +192,9 @@ def context_of(scene: Context, goal: Goal, source: str) -> Context:
 
 
 def check_names(context: Context) -> None:
-    """Raise InputError where goal, record layer or prescribed procedure use a name that the schema or the record layer lacks."""
+    """Raise InputError where goal, record layer or prescribed procedure use a name that the schema or the
+    record layer lacks.
+    """
     schema, goal, records = context.schema, context.goal, context.records
     actions = dict.fromkeys(a.name for a in schema.actions)
     channels = dict.fromkeys(c.name for c in records.channels)
@@ -179,13 +209,22 @@ def check_names(context: Context) -> None:
         ("records.case_start", records.case_start, actions, "actions"),
         ("records.case_end", records.case_end, actions, "actions"),
     ]
-    expected += [(f"records.channels.{c.name}.activities", c.activities or (), actions, "actions") for c in records.channels]
+    expected += [
+        (f"records.channels.{c.name}.activities", c.activities or (), actions, "actions")
+        for c in records.channels
+    ]
     for where, names, known, part in expected:
         for name in names:
             require_known(name, known, f"the schema's {part}", source=context.source, field=where)
     for step in schema.procedure:
         if step.inspects is not None:
-            require_known(step.inspects, channels, "the record layer's channels", source=context.source, field="schema.procedure")
+            require_known(
+                step.inspects,
+                channels,
+                "the record layer's channels",
+                source=context.source,
+                field="schema.procedure",
+            )
     if goal.required and records.channels and all(c.activities is not None for c in records.channels):
         recordable = {name for c in records.channels if c.durable for name in c.activities or ()}
         for name in goal.required:
@@ -211,8 +250,14 @@ def require_known(name: str, known: Collection[str], what: str, *, source: str, 
 
 
 def nearest(name: str, known: Collection[str], cutoff: float = 0.6) -> str | None:
-    """The known name most like ``name``, None where none is; of very many, only those of most similar length are compared."""
-    some = known if len(known) <= COMPARED else sorted(known, key=lambda other: abs(len(other) - len(name)))[:COMPARED]
+    """The known name most like ``name``, None where none is; of very many, only those of most similar length
+    are compared.
+    """
+    some = (
+        known
+        if len(known) <= COMPARED
+        else sorted(known, key=lambda other: abs(len(other) - len(name)))[:COMPARED]
+    )
     return next(iter(get_close_matches(name, some, 1, cutoff)), None)
 
 

@@ -74,16 +74,26 @@ class EventLog:
         columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in COLUMNS]
         unnested = ", ".join(f"unnest(?::{TYPES[c]}[])" for c in COLUMNS)
         connection.execute(f"INSERT INTO events SELECT {unnested}", columns)
-        return cls.sealed(connection, hashlib.sha256(repr(sorted(rows, key=repr)).encode()).hexdigest(), records or RecordLayer())
+        return cls.sealed(
+            connection,
+            hashlib.sha256(repr(sorted(rows, key=repr)).encode()).hexdigest(),
+            records or RecordLayer(),
+        )
 
     @classmethod
     def sealed(
-        cls, connection: duckdb.DuckDBPyConnection, fingerprint: str, records: RecordLayer, findings: tuple[str, ...] = ()
+        cls,
+        connection: duckdb.DuckDBPyConnection,
+        fingerprint: str,
+        records: RecordLayer,
+        findings: tuple[str, ...] = (),
     ) -> EventLog:
         """Lock the connection and take the counts of its ``events`` table."""
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
-        events, cases = connection.execute("SELECT count(*), count(DISTINCT case_id) FROM events").fetchone() or (0, 0)
+        events, cases = connection.execute(
+            "SELECT count(*), count(DISTINCT case_id) FROM events"
+        ).fetchone() or (0, 0)
         return cls(connection, fingerprint, events, cases, findings, records)
 
     @cached_property
@@ -92,7 +102,8 @@ class EventLog:
         return {
             (channel, activity): count
             for channel, activity, count in self.connection.execute(
-                'SELECT "channel", "activity", count(*) FROM "events" WHERE "channel" IS NOT NULL AND "activity" IS NOT NULL GROUP BY ALL'
+                'SELECT "channel", "activity", count(*) FROM "events" WHERE "channel" IS NOT NULL AND '
+                '"activity" IS NOT NULL GROUP BY ALL'
             ).fetchall()
         }
 
@@ -101,7 +112,8 @@ class EventLog:
         """(channel, activity) -> grains of the dated rows."""
         found: dict[tuple[str, str | None], set[Grain]] = {}
         for channel, activity, grain in self.connection.execute(
-            'SELECT DISTINCT "channel", "activity", "grain" FROM "events" WHERE "channel" IS NOT NULL AND "timestamp" IS NOT NULL'
+            'SELECT DISTINCT "channel", "activity", "grain" FROM "events" WHERE "channel" IS NOT NULL AND '
+            '"timestamp" IS NOT NULL'
         ).fetchall():
             found.setdefault((channel, activity), set()).add(grain)
         return found
@@ -120,17 +132,25 @@ def resolved(records: RecordLayer, log: EventLog) -> RecordLayer:
     Returns
     -------
     RecordLayer
-        Channels with ``activities`` as declared, else the activities seen, and ``grain`` as declared, else the one seen; a channel
-        that shows several keeps none, since a declared grain is that of every row.
+        Channels with ``activities`` as declared, else the activities seen, and ``grain`` as declared, else
+        the one seen; a channel that shows several keeps none, since a declared grain is that of every row.
     """
     seen, clocks = log.seen, log.clocks
-    grains = {name: {g for (channel, _), seen_here in clocks.items() if channel == name for g in seen_here} for name, _ in clocks}
-    declared = records.channels or tuple(Channel.model_construct(name=name) for name in sorted({c for c, _ in seen}))
+    grains = {
+        name: {g for (channel, _), seen_here in clocks.items() if channel == name for g in seen_here}
+        for name, _ in clocks
+    }
+    declared = records.channels or tuple(
+        Channel.model_construct(name=name) for name in sorted({c for c, _ in seen})
+    )
     channels = tuple(
         c.model_copy(
             update={
-                "activities": tuple(sorted(a for ch, a in seen if ch == c.name)) if c.activities is None else c.activities,
-                "grain": c.grain or (next(iter(grains[c.name])) if len(grains.get(c.name, ())) == 1 else None),
+                "activities": tuple(sorted(a for ch, a in seen if ch == c.name))
+                if c.activities is None
+                else c.activities,
+                "grain": c.grain
+                or (next(iter(grains[c.name])) if len(grains.get(c.name, ())) == 1 else None),
             }
         )
         for c in declared
@@ -143,7 +163,11 @@ def open_connection() -> duckdb.DuckDBPyConnection:
     import duckdb  # a quarter of a second that `gnrs --help` need not wait for
 
     connection = duckdb.connect(
-        config={"autoinstall_known_extensions": False, "autoload_known_extensions": False, "allow_community_extensions": False}
+        config={
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+        }
     )
     body = ", ".join(f'"{name}" {kind}' for name, kind in TYPES.items())
     connection.execute(f"CREATE TABLE events ({body})")
@@ -164,9 +188,9 @@ def read_log(path: Path, records: RecordLayer) -> EventLog:
     Raises
     ------
     InputError
-        No such file, unreadable, damaged, ragged, no rows, a mapped column the file lacks, a column that nearly has the
-        name of one, a timestamp that is not ISO 8601, a time without offset and none declared, two offsets that differ,
-        a doubled event id, an end of observation before the first event.
+        No such file, unreadable, damaged, ragged, no rows, a mapped column the file lacks, a column that
+        nearly has the name of one, a timestamp that is not ISO 8601, a time without offset and none declared,
+        two offsets that differ, a doubled event id, an end of observation before the first event.
     """
     return _Import(path, records).run()
 
@@ -176,7 +200,8 @@ _ISO = r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)\s*(
 _OFFSET = r"Z|[+-](?:(?:0\d|1[0-3]):?[0-5]\d|14:?00)"
 _MINUTES = (
     "CASE WHEN {0} = 'Z' THEN 0 WHEN {0} <> '' THEN "
-    "(CASE WHEN {0}[1] = '-' THEN -1 ELSE 1 END) * (60 * TRY_CAST({0}[2:3] AS INTEGER) + TRY_CAST(right({0}, 2) AS INTEGER)) END"
+    "(CASE WHEN {0}[1] = '-' THEN -1 ELSE 1 END) * (60 * TRY_CAST({0}[2:3] AS INTEGER) + "
+    "TRY_CAST(right({0}, 2) AS INTEGER)) END"
 )
 # Below this many dated rows a clock that only ever shows whole minutes (or midnights) may be chance.
 ENOUGH_TO_INFER_A_GRAIN = 30
@@ -194,7 +219,9 @@ CLOSE = 0.85
 
 
 class _Import:
-    """One import: the file's columns, then local times, then grains, then the rows of D, with what was noticed."""
+    """One import: the file's columns, then local times, then grains, then the rows of D, with what was
+    noticed.
+    """
 
     def __init__(self, path: Path, records: RecordLayer) -> None:
         self.path, self.records, self.findings = path, records, list[str]()
@@ -224,7 +251,9 @@ class _Import:
         """The file's columns under the event table's names, all as text without white space around it."""
         import duckdb
 
-        doubled = next((name for i, name in enumerate(table.header) if name and name in table.header[:i]), None)
+        doubled = next(
+            (name for i, name in enumerate(table.header) if name and name in table.header[:i]), None
+        )
         if doubled is not None:
             raise self._error(f"two columns are named {doubled!r}", "rename one of them")
         sources = {column: self._source(column, table.header) for column in COLUMNS}
@@ -235,19 +264,33 @@ class _Import:
         texts, uneven = [], ["0"]
         for column, position in sources.items():
             if position is None:
-                texts.append(f'$constant_{column}::VARCHAR AS "{column}"' if column in self.constants else f'NULL::VARCHAR AS "{column}"')
+                texts.append(
+                    f'$constant_{column}::VARCHAR AS "{column}"'
+                    if column in self.constants
+                    else f'NULL::VARCHAR AS "{column}"'
+                )
                 continue
             cell = f"c{positions.index(position)}"
             text = self._text(column, cell, table.types[position])
             # asked first, because trim is ten times slower
-            ends = f"({text} <> '' AND (contains($white_space, left({text}, 1)) OR contains($white_space, right({text}, 1))))"
-            texts.append(f"nullif(CASE WHEN {ends} THEN trim({text}, $white_space) ELSE {text} END, '') AS \"{column}\"")
+            ends = (
+                f"({text} <> '' AND (contains($white_space, left({text}, 1)) OR contains($white_space, "
+                f"right({text}, 1))))"
+            )
+            texts.append(
+                f"nullif(CASE WHEN {ends} THEN trim({text}, $white_space) ELSE {text} END, '') AS "
+                f'"{column}"'
+            )
             uneven.append(f"coalesce({ends}, false)::INTEGER")
         relation, parameters = table.scan(positions)
-        parameters |= {"white_space": WHITE_SPACE} | {f"constant_{column}": text for column, text in self.constants.items()}
+        parameters |= {"white_space": WHITE_SPACE} | {
+            f"constant_{column}": text for column, text in self.constants.items()
+        }
         try:
             self.connection.execute(
-                f"CREATE TABLE staged AS SELECT row, {', '.join(texts)}, {' + '.join(uneven)} AS uneven FROM {relation}", parameters
+                f"CREATE TABLE staged AS SELECT row, {', '.join(texts)}, {' + '.join(uneven)} AS uneven "
+                f"FROM {relation}",
+                parameters,
             )
         except (duckdb.Error, UnicodeDecodeError) as error:
             problem = one_line(str(error).replace(parameters["path"], "the file"), 120)
@@ -259,11 +302,15 @@ class _Import:
             self.findings.append(f"white space around {uneven_cells} cells was taken off")
 
     def _source(self, column: Column, header: list[str]) -> int | None:
-        """Position of the file's column for ``column``; None where there is none, or a constant for all rows."""
+        """Position of the file's column for ``column``; None where there is none, or a constant for all
+        rows.
+        """
         mapped = self.records.columns.get(column)
         constant = self.records.constants.get(column)
         if mapped is not None and constant is not None:
-            raise self._error("is both a column and a constant", "keep one of the two", f"records.columns.{column}")
+            raise self._error(
+                "is both a column and a constant", "keep one of the two", f"records.columns.{column}"
+            )
         if mapped is not None:
             if mapped not in header:
                 near = get_close_matches(mapped, header, 1)
@@ -279,24 +326,34 @@ class _Import:
                 return header.index(column)
             if column == "channel" and len(self.records.channels) <= 1:
                 constant = self.records.channels[0].name if self.records.channels else ONE_LOG
-                self.findings.append(f"the log names no channel; all rows are taken as recorded in {constant!r}")
+                self.findings.append(
+                    f"the log names no channel; all rows are taken as recorded in {constant!r}"
+                )
         if constant is not None:
             self.constants[column] = constant
         elif column in REQUIRED:
-            remedy = f"map one under records.columns.{column}" + (f" or state records.constants.{column}" if column == "channel" else "")
+            remedy = f"map one under records.columns.{column}" + (
+                f" or state records.constants.{column}" if column == "channel" else ""
+            )
             raise self._error(f"has no column {column!r}", remedy + f" (columns: {', '.join(header[:12])})")
         return None
 
     def _refuse_near_names(self, column: Column, header: list[str]) -> None:
-        """Refuse a column that may be meant for ``column``: spelt alike but for case and signs, or misspelt where there is none."""
-        others = {_letters(name): name for name in header if name not in {*COLUMNS, *self.records.columns.values()}}
+        """Refuse a column that may be meant for ``column``: spelt alike but for case and signs, or misspelt
+        where there is none.
+        """
+        others = {
+            _letters(name): name for name in header if name not in {*COLUMNS, *self.records.columns.values()}
+        }
         near = others.get(_letters(column))
         if column in header:
             if near is not None:
                 remedy = f"rename one, or map the one meant under records.columns.{column}"
                 raise self._error(f"columns {column!r} and {near!r} are hardly told apart", remedy)
         else:
-            alike = get_close_matches(_letters(column), [name for name in others if name[:1] == column[0]], 1, CLOSE)
+            alike = get_close_matches(
+                _letters(column), [name for name in others if name[:1] == column[0]], 1, CLOSE
+            )
             if alike:
                 remedy = f"map it under records.columns.{column}, or rename it"
                 raise self._error(f"has no column {column!r} but {others[alike[0]]!r}", remedy)
@@ -304,7 +361,11 @@ class _Import:
     def _text(self, column: str, cell: str, kind: str) -> str:
         """SQL for a cell as text."""
         if kind.startswith(("BLOB", "STRUCT", "MAP", "UNION")) or kind.endswith("]"):
-            raise self._error(f"holds {kind} where text is needed", "write it as text, a number, a date or a timestamp", column)
+            raise self._error(
+                f"holds {kind} where text is needed",
+                "write it as text, a number, a date or a timestamp",
+                column,
+            )
         return cell_text(cell, kind)
 
     def _check_ids(self) -> None:
@@ -312,11 +373,18 @@ class _Import:
         if self._one("SELECT count(event_id) FROM staged") == (0,):
             self.connection.execute("UPDATE staged SET event_id = format('{:09d}', row)")
         doubled = self._one(
-            "SELECT event_id, count(*) FROM staged GROUP BY event_id HAVING count(*) > 1 OR event_id IS NULL ORDER BY ALL LIMIT 1"
+            "SELECT event_id, count(*) FROM staged GROUP BY event_id HAVING count(*) > 1 OR event_id IS "
+            "NULL ORDER BY ALL LIMIT 1"
         )
         if doubled:
-            problem = "some rows have no event id" if doubled[0] is None else f"event id {doubled[0]!r} stands on {doubled[1]} rows"
-            raise self._error(problem, "make event ids unique, or leave the column out to number the rows", "event_id")
+            problem = (
+                "some rows have no event id"
+                if doubled[0] is None
+                else f"event id {doubled[0]!r} stands on {doubled[1]} rows"
+            )
+            raise self._error(
+                problem, "make event ids unique, or leave the column out to number the rows", "event_id"
+            )
 
     def _note_names(self) -> None:
         """Say which names hold what nobody sees, and which differ in nothing that anybody sees."""
@@ -334,7 +402,8 @@ class _Import:
             {"unseen": UNSEEN},
         ).fetchall():
             self.findings.append(
-                f"{kind}: {cells} cells hold control or invisible characters (first: row {row}, {one_line(ascii(name), 60)})"
+                f"{kind}: {cells} cells hold control or invisible characters (first: row {row}, "
+                f"{one_line(ascii(name), 60)})"
             )
         twins = self.connection.execute(
             """SELECT kind, list(name ORDER BY name), list(cells ORDER BY name) FROM names WHERE kind <> 'case_id'
@@ -342,8 +411,14 @@ class _Import:
             {"unseen_or_space": UNSEEN_OR_SPACE},
         ).fetchall()
         for kind, names, cells in twins[:LISTED]:
-            listed = " and ".join(f"{one_line(ascii(name), 60)} ({count} rows)" for name, count in zip(names[:4], cells, strict=False))
-            self.findings.append(f"{kind}: {listed} differ only in case, white space or signs nobody sees; they count as different")
+            listed = " and ".join(
+                f"{one_line(ascii(name), 60)} ({count} rows)"
+                for name, count in zip(names[:4], cells, strict=False)
+            )
+            self.findings.append(
+                f"{kind}: {listed} differ only in case, white space or signs nobody sees; they count as "
+                "different"
+            )
         if len(twins) > LISTED:
             self.findings.append(f"{len(twins) - LISTED} more groups of names differ only so")
         self.connection.execute("DROP TABLE names")
@@ -375,7 +450,8 @@ class _Import:
             )
         for offset in ("suffix", '"offset"'):
             bad = self._one(
-                f"SELECT row, {offset} FROM parsed WHERE {offset} <> '' AND NOT regexp_full_match({offset}, $pattern) ORDER BY row LIMIT 1",
+                f"SELECT row, {offset} FROM parsed WHERE {offset} <> '' AND NOT regexp_full_match({offset}, "
+                "$pattern) ORDER BY row LIMIT 1",
                 {"pattern": _OFFSET},
             )
             if bad:
@@ -384,10 +460,19 @@ class _Import:
                     "write offsets as +01:00 or Z, at most 14 hours",
                     "offset",
                 )
-        bad = self._one('SELECT row, "offset", "timestamp" FROM parsed WHERE written <> stated ORDER BY row LIMIT 1')
+        bad = self._one(
+            'SELECT row, "offset", "timestamp" FROM parsed WHERE written <> stated ORDER BY row LIMIT 1'
+        )
         if bad:
-            raise self._error(f"row {bad[0]}: offset {bad[1]!r} contradicts timestamp {bad[2]!r}", "correct one of the two", "offset")
-        naked = self._one("SELECT count(*), min(row) FROM parsed WHERE local IS NOT NULL AND NOT date_only AND minutes IS NULL")
+            raise self._error(
+                f"row {bad[0]}: offset {bad[1]!r} contradicts timestamp {bad[2]!r}",
+                "correct one of the two",
+                "offset",
+            )
+        naked = self._one(
+            "SELECT count(*), min(row) FROM parsed WHERE local IS NOT NULL AND NOT date_only AND minutes IS "
+            "NULL"
+        )
         if naked[0]:
             raise self._error(
                 f"{naked[0]} rows carry a time without offset (first: row {naked[1]})",
@@ -396,15 +481,19 @@ class _Import:
             )
 
     def _set_offsets(self, zone: str) -> None:
-        """The offset of each time that carries none, as the clocks of a zone stand; what they show twice or never is counted."""
+        """The offset of each time that carries none, as the clocks of a zone stand; what they show twice or
+        never is counted.
+        """
         days = self.connection.execute(
-            "SELECT DISTINCT local::DATE FROM parsed WHERE minutes IS NULL AND year(local) BETWEEN 1000 AND 9000 ORDER BY 1"
+            "SELECT DISTINCT local::DATE FROM parsed WHERE minutes IS NULL AND year(local) BETWEEN 1000 AND "
+            "9000 ORDER BY 1"
         ).fetchall()
         if not days:
             return
         since, ahead, other = map(list, zip(*offsets(zone, (day for (day,) in days)), strict=True))
         self.connection.execute(
-            "CREATE TABLE zone AS SELECT unnest(?::TIMESTAMP[]) AS since, unnest(?::INTEGER[]) AS ahead, unnest(?::INTEGER[]) AS other",
+            "CREATE TABLE zone AS SELECT unnest(?::TIMESTAMP[]) AS since, unnest(?::INTEGER[]) AS ahead, "
+            "unnest(?::INTEGER[]) AS other",
             [since, ahead, other],
         )
         self.connection.execute(
@@ -415,23 +504,38 @@ class _Import:
         self.connection.execute("DROP TABLE parsed; DROP TABLE zone")
         twice, never = self._one("SELECT count(*) FILTER (shift < 0), count(*) FILTER (shift > 0) FROM zoned")
         if twice:
-            self.findings.append(f"{twice} times without offset come twice in {zone}, where clocks are put back; the earlier is taken")
+            self.findings.append(
+                f"{twice} times without offset come twice in {zone}, where clocks are put back; the earlier "
+                "is taken"
+            )
         if never:
             self.findings.append(
-                f"{never} times without offset do not exist in {zone}, where clocks are put forward; they are taken an hour on"
+                f"{never} times without offset do not exist in {zone}, where clocks are put forward; they "
+                "are taken an hour on"
             )
         self.connection.execute("ALTER TABLE zoned DROP COLUMN shift")
         self.connection.execute("ALTER TABLE zoned RENAME TO parsed")
 
     def _set_grains(self) -> None:
-        """Each row's grain: its own column, a bare date, the channel's declared clock, or what the channel's times show."""
-        bad = self._one(f"SELECT row, grain FROM parsed WHERE grain IS NOT NULL AND grain NOT IN {GRAINS} ORDER BY row LIMIT 1")
+        """Each row's grain: its own column, a bare date, the channel's declared clock, or what the channel's
+        times show.
+        """
+        bad = self._one(
+            f"SELECT row, grain FROM parsed WHERE grain IS NOT NULL AND grain NOT IN {GRAINS} ORDER BY row "
+            "LIMIT 1"
+        )
         if bad:
-            raise self._error(f"row {bad[0]}: grain {one_line(str(bad[1]), 40)!r} is unknown", f"use one of {', '.join(GRAINS)}", "grain")
+            raise self._error(
+                f"row {bad[0]}: grain {one_line(str(bad[1]), 40)!r} is unknown",
+                f"use one of {', '.join(GRAINS)}",
+                "grain",
+            )
         self.connection.execute("CREATE TABLE clocks (channel VARCHAR, clock VARCHAR)")
         seen = self.connection.execute(
-            "SELECT channel, count(*), max(microsecond(local) % 1000000), max(second(local)), max(hour(local) * 60 + minute(local)) "
-            "FROM parsed WHERE local IS NOT NULL AND NOT date_only AND grain IS NULL GROUP BY channel ORDER BY channel"
+            "SELECT channel, count(*), max(microsecond(local) % 1000000), max(second(local)), "
+            "max(hour(local) * 60 + minute(local)) "
+            "FROM parsed WHERE local IS NOT NULL AND NOT date_only AND grain IS NULL GROUP BY channel ORDER "
+            "BY channel"
         ).fetchall()
         for channel, rows, micro, second, minute in seen:
             declared = self.records.channel(channel) if channel is not None else None
@@ -440,7 +544,9 @@ class _Import:
                 clock = declared.grain
             elif not micro and not second and rows >= ENOUGH_TO_INFER_A_GRAIN:
                 clock = "minute" if minute else "day"
-                self.findings.append(f"every time in {channel!r} is a whole {clock}; its clock is taken to show {clock}s")
+                self.findings.append(
+                    f"every time in {channel!r} is a whole {clock}; its clock is taken to show {clock}s"
+                )
             self.connection.execute("INSERT INTO clocks VALUES (?, ?)", [channel, clock])
         self._find_dates()
         self.connection.execute(
@@ -451,7 +557,9 @@ class _Import:
         self.connection.execute("DROP TABLE parsed; DROP TABLE clocks")
 
     def _find_dates(self) -> None:
-        """Activities whose times are all midnight in a log whose other times are not: dates, written as times."""
+        """Activities whose times are all midnight in a log whose other times are not: dates, written as
+        times.
+        """
         stated = [channel.name for channel in self.records.channels if channel.grain is not None]
         midnight = "hour(local) + minute(local) + second(local) + microsecond(local) % 1000000 = 0"
         for channel, activity, rows in self.connection.execute(
@@ -461,14 +569,19 @@ class _Import:
                 GROUP BY channel, activity HAVING count(*) >= $enough AND bool_and({midnight}) ORDER BY channel, activity""",
             {"stated": stated, "enough": ENOUGH_TO_INFER_A_GRAIN},
         ).fetchall():
-            self.findings.append(f"all {rows} times of {activity!r} in {channel!r} are midnight; they are taken as dates")
+            self.findings.append(
+                f"all {rows} times of {activity!r} in {channel!r} are midnight; they are taken as dates"
+            )
             self.connection.execute(
-                "UPDATE parsed SET grain = 'day' WHERE channel = $channel AND activity = $activity AND local IS NOT NULL AND grain IS NULL",
+                "UPDATE parsed SET grain = 'day' WHERE channel = $channel AND activity = $activity AND "
+                "local IS NOT NULL AND grain IS NULL",
                 {"channel": channel, "activity": activity},
             )
 
     def _keep_rows_of_d(self, table: Table) -> None:
-        """Rows with a case, in declared durable channels or in none that is known; every row of the file is accounted for."""
+        """Rows with a case, in declared durable channels or in none that is known; every row of the file is
+        accounted for.
+        """
         caseless = self._one("SELECT count(*) FROM timed WHERE case_id IS NULL")[0]
         if caseless:
             self.findings.append(f"{caseless} rows have no case id and are not used")
@@ -482,7 +595,9 @@ class _Import:
                 "AND NOT list_contains($durable, channel) GROUP BY channel ORDER BY channel",
                 {"durable": durable},
             ).fetchall():
-                known = self.records.channel(channel) is not None or any(o.name == channel for o in self.records.observables)
+                known = self.records.channel(channel) is not None or any(
+                    o.name == channel for o in self.records.observables
+                )
                 why = "which nothing keeps" if known else "which is not declared"
                 self.findings.append(f"{rows} rows stand in {channel!r}, {why}; they are not evidence")
                 elsewhere += rows
@@ -496,13 +611,25 @@ class _Import:
         )
         self.connection.execute("DROP TABLE timed")
         kept = self._one("SELECT count(*) FROM events")[0]
-        aside = {"blank lines": table.blank, "without a case id": caseless, "in channels that are not evidence": elsewhere}
+        aside = {
+            "blank lines": table.blank,
+            "without a case id": caseless,
+            "in channels that are not evidence": elsewhere,
+        }
         parts = [f"{kept:,} events", *(f"{rows:,} {reason}" for reason, rows in aside.items() if rows)]
         if table.rows != kept + sum(aside.values()):
-            raise self._error(f"its {table.rows:,} rows are not the {', '.join(parts)} that were read", "write the file again")
-        self.findings.insert(0, "; ".join([f"the file's {table.rows:,} rows: {', '.join(parts)}", *table.said]))
+            raise self._error(
+                f"its {table.rows:,} rows are not the {', '.join(parts)} that were read",
+                "write the file again",
+            )
+        self.findings.insert(
+            0, "; ".join([f"the file's {table.rows:,} rows: {', '.join(parts)}", *table.said])
+        )
         if not kept:
-            raise self._error("holds no row with a case id in a declared durable channel", "check records.columns and records.channels")
+            raise self._error(
+                "holds no row with a case id in a declared durable channel",
+                "check records.columns and records.channels",
+            )
 
     def _check_end_of_observation(self) -> None:
         """Refuse an end of observation before all events; count the events after it."""
@@ -511,11 +638,15 @@ class _Import:
             return
         end = span(declared, self.records.clock)[1]
         first, after = self._one(
-            'SELECT min("timestamp"), count(*) FILTER ("timestamp" > $end) FROM events WHERE "timestamp" IS NOT NULL', {"end": end}
+            'SELECT min("timestamp"), count(*) FILTER ("timestamp" > $end) FROM events WHERE "timestamp" IS '
+            "NOT NULL",
+            {"end": end},
         )
         if first is not None and first > end:
             raise self._error(
-                f"{declared} lies before the first event, at {first} UTC", "state when the log was extracted", "records.end_of_observation"
+                f"{declared} lies before the first event, at {first} UTC",
+                "state when the log was extracted",
+                "records.end_of_observation",
             )
         if after:
             self.findings.append(f"{after} events stand after the end of observation, {declared}")

@@ -1,7 +1,9 @@
-"""Writing files: refused before any work where the place will not do, put in place all or nothing, one writer at a time.
+"""Writing files: refused before any work where the place will not do, put in place all or nothing, one writer
+at a time.
 
-Files are written into a folder beside their places and renamed. Several that belong together have a manifest with their SHA-256: it says
-"half" while they are put in place and "whole" afterwards, so that what a kill leaves half done is refused by its readers.
+Files are written into a folder beside their places and renamed. Several that belong together have a manifest
+with their SHA-256: it says "half" while they are put in place and "whole" afterwards, so that what a kill
+leaves half done is refused by its readers.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from gnrs_ppl.errors import InputError
 
 MANIFEST = "gnrs-manifest.json"
 STAGING = ".gnrs-"
-"""How the folders begin in which files wait; what a kill leaves of them goes with the next writing after ``STALE`` seconds."""
+"""How the folders begin in which files wait; what a kill leaves of them goes with the next writing after
+``STALE`` seconds."""
 STALE = 3600.0
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _ELSEWHERE = "name another place to write to"
@@ -57,8 +60,8 @@ def check_folder(folder: Path, names: Iterable[str] = ()) -> None:
     ----------
     folder : Path
     names : iterable of str, optional
-        The files to be written there. A folder with files in it has to have a manifest, and that has to name those of them that would
-        be replaced. Without names whatever lies there may stay.
+        The files to be written there. A folder with files in it has to have a manifest, and that has to name
+        those of them that would be replaced. Without names whatever lies there may stay.
 
     Raises
     ------
@@ -75,7 +78,9 @@ def check_folder(folder: Path, names: Iterable[str] = ()) -> None:
         written = _manifest(folder)["files"]
         standing = [name for name in names if name in standing and name not in written]
     if standing:
-        raise InputError(f"holds {standing[0]!r}, which was not written here", "name a new folder", source=str(folder))
+        raise InputError(
+            f"holds {standing[0]!r}, which was not written here", "name a new folder", source=str(folder)
+        )
 
 
 def check_apart(written: Iterable[Path], read: Iterable[Path]) -> None:
@@ -132,8 +137,9 @@ def write_all(folder: Path, files: Sequence[tuple[str, bytes]], *, manifest: boo
         Made where it does not stand.
     files : sequence of (name, content)
     manifest : bool
-        Whether to write a manifest beside them, which readers ask (:func:`as_written`): then a kill half way is found out, and of two
-        writers at the same time one is refused. Without it a kill may leave some files old and some new.
+        Whether to write a manifest beside them, which readers ask (:func:`as_written`): then a kill half way
+        is found out, and of two writers at the same time one is refused. Without it a kill may leave some
+        files old and some new.
 
     Returns
     -------
@@ -143,7 +149,8 @@ def write_all(folder: Path, files: Sequence[tuple[str, bytes]], *, manifest: boo
     Raises
     ------
     InputError
-        The folder cannot be made or written, something that is no file stands where a file should go, another process is writing there.
+        The folder cannot be made or written, something that is no file stands where a file should go, another
+        process is writing there.
     """
     targets = [folder / name for name, _ in files]
     if folder.exists() and not folder.is_dir():
@@ -151,7 +158,12 @@ def write_all(folder: Path, files: Sequence[tuple[str, bytes]], *, manifest: boo
     for target in [*targets, *([folder / MANIFEST] if manifest else [])]:
         _check_target(target)
     try:
-        with stops.writing, _made(folder), locked(folder) if manifest else nullcontext(), _staging(folder) as staging:
+        with (
+            stops.writing,
+            _made(folder),
+            locked(folder) if manifest else nullcontext(),
+            _staging(folder) as staging,
+        ):
             for name, content in files:
                 (staging / name).write_bytes(content)
             if manifest:
@@ -262,7 +274,9 @@ def _flocked(handle: int, folder: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise InputError(
-            "another run is writing there", "wait until it has ended, or name another folder with --out", source=str(folder)
+            "another run is writing there",
+            "wait until it has ended, or name another folder with --out",
+            source=str(folder),
         ) from None
     except OSError:  # this file system has no locks
         pass
@@ -282,13 +296,18 @@ def as_written(path: Path) -> bool | None:
     Raises
     ------
     InputError
-        Its set of files is half written: a run was stopped while it put them in place, or is doing so now. Or it cannot be read.
+        Its set of files is half written: a run was stopped while it put them in place, or is doing so now. Or
+        it cannot be read.
     """
     if not (path.parent / MANIFEST).is_file():
         return None
     said = _manifest(path.parent)
     if path.name in said["writing"]:
-        raise InputError("is half written: the run that wrote it was stopped", "write the folder again", source=str(path.parent))
+        raise InputError(
+            "is half written: the run that wrote it was stopped",
+            "write the folder again",
+            source=str(path.parent),
+        )
     if path.name not in said["files"]:
         return None
     return bool(hashlib.sha256(read_bytes(path, DRAWS_BYTES)).hexdigest() == said["files"][path.name])
@@ -300,4 +319,6 @@ def _manifest(folder: Path) -> dict[str, Any]:
         said = parse_json(read_bytes(path), str(path))
         if isinstance(said["files"], dict) and isinstance(said["writing"], list):
             return dict(said)
-    raise InputError("is no manifest of files written here", "delete it, or name another folder", source=str(path))
+    raise InputError(
+        "is no manifest of files written here", "delete it, or name another folder", source=str(path)
+    )

@@ -21,8 +21,8 @@ KEYS: tuple[Column, ...] = ("resource", "object")
 class PairProfile:
     """Rows of one activity in one channel.
 
-    ``recorded`` counts non-null values per attribute, ``values`` rows per value of role, object and location (the 1,000 most frequent);
-    ``grain`` is the coarsest of the dated ones.
+    ``recorded`` counts non-null values per attribute, ``values`` rows per value of role, object and location
+    (the 1,000 most frequent); ``grain`` is the coarsest of the dated ones.
     ``sole`` holds the one value of resource and of object, where all rows that carry any carry the same.
     """
 
@@ -51,7 +51,9 @@ class Profile:
 
 
 def profile(log: EventLog) -> Profile:
-    """Profile of a log; ``counts`` maps (kind, name) of roles, locations, objects, actions and channels to rows."""
+    """Profile of a log; ``counts`` maps (kind, name) of roles, locations, objects, actions and channels to
+    rows.
+    """
     connection = log.connection
     recorded = ", ".join(f'count("{a}")' for a in ATTRIBUTES)
     sole = ", ".join(f'CASE WHEN min("{a}") = max("{a}") THEN min("{a}") END' for a in KEYS)
@@ -64,12 +66,18 @@ def profile(log: EventLog) -> Profile:
     values: dict[tuple[str, str, str], dict[str, int]] = {}
     for attribute in ("role", "object", "location"):
         for channel, activity, value, n in connection.execute(
-            f'SELECT channel, activity, "{attribute}", count(*) AS n FROM events WHERE channel IS NOT NULL AND activity IS NOT NULL '
+            f'SELECT channel, activity, "{attribute}", count(*) AS n FROM events WHERE channel IS NOT NULL '
+            "AND activity IS NOT NULL "
             f'AND "{attribute}" IS NOT NULL GROUP BY channel, activity, "{attribute}" '
-            f'QUALIFY row_number() OVER (PARTITION BY channel, activity ORDER BY n DESC, "{attribute}") <= 1000'
+            f'QUALIFY row_number() OVER (PARTITION BY channel, activity ORDER BY n DESC, "{attribute}") <= '
+            "1000"
         ).fetchall():
             values.setdefault((channel, activity, attribute), {})[value] = n
-    clocks = {pair: known for pair, grains in log.clocks.items() if (known := {g for g in grains if g in get_args(Grain)})}
+    clocks = {
+        pair: known
+        for pair, grains in log.clocks.items()
+        if (known := {g for g in grains if g in get_args(Grain)})
+    }
     for channel, activity, n, cases, *found in rows:
         present, only = found[: len(ATTRIBUTES)], zip(KEYS, found[len(ATTRIBUTES) :], strict=True)
         pairs[channel, activity] = PairProfile(
@@ -80,8 +88,16 @@ def profile(log: EventLog) -> Profile:
             coarsest(clocks[channel, activity]) if (channel, activity) in clocks else None,
             {key: value for key, value in only if value is not None},
         )
-    for kind, column in (("role", "role"), ("location", "location"), ("object", "object"), ("action", "activity"), ("channel", "channel")):
-        for name, n in connection.execute(f'SELECT "{column}", count(*) FROM events WHERE "{column}" IS NOT NULL GROUP BY ALL').fetchall():
+    for kind, column in (
+        ("role", "role"),
+        ("location", "location"),
+        ("object", "object"),
+        ("action", "activity"),
+        ("channel", "channel"),
+    ):
+        for name, n in connection.execute(
+            f'SELECT "{column}", count(*) FROM events WHERE "{column}" IS NOT NULL GROUP BY ALL'
+        ).fetchall():
             counts[kind, name] = n
     grains: dict[str, set[Grain]] = {}
     for (channel, _), seen in clocks.items():
@@ -90,10 +106,12 @@ def profile(log: EventLog) -> Profile:
 
 
 def declared_profile(schema: Schema, records: RecordLayer) -> Profile:
-    """What a record layer without a log declares, in the shape of counts: one imagined case with a row for each pair and role.
+    """What a record layer without a log declares, in the shape of counts: one imagined case with a row for
+    each pair and role.
 
-    It says that something could be recorded, never how often; what is read from it as support is no better than declared
-    (:func:`gnrs_ppl.evaluate.hard_ok.support_of`). Rows are taken to name who acted, in one of the roles that may.
+    It says that something could be recorded, never how often; what is read from it as support is no better
+    than declared (:func:`gnrs_ppl.evaluate.hard_ok.support_of`). Rows are taken to name who acted, in one of
+    the roles that may.
     """
     everyone = tuple(role.name for role in schema.roles)
     actions = {action.name: action for action in schema.actions}
@@ -111,5 +129,11 @@ def declared_profile(schema: Schema, records: RecordLayer) -> Profile:
             values = {kind: dict.fromkeys(names, 1) for kind, names in fields}
             recorded = {"resource": rows} | {kind: rows if names else 0 for kind, names in fields}
             pairs[channel.name, activity] = PairProfile(rows, 1, recorded, values)
-            counts.update([("channel", channel.name), ("action", activity), *((kind, name) for kind, names in fields for name in names)])
+            counts.update(
+                [
+                    ("channel", channel.name),
+                    ("action", activity),
+                    *((kind, name) for kind, names in fields for name in names),
+                ]
+            )
     return Profile(sum(pair.rows for pair in pairs.values()), 1, pairs, {}, counts)

@@ -1,4 +1,6 @@
-"""The cells of a log file exactly as they stand: CSV in one stated dialect, or Parquet; what is hashed is what is read."""
+"""The cells of a log file exactly as they stand: CSV in one stated dialect, or Parquet; what is hashed is
+what is read.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,11 @@ MAX_ROWS = 50_000_000
 MAX_LINE = 1 << 23
 """Characters that may stand before a line ends; a cell may hold what Python's csv allows, 131,072."""
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
 _CHUNK = 1 << 20
 _ROWS_AT_ONCE = 5000
 
@@ -58,7 +64,9 @@ class Table(Protocol):
         """What a reader should know of how the file was read; known after ``scan``."""
 
     def scan(self, positions: Sequence[int]) -> tuple[str, dict[str, str]]:
-        """SQL for the rows with columns ``row`` (from 1) and ``c0``, ``c1``, … as ``positions`` say; its parameters."""
+        """SQL for the rows with columns ``row`` (from 1) and ``c0``, ``c1``, … as ``positions`` say; its
+        parameters.
+        """
 
     def fingerprint(self) -> str:
         """Sha256 of the file's bytes, those that were read; known after ``scan``."""
@@ -72,25 +80,41 @@ Aside = Callable[[int, list[str]], None]
 def opened(path: Path, connection: duckdb.DuckDBPyConnection, aside: Aside | None = None) -> Iterator[Table]:
     """The table in a CSV (plain or gzipped) or Parquet file; the path is taken literally and opened once.
 
-    DuckDB is only ever given a private copy under a fixed name, because it reads patterns, home folders, URLs and columns
-    out of paths. Rows of a CSV file with a cell too few or too many go to ``aside``, and are refused where there is none.
+    DuckDB is only ever given a private copy under a fixed name, because it reads patterns, home folders, URLs
+    and columns out of paths. Rows of a CSV file with a cell too few or too many go to ``aside``, and are
+    refused where there is none.
 
     Raises
     ------
     InputError
-        No such regular file, unreadable, damaged, beyond the limits, or not a table; the line names the place.
+        No such regular file, unreadable, damaged, beyond the limits, or not a table; the line names the
+        place.
     """
     source = str(path)
     try:
         if not path.is_file():
-            raise InputError("is not a regular file" if path.exists() else "no such file", "check records.log or --log", source=source)
+            raise InputError(
+                "is not a regular file" if path.exists() else "no such file",
+                "check records.log or --log",
+                source=source,
+            )
         with path.open("rb", buffering=0) as raw, tempfile.TemporaryDirectory(prefix="gnrs-") as folder:
             hashed, copy = _Hashed(raw), Path(folder) / "log"
-            yield _Parquet(hashed, copy, source, connection) if path.suffix == ".parquet" else _Csv(hashed, copy, source, aside)
+            yield (
+                _Parquet(hashed, copy, source, connection)
+                if path.suffix == ".parquet"
+                else _Csv(hashed, copy, source, aside)
+            )
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"is not a whole gzip file ({one_line(str(error), 80)})", "fetch or export it again", source=source) from None
+        raise InputError(
+            f"is not a whole gzip file ({one_line(str(error), 80)})",
+            "fetch or export it again",
+            source=source,
+        ) from None
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", "check the file and its permissions", source=source) from None
+        raise InputError(
+            f"cannot be read ({error.strerror or error})", "check the file and its permissions", source=source
+        ) from None
 
 
 class _Hashed(io.RawIOBase):
@@ -109,7 +133,9 @@ class _Hashed(io.RawIOBase):
 
 
 class _Csv:
-    """Cells in double quotes where need be, a quote doubled inside them; no comments, nothing skipped, one delimiter."""
+    """Cells in double quotes where need be, a quote doubled inside them; no comments, nothing skipped, one
+    delimiter.
+    """
 
     def __init__(self, stream: _Hashed, copy: Path, source: str, aside: Aside | None) -> None:
         self.stream, self.copy, self.source, self.aside = stream, copy, source, aside
@@ -125,12 +151,18 @@ class _Csv:
         found = [delimiter for delimiter in DELIMITERS if delimiter in outside]
         if len(found) > 1:
             raise self._error(
-                f"its header line holds {' and '.join(DELIMITERS[d] for d in found)}, so what parts the cells is unclear",
+                f"its header line holds {' and '.join(DELIMITERS[d] for d in found)}, so what parts the "
+                "cells is unclear",
                 "put column names that hold one of them in double quotes",
             )
         self.delimiter = found[0] if found else ","
         self.reader = csv.reader(
-            chain(head, lines), delimiter=self.delimiter, quotechar='"', doublequote=True, skipinitialspace=False, strict=True
+            chain(head, lines),
+            delimiter=self.delimiter,
+            quotechar='"',
+            doublequote=True,
+            skipinitialspace=False,
+            strict=True,
         )
         self.header = [name.strip() for name in next(self._records(1), [[]])[0]]
         if not any(self.header):
@@ -141,12 +173,14 @@ class _Csv:
     @property
     def said(self) -> list[str]:
         inner = self.reader.line_num - self.header_lines - self.rows
-        return [f"its cells are parted by {DELIMITERS[self.delimiter]}, its text is {self.encoding.upper()}"] + (
-            [f"{inner} line ends stand inside quoted cells"] if inner else []
-        )
+        return [
+            f"its cells are parted by {DELIMITERS[self.delimiter]}, its text is {self.encoding.upper()}"
+        ] + ([f"{inner} line ends stand inside quoted cells"] if inner else [])
 
     def scan(self, positions: Sequence[int]) -> tuple[str, dict[str, str]]:
-        """Write a plain copy of the wanted cells, every one of them quoted, which leaves DuckDB nothing to guess."""
+        """Write a plain copy of the wanted cells, every one of them quoted, which leaves DuckDB nothing to
+        guess.
+        """
         cells = [itemgetter(position) for position in positions]
         with self.copy.open("w", encoding="utf-8", newline="") as target:
             write = csv.writer(target, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows
@@ -161,8 +195,10 @@ class _Csv:
                 write(zip(numbers, *(map(cell, rows) for cell in cells), strict=True))
         columns = ", ".join(["'row': 'BIGINT'", *(f"'c{i}': 'VARCHAR'" for i in range(len(cells)))])
         options = (
-            "auto_detect = false, header = false, skip = 0, comment = '', delim = ',', quote = '\"', escape = '\"', new_line = '\\n', "
-            "strict_mode = true, null_padding = false, ignore_errors = false, parallel = false, hive_partitioning = false, "
+            "auto_detect = false, header = false, skip = 0, comment = '', delim = ',', quote = '\"', escape "
+            "= '\"', new_line = '\\n', "
+            "strict_mode = true, null_padding = false, ignore_errors = false, parallel = false, "
+            "hive_partitioning = false, "
             "encoding = 'utf-8', max_line_size = 16777216, buffer_size = 33554432"
         )
         return f"read_csv($path, columns = {{{columns}}}, {options})", {"path": str(self.copy)}
@@ -180,7 +216,8 @@ class _Csv:
                 if self.aside is None:
                     raise self._error(
                         f"row {number} holds {len(row)} cells, the header {len(self.header)}",
-                        f"mend the row; a cell with {DELIMITERS[self.delimiter]}, quotes or line ends goes in double quotes",
+                        f"mend the row; a cell with {DELIMITERS[self.delimiter]}, quotes or line ends goes "
+                        "in double quotes",
                     )
                 self.aside(number, row)
             elif not row:
@@ -193,7 +230,8 @@ class _Csv:
                 yield rows
         except csv.Error as error:
             raise self._error(
-                f"is not readable CSV: line {self.reader.line_num}: {error}", "mend the quotes there; a quote in a cell is doubled"
+                f"is not readable CSV: line {self.reader.line_num}: {error}",
+                "mend the quotes there; a quote in a cell is doubled",
             ) from None
 
     def _lines(self) -> Iterator[list[str]]:
@@ -203,7 +241,9 @@ class _Csv:
             lines = list(io.StringIO(rest + text, newline=""))
             rest = lines.pop() if lines else ""  # it may go on in the next piece
             if len(rest) > MAX_LINE:
-                raise self._error(f"holds a line longer than {MAX_LINE:,} characters", "give a CSV file with a header line")
+                raise self._error(
+                    f"holds a line longer than {MAX_LINE:,} characters", "give a CSV file with a header line"
+                )
             yield lines
         yield [rest] if rest else []
 
@@ -229,7 +269,10 @@ class _Csv:
                 ) from None
             if "\0" in text:
                 byte = begin + len(text.partition("\0")[0].encode(self.encoding))
-                raise self._error(f"holds a NUL character (byte {byte})", "save it as CSV in UTF-8 with a header line, or as Parquet")
+                raise self._error(
+                    f"holds a NUL character (byte {byte})",
+                    "save it as CSV in UTF-8 with a header line, or as Parquet",
+                )
             taken += len(chunk)
             if taken > MAX_BYTES:
                 raise self._error(f"holds more than {MAX_BYTES:,} bytes of text", "give the log in parts")
@@ -239,7 +282,9 @@ class _Csv:
 class _Parquet:
     """A Parquet file; its row count is the one its own footer states."""
 
-    def __init__(self, stream: _Hashed, copy: Path, source: str, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(
+        self, stream: _Hashed, copy: Path, source: str, connection: duckdb.DuckDBPyConnection
+    ) -> None:
         import duckdb
 
         self.blank, self.said = 0, list[str]()
@@ -252,21 +297,33 @@ class _Parquet:
 
         try:
             self.rows = sum(row[0] for row in rows_of("SELECT num_rows FROM parquet_file_metadata($path)"))
-            size = sum(row[0] for row in rows_of("SELECT total_uncompressed_size FROM parquet_metadata($path)"))
+            size = sum(
+                row[0] for row in rows_of("SELECT total_uncompressed_size FROM parquet_metadata($path)")
+            )
             tree = iter(rows_of("SELECT name, num_children FROM parquet_schema($path)"))
-            self.types = [row[1] for row in rows_of("DESCRIBE SELECT * FROM read_parquet($path, hive_partitioning = false)")]
+            self.types = [
+                row[1]
+                for row in rows_of("DESCRIBE SELECT * FROM read_parquet($path, hive_partitioning = false)")
+            ]
         except (duckdb.Error, UnicodeDecodeError) as error:
             problem = one_line(str(error).replace(str(copy), "the file"), 120)
-            raise InputError(f"is not readable Parquet ({problem})", "give a Parquet file", source=source) from None
+            raise InputError(
+                f"is not readable Parquet ({problem})", "give a Parquet file", source=source
+            ) from None
         if self.rows > MAX_ROWS or size > MAX_BYTES:
-            raise InputError(f"holds more than {MAX_ROWS:,} rows or {MAX_BYTES:,} bytes", "give the log in parts", source=source)
+            raise InputError(
+                f"holds more than {MAX_ROWS:,} rows or {MAX_BYTES:,} bytes",
+                "give the log in parts",
+                source=source,
+            )
         self.header = [name.strip() for name in _children(tree)]
 
     def scan(self, positions: Sequence[int]) -> tuple[str, dict[str, str]]:
         """The copy, its columns under names by position."""
         names = [f"c{positions.index(i)}" if i in positions else f"unread{i}" for i in range(len(self.types))]
         return (
-            f"(SELECT number + 1 AS row, * EXCLUDE (number) FROM read_parquet($path, hive_partitioning = false, file_row_number = true) "
+            "(SELECT number + 1 AS row, * EXCLUDE (number) FROM read_parquet($path, hive_partitioning = "
+            "false, file_row_number = true) "
             f"AS file({', '.join([*names, 'number'])}))"
         ), {"path": str(self.copy)}
 
@@ -287,7 +344,9 @@ def cell_text(cell: str, kind: str) -> str:
 
 
 def _children(tree: Iterator[tuple[str, int | None]]) -> list[str]:
-    """Names of the columns at the top of a Parquet schema, listed as DuckDB does: every node before its children."""
+    """Names of the columns at the top of a Parquet schema, listed as DuckDB does: every node before its
+    children.
+    """
 
     def names(count: int) -> list[str]:
         found = []

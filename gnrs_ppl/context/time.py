@@ -27,7 +27,10 @@ _DURATION = re.compile(
     r"P(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)M)?(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
     r"(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S)?)?"
 )
-_CYCLE = [datetime(2000, 1, 1) + timedelta(days=d) for d in range(1461)] + [datetime(1900, 1, 29), datetime(1900, 2, 28)]
+_CYCLE = [datetime(2000, 1, 1) + timedelta(days=d) for d in range(1461)] + [
+    datetime(1900, 1, 29),
+    datetime(1900, 2, 28),
+]
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,9 @@ class Duration:
 
     @classmethod
     def parse(cls, text: str) -> Duration:
-        """Read ``P[nY][nM][nW][nD][T[nH][nM][nS]]``; raises ValueError on anything else, zero and negatives included."""
+        """Read ``P[nY][nM][nW][nD][T[nH][nM][nS]]``; raises ValueError on anything else, zero and negatives
+        included.
+        """
         match = _DURATION.fullmatch(text.strip()) if isinstance(text, str) and len(text) <= 40 else None
         parts = {k: int(v) for k, v in match.groupdict().items() if v is not None} if match else {}
         if not parts or text.strip().endswith("T"):
@@ -89,7 +94,9 @@ class Duration:
         return _fits(self, other)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
         """Pydantic: what editors are told of it."""
         return {"type": "string", "format": "duration", "examples": ["PT15M", "P3D", "P2M"]}
 
@@ -106,7 +113,9 @@ class Duration:
 
         return core_schema.no_info_plain_validator_function(
             read,
-            serialization=core_schema.plain_serializer_function_ser_schema(lambda d: d.isoformat(), return_schema=core_schema.str_schema()),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda d: d.isoformat(), return_schema=core_schema.str_schema()
+            ),
         )
 
 
@@ -115,7 +124,9 @@ def _add_months(local: datetime, months: int) -> datetime:
         return local
     index = local.year * 12 + local.month - 1 + months
     year, month = divmod(index, 12)
-    return local.replace(year=year, month=month + 1, day=min(local.day, calendar.monthrange(year, month + 1)[1]))
+    return local.replace(
+        year=year, month=month + 1, day=min(local.day, calendar.monthrange(year, month + 1)[1])
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -127,7 +138,9 @@ def _extreme_seconds(duration: Duration) -> tuple[float, float]:
 @lru_cache(maxsize=4096)
 def _fits(inner: Duration, outer: Duration) -> bool:
     if inner.months == outer.months:  # the same months lead to the same day
-        return timedelta(days=inner.days, seconds=inner.seconds) <= timedelta(days=outer.days, seconds=outer.seconds)
+        return timedelta(days=inner.days, seconds=inner.seconds) <= timedelta(
+            days=outer.days, seconds=outer.seconds
+        )
     (shortest, longest), (least, most) = _extreme_seconds(inner), _extreme_seconds(outer)
     if longest <= least or shortest > most:
         return longest <= least

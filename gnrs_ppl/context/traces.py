@@ -1,4 +1,6 @@
-"""What the traces show: which act comes when, by whom, in which channel. A delay that was observed is evidence, not a norm."""
+"""What the traces show: which act comes when, by whom, in which channel. A delay that was observed is
+evidence, not a norm.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ STEPS = 20
 
 
 class Delays(NamedTuple):
-    """Delays from the first act of one kind in a case to the first of another, over the cases that hold both in that order.
+    """Delays from the first act of one kind in a case to the first of another, over the cases that hold both
+    in that order.
 
     Attributes
     ----------
@@ -53,7 +56,9 @@ class Traces:
 
     @cached_property
     def homes(self) -> Mapping[str, str]:
-        """Activity -> the durable channel that shows it in most cases, closed worlds first among near equals."""
+        """Activity -> the durable channel that shows it in most cases, closed worlds first among near
+        equals.
+        """
         best: dict[str, tuple[float, str]] = {}
         for (channel, activity), pair in self.profile.pairs.items():
             declared = self.records.channel(channel)
@@ -85,7 +90,8 @@ class Traces:
     def heads(self) -> Mapping[str, int]:
         """Role -> how many different people the log shows in it."""
         rows = self.log.connection.execute(
-            "SELECT role, count(DISTINCT resource) FROM events WHERE role IS NOT NULL AND resource IS NOT NULL GROUP BY role ORDER BY role"
+            "SELECT role, count(DISTINCT resource) FROM events WHERE role IS NOT NULL AND resource IS NOT "
+            "NULL GROUP BY role ORDER BY role"
         ).fetchall()
         return dict(rows)
 

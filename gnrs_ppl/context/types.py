@@ -20,9 +20,19 @@ Support = Literal["direct", "inferred", "derivable", "missing"]
 """How the record layer backs a payload; weights 1.00, 0.65, 0.45 and 0 (paper, Hard-OK audit)."""
 
 Column = Literal[
-    "event_id", "case_id", "activity", "timestamp", "offset", "grain",
-    "resource", "role", "object", "location", "channel", "value",
-]  # fmt: skip
+    "event_id",
+    "case_id",
+    "activity",
+    "timestamp",
+    "offset",
+    "grain",
+    "resource",
+    "role",
+    "object",
+    "location",
+    "channel",
+    "value",
+]
 """Columns of the event table, XES terms (SEMANTICS, Table)."""
 
 COLUMNS: tuple[Column, ...] = get_args(Column)
@@ -30,7 +40,9 @@ COLUMNS: tuple[Column, ...] = get_args(Column)
 Stage = Literal["review", "decision", "remedy", "appeal"]
 """Stages of a procedure."""
 
-ValueTag = Literal["accountability", "fairness", "leniency", "privacy", "safety", "timeliness", "transparency"]
+ValueTag = Literal[
+    "accountability", "fairness", "leniency", "privacy", "safety", "timeliness", "transparency"
+]
 """Values a goal may ask for; each has a stated structural meaning in the value-consistency feature."""
 
 
@@ -41,7 +53,12 @@ class Frozen(BaseModel):
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True, use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        defer_build=True,
+        use_attribute_docstrings=True,
     )
 
 
@@ -60,7 +77,9 @@ def _distinct(value: tuple[Any, ...]) -> tuple[Any, ...]:
         raise ValueError(f"holds {len(value):,} names, more than the {NAMES:,} that are taken")
     names = [getattr(v, "name", v) for v in value]
     if len({*names}) < len(names):
-        raise ValueError(f"{next(name for name, count in Counter(names).items() if count > 1)!r} stands there twice")
+        raise ValueError(
+            f"{next(name for name, count in Counter(names).items() if count > 1)!r} stands there twice"
+        )
     return value
 
 
@@ -78,7 +97,11 @@ GoalNames = Annotated[Names, AfterValidator(_few)]
 def _instant(value: Any) -> Any:
     if isinstance(value, datetime | date) or not isinstance(value, str):
         return value
-    return date.fromisoformat(value) if re.fullmatch(r"\d{4}-\d\d-\d\d", value) else datetime.fromisoformat(value)
+    return (
+        date.fromisoformat(value)
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", value)
+        else datetime.fromisoformat(value)
+    )
 
 
 def _unset(value: Any) -> bool:
@@ -92,7 +115,8 @@ def _within_years(value: datetime | date) -> datetime | date:
 
 
 Moment = Annotated[datetime | date, BeforeValidator(_instant), AfterValidator(_within_years)]
-"""An instant (with offset, or local at the log's declared offset) or a whole local day, of a year in ``YEARS``."""
+"""An instant (with offset, or local at the log's declared offset) or a whole local day, of a year in
+``YEARS``."""
 
 
 OffsetText = Annotated[str, Field(pattern=r"^(Z|[+-][0-9]{2}:[0-9]{2})$")]
@@ -104,12 +128,18 @@ def _offset_minutes(value: Any) -> Any:
         if value == "Z":
             return 0
         if not match or int(match[2]) > 14 or int(match[3]) > 59:
-            raise ValueError(f"{value!r} is not an offset such as +01:00 or Z; a named zone goes under records.zone")
+            raise ValueError(
+                f"{value!r} is not an offset such as +01:00 or Z; a named zone goes under records.zone"
+            )
         return (1 if match[1] == "+" else -1) * (60 * int(match[2]) + int(match[3]))
     return value
 
 
-Offset = Annotated[int, BeforeValidator(_offset_minutes, json_schema_input_type=OffsetText | int), Field(ge=-14 * 60, le=14 * 60)]
+Offset = Annotated[
+    int,
+    BeforeValidator(_offset_minutes, json_schema_input_type=OffsetText | int),
+    Field(ge=-14 * 60, le=14 * 60),
+]
 """Minutes east of UTC; written ``+01:00``."""
 
 
@@ -128,7 +158,8 @@ class Goal(Frozen):
     id: Name
     """A name for the goal; files and reports go by it."""
     intent: Annotated[str, Field(min_length=1, max_length=2000)]
-    """The sentence: who must or must not do what, when, after what. It is read; the fields below only add to it or correct it."""
+    """The sentence: who must or must not do what, when, after what. It is read; the fields below only add to
+    it or correct it."""
     required: GoalNames = ()
     """Actions of the schema that the rule must demand; read from the sentence where left out."""
     forbidden: GoalNames = ()
@@ -143,9 +174,11 @@ class Goal(Frozen):
     """What the institution cares for; it weighs in the choice between rules."""
     within: Duration | None = None
     """The time the goal itself asks for, where it names one."""
-    # left out of dumps where unset, so that the record of what weights were fitted on holds for goals that have none of them
+    # left out of dumps where unset, so that the record of what weights were fitted on holds for goals that
+    # have none of them
     force: Annotated[Literal["must", "should", "may"] | None, Field(exclude_if=_unset)] = None
-    """How strongly the rule may speak; left to the search where left out. A goal of force may only permits."""
+    """How strongly the rule may speak; left to the search where left out. A goal of force may only permits.
+    """
     permitted: Annotated[GoalNames, Field(exclude_if=_unset)] = ()
     """Actions the goal leaves free: no rule for it may demand them."""
     triggers: Annotated[GoalNames, Field(exclude_if=_unset)] = ()
@@ -169,7 +202,9 @@ class Goal(Frozen):
 
 
 class Term(Frozen):
-    """A name of the schema with the words people use for it; a plain string in a file is a term without a phrase of its own."""
+    """A name of the schema with the words people use for it; a plain string in a file is a term without a
+    phrase of its own.
+    """
 
     name: Name
     """The name as the log has it."""
@@ -182,7 +217,9 @@ class Term(Frozen):
 
 
 class Action(Frozen):
-    """An activity of the institution, with the words people use for it; a plain string in a file is its name."""
+    """An activity of the institution, with the words people use for it; a plain string in a file is its
+    name.
+    """
 
     name: Name
     """The name as the log's activity column has it."""
@@ -201,11 +238,21 @@ class Action(Frozen):
 
 
 def _terms(value: Any) -> Any:
-    return tuple({"name": v} if isinstance(v, str) else v for v in value) if isinstance(value, list) else value
+    return (
+        tuple({"name": v} if isinstance(v, str) else v for v in value) if isinstance(value, list) else value
+    )
 
 
-Terms = Annotated[tuple[Term, ...], BeforeValidator(_terms, json_schema_input_type=list[str | Term]), AfterValidator(_distinct)]
-Actions = Annotated[tuple[Action, ...], BeforeValidator(_terms, json_schema_input_type=list[str | Action]), AfterValidator(_distinct)]
+Terms = Annotated[
+    tuple[Term, ...],
+    BeforeValidator(_terms, json_schema_input_type=list[str | Term]),
+    AfterValidator(_distinct),
+]
+Actions = Annotated[
+    tuple[Action, ...],
+    BeforeValidator(_terms, json_schema_input_type=list[str | Action]),
+    AfterValidator(_distinct),
+]
 
 
 class PrescribedStep(Frozen):
@@ -225,7 +272,8 @@ class Schema(Frozen):
     """Institutional schema C: the names that goal and rules may use."""
 
     roles: Terms = ()
-    """Who acts. Where none is named, rules bind whoever acts, and the person in charge looks into breaches."""
+    """Who acts. Where none is named, rules bind whoever acts, and the person in charge looks into breaches.
+    """
     locations: Terms = ()
     """Where people act."""
     objects: Terms = ()
@@ -249,7 +297,9 @@ class Schema(Frozen):
             for field in parts[:3]:
                 for name in getattr(action, field):
                     if name not in known[field]:
-                        raise ValueError(f"action {action.name!r}: {field}: {name!r} is not in the schema's {field}")
+                        raise ValueError(
+                            f"action {action.name!r}: {field}: {name!r} is not in the schema's {field}"
+                        )
         return self
 
 
@@ -293,7 +343,8 @@ class EventRow(Frozen):
     timestamp: Moment
     """When: an instant with or without offset, or a day."""
     offset: OffsetText | None = None
-    """How far local time was ahead of UTC, where the timestamp does not say; that of the record layer where left out."""
+    """How far local time was ahead of UTC, where the timestamp does not say; that of the record layer where
+    left out."""
     grain: Grain | None = None
     """Resolution of the timestamp; that of its channel where left out."""
     resource: str | None = None
@@ -310,7 +361,11 @@ class EventRow(Frozen):
     """Anything else that was recorded; no rule reads it."""
 
 
-Channels = Annotated[tuple[Channel, ...], BeforeValidator(_terms, json_schema_input_type=list[str | Channel]), AfterValidator(_distinct)]
+Channels = Annotated[
+    tuple[Channel, ...],
+    BeforeValidator(_terms, json_schema_input_type=list[str | Channel]),
+    AfterValidator(_distinct),
+]
 
 
 class DeclaredSupport(Frozen):
@@ -334,17 +389,21 @@ class RecordLayer(Frozen):
     prospective: bool = False
     """There is no log yet: what the channels could record is declared, and nothing can be counted."""
     columns: dict[Column, Name] = {}
-    """Event-table column to column of the file; columns left out keep their own name where the file has it."""
+    """Event-table column to column of the file; columns left out keep their own name where the file has it.
+    """
     constants: dict[Column, Name] = {}
     """Event-table column to one value for every row."""
     offset: Offset | None = None
-    """How far local time is ahead of UTC, for times in the log that carry no offset and for days named here; a zone with summer time goes
-    under zone instead."""
-    # left out of dumps where unset, so that the records of rules drafted before there were zones are written as before
+    """How far local time is ahead of UTC, for times in the log that carry no offset and for days named here;
+    a zone with summer time goes under zone instead."""
+    # left out of dumps where unset, so that the records of rules drafted before there were zones are written
+    # as before
     zone: Annotated[Zone | None, Field(exclude_if=_unset)] = None
-    """The time zone (IANA name, such as Europe/Amsterdam) in place of a fixed offset, with its summer time."""
+    """The time zone (IANA name, such as Europe/Amsterdam) in place of a fixed offset, with its summer time.
+    """
     channels: Channels = ()
-    """The logs; those seen in the log's channel column where left out, or one for all rows where it has no such column."""
+    """The logs; those seen in the log's channel column where left out, or one for all rows where it has no
+    such column."""
     observables: Terms = ()
     """What people see and nothing keeps."""
     case_start: Names = ()
@@ -354,7 +413,8 @@ class RecordLayer(Frozen):
     quiet_after: Duration | None = None
     """A case without a closing row is closed when nothing happened for that long (line 9)."""
     match_within: Duration | None = None
-    """How far apart rows of different channels may be and still be one act; the coarsest grain where left out (line 5)."""
+    """How far apart rows of different channels may be and still be one act; the coarsest grain where left
+    out (line 5)."""
     end_of_observation: Moment | None = None
     """When the log was extracted; the last instant of any channel where left out (line 4)."""
     support: Annotated[tuple[DeclaredSupport, ...], BeforeValidator(_listed)] = ()
@@ -368,8 +428,13 @@ class RecordLayer(Frozen):
 
     @model_validator(mode="after")
     def _declared_where_there_is_no_log(self) -> RecordLayer:
-        if self.prospective and (self.log is not None or not self.channels or any(c.activities is None for c in self.channels)):
-            raise ValueError("a prospective record layer names no log, and says of every channel which activities it records")
+        if self.prospective and (
+            self.log is not None or not self.channels or any(c.activities is None for c in self.channels)
+        ):
+            raise ValueError(
+                "a prospective record layer names no log, and says of every channel which activities it "
+                "records"
+            )
         return self
 
     @model_validator(mode="after")
@@ -377,7 +442,10 @@ class RecordLayer(Frozen):
         for channel in self.channels:
             for interval in channel.coverage or ():
                 if span(interval.end, self.clock)[1] < span(interval.start, self.clock)[0]:
-                    raise ValueError(f"channel {channel.name!r}: coverage ends, {interval.end}, before it starts, {interval.start}")
+                    raise ValueError(
+                        f"channel {channel.name!r}: coverage ends, {interval.end}, before it starts, "
+                        f"{interval.start}"
+                    )
         return self
 
     @property

@@ -11,8 +11,9 @@ from zoneinfo import ZoneInfo
 class Since(NamedTuple):
     """From local time ``since`` on clocks stand ``minutes`` east of UTC.
 
-    Where clocks are put back, times come twice: the earlier is meant, ``other`` is the offset of the later. Where
-    they are put forward, times are left out: they are read with the offset before, and ``other`` is the one after.
+    Where clocks are put back, times come twice: the earlier is meant, ``other`` is the offset of the later.
+    Where they are put forward, times are left out: they are read with the offset before, and ``other`` is the
+    one after.
     """
 
     since: datetime
@@ -53,7 +54,9 @@ def offsets(zone: str, days: Iterable[date]) -> Iterator[Since]:
         at = datetime(day.year, day.month, day.day)
         end = at + timedelta(days=1)
         yield Since(at, *_minutes(at, clock))
-        while _minutes(at, clock) != _minutes(end, clock):  # a day may hold two: into and out of the hour that comes twice
+        while _minutes(at, clock) != _minutes(
+            end, clock
+        ):  # a day may hold two: into and out of the hour that comes twice
             at = _change(at, end, clock)
             yield Since(at, *_minutes(at, clock))
 

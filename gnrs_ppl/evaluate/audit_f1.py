@@ -1,7 +1,9 @@
-"""Score by execution: run a rule on held-out logs and compare its verdicts, case by case, with the held-out labels.
+"""Score by execution: run a rule on held-out logs and compare its verdicts, case by case, with the held-out
+labels.
 
-The unit is the case. A case in the grey band of its goal is not scored. *Against the record* the labels are the verdicts the
-records entitle an auditor to; *against the truth* they are what really was, which no auditor can reach wholly.
+The unit is the case. A case in the grey band of its goal is not scored. *Against the record* the labels are
+the verdicts the records entitle an auditor to; *against the truth* they are what really was, which no auditor
+can reach wholly.
 """
 
 from __future__ import annotations
@@ -21,16 +23,29 @@ from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.evaluate.held_out.labels import HeldOut, Labels, held_out
-from gnrs_ppl.rule.types import COUNTING, DRAFTED, Act, Constraint, EvidencePolicy, Norm, Procedure, Step, Structure, Trigger
+from gnrs_ppl.rule.types import (
+    COUNTING,
+    DRAFTED,
+    Act,
+    Constraint,
+    EvidencePolicy,
+    Norm,
+    Procedure,
+    Step,
+    Structure,
+    Trigger,
+)
 
 SCORED: tuple[Verdict, ...] = ("satisfied", "violated", "indeterminate", "pending", "excused")
-"""The five verdicts of the macro mean; a case where the norm never applied is nobody's hit, and a miss where a label says otherwise."""
+"""The five verdicts of the macro mean; a case where the norm never applied is nobody's hit, and a miss where
+a label says otherwise."""
 
 Predicted = Mapping[str, Verdict]
 
 
 class F1(NamedTuple):
-    """Macro F1 over the verdicts that occur in labels or predictions, F1 of *violated* alone, and the number of scored cases.
+    """Macro F1 over the verdicts that occur in labels or predictions, F1 of *violated* alone, and the number
+    of scored cases.
 
     ``violation`` is None where neither labels nor predictions hold a violation.
     """
@@ -41,7 +56,9 @@ class F1(NamedTuple):
 
 
 class AuditScore(NamedTuple):
-    """Scores of one rule on one goal: against what the record entitles one to say, and against what really was."""
+    """Scores of one rule on one goal: against what the record entitles one to say, and against what really
+    was.
+    """
 
     record: F1
     truth: F1
@@ -83,7 +100,9 @@ class Executed(NamedTuple):
         return _share(verdict != "not_activated" for verdict in self._all())
 
     def changed(self, other: Executed, only_active: bool = False) -> float | None:
-        """Share of cases whose verdict is another; ``only_active``: of those in which both rules apply. None where there are none."""
+        """Share of cases whose verdict is another; ``only_active``: of those in which both rules apply. None
+        where there are none.
+        """
         pairs = zip(self._all(), other._all(), strict=True)
         kept = [a != b for a, b in pairs if not only_active or "not_activated" not in (a, b)]
         return _share(kept) if kept else None
@@ -93,7 +112,8 @@ class Executed(NamedTuple):
 
 
 def execute(structure: Structure | None, goal_id: str, *, revealed: bool = False) -> Executed:
-    """Run a rule on a goal's held-out logs; one that is refused, that contradicts itself, or that is none recalls nothing there.
+    """Run a rule on a goal's held-out logs; one that is refused, that contradicts itself, or that is none
+    recalls nothing there.
 
     Raises
     ------
@@ -112,7 +132,11 @@ def execute(structure: Structure | None, goal_id: str, *, revealed: bool = False
                 refused = str(error)
         predictions.append(predicted)
     scored = [
-        {case: predicted.get(case, "not_activated") for case, label in world.entitled.items() if label is not None}
+        {
+            case: predicted.get(case, "not_activated")
+            for case, label in world.entitled.items()
+            if label is not None
+        }
         for world, predicted in zip(worlds, predictions, strict=True)
     ]
     return Executed(tuple(scored), _scores(worlds, predictions, refused))
@@ -141,7 +165,9 @@ def verdicts(structure: Structure, log: EventLog) -> dict[str, Verdict]:
 
 
 def floors(goal_id: str, *, revealed: bool = False) -> dict[str, AuditScore]:
-    """What needs no rule: everything violated, nothing violated, the required actions exist in the case, a random checkable rule."""
+    """What needs no rule: everything violated, nothing violated, the required actions exist in the case, a
+    random checkable rule.
+    """
     worlds = held_out(goal_id, revealed=revealed)
     goal = benchmark_goal(goal_id).goal
     random = [audit_score(rule, goal_id, revealed=revealed) for rule in random_structures(goal_id, 4)]
@@ -158,7 +184,9 @@ def floors(goal_id: str, *, revealed: bool = False) -> dict[str, AuditScore]:
 
 
 def ceiling(goal_id: str, *, revealed: bool = False) -> F1:
-    """The hidden norm itself, seeing the records only, against the truth; no bound: it says *indeterminate* where a guess may score."""
+    """The hidden norm itself, seeing the records only, against the truth; no bound: it says *indeterminate*
+    where a guess may score.
+    """
     return f1((_known(world.entitled), world.truth) for world in held_out(goal_id, revealed=revealed))
 
 
@@ -198,9 +226,14 @@ def random_structures(goal_id: str, n: int, seed: int = 0) -> list[Structure]:
 
 def _acts_exist(goal: Goal, log: EventLog) -> Predicted:
     """Satisfied where every required activity is recorded in the case and no forbidden one, else violated."""
-    rows = log.connection.execute("SELECT case_id, list(DISTINCT activity) FROM events GROUP BY case_id").fetchall()
+    rows = log.connection.execute(
+        "SELECT case_id, list(DISTINCT activity) FROM events GROUP BY case_id"
+    ).fetchall()
     return {
-        case: "satisfied" if set(goal.required) <= set(acts) and not set(goal.forbidden) & set(acts) else "violated" for case, acts in rows
+        case: "satisfied"
+        if set(goal.required) <= set(acts) and not set(goal.forbidden) & set(acts)
+        else "violated"
+        for case, acts in rows
     }
 
 
@@ -216,7 +249,11 @@ def _known(labels: Labels) -> dict[str, Verdict]:
 def mean_f1(scores: Sequence[F1]) -> F1:
     """Mean of scores; violation F1 over those that have one."""
     violations = [s.violation for s in scores if s.violation is not None]
-    return F1(float(np.mean([s.macro for s in scores])), float(np.mean(violations)) if violations else None, sum(s.cases for s in scores))
+    return F1(
+        float(np.mean([s.macro for s in scores])),
+        float(np.mean(violations)) if violations else None,
+        sum(s.cases for s in scores),
+    )
 
 
 def _share(hits: Any) -> float:

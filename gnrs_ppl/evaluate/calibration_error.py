@@ -3,9 +3,9 @@
     regret(x) = max_a G(a; x) - G(a_hat; x),    epsilon_C = max over x, a of |m(s_search(a; x)) - G(a; x)|
     Proposition 1:  F >= max_a G - epsilon_S - 2 epsilon_C - epsilon_R
 
-G is audit F1 against the record. m is the monotone map of s_search to G that least squares give (isotonic regression over the dev goals,
-piecewise linear between its knots); a monotone map changes no ranking. Weights and map are those of the other goals (leave one out), so
-that nothing is measured on what it was fitted to.
+G is audit F1 against the record. m is the monotone map of s_search to G that least squares give (isotonic
+regression over the dev goals, piecewise linear between its knots); a monotone map changes no ranking. Weights
+and map are those of the other goals (leave one out), so that nothing is measured on what it was fitted to.
 """
 
 from __future__ import annotations
@@ -105,10 +105,20 @@ def measured() -> CalibrationError | None:
     if not FILE.exists():
         return None
     data = json.loads(FILE.read_text(encoding="utf-8"))
-    return CalibrationError(data["regrets"], data["error"], data["rules"], Map(*(tuple(data["map"][k]) for k in ("score", "worth"))))
+    return CalibrationError(
+        data["regrets"],
+        data["error"],
+        data["rules"],
+        Map(*(tuple(data["map"][k]) for k in ("score", "worth"))),
+    )
 
 
 def as_json(calibration: CalibrationError, provenance: dict[str, object]) -> str:
     """Text of the data file."""
-    data = {**calibration._asdict(), "map": calibration.map._asdict(), "mean_regret": calibration.mean_regret, "provenance": provenance}
+    data = {
+        **calibration._asdict(),
+        "map": calibration.map._asdict(),
+        "mean_regret": calibration.mean_regret,
+        "provenance": provenance,
+    }
     return json.dumps(data, indent=2) + "\n"

@@ -10,7 +10,13 @@ from gnrs_ppl.evaluate.hard_ok import HardOk, hard_ok, support_of
 from gnrs_ppl.rule.canonical import Payload, payloads
 from gnrs_ppl.rule.types import Structure
 
-COLUMN = {"role": "role", "location": "location", "object": "object", "action": "activity", "channel": "channel"}
+COLUMN = {
+    "role": "role",
+    "location": "location",
+    "object": "object",
+    "action": "activity",
+    "channel": "channel",
+}
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,8 @@ class Grounding(NamedTuple):
 
 
 def grounding(structure: Structure, context: Context) -> Grounding:
-    """Which payloads the records hold, in how many in-scope cases the evidence is present, and whether keys tell people apart.
+    """Which payloads the records hold, in how many in-scope cases the evidence is present, and whether keys
+    tell people apart.
 
     Parameters
     ----------
@@ -50,7 +57,9 @@ def grounding(structure: Structure, context: Context) -> Grounding:
     return Grounding(hard_ok(structure, context), tuple(queries))
 
 
-def _ask(context: Context, question: str, sql: str, parameters: dict[str, Any], of: int, support: str | None = None) -> GroundingQuery:
+def _ask(
+    context: Context, question: str, sql: str, parameters: dict[str, Any], of: int, support: str | None = None
+) -> GroundingQuery:
     row = context.log.connection.execute(sql, parameters).fetchone() or (0,)
     return GroundingQuery(question, int(row[0]), of, support, sql, parameters)
 
@@ -60,7 +69,10 @@ def _occurrence(payload: Payload, structure: Structure, context: Context) -> Gro
     question = f"rows with {payload.kind} {payload.name}"
     if payload.kind == "step":
         names = [s.activity for s in structure.procedure.steps if s.name == payload.name and s.activity]
-        sql, parameters = 'SELECT count(*) FROM events WHERE list_contains($names, "activity")', {"names": names}
+        sql, parameters = (
+            'SELECT count(*) FROM events WHERE list_contains($names, "activity")',
+            {"names": names},
+        )
         return (
             _ask(context, question, sql, parameters, context.log.events, support)
             if names
@@ -95,19 +107,26 @@ def _opening(structure: Structure) -> tuple[str, dict[str, Any]]:
 def _presence(structure: Structure, context: Context) -> list[GroundingQuery]:
     opening, parameters = _opening(structure)
     scoped = f"SELECT DISTINCT case_id FROM events WHERE {opening}"
-    queries = [_ask(context, "cases in scope", f"SELECT count(*) FROM ({scoped})", parameters, context.log.cases)]
+    queries = [
+        _ask(context, "cases in scope", f"SELECT count(*) FROM ({scoped})", parameters, context.log.cases)
+    ]
     for activity in dict.fromkeys(c.target.activity for c in structure.norm.constraints):
         for channel in structure.evidence.channels:
             sql = (
-                f'SELECT count(DISTINCT case_id) FROM events WHERE "activity" = $target AND "channel" = $channel AND case_id IN ({scoped})'
+                'SELECT count(DISTINCT case_id) FROM events WHERE "activity" = $target AND "channel" = '
+                f"$channel AND case_id IN ({scoped})"
             )
             asked = parameters | {"target": activity, "channel": channel}
-            queries.append(_ask(context, f"cases in scope with {activity} in {channel}", sql, asked, queries[0].count))
+            queries.append(
+                _ask(context, f"cases in scope with {activity} in {channel}", sql, asked, queries[0].count)
+            )
     return queries
 
 
 def _distinctness(structure: Structure, context: Context) -> list[GroundingQuery]:
-    keys = {structure.norm.correlation(c).removeprefix("same_") for c in structure.norm.constraints} - {"case"}
+    keys = {structure.norm.correlation(c).removeprefix("same_") for c in structure.norm.constraints} - {
+        "case"
+    }
     opening, parameters = _opening(structure)
     return [
         _ask(

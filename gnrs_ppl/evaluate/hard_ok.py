@@ -1,6 +1,8 @@
-"""HARD-OK: the evaluator's binary gate, from structure and record layer alone (paper, Hard-OK Forensic Audit).
+"""HARD-OK: the evaluator's binary gate, from structure and record layer alone (paper, Hard-OK Forensic
+Audit).
 
-Shares neither code nor ρ with the search's hard predicate (gnrs_ppl/models/flags.py); either may hold without the other.
+Shares neither code nor ρ with the search's hard predicate (gnrs_ppl/models/flags.py); either may hold without
+the other.
 """
 
 from __future__ import annotations
@@ -45,14 +47,16 @@ def rho(supports: Iterable[Support]) -> float:
     supports : iterable of {"direct", "inferred", "derivable", "missing"}
     """
     weights = [SUPPORT_WEIGHTS[s] for s in supports]
-    return math.fsum(weights) / len(weights) if weights else 0.0  # sum() rounds otherwise from Python 3.12 on, and a gate hangs on it
+    return (
+        math.fsum(weights) / len(weights) if weights else 0.0
+    )  # sum() rounds otherwise from Python 3.12 on, and a gate hangs on it
 
 
 def support_of(payload: Payload, structure: Structure, context: Context) -> tuple[Support, int]:
     """Support of one payload and the rows that show it; a step is shown by the activity that records it.
 
-    Without a log nothing is shown: a channel counts as direct and any other name a channel is declared to show as inferred, unless the
-    record layer declares less.
+    Without a log nothing is shown: a channel counts as direct and any other name a channel is declared to
+    show as inferred, unless the record layer declares less.
     """
     counts = context.profile.counts
     if payload.kind == "step":
@@ -62,13 +66,16 @@ def support_of(payload: Payload, structure: Structure, context: Context) -> tupl
         rows = counts.get((payload.kind, payload.name), 0)
     if rows and not context.records.prospective:
         return "direct", rows
-    declared = (d.support for d in context.records.support if (d.kind, d.name) == (payload.kind, payload.name))
+    declared = (
+        d.support for d in context.records.support if (d.kind, d.name) == (payload.kind, payload.name)
+    )
     unsaid: Support = "missing" if not rows else "direct" if payload.kind == "channel" else "inferred"
     return next(declared, unsaid), 0
 
 
 def hard_ok(structure: Structure, context: Context) -> HardOk:
-    """The gate: ρ ≥ 0.50, five filled slots, required, forbidden and permitted actions honoured, acts recorded.
+    """The gate: ρ ≥ 0.50, five filled slots, required, forbidden and permitted actions honoured, acts
+    recorded.
 
     Every channel that the procedure inspects has to hold a row.
 
@@ -86,10 +93,18 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
     if not (scope.roles or scope.locations or scope.objects or scope.concerns):
         failures.append("the scope slot is empty")
     demanded = {name for c in structure.norm.constraints if c.positive for name in c.target.activities}
-    failures += [f"required action {a!r} is no target of a positive constraint" for a in context.goal.required if a not in demanded]
+    failures += [
+        f"required action {a!r} is no target of a positive constraint"
+        for a in context.goal.required
+        if a not in demanded
+    ]
     failures += [f"forbidden action {a!r} is demanded" for a in context.goal.forbidden if a in demanded]
-    bound = {c.target.activity for c in structure.norm.constraints} if structure.norm.force != "may" else set()
-    failures += [f"permitted action {a!r} has become a duty or a ban" for a in context.goal.permitted if a in bound]
+    bound = (
+        {c.target.activity for c in structure.norm.constraints} if structure.norm.force != "may" else set()
+    )
+    failures += [
+        f"permitted action {a!r} has become a duty or a ban" for a in context.goal.permitted if a in bound
+    ]
     selected = _selected_channels(structure)
     for act in _acts(structure):
         if not any(_records(context, channel, act) for channel in selected):
@@ -102,7 +117,8 @@ def hard_ok(structure: Structure, context: Context) -> HardOk:
 
 
 def hard_ok_partial(slots: Mapping[str, SlotContent], context: Context) -> HardOk:
-    """The gate on a rule read from a text, some of whose slots may be empty: each of those fails it, the others count as they stand.
+    """The gate on a rule read from a text, some of whose slots may be empty: each of those fails it, the
+    others count as they stand.
 
     Parameters
     ----------
@@ -115,17 +131,23 @@ def hard_ok_partial(slots: Mapping[str, SlotContent], context: Context) -> HardO
 
 
 def with_gaps(slots: Mapping[str, SlotContent]) -> Structure:
-    """Filled slots in the shape of a structure, for listing payloads: not validated, not to be run or stored."""
+    """Filled slots in the shape of a structure, for listing payloads: not validated, not to be run or
+    stored.
+    """
     return Structure.model_construct(**(_NAMES_NOTHING | dict(slots)))
 
 
 def _selected_channels(structure: Structure) -> set[str]:
     after = {c.after.channel for c in structure.norm.constraints if c.after}
-    return {*structure.evidence.channels, *after} | ({structure.trigger.channel} if structure.trigger.channel else set())
+    return {*structure.evidence.channels, *after} | (
+        {structure.trigger.channel} if structure.trigger.channel else set()
+    )
 
 
 def _acts(structure: Structure) -> list[Act]:
-    acts = [structure.trigger.act] + [a for c in structure.norm.constraints for a in (c.target, c.unless, c.after.act if c.after else None)]
+    acts = [structure.trigger.act] + [
+        a for c in structure.norm.constraints for a in (c.target, c.unless, c.after.act if c.after else None)
+    ]
     return [act for act in acts if act is not None]
 
 

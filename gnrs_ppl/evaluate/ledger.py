@@ -24,11 +24,22 @@ def enter(command: Sequence[str], ledger: Path = LEDGER) -> None:
     InputError
         Outside a checkout, where nothing could be committed.
     """
-    done = subprocess.run(["git", "-C", str(ledger.parent), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "-C", str(ledger.parent), "describe", "--always", "--dirty"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode or not ledger.parent.is_dir():
         raise InputError(
-            "--reveal needs a git checkout, where the ledger is kept", "clone the repository and run it there", source="arguments"
+            "--reveal needs a git checkout, where the ledger is kept",
+            "clone the repository and run it there",
+            source="arguments",
         )
-    line = (done.stdout.strip(), datetime.now(UTC).date().isoformat(), one_line(" ".join(["gnrs", *command[1:]])))
+    line = (
+        done.stdout.strip(),
+        datetime.now(UTC).date().isoformat(),
+        one_line(" ".join(["gnrs", *command[1:]])),
+    )
     old = ledger.read_bytes() if ledger.exists() else (",".join(HEADER) + "\n").encode()
     write_all(ledger.parent, [(ledger.name, old + to_csv([line]).encode())])

@@ -1,13 +1,15 @@
-"""Rules that our renderer did not write, read back as structures: by the deterministic parser where it can, else by a language model.
+"""Rules that our renderer did not write, read back as structures: by the deterministic parser where it can,
+else by a language model.
 
 What a model says is only data. Rules for it:
 
-- A name stands for the listed name it spells, or whose words it is (``check_in_log`` for a check-in log). Nothing is matched by nearness:
-  any other name stays as it is, is *missing*, and counts in ρ and HARD-OK.
-- An act that opens an instance and comes without a log gets the only durable log that can record it; where there are several, or none,
-  the slot is empty.
+- A name stands for the listed name it spells, or whose words it is (``check_in_log`` for a check-in log).
+  Nothing is matched by nearness: any other name stays as it is, is *missing*, and counts in ρ and HARD-OK.
+- An act that opens an instance and comes without a log gets the only durable log that can record it; where
+  there are several, or none, the slot is empty.
 - A step that nobody takes stays out; a number k stays out where the operator is not "at least".
-- A slot that still cannot be read is empty, with the reason, and an empty slot fails HARD-OK. The others are kept.
+- A slot that still cannot be read is empty, with the reason, and an empty slot fails HARD-OK. The others
+  are kept.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class Parsed(NamedTuple):
     Attributes
     ----------
     structure : Structure or None
-        The canonical structure; None where trigger, norm, evidence or procedure is empty. A scope that is not stated is blank.
+        The canonical structure; None where trigger, norm, evidence or procedure is empty. A scope that is not
+        stated is blank.
     slots : mapping of slot name to content
         The filled slots, for :func:`~gnrs_ppl.evaluate.hard_ok.hard_ok_partial`.
     empty : mapping of slot name to reason
@@ -64,8 +67,11 @@ class Parsed(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def parse_texts(texts: Sequence[tuple[str, Context]], model: Model, concurrency: int = CONCURRENCY) -> list[Parsed]:
-    """Read rules written for contexts; the model is asked only for those that the deterministic parser does not read.
+def parse_texts(
+    texts: Sequence[tuple[str, Context]], model: Model, concurrency: int = CONCURRENCY
+) -> list[Parsed]:
+    """Read rules written for contexts; the model is asked only for those that the deterministic parser does
+    not read.
 
     Parameters
     ----------
@@ -88,7 +94,10 @@ def parse_texts(texts: Sequence[tuple[str, Context]], model: Model, concurrency:
     readers = [_Reader(context) for _, context in texts]
     parsed = [reader.without_a_model(text) for reader, (text, _) in zip(readers, texts, strict=True)]
     open_ones = [number for number, one in enumerate(parsed) if one is None]
-    requests = [request(PROMPT, "parser", texts[number][1], ParsedStructure, {"clause": texts[number][0]}) for number in open_ones]
+    requests = [
+        request(PROMPT, "parser", texts[number][1], ParsedStructure, {"clause": texts[number][0]})
+        for number in open_ones
+    ]
     for number, answer in zip(open_ones, ask(model, requests, concurrency), strict=True):
         parsed[number] = readers[number].from_answer(answer)
     return [one for one in parsed if one is not None]
@@ -106,7 +115,9 @@ class _Reader:
     def without_a_model(self, text: str) -> Parsed | None:
         """What the deterministic parser reads; None where a model has to."""
         if not text.strip() or len(text) > LONGEST:
-            reason = f"the text is longer than {LONGEST:,} characters" if text.strip() else "the text is blank"
+            reason = (
+                f"the text is longer than {LONGEST:,} characters" if text.strip() else "the text is blank"
+            )
             return self._parsed({}, dict.fromkeys(SLOTS, reason), "deterministic")
         try:
             structure = parse(text, self.lexicon)
@@ -117,7 +128,11 @@ class _Reader:
     def from_answer(self, answer: Answer[ParsedStructure]) -> Parsed:
         """What the model read."""
         if answer.parsed is None:
-            problem = f"{answer.error.kind}: {answer.error.message}" if answer.error else f"refused: {answer.refusal}"
+            problem = (
+                f"{answer.error.kind}: {answer.error.message}"
+                if answer.error
+                else f"refused: {answer.refusal}"
+            )
             return self._parsed({}, dict.fromkeys(SLOTS, f"not read ({problem})"), "model", answer)
         slots: dict[str, SlotContent] = {}
         empty: dict[str, str] = {}
@@ -154,20 +169,30 @@ class _Reader:
         return tuple(
             payload
             for payload in payloads(rule)
-            if (payload.kind, payload.name) not in self.lexicon.words and support_of(payload, rule, self.context)[0] == "missing"
+            if (payload.kind, payload.name) not in self.lexicon.words
+            and support_of(payload, rule, self.context)[0] == "missing"
         )
 
     # One slot as the model states it, as data for the slot's type
 
     def _scope(self, data: Data, notes: list[str]) -> Data:
-        kinds: dict[str, Kind] = {"roles": "role", "locations": "location", "objects": "object", "concerns": "object"}
+        kinds: dict[str, Kind] = {
+            "roles": "role",
+            "locations": "location",
+            "objects": "object",
+            "concerns": "object",
+        }
         return {field: self._listed(kind, data[field]) for field, kind in kinds.items()}
 
     def _trigger(self, data: Data, notes: list[str]) -> Data:
         return data | self._opening(data, "trigger", notes)
 
     def _norm(self, data: Data, notes: list[str]) -> Data:
-        bearer = data["bearer"] if data["bearer"] == "trigger" else {"role": self._name("role", data["bearer"]["role"])}
+        bearer = (
+            data["bearer"]
+            if data["bearer"] == "trigger"
+            else {"role": self._name("role", data["bearer"]["role"])}
+        )
         constraints = [
             constraint
             | {"target": self._act(constraint["target"]), "unless": self._act(constraint["unless"])}
@@ -181,25 +206,43 @@ class _Reader:
         return data | {"channels": self._listed("channel", data["channels"]), "k": k}
 
     def _procedure(self, data: Data, notes: list[str]) -> Data:
-        notes += [f"procedure: nobody takes step {step['name']!r}, so it stays out" for step in data["steps"] if not step["role"]]
+        notes += [
+            f"procedure: nobody takes step {step['name']!r}, so it stays out"
+            for step in data["steps"]
+            if not step["role"]
+        ]
         kinds: dict[str, Kind] = {"name": "step", "role": "role", "inspects": "channel", "activity": "action"}
-        steps = [step | {field: self._name(kind, step[field]) for field, kind in kinds.items()} for step in data["steps"] if step["role"]]
+        steps = [
+            step | {field: self._name(kind, step[field]) for field, kind in kinds.items()}
+            for step in data["steps"]
+            if step["role"]
+        ]
         return data | {"steps": steps}
 
     def _opening(self, data: Data, place: str, notes: list[str]) -> Data:
         """An act and the log it is read from; the log is filled in where only one can record the act."""
         act, channel = self._act(data["act"]), self._name("channel", data["channel"])
         if act is not None and channel is None:
-            able = [c.name for c in self.records.channels if c.durable and act["activity"] in (c.activities or ())]
+            able = [
+                c.name for c in self.records.channels if c.durable and act["activity"] in (c.activities or ())
+            ]
             if len(able) != 1:
-                problem = f"{place} {act['activity']!r} is stated without a log, and {len(able)} durable logs can record it"
+                problem = (
+                    f"{place} {act['activity']!r} is stated without a log, and {len(able)} durable "
+                    "logs can record it"
+                )
                 raise InputError(problem, "name the log in the rule", source=SOURCE)
             channel = able[0]
             notes.append(f"{place}: no log is stated for {act['activity']!r}; only {channel!r} can record it")
         return {"act": act, "channel": channel}
 
     def _act(self, data: Data | None) -> Data | None:
-        kinds: dict[str, Kind] = {"activity": "action", "location": "location", "object": "object", "role": "role"}
+        kinds: dict[str, Kind] = {
+            "activity": "action",
+            "location": "location",
+            "object": "object",
+            "role": "role",
+        }
         return data and {field: self._name(kind, data[field]) for field, kind in kinds.items()}
 
     def _listed(self, kind: Kind, names: Sequence[str]) -> list[str | None]:

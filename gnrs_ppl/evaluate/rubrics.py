@@ -1,7 +1,9 @@
-"""Rubrics v1 and v2: blinded marks for texts, kept one by one, and the arithmetic from marks to Avg, v2 Avg and OVERALL.
+"""Rubrics v1 and v2: blinded marks for texts, kept one by one, and the arithmetic from marks to Avg, v2 Avg
+and OVERALL.
 
-A judge is given context and text, nothing else. Method and structure cannot reach it: :func:`judge` takes items that do not carry them.
-Marks are joined with methods only afterwards. Every repeat keeps its own marks; an answer without marks stays None and is counted.
+A judge is given context and text, nothing else. Method and structure cannot reach it: :func:`judge` takes
+items that do not carry them. Marks are joined with methods only afterwards. Every repeat keeps its own marks;
+an answer without marks stays None and is counted.
 """
 
 from __future__ import annotations
@@ -69,7 +71,9 @@ class BlindedText(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """One judge's answer to one item; ``scores`` is None where it gave no marks, ``answer`` where the rule for blank texts did."""
+    """One judge's answer to one item; ``scores`` is None where it gave no marks, ``answer`` where the rule
+    for blank texts did.
+    """
 
     item: str
     sample: int
@@ -104,7 +108,9 @@ class MarkedRule(NamedTuple):
         return any(answer.scripted for answer in (*self.judged, *self.answers))
 
     def row(self) -> dict[str, Any]:
-        """A row of experiments: its cell, :func:`percents`, and how many answers held no marks; ``blank`` was marked by rule."""
+        """A row of experiments: its cell, :func:`percents`, and how many answers held no marks; ``blank``
+        was marked by rule.
+        """
         unparsed = sum(scores is None for repeats in self.marks.values() for scores in repeats)
         counts = {"unparsed": unparsed, "blank": not self.judged, "scripted": self.scripted}
         cell = {"method": self.method, "chains": None, "goal": self.goal, "seed": self.seed}
@@ -112,7 +118,10 @@ class MarkedRule(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON of one line of a scores file."""
-        named = {rubric: [scores and dict(zip(DIMENSIONS, scores, strict=True)) for scores in self.marks[rubric]] for rubric in RUBRICS}
+        named = {
+            rubric: [scores and dict(zip(DIMENSIONS, scores, strict=True)) for scores in self.marks[rubric]]
+            for rubric in RUBRICS
+        }
         fields = {name: getattr(self, name) for name in ("method", "goal", "seed", "hard_ok", "scripted")}
         return fields | {"marks": named, "judged": [answer.record() for answer in self.judged]}
 
@@ -132,7 +141,9 @@ def mean_marks(repeats: Sequence[Scores | None]) -> tuple[float, ...] | None:
 
 
 def rubric_percents(rules: Iterable[Sequence[Scores | None]]) -> tuple[float, ...] | None:
-    """Percent of each dimension: the mean over rules of the mean over a rule's repeats; rules without marks are left out."""
+    """Percent of each dimension: the mean over rules of the mean over a rule's repeats; rules without marks
+    are left out.
+    """
     means = [mean for repeats in rules if (mean := mean_marks(repeats)) is not None]
     return tuple(percent(sum(column) / len(means)) for column in zip(*means, strict=True)) if means else None
 
@@ -147,8 +158,12 @@ def overall(avg: float, hard_ok: float) -> float:
     return (1 - HARD_OK_SHARE) * avg + HARD_OK_SHARE * hard_ok
 
 
-def percents(v1: Sequence[Scores | None], v2: Sequence[Scores | None], hard_ok: bool) -> dict[str, float | None]:
-    """What one rule's repeats come to: the dimensions and Avg of v1, Avg of v2, OVERALL; None where no repeat held marks."""
+def percents(
+    v1: Sequence[Scores | None], v2: Sequence[Scores | None], hard_ok: bool
+) -> dict[str, float | None]:
+    """What one rule's repeats come to: the dimensions and Avg of v1, Avg of v2, OVERALL; None where no
+    repeat held marks.
+    """
     dimensions, strict = rubric_percents([v1]), rubric_percents([v2])
     avg = average(dimensions) if dimensions else None
     return {
@@ -207,7 +222,9 @@ def judge(
     asked = [(item, sample) for sample in range(repeats) for item in items if item.text.strip()]
     answers = ask(model, [_request(item, rubric, role, sample) for item, sample in asked], concurrency)
     by_item = {(item.id, sample): answer for (item, sample), answer in zip(asked, answers, strict=True)}
-    return [_marks(item, sample, by_item.get((item.id, sample))) for item in items for sample in range(repeats)]
+    return [
+        _marks(item, sample, by_item.get((item.id, sample))) for item in items for sample in range(repeats)
+    ]
 
 
 def score(
@@ -219,7 +236,8 @@ def score(
     repeats: int = 1,
     concurrency: int = CONCURRENCY,
 ) -> list[MarkedRule]:
-    """Judge rules of many methods and goals, shuffled together, by both rubrics; rows come in the order of the rules.
+    """Judge rules of many methods and goals, shuffled together, by both rubrics; rows come in the order of
+    the rules.
 
     Parameters
     ----------
@@ -235,19 +253,31 @@ def score(
         marks = judge(items, model, rubric, role=role, repeats=repeats, concurrency=concurrency)
         for number, place in enumerate(key):
             by_place[place, rubric] = marks[number * repeats : (number + 1) * repeats]
-    return [_row(rule, {rubric: by_place[place, rubric] for rubric in RUBRICS}) for place, rule in enumerate(rules)]
+    return [
+        _row(rule, {rubric: by_place[place, rubric] for rubric in RUBRICS})
+        for place, rule in enumerate(rules)
+    ]
 
 
 def _request(item: BlindedText, rubric: Rubric, role: Judge, sample: int) -> Request[Any]:
     response: type[Any] = {"v1": RubricScores, "v2": StrictRubricScores}[rubric]
-    return request(f"independent_rubric.FROZEN.{rubric}.txt", role, item.context, response, {"clause": item.text}, sample=sample)
+    return request(
+        f"independent_rubric.FROZEN.{rubric}.txt",
+        role,
+        item.context,
+        response,
+        {"clause": item.text},
+        sample=sample,
+    )
 
 
 def _marks(item: BlindedText, sample: int, answer: Answer[Any] | None) -> Marks:
     if answer is None:
         return Marks(item.id, sample, LOWEST, None)
     held = answer.parsed
-    return Marks(item.id, sample, held and tuple(getattr(held, dimension) for dimension in DIMENSIONS), answer)
+    return Marks(
+        item.id, sample, held and tuple(getattr(held, dimension) for dimension in DIMENSIONS), answer
+    )
 
 
 def _row(rule: JudgedRule, marks: dict[Rubric, list[Marks]]) -> MarkedRule:
@@ -280,7 +310,12 @@ def refuse_unanswered(answers: Iterable[Answer[Any]]) -> None:
     InputError
         Some request was never answered.
     """
-    failed = Counter(answer.error.kind for answer in answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL)
+    failed = Counter(
+        answer.error.kind for answer in answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL
+    )
     if failed:
         kinds = ", ".join(f"{kind} {n:,}" for kind, n in sorted(failed.items()))
-        raise InputError(f"{failed.total():,} answers never came ({kinds})", "run it again; what was answered is in the cache")
+        raise InputError(
+            f"{failed.total():,} answers never came ({kinds})",
+            "run it again; what was answered is in the cache",
+        )

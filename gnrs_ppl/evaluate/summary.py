@@ -32,7 +32,10 @@ class GoalSummary(NamedTuple):
             "reference": self.reference._asdict(),
             "truth": counts(self.truth),
             "entitled": counts(self.entitled),
-            "floors": {name: {"record": score.record._asdict(), "truth": score.truth._asdict()} for name, score in self.floors.items()},
+            "floors": {
+                name: {"record": score.record._asdict(), "truth": score.truth._asdict()}
+                for name, score in self.floors.items()
+            },
             "ceiling": self.ceiling._asdict(),
         }
 

@@ -1,4 +1,6 @@
-"""What each part of the search is good for, and whether other optimisers of its objective choose otherwise (paper, Table ablation)."""
+"""What each part of the search is good for, and whether other optimisers of its objective choose otherwise
+(paper, Table ablation).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 SAME = 1e-6
 """Scores this near are one score; chains score in float32."""
 FULL = "GNRS-Search full"
-"""The row of the paper's ablation table that stands where our base does: the full method, with LLM candidates."""
+"""The row of the paper's ablation table that stands where our base does: the full method, with LLM
+candidates."""
 
 
 def wanted(request: ExperimentRequest) -> list[Cell]:
@@ -39,7 +42,11 @@ def off() -> ResultTable:
     """What each method switches off."""
     says = "Every method lacks the LLM source and polish, since there is no model; what else it switches off:"
     return ResultTable(
-        "methods", "Methods", says, (Column("method"), Column("switched off or replaced")), [(m.name, m.off) for m in METHODS.values()]
+        "methods",
+        "Methods",
+        says,
+        (Column("method"), Column("switched off or replaced")),
+        [(m.name, m.off) for m in METHODS.values()],
     )
 
 
@@ -47,13 +54,17 @@ def variants(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """All variants beside the paper's."""
     paper = {BASE if row["ablation"] == FULL else row["ablation"]: row for row in published("ablation")}
     says = (
-        "Direction and size of HARD-OK between variants can be compared, on pools without LLM candidates; the paper's row beside No "
-        "LLM candidates is its full method, which has them. Avg is a rubric. ε_S is taken in each variant's own objective, s_search "
+        "Direction and size of HARD-OK between variants can be compared, on pools without LLM candidates; "
+        "the paper's row beside No "
+        "LLM candidates is its full method, which has them. Avg is a rubric. ε_S is taken in each variant's "
+        "own objective, s_search "
         "always with the frozen weights and λ. SMC counts particles as chains and needs two."
     )
     printed = cited(paper, [("HARD-OK", "HARD-OK", 1), ("average", "Avg", 1)])
     parts = [*MEASURED, mean("energy_evaluations", "energy evaluations", 0), *printed]
-    return specified("ablations", "Ablations without a model", says, lines(rows, (BASE, *ABLATIONS), request.chains), parts)
+    return specified(
+        "ablations", "Ablations without a model", says, lines(rows, (BASE, *ABLATIONS), request.chains), parts
+    )
 
 
 def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
@@ -64,11 +75,16 @@ def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
         return of(rows, BASE, line.chains or max(request.chains))
 
     def change(measure: str, name: str, heading: str, scale: float, digits: int) -> ColumnGroup[Line]:
-        columns = (Column(heading, digits), Column(f"{name}, 95 % over goals"), Column(f"{name}, 95 % over families"))
+        columns = (
+            Column(heading, digits),
+            Column(f"{name}, 95 % over goals"),
+            Column(f"{name}, 95 % over families"),
+        )
         return ColumnGroup(columns, lambda line: told(base(line).change(line.own, measure, scale), digits))
 
     says = (
-        f"Variant less {BASE} at as many chains (at {max(request.chains)} where the variant runs none), paired by goal. "
+        f"Variant less {BASE} at as many chains (at {max(request.chains)} where the variant runs none), "
+        "paired by goal. "
         "The paper's differences are from its full method, with LLM candidates."
     )
     parts: list[ColumnGroup[Line]] = [
@@ -76,7 +92,10 @@ def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
         change("hard_ok", "HARD-OK", "HARD-OK, points", 100.0, 1),
         change("audit_f1", "audit F1", "audit F1", 1.0, 3),
         part(
-            "HARD-OK, points from its full method", 1, lambda line: paper[line.method] - paper[FULL] if line.method in paper else None, True
+            "HARD-OK, points from its full method",
+            1,
+            lambda line: paper[line.method] - paper[FULL] if line.method in paper else None,
+            True,
         ),
     ]
     found = [line for line in lines(rows, ABLATIONS, request.chains) if base(line).rows]
@@ -86,7 +105,9 @@ def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
 def same_objective(rows: Sequence[Row], request: ExperimentRequest) -> tuple[ResultTable, list[str]]:
     """On how many goals optimisers of one objective end elsewhere, and where that is more than a tie."""
     exact = of(rows, "Exact")
-    compared = [(BASE, c) for c in request.chains] + [(k, c) for k, c, *_ in lines(rows, KERNELS, request.chains) if k != "Exact"]
+    compared = [(BASE, c) for c in request.chains] + [
+        (k, c) for k, c, *_ in lines(rows, KERNELS, request.chains) if k != "Exact"
+    ]
     entries: list[tuple[CellValue, ...]] = []
     notes = []
     for name, chains in compared:
@@ -98,19 +119,28 @@ def same_objective(rows: Sequence[Row], request: ExperimentRequest) -> tuple[Res
         label = "metropolis" if name == BASE else name
         at = f" with {chains} chain{'s' if chains and chains > 1 else ''}" if chains else ""
         notes.append(
-            f"{label}{at} and the exact optimum differ in {counts[0]} of {len(own.rows)} runs on {counts[1]} of "
-            f"{len(exact.by_goal('rho'))} goals; in {counts[2]} runs the score is lower, in the others it is a tie; audit F1 differs in "
+            f"{label}{at} and the exact optimum differ in {counts[0]} of {len(own.rows)} runs on "
+            f"{counts[1]} of "
+            f"{len(exact.by_goal('rho'))} goals; in {counts[2]} runs the score is lower, in the others it "
+            "is a tie; audit F1 differs in "
             f"{counts[3]}."
         )
     says = (
-        "CP-SAT, enumeration and every kernel maximise one objective here, so that they can differ by ties and by what a search "
-        "missed, and by nothing else. The paper's CP-SAT control falls 16.2 points of Avg behind the search, on an objective it does "
+        "CP-SAT, enumeration and every kernel maximise one objective here, so that they can differ by ties "
+        "and by what a search "
+        "missed, and by nothing else. The paper's CP-SAT control falls 16.2 points of Avg behind the "
+        "search, on an objective it does "
         "not give."
     )
     columns = (
-        Column("optimiser"), Column("chains", 0), Column("runs", 0), Column("another structure than Exact", 0), Column("on goals", 0),
-        Column("lower score", 0), Column("another audit F1", 0),
-    )  # fmt: skip
+        Column("optimiser"),
+        Column("chains", 0),
+        Column("runs", 0),
+        Column("another structure than Exact", 0),
+        Column("on goals", 0),
+        Column("lower score", 0),
+        Column("another audit F1", 0),
+    )
     return ResultTable("same_objective", "One objective, several optimisers", says, columns, entries), notes
 
 
@@ -118,7 +148,12 @@ def _elsewhere(own: Rows, exact: Rows) -> tuple[int, int, int, int]:
     best = {row["goal"]: row for row in exact.rows}
     other = [row for row in own.rows if row["signature"] != best[row["goal"]]["signature"]]
     lower = sum(row["s_search"] < best[row["goal"]]["s_search"] - SAME for row in other)
-    return len(other), len({row["goal"] for row in other}), lower, sum(row["audit_f1"] != best[row["goal"]]["audit_f1"] for row in other)
+    return (
+        len(other),
+        len({row["goal"] for row in other}),
+        lower,
+        sum(row["audit_f1"] != best[row["goal"]]["audit_f1"] for row in other),
+    )
 
 
 def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:

@@ -40,7 +40,9 @@ def pairwise_spearman(people: Sequence[Sequence[float]]) -> float | None:
 
 
 def within_one(people: Sequence[Sequence[int]]) -> float | None:
-    """Percent of labels that two people give no more than a point apart, over all pairs of people; None without two people."""
+    """Percent of labels that two people give no more than a point apart, over all pairs of people; None
+    without two people.
+    """
     pairs = [abs(x - y) <= 1 for a, b in itertools.combinations(people, 2) for x, y in zip(a, b, strict=True)]
     return 100 * sum(pairs) / len(pairs) if pairs else None
 

@@ -1,4 +1,6 @@
-"""The And-Or Graph of one goal and what a single chain did on it (paper, Figure aog-case-study and Table qual-aog-trace)."""
+"""The And-Or Graph of one goal and what a single chain did on it (paper, Figure aog-case-study and Table
+qual-aog-trace).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ SHOWN = 4
 
 
 class Edit(NamedTuple):
-    """An accepted step that led to another structure: its number, the move, what changed, and s_search before and after."""
+    """An accepted step that led to another structure: its number, the move, what changed, and s_search
+    before and after.
+    """
 
     step: int
     move: str
@@ -48,9 +52,15 @@ class RecordedChain(NamedTuple):
 
 
 def chosen_goal(request: ExperimentRequest) -> str:
-    """The first attendance goal of the service family among those asked for, as in the paper; else the first goal."""
+    """The first attendance goal of the service family among those asked for, as in the paper; else the first
+    goal.
+    """
     asked = set(request.goal_ids)
-    same = [g.id for g in goals() if g.id in asked and g.family == "service_coordination" and g.category == "attendance"]
+    same = [
+        g.id
+        for g in goals()
+        if g.id in asked and g.family == "service_coordination" and g.category == "attendance"
+    ]
     return same[0] if same else request.goal_ids[0]
 
 
@@ -65,16 +75,22 @@ def case(goal: str, seed: int) -> RecordedChain:
     for step in range(1, len(positions)):
         before, after = positions[step - 1], positions[step]
         changes = [
-            f"{slot} {labels[slot][int(a)]} → {labels[slot][int(b)]}" for slot, a, b in zip(SLOTS, before, after, strict=True) if a != b
+            f"{slot} {labels[slot][int(a)]} → {labels[slot][int(b)]}"
+            for slot, a, b in zip(SLOTS, before, after, strict=True)
+            if a != b
         ]
         if changes:
             move = tuple(MOVES)[int(chains.move[0, step - 1])]
             edits.append(
                 Edit(
-                    step, move, "; ".join(changes), float(scores[step - 1]), float(scores[step]),
+                    step,
+                    move,
+                    "; ".join(changes),
+                    float(scores[step - 1]),
+                    float(scores[step]),
                     bool(chains.feasible[0, step - 1]),
                 )
-            )  # fmt: skip
+            )
     return RecordedChain(goal, found, tuple(edits))
 
 
@@ -95,12 +111,22 @@ def candidates(one: RecordedChain) -> ResultTable:
             own = [i for i, option in enumerate(graph.options[v]) if option.candidate == name]
             first = graph.options[v][best[v] if best[v] in own else own[0]]
             state = "chosen" if best[v] in own else "start" if int(start[v]) in own else ""
-            entries.append((slot, name, phrase(first.content, lexicon), len(own), ", ".join(first.sources), state))
+            entries.append(
+                (slot, name, phrase(first.content, lexicon), len(own), ", ".join(first.sources), state)
+            )
     says = (
-        f"The graph of {one.goal}: an AND over five slots, each an OR over its candidates. The paper's figure has three per slot of "
+        f"The graph of {one.goal}: an AND over five slots, each an OR over its candidates. The paper's "
+        "figure has three per slot of "
         "another goal and says that its heights are drawn."
     )
-    columns = (Column("slot"), Column("candidate"), Column("in words"), Column("options", 0), Column("sources"), Column("state"))
+    columns = (
+        Column("slot"),
+        Column("candidate"),
+        Column("in words"),
+        Column("options", 0),
+        Column("sources"),
+        Column("state"),
+    )
     return ResultTable("candidates", f"Candidates of {one.goal}", says, columns, entries)
 
 
@@ -114,13 +140,19 @@ def edits(one: RecordedChain) -> ResultTable:
             break
     optimum = one.found.optimum
     says = (
-        f"One chain of {STEPS} steps: accepted edits that changed the structure, until the best it met ({best:.4f}; the optimum by "
-        f"enumeration is {optimum if optimum is None else format(optimum, '.4f')}). Edits may lower the score: the chain samples."
+        f"One chain of {STEPS} steps: accepted edits that changed the structure, until the best it met "
+        f"({best:.4f}; the optimum by "
+        f"enumeration is {optimum if optimum is None else format(optimum, '.4f')}). Edits may lower the "
+        "score: the chain samples."
     )
     columns = (
-        Column("step", 0), Column("move"), Column("change"), Column("s_search before", 4), Column("s_search after", 4),
+        Column("step", 0),
+        Column("move"),
+        Column("change"),
+        Column("s_search before", 4),
+        Column("s_search after", 4),
         Column("passes h"),
-    )  # fmt: skip
+    )
     return ResultTable("edits", "Accepted edits", says, columns, [tuple(edit) for edit in kept])
 
 
@@ -128,22 +160,36 @@ def stages(one: RecordedChain) -> ResultTable:
     """The paper's five stages, told of our goal."""
     graph, goal = one.found.graph, one.found.graph.facts.context.goal
     bench = GoalBench(one.goal)
-    sizes = ", ".join(f"{slot} {len({o.candidate for o in options})}" for slot, options in zip(SLOTS, graph.options, strict=True))
+    sizes = ", ".join(
+        f"{slot} {len({o.candidate for o in options})}"
+        for slot, options in zip(SLOTS, graph.options, strict=True)
+    )
     refusal = bench.refusal(graph.structure(one.found.chains.starts[0]))
     checkable = f"It cannot be checked ({refusal})." if refusal else "It can be checked."
     raised = [flag.name.replace("_", " ") for flag in graph.raised(one.found.chains.starts[0])]
     wins = sum(edit.after > edit.before for edit in one.edits)
     told = {
-        "Goal and records": f"{goal.intent} Required: {_listed(goal.required)}; forbidden: {_listed(goal.forbidden)}.",
+        "Goal and records": f"{goal.intent} Required: {_listed(goal.required)}; forbidden: "
+        f"{_listed(goal.forbidden)}.",
         "Candidate pools": f"{sizes}; {number_of_states(one.found.tables):,} structures.",
-        "Initial AOG state": f"{checkable} s_search {float(one.found.chains.start_score[0]):.4f}; conditions broken: {_listed(raised)}.",
+        "Initial AOG state": f"{checkable} s_search {float(one.found.chains.start_score[0]):.4f}; "
+        f"conditions broken: {_listed(raised)}.",
         "Accepted MCMC edits": f"{len(one.edits)} of {STEPS} steps led elsewhere, {wins} of them upwards.",
         "Selected AOG and rendering": bench.text(graph.structure(one.found.best)),
     }
     paper = {row["stage"]: row["what is shown (our words)"] for row in published("qual-aog-trace")}
     rows = [(stage, told[stage], paper[stage]) for stage in paper]
-    says = "Stages of our own draft, without LLM candidates; the paper's, of its shift goal, in our words. Its edits cannot be compared."
-    return ResultTable("stages", "From goal to rule", says, (Column("stage"), Column("here"), Column("what is shown", paper=True)), rows)
+    says = (
+        "Stages of our own draft, without LLM candidates; the paper's, of its shift goal, in our words. "
+        "Its edits cannot be compared."
+    )
+    return ResultTable(
+        "stages",
+        "From goal to rule",
+        says,
+        (Column("stage"), Column("here"), Column("what is shown", paper=True)),
+        rows,
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -163,29 +209,70 @@ def draw_graph(one: RecordedChain) -> Figure:
     box: dict[str, Any] = {"boxstyle": "round,pad=0.35", "edgecolor": "black", "linewidth": 0.8}
     middle = (len(SLOTS) - 1) / 2
     intent = textwrap.fill(graph.facts.context.goal.intent, 95)
-    axes.text(middle, 5.55, f"{one.goal}: {intent}", ha="center", va="center", fontsize=9, bbox=box | {"facecolor": "#eeeeee"})
     axes.text(
-        middle, 4.75, "AND", ha="center", va="center", fontsize=10, bbox=box | {"facecolor": COLOURS[4], "boxstyle": "circle,pad=0.3"}
+        middle,
+        5.55,
+        f"{one.goal}: {intent}",
+        ha="center",
+        va="center",
+        fontsize=9,
+        bbox=box | {"facecolor": "#eeeeee"},
+    )
+    axes.text(
+        middle,
+        4.75,
+        "AND",
+        ha="center",
+        va="center",
+        fontsize=10,
+        bbox=box | {"facecolor": COLOURS[4], "boxstyle": "circle,pad=0.3"},
     )
     axes.plot([middle, middle], [5.3, 4.95], color="black", linewidth=0.8, zorder=0)
     for v, slot in enumerate(SLOTS):
         axes.plot([middle, v], [4.6, 4.15], color="black", linewidth=0.8, zorder=0)
-        axes.text(v, 4.0, f"OR\n{slot}", ha="center", va="center", fontsize=9, bbox=box | {"facecolor": COLOURS[5]})
+        axes.text(
+            v, 4.0, f"OR\n{slot}", ha="center", va="center", fontsize=9, bbox=box | {"facecolor": COLOURS[5]}
+        )
         chosen, first = graph.options[v][best[v]], graph.options[v][int(start[v])]
-        names = list(dict.fromkeys([chosen.candidate, first.candidate, *(o.candidate for o in graph.options[v])]))
+        names = list(
+            dict.fromkeys([chosen.candidate, first.candidate, *(o.candidate for o in graph.options[v])])
+        )
         for place, name in enumerate(names[:SHOWN]):
-            option = chosen if name == chosen.candidate else next(o for o in graph.options[v] if o.candidate == name)
+            option = (
+                chosen
+                if name == chosen.candidate
+                else next(o for o in graph.options[v] if o.candidate == name)
+            )
             picked = name == chosen.candidate
             words = textwrap.fill(phrase(option.content, lexicon), 30, max_lines=5, placeholder=" …")
             y = 3.15 - 0.92 * place
             axes.text(
-                v, y, f"{name}: {words}", ha="center", va="center", fontsize=7,
-                bbox=box | {"facecolor": "#cfe8dd" if picked else "white", "linestyle": "-" if picked else "--"},
+                v,
+                y,
+                f"{name}: {words}",
+                ha="center",
+                va="center",
+                fontsize=7,
+                bbox=box
+                | {"facecolor": "#cfe8dd" if picked else "white", "linestyle": "-" if picked else "--"},
                 fontweight="bold" if picked else "normal",
-            )  # fmt: skip
-            axes.plot([v, v], [3.8 if place == 0 else y + 0.9, y], color="black", linewidth=0.8 if picked else 0.4, zorder=0)
+            )
+            axes.plot(
+                [v, v],
+                [3.8 if place == 0 else y + 0.9, y],
+                color="black",
+                linewidth=0.8 if picked else 0.4,
+                zorder=0,
+            )
         if len(names) > SHOWN:
-            axes.text(v, 3.15 - 0.92 * SHOWN + 0.3, f"and {len(names) - SHOWN} more", ha="center", fontsize=8, color="#444444")
+            axes.text(
+                v,
+                3.15 - 0.92 * SHOWN + 0.3,
+                f"and {len(names) - SHOWN} more",
+                ha="center",
+                fontsize=8,
+                color="#444444",
+            )
     axes.set(xlim=(-0.55, len(SLOTS) - 0.45), ylim=(-0.6, 5.95))
     axes.axis("off")
     axes.set_title("Bold on green: chosen; dashed: other candidates", loc="left", fontsize=9)
@@ -205,15 +292,28 @@ def draw_trace(one: RecordedChain) -> Figure:
     axes.step(range(len(shown)), shown, where="post", color="#999999", linewidth=1)
     for i, move in enumerate(dict.fromkeys(edit.move for edit in one.edits)):
         own = [edit for edit in one.edits if edit.move == move and edit.feasible]
-        axes.plot([e.step for e in own], [e.after for e in own], MARKERS[i], color=COLOURS[i], markersize=4, label=move)
+        axes.plot(
+            [e.step for e in own],
+            [e.after for e in own],
+            MARKERS[i],
+            color=COLOURS[i],
+            markersize=4,
+            label=move,
+        )
     if one.found.optimum is not None:
         axes.axhline(one.found.optimum, color="black", linestyle="--", linewidth=1, label="optimum")
     broken = int((~feasible).sum())
     axes.set(xlabel="step", ylabel="s_search")
-    axes.set_title(f"{one.goal}, one chain, accepted edits by move; {broken} infeasible states are not drawn", loc="left", fontsize=9)
+    axes.set_title(
+        f"{one.goal}, one chain, accepted edits by move; {broken} infeasible states are not drawn",
+        loc="left",
+        fontsize=9,
+    )
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize=8, loc="lower right")
     return figure
 
 
-EXPERIMENT = Experiment("aog", "What does the graph of a goal look like, and how does a chain walk on it?", report)
+EXPERIMENT = Experiment(
+    "aog", "What does the graph of a goal look like, and how does a chain walk on it?", report
+)

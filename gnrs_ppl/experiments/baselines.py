@@ -23,7 +23,8 @@ from gnrs_ppl.rule.types import Structure
 SAMPLES = 8
 """N of the paper's Best-of-N."""
 SEED_STEP = 1000
-"""Sample i is asked for with seed + 1000 i, lest a server that honours seeds says the same N times; sample 0 is Structured Outputs' own."""
+"""Sample i is asked for with seed + 1000 i, lest a server that honours seeds says the same N times; sample 0
+is Structured Outputs' own."""
 ROUNDS = 2
 """Most refinements; the paper does not say how many it made."""
 CASES, ROWS = 3, 60
@@ -39,7 +40,8 @@ class BaselineResult(NamedTuple):
     text : str
         The rule; blank where the model gave no usable answer.
     structure : Structure or None
-        What the method itself states beside its text, where that is a whole structure. It is not what HARD-OK is computed from.
+        What the method itself states beside its text, where that is a whole structure. It is not what HARD-OK
+        is computed from.
     calls : tuple of Answer
         Every answer it took, in the order of asking.
     """
@@ -79,22 +81,27 @@ async def structured_outputs(context: Context, ask: Ask, *, seed: int) -> Baseli
 
 
 async def best_of_n(context: Context, ask: Ask, *, seed: int) -> BaselineResult:
-    """Several Structured Outputs; the text whose structure has the greatest s_search, the first of equals (Nakano et al. 2021).
+    """Several Structured Outputs; the text whose structure has the greatest s_search, the first of equals
+    (Nakano et al. 2021).
 
-    The selector sees neither rubric nor gate nor label. A sample that states no whole structure is taken only where none does.
+    The selector sees neither rubric nor gate nor label. A sample that states no whole structure is taken only
+    where none does.
     """
     answers = await ask([_structured(context, seed + SEED_STEP * i) for i in range(SAMPLES)])
     samples = [_written(answer) for answer in answers]
     facts, weights = Facts.of(context), frozen_weights().array()
 
     def merit(sample: BaselineResult) -> tuple[float, bool]:
-        return worth(sample.structure, facts, weights).s_search if sample.structure else -math.inf, bool(sample.text)
+        return worth(sample.structure, facts, weights).s_search if sample.structure else -math.inf, bool(
+            sample.text
+        )
 
     return max(samples, key=merit)._replace(calls=tuple(answers))
 
 
 async def self_refine(context: Context, ask: Ask, *, seed: int) -> BaselineResult:
-    """A Structured Output, then objections to it and a rule that meets them, until there are none (Madaan et al. 2023).
+    """A Structured Output, then objections to it and a rule that meets them, until there are none (Madaan et
+    al. 2023).
 
     A refinement that fails leaves the last rule.
     """
@@ -105,7 +112,9 @@ async def self_refine(context: Context, ask: Ask, *, seed: int) -> BaselineResul
         if rule is None:
             break
         shown = {"structure": rule.structure.model_dump_json(), "clause": rule.clause}
-        (answer,) = await ask([request("b2_refine.v1.txt", "generator", context, RefinedRule, shown, seed=seed)])
+        (answer,) = await ask(
+            [request("b2_refine.v1.txt", "generator", context, RefinedRule, shown, seed=seed)]
+        )
         result, rule = result._replace(calls=(*result.calls, answer)), answer.parsed
         if rule is None or not rule.critique:
             break
@@ -120,7 +129,8 @@ async def in_context_grounding(context: Context, ask: Ask, *, seed: int) -> Base
 
 
 async def norm_synthesis(context: Context, ask: Ask, *, seed: int) -> BaselineResult:
-    """CRSEC's creation and representation of norms in a single shot; the rule they come to is text only (Ren et al. 2024).
+    """CRSEC's creation and representation of norms in a single shot; the rule they come to is text only (Ren
+    et al. 2024).
 
     Their spreading, checking and long-term synthesis of norms among agents have no counterpart here.
     """
@@ -131,7 +141,8 @@ async def norm_synthesis(context: Context, ask: Ask, *, seed: int) -> BaselineRe
 async def constrained_decoding(context: Context, ask: Ask, *, seed: int) -> BaselineResult:
     """Structured Outputs whose names come from closed lists; the paper has the prompt and no row.
 
-    The lists are closed by the prompt. The schema that a server enforces fixes fields and closed lists of words, not a context's names.
+    The lists are closed by the prompt. The schema that a server enforces fixes fields and closed lists of
+    words, not a context's names.
     """
     (answer,) = await ask([_structured(context, seed, "b6_constrained.v1.txt")])
     return _written(answer)
@@ -150,7 +161,8 @@ METHODS: dict[str, Baseline] = {
 
 
 def excerpts(context: Context) -> str:
-    """Rows of the cases that hold most different names of the goal, the shortest of equals, then by case id; one row a line.
+    """Rows of the cases that hold most different names of the goal, the shortest of equals, then by case id;
+    one row a line.
 
     Only the log the context itself carries is read. Times are local; a blank is a value that is not recorded.
     """
@@ -180,7 +192,9 @@ def _structured(
 def _written(answer: Answer[StructuredRule]) -> BaselineResult:
     """A rule stated as data and as text."""
     rule = answer.parsed
-    return BaselineResult(rule.clause, _stated(rule), (answer,)) if rule else BaselineResult("", None, (answer,))
+    return (
+        BaselineResult(rule.clause, _stated(rule), (answer,)) if rule else BaselineResult("", None, (answer,))
+    )
 
 
 def _stated(rule: StructuredRule | RefinedRule) -> Structure | None:
@@ -202,8 +216,8 @@ class Task(NamedTuple):
 def write_rules(tasks: Sequence[Task], model: Model, concurrency: int = CONCURRENCY) -> list[BaselineResult]:
     """Rules in the order of the tasks; the model is closed afterwards.
 
-    Equal requests are asked once: Structured Outputs, Best-of-N and Self-Refine of one goal and seed start from the same answer, at any
-    concurrency.
+    Equal requests are asked once: Structured Outputs, Best-of-N and Self-Refine of one goal and seed start
+    from the same answer, at any concurrency.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""One goal of GNRS-Bench on the bench: what a structure is worth there, executed once per check however often it is chosen."""
+"""One goal of GNRS-Bench on the bench: what a structure is worth there, executed once per check however
+often it is chosen.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +51,16 @@ class GoalBench:
         return Lexicon.of_context(self.context)
 
     def execute(self, structure: Structure) -> Executed:
-        """Verdicts and scores on the held-out logs; rules that differ in procedure or in objects only the text names run once."""
+        """Verdicts and scores on the held-out logs; rules that differ in procedure or in objects only the
+        text names run once.
+        """
         rule = canonical(structure)
-        key = dumps(rule.trigger) + dumps(rule.norm) + dumps(rule.evidence) + dumps(rule.scope.model_copy(update={"concerns": ()}))
+        key = (
+            dumps(rule.trigger)
+            + dumps(rule.norm)
+            + dumps(rule.evidence)
+            + dumps(rule.scope.model_copy(update={"concerns": ()}))
+        )
         if key not in self._executed:
             self._executed[key] = execute(structure, self.goal.id, revealed=self.revealed)
         return self._executed[key]
@@ -107,14 +116,18 @@ class GoalBench:
         }
 
     def read_back(self, text: str, parsed: Parsed) -> dict[str, Any]:
-        """What can be said of a rule that was read from a text, whole or not; the gate takes the slots that were read.
+        """What can be said of a rule that was read from a text, whole or not; the gate takes the slots that
+        were read.
 
         Raises
         ------
         InputError
             A test or OOD goal that was not revealed.
         """
-        gate, score = hard_ok_partial(parsed.slots, self.context), audit_score(parsed.structure, self.goal.id, revealed=self.revealed)
+        gate, score = (
+            hard_ok_partial(parsed.slots, self.context),
+            audit_score(parsed.structure, self.goal.id, revealed=self.revealed),
+        )
         return {
             **self.place,
             "failed": "",
@@ -149,4 +162,8 @@ def _gated(gate: HardOk) -> dict[str, Any]:
 
 
 def _scored(score: AuditScore) -> dict[str, Any]:
-    return {"audit_f1": score.record.macro, "audit_violated": score.record.violation, "audit_truth": score.truth.macro}
+    return {
+        "audit_f1": score.record.macro,
+        "audit_violated": score.record.violation,
+        "audit_truth": score.truth.macro,
+    }

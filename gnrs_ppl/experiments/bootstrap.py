@@ -1,4 +1,6 @@
-"""Paired bootstrap of the base against every other: goals as in the paper, BCa beside it, and families (paper, Table bootstrap)."""
+"""Paired bootstrap of the base against every other: goals as in the paper, BCa beside it, and families
+(paper, Table bootstrap).
+"""
 
 from __future__ import annotations
 
@@ -33,20 +35,47 @@ def margins(
     for measure, (name, scale, digits) in measures.items():
         for chains in request.chains:
             base = of(rows, first, chains)
-            others = {m: own for m, c, own, _ in lines(rows, methods, request.chains) if m != first and c in (None, chains)}
+            others = {
+                m: own
+                for m, c, own, _ in lines(rows, methods, request.chains)
+                if m != first and c in (None, chains)
+            }
             means = {m: own.mean(measure) for m, own in others.items()}
             best = max((value for value in means.values() if value is not None), default=None)
             for method, own in others.items():
                 if found := own.change(base, measure, scale):
-                    told = between(found.percentile, digits), between(found.bca, digits), between(found.families, digits)
-                    entries.append((name, chains, method, means[method] == best, found.goals, round(found.mean, 12), *told))
+                    told = (
+                        between(found.percentile, digits),
+                        between(found.bca, digits),
+                        between(found.families, digits),
+                    )
+                    entries.append(
+                        (
+                            name,
+                            chains,
+                            method,
+                            means[method] == best,
+                            found.goals,
+                            round(found.mean, 12),
+                            *told,
+                        )
+                    )
     columns = (
-        Column("measure"), Column("chains", 0), Column("other method"), Column("best other"), Column("goals", 0), Column("margin", 3),
-        Column("percentile over goals"), Column("BCa over goals"), Column("percentile over families"),
-    )  # fmt: skip
+        Column("measure"),
+        Column("chains", 0),
+        Column("other method"),
+        Column("best other"),
+        Column("goals", 0),
+        Column("margin", 3),
+        Column("percentile over goals"),
+        Column("BCa over goals"),
+        Column("percentile over families"),
+    )
     says = (
-        f"{first} less the other method. Seeds are averaged within a goal, goals are resampled {DRAWS:,} times; families are resampled "
-        "whole beside it, since goals of a family share stem and log. BCa is left out where it is not defined."
+        f"{first} less the other method. Seeds are averaged within a goal, goals are resampled {DRAWS:,} "
+        "times; families are resampled "
+        "whole beside it, since goals of a family share stem and log. BCa is left out where it is not "
+        "defined."
     )
     return ResultTable("margins", "Margins with 95 % intervals", says, columns, entries)
 
@@ -54,11 +83,23 @@ def margins(
 def paper() -> ResultTable:
     """The paper's table as printed."""
     says = (
-        "As printed, for GNRS-Search, which needs a model. Comparable in kind are the HARD-OK rows, as a bootstrap over goals of "
-        "another pair of methods. Three rows do not name the strongest other method: docs/paper-inconsistencies.md."
+        "As printed, for GNRS-Search, which needs a model. Comparable in kind are the HARD-OK rows, as a "
+        "bootstrap over goals of "
+        "another pair of methods. Three rows do not name the strongest other method: "
+        "docs/paper-inconsistencies.md."
     )
-    heads = ("experiment", "metric", "best other method", "resampled units", "GNRS-Search", "margin", "95% interval")
+    heads = (
+        "experiment",
+        "metric",
+        "best other method",
+        "resampled units",
+        "GNRS-Search",
+        "margin",
+        "95% interval",
+    )
     return as_printed("paper_bootstrap", "The paper's bootstrap", says, "bootstrap-app", heads)
 
 
-EXPERIMENT = Experiment("bootstrap", "Which differences are larger than the choice of goals?", report, needs=("main", "ablations"))
+EXPERIMENT = Experiment(
+    "bootstrap", "Which differences are larger than the choice of goals?", report, needs=("main", "ablations")
+)

@@ -1,8 +1,9 @@
-"""Measure regret and epsilon_C on the dev goals and freeze them: ``python -m gnrs_ppl.experiments.calibration_error``.
+"""Measure regret and epsilon_C on the dev goals and freeze them: ``python -m
+gnrs_ppl.experiments.calibration_error``.
 
-A goal has too many structures that compile to different checks to run them all. Scored are the best structure of each of the
-``PROMISING`` best (trigger, norm) pairs under weights fitted to the other goals, the chosen one first, and as many feasible structures
-drawn uniformly over their (trigger, norm) pairs.
+A goal has too many structures that compile to different checks to run them all. Scored are the best structure
+of each of the ``PROMISING`` best (trigger, norm) pairs under weights fitted to the other goals, the chosen
+one first, and as many feasible structures drawn uniformly over their (trigger, norm) pairs.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def run(workers: int = 2) -> CalibrationError:
         share[left_out] = 0.0
         beta = minimise(problem, share, kappa).beta
         weights.append(beta / beta.sum())
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:  # JAX runs threads, which a fork would cut off
+    with ProcessPoolExecutor(
+        workers, mp_context=get_context("spawn")
+    ) as pool:  # JAX runs threads, which a fork would cut off
         return measure([*pool.map(scored, dev_goals(), weights)])
 
 
@@ -54,7 +57,9 @@ def scored(goal: str, weights: NDArray[np.float64]) -> ScoredRules:
     score = np.where(found.feasible, found.score, -np.inf).reshape(found.sizes)
     trigger, norm = SLOTS.index("trigger"), SLOTS.index("norm")
     pairs = np.moveaxis(score, (trigger, norm), (0, 1)).reshape(found.sizes[trigger] * found.sizes[norm], -1)
-    index = np.moveaxis(np.arange(score.size).reshape(found.sizes), (trigger, norm), (0, 1)).reshape(pairs.shape)
+    index = np.moveaxis(np.arange(score.size).reshape(found.sizes), (trigger, norm), (0, 1)).reshape(
+        pairs.shape
+    )
     possible = np.flatnonzero(np.isfinite(pairs.max(1)))
     ranked = possible[np.argsort(-pairs[possible].max(1), kind="stable")]
     chosen = [int(index[p, pairs[p].argmax()]) for p in ranked[:PROMISING]]

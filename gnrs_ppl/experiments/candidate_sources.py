@@ -22,7 +22,9 @@ FULL, OURS = "Selected payloads/run, GNRS-Search", "GNRS-Search (needs a model)"
 def report(run: Run) -> Report:
     """Proposed per goal, and selected per run by method."""
     rows, pools = run.rows("main") + run.rows("ablations"), run.rows("pools")
-    return Report([proposed(pools), selected(rows, run.request)], {"payload_sources": lambda: draw(rows, run.request)})
+    return Report(
+        [proposed(pools), selected(rows, run.request)], {"payload_sources": lambda: draw(rows, run.request)}
+    )
 
 
 def proposed(pools: Sequence[Row]) -> ResultTable:
@@ -31,13 +33,21 @@ def proposed(pools: Sequence[Row]) -> ResultTable:
     mean = {source: sum(row[f"proposed_{source}"] for row in pools) / len(pools) for source in SOURCES}
     entries: list[tuple[CellValue, ...]] = [(source, mean[source], paper[source]) for source in SOURCES]
     entries.append(("LLM (needs a model)", None, paper["LLM"]))
-    entries.append(("dropped by the grounding filter", sum(row["dropped"] for row in pools) / len(pools), None))
+    entries.append(
+        ("dropped by the grounding filter", sum(row["dropped"] for row in pools) / len(pools), None)
+    )
     says = (
-        "Means per goal before candidates are merged by content. The three sources without a model can be compared; the paper counts "
-        "over its 88 test goals. Its 1.3 dropped are of the LLM source; ours are of all three, each content once."
+        "Means per goal before candidates are merged by content. The three sources without a model can be "
+        "compared; the paper counts "
+        "over its 88 test goals. Its 1.3 dropped are of the LLM source; ours are of all three, each content "
+        "once."
     )
     return ResultTable(
-        "proposed", "Candidates proposed", says, (Column("source"), Column("per goal", 1), Column("per goal", 1, paper=True)), entries
+        "proposed",
+        "Candidates proposed",
+        says,
+        (Column("source"), Column("per goal", 1), Column("per goal", 1, paper=True)),
+        entries,
     )
 
 
@@ -46,13 +56,20 @@ def selected(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     paper = {BASE: _paper(NO_LLM), OURS: _paper(FULL)}
 
     def printed(source: str) -> ColumnGroup[Line]:
-        return part(source, 1, lambda line: paper[line.method][source] if line.method in paper else None, paper=True)
+        return part(
+            source, 1, lambda line: paper[line.method][source] if line.method in paper else None, paper=True
+        )
 
     says = (
-        "Payloads per run by the sources of their candidate; a candidate that two sources proposed counts for both. Comparable: the "
+        "Payloads per run by the sources of their candidate; a candidate that two sources proposed counts "
+        "for both. Comparable: the "
         "row No LLM candidates. How the paper counts candidates of several sources is not said."
     )
-    parts = [METHOD, *(mean(f"from_{source}", source, 2) for source in SOURCES), *(printed(source) for source in SOURCES)]
+    parts = [
+        METHOD,
+        *(mean(f"from_{source}", source, 2) for source in SOURCES),
+        *(printed(source) for source in SOURCES),
+    ]
     found = [*lines(rows, METHODS, request.chains), Line(OURS, None, Rows([]))]
     return specified("selected", "Payloads selected", says, found, parts)
 
@@ -72,7 +89,13 @@ def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     axes = figure.add_subplot()
     for i, source in enumerate(SOURCES):
         places = [place + 0.27 * (i - 1) for place in range(len(found))]
-        axes.barh(places, [own.mean(f"from_{source}") or 0.0 for _, own in found], height=0.27, color=COLOURS[i], label=source)
+        axes.barh(
+            places,
+            [own.mean(f"from_{source}") or 0.0 for _, own in found],
+            height=0.27,
+            color=COLOURS[i],
+            label=source,
+        )
     axes.set_yticks(range(len(found)), [name for name, _ in found])
     axes.invert_yaxis()
     axes.set_xlabel(f"payloads per rule by source of their candidate (chains: {chains})")
@@ -81,5 +104,8 @@ def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
 
 
 EXPERIMENT = Experiment(
-    "candidate_sources", "Which sources do candidates and chosen payloads come from?", report, needs=("main", "ablations", "pools")
+    "candidate_sources",
+    "Which sources do candidates and chosen payloads come from?",
+    report,
+    needs=("main", "ablations", "pools"),
 )

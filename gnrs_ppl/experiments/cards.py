@@ -1,8 +1,9 @@
 """RealCharter-Bench: every method on the 53 cards, a row each (paper, Tables realcharter).
 
-Without a model: the search, the same without search, with uniform weights, with CP-SAT, and the exact optimum. With one: the full method,
-whose candidates a model adds to and whose text it polishes, and the paper's two prompting methods, whose clauses are read back by the
-model-based parser. The pages that show them: :mod:`gnrs_ppl.experiments.realcharter`.
+Without a model: the search, the same without search, with uniform weights, with CP-SAT, and the exact
+optimum. With one: the full method, whose candidates a model adds to and whose text it polishes, and the
+paper's two prompting methods, whose clauses are read back by the model-based parser. The pages that show
+them: :mod:`gnrs_ppl.experiments.realcharter`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ Clause = tuple[str, tuple[Answer[Any], ...]]
 MEASURES: dict[str, tuple[str, Callable[[CardScore], float]]] = {
     "hard_ok": ("HARD-OK, %", lambda s: 100.0 * s.gate.passed),
     "rho": ("ρ", lambda s: s.gate.rho),
-    "slot_precision": ("slot precision", lambda s: float(np.mean([found.precision or 0.0 for found in s.slots.values()]))),
+    "slot_precision": (
+        "slot precision",
+        lambda s: float(np.mean([found.precision or 0.0 for found in s.slots.values()])),
+    ),
     "slot_recall": ("slot recall", lambda s: float(np.mean([found.recall for found in s.slots.values()]))),
     "force_kept": ("force kept, %", lambda s: 100.0 * s.force_kept),
     "steps_covered": ("steps covered, %", lambda s: 100.0 * s.steps_covered),
@@ -69,7 +73,9 @@ COUNTS: dict[str, Callable[[CardScore], int]] = {
 
 
 def row_of(cell: Cell, text: str, worth: CardScore, epsilon: float | None = None) -> Row:
-    """One method's clause for one card, and what it is worth; ``epsilon`` is what the search left to the greatest s_search."""
+    """One method's clause for one card, and what it is worth; ``epsilon`` is what the search left to the
+    greatest s_search.
+    """
     slots = {slot: (found.precision or 0.0, found.recall) for slot, found in worth.slots.items()}
     return {
         **cell._asdict(),
@@ -84,7 +90,9 @@ def row_of(cell: Cell, text: str, worth: CardScore, epsilon: float | None = None
     }
 
 
-def run(model: Model | None = None, *, chains: int = 64, steps: int = 200, seed: int = 0) -> list[RowWithAnswers]:
+def run(
+    model: Model | None = None, *, chains: int = 64, steps: int = 200, seed: int = 0
+) -> list[RowWithAnswers]:
     """Every method on every card; those that need a model only where there is one.
 
     Parameters
@@ -96,7 +104,11 @@ def run(model: Model | None = None, *, chains: int = 64, steps: int = 200, seed:
     """
     budget: dict[str, Any] = {"chains": chains, "steps": steps, "seed": seed}
     found = searched("No LLM candidates", **budget) + unsearched()
-    found += searched("Uniform weights", weights=UNIFORM_WEIGHTS, **budget) + searched("CP-SAT", kernel="cpsat", **budget) + exact()
+    found += (
+        searched("Uniform weights", weights=UNIFORM_WEIGHTS, **budget)
+        + searched("CP-SAT", kernel="cpsat", **budget)
+        + exact()
+    )
     return found + (full_method(model, cards(), **budget) + prompted(model, cards()) if model else [])
 
 
@@ -116,7 +128,9 @@ def searched(method: str, ones: Sequence[Card] = (), **request: Any) -> list[Row
     chains = None if request.get("kernel") in ("exact", "cpsat") else request["chains"]
     cells = [Cell(method, chains, d.goal.id, request.get("seed", 0)) for d in drafts]
     return [
-        RowWithAnswers(row_of(cell, d.text, score(d.structure, d.goal.id), d.certificate.epsilon_search), d.answers)
+        RowWithAnswers(
+            row_of(cell, d.text, score(d.structure, d.goal.id), d.certificate.epsilon_search), d.answers
+        )
         for cell, d in zip(cells, drafts, strict=True)
     ]
 
@@ -137,13 +151,17 @@ def reach() -> list[Reach]:
         graph = compile_graph(context, pools_of(context).pools)
         every = enumerate_space(contract(graph.space, frozen_weights().array()))
         feasible = np.flatnonzero(every.feasible)
-        passing = sum(hard_ok(graph.structure(every.position(int(number))), context).passed for number in feasible)
+        passing = sum(
+            hard_ok(graph.structure(every.position(int(number))), context).passed for number in feasible
+        )
         found.append(Reach(one.id, len(feasible), passing))
     return found
 
 
 def unsearched() -> list[RowWithAnswers]:
-    """The first candidate of every pool, at its first levels: inventory and renderer, without score, hard conditions or search."""
+    """The first candidate of every pool, at its first levels: inventory and renderer, without score, hard
+    conditions or search.
+    """
     return [RowWithAnswers(row_of(Cell("No search", None, one.id, 0), *_first(one))) for one in cards()]
 
 
@@ -156,7 +174,9 @@ def _first(one: Card) -> tuple[str, CardScore]:
 
 def prompted(model: Model, ones: Sequence[Card]) -> list[RowWithAnswers]:
     """The paper's two prompting methods on some cards; a clause that is missing fills no slot."""
-    return _read("Direct Prompting", ones, _direct(ones, model), model) + _read("Self-Refine", ones, _self_refine(ones, model), model)
+    return _read("Direct Prompting", ones, _direct(ones, model), model) + _read(
+        "Self-Refine", ones, _self_refine(ones, model), model
+    )
 
 
 def _read(method: str, ones: Sequence[Card], clauses: Sequence[Clause], model: Model) -> list[RowWithAnswers]:
@@ -174,7 +194,9 @@ def _read(method: str, ones: Sequence[Card], clauses: Sequence[Clause], model: M
 
 def shown(one: Card) -> str:
     """A card as prompts show it."""
-    return json.dumps(one.model_dump(mode="json", exclude_defaults=True, exclude=WITHHELD), indent=1, ensure_ascii=False)
+    return json.dumps(
+        one.model_dump(mode="json", exclude_defaults=True, exclude=WITHHELD), indent=1, ensure_ascii=False
+    )
 
 
 def _direct(ones: Sequence[Card], model: Model) -> list[Clause]:
@@ -184,9 +206,18 @@ def _direct(ones: Sequence[Card], model: Model) -> list[Clause]:
 
 def _self_refine(ones: Sequence[Card], model: Model) -> list[Clause]:
     """A draft and one refinement; a refinement that fails leaves the draft."""
-    firsts = ask(model, [_request("real_charter_b2r_draft.v1.txt", CharterDraft, card=shown(one)) for one in ones])
-    drafted = [(number, answer.parsed.clause) for number, answer in enumerate(firsts) if answer.parsed and answer.parsed.clause.strip()]
-    refine = [_request("real_charter_b2r_refine.v1.txt", CharterRevision, card=shown(ones[n]), clause=clause) for n, clause in drafted]
+    firsts = ask(
+        model, [_request("real_charter_b2r_draft.v1.txt", CharterDraft, card=shown(one)) for one in ones]
+    )
+    drafted = [
+        (number, answer.parsed.clause)
+        for number, answer in enumerate(firsts)
+        if answer.parsed and answer.parsed.clause.strip()
+    ]
+    refine = [
+        _request("real_charter_b2r_refine.v1.txt", CharterRevision, card=shown(ones[n]), clause=clause)
+        for n, clause in drafted
+    ]
     found: list[Clause] = [("", (answer,)) for answer in firsts]
     for (number, clause), second in zip(drafted, ask(model, refine), strict=True):
         found[number] = (second.parsed.clause if second.parsed else clause, (firsts[number], second))
@@ -195,13 +226,23 @@ def _self_refine(ones: Sequence[Card], model: Model) -> list[Clause]:
 
 def _request(name: str, response: type[T] | None, **values: str) -> Request[T]:
     prompt = load(name)
-    return Request("generator", (Message("user", render(prompt, **values)),), response, max_tokens=MAX_TOKENS, prompt=prompt.hash)
+    return Request(
+        "generator",
+        (Message("user", render(prompt, **values)),),
+        response,
+        max_tokens=MAX_TOKENS,
+        prompt=prompt.hash,
+    )
 
 
 def independent(rows: Sequence[RowWithAnswers]) -> list[RowWithAnswers]:
     """Rows without the later card of each pair of near duplicates."""
     order = {one.id: number for number, one in enumerate(cards())}
-    return [one for one in rows if all(order[one.row["goal"]] < order[other] for other in card(one.row["goal"]).near_duplicate_of)]
+    return [
+        one
+        for one in rows
+        if all(order[one.row["goal"]] < order[other] for other in card(one.row["goal"]).near_duplicate_of)
+    ]
 
 
 def verified(rows: Sequence[RowWithAnswers]) -> list[RowWithAnswers]:
@@ -215,7 +256,9 @@ Write = Callable[[int, int], list[RowWithAnswers]]
 METHODS: dict[str, Write] = {
     "No LLM candidates": lambda chains, seed: searched("No LLM candidates", chains=chains, seed=seed),
     "No search": lambda chains, seed: unsearched(),
-    "Uniform weights": lambda chains, seed: searched("Uniform weights", chains=chains, seed=seed, weights=UNIFORM_WEIGHTS),
+    "Uniform weights": lambda chains, seed: searched(
+        "Uniform weights", chains=chains, seed=seed, weights=UNIFORM_WEIGHTS
+    ),
     "CP-SAT": lambda chains, seed: searched("CP-SAT", kernel="cpsat", chains=1, seed=seed),
     "Exact": lambda chains, seed: exact(),
 }
@@ -248,17 +291,32 @@ def report(run: Run) -> Report:
     paper = {row["method"]: row for row in published("realcharter-full-app")}
     over_cards = estimated("hard_ok", "HARD-OK, %", 1)
     over_cards = over_cards._replace(
-        columns=tuple(c._replace(name=c.name.replace("goals", "cards").replace("families", "documents")) for c in over_cards.columns)
+        columns=tuple(
+            c._replace(name=c.name.replace("goals", "cards").replace("families", "documents"))
+            for c in over_cards.columns
+        )
     )
-    means = [mean(name, heading, 1 if heading.endswith("%") else 3) for name, (heading, _) in [*MEASURES.items()][1:]]
+    means = [
+        mean(name, heading, 1 if heading.endswith("%") else 3)
+        for name, (heading, _) in [*MEASURES.items()][1:]
+    ]
     absent = [Line(method, None, Rows([]), "needs a model") for method in paper if method not in METHODS]
     says = (
-        "53 cards of ours: no figure is the paper's measured again. HARD-OK of No LLM candidates and No search is the same kind of "
-        "quantity on other cards; rubric dimensions and OVERALL need a model. More in docs/realcharter-bench.md."
+        "53 cards of ours: no figure is the paper's measured again. HARD-OK of No LLM candidates and No "
+        "search is the same kind of "
+        "quantity on other cards; rubric dimensions and OVERALL need a model. More in "
+        "docs/realcharter-bench.md."
     )
     found = absent + lines(run.rows("realcharter"), METHODS, run.request.chains)
     parts = [METHOD, over_cards, *means, *cited(paper, [(column, column, 2) for column in PRINTED])]
     return Report([specified("realcharter", "RealCharter-Bench without a model", says, found, parts)])
 
 
-EXPERIMENT = Experiment("realcharter", "Does the search carry over to cards of real policies?", report, wanted, measure, unit="method")
+EXPERIMENT = Experiment(
+    "realcharter",
+    "Does the search carry over to cards of real policies?",
+    report,
+    wanted,
+    measure,
+    unit="method",
+)

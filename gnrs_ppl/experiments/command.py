@@ -35,7 +35,9 @@ def run_named(name: str, request: ExperimentRequest, out: Path) -> list[Outcome]
     known = experiments(llm)
     if name != "all":
         return [run(experiment(name, llm), known, request, out)]
-    outcomes = [run(one, known, request, out) for one in known.values() if one.split is None or request.revealed]
+    outcomes = [
+        run(one, known, request, out) for one in known.values() if one.split is None or request.revealed
+    ]
     write_all(out, [("report.md", _report(outcomes))])
     return outcomes
 
@@ -51,16 +53,27 @@ def _report(outcomes: Sequence[Outcome]) -> bytes:
     for outcome in outcomes:
         config = read_data(outcome.folder / "config.json")
         text = page(config, outcome.report, experiment(outcome.folder.name).asks).decode()
-        parts.append(text.replace("](figures/", f"]({outcome.folder.name}/figures/").replace("\n## ", "\n### ").replace("# ", "## ", 1))
+        parts.append(
+            text.replace("](figures/", f"]({outcome.folder.name}/figures/")
+            .replace("\n## ", "\n### ")
+            .replace("# ", "## ", 1)
+        )
     needed = ", ".join(NEEDS_MODEL)
-    head = f"# Experiments without a model\n\nLeft out, as they need a model or people: {needed}. A reconstruction: docs/gnrs-bench.md.\n\n"
+    head = (
+        f"# Experiments without a model\n\nLeft out, as they need a model or people: {needed}. A "
+        "reconstruction: docs/gnrs-bench.md.\n\n"
+    )
     return (head + "\n".join(parts)).encode()
 
 
 def listing() -> ResultTable:
     """Every experiment with the labels it covers."""
-    told = {name: "with and without" if name in WITH_MODEL else "without" for name in MODULES} | dict.fromkeys(NEEDS_MODEL, "needs --llm")
-    asks = {name: experiment(name).asks for name in MODULES} | {name: experiment(name, True).asks for name in NEEDS_MODEL}
+    told = {
+        name: "with and without" if name in WITH_MODEL else "without" for name in MODULES
+    } | dict.fromkeys(NEEDS_MODEL, "needs --llm")
+    asks = {name: experiment(name).asks for name in MODULES} | {
+        name: experiment(name, True).asks for name in NEEDS_MODEL
+    }
     rows = [(name, asks[name], model, ", ".join(labels_of(name))) for name, model in told.items()]
     says = "gnrs experiment NAME; with a language model: NAME --llm; all --no-llm runs those that need none."
     columns = (Column("name"), Column("asks"), Column("model"), Column("covers in the paper"))
@@ -122,7 +135,9 @@ def compared(folders: Sequence[Path]) -> list[ResultTable]:
         More or fewer than two folders; as :func:`~gnrs_ppl.experiments.compare.compare`.
     """
     if len(folders) != 2:
-        raise InputError("compare takes two folders", "such as out/dev/main out/other/main", source="arguments")
+        raise InputError(
+            "compare takes two folders", "such as out/dev/main out/other/main", source="arguments"
+        )
     found = compare(folders[0], folders[1])
     if not any(row.get("scripted") for folder in folders for row in read_rows(folder)):
         return found

@@ -29,9 +29,14 @@ def compare(first: Path, second: Path) -> list[ResultTable]:
     a, b = _rows(first), _rows(second)
     common = [key for key in _methods(a) if key in _methods(b)]
     if not any(paired(of(a, *key).by_goal("hard_ok"), of(b, *key).by_goal("hard_ok")) for key in common):
-        raise InputError("the runs share no method on a goal", "compare runs of one experiment", source=f"{first}, {second}")
+        raise InputError(
+            "the runs share no method on a goal",
+            "compare runs of one experiment",
+            source=f"{first}, {second}",
+        )
     says = (
-        f"{second} less {first}: {_difference(first, second)}. Paired by goal, seeds averaged within a goal. Nothing here is the paper's."
+        f"{second} less {first}: {_difference(first, second)}. Paired by goal, seeds averaged within a "
+        "goal. Nothing here is the paper's."
     )
     return [_means(a, b, common, says), _goals(a, b, common, says)]
 
@@ -39,7 +44,9 @@ def compare(first: Path, second: Path) -> list[ResultTable]:
 def _rows(folder: Path) -> list[Row]:
     rows = read_rows(folder)
     if not rows:
-        raise InputError("holds no rows", "name the folder of a run, such as out/dev/main", source=str(folder / ROWS))
+        raise InputError(
+            "holds no rows", "name the folder of a run, such as out/dev/main", source=str(folder / ROWS)
+        )
     return rows
 
 
@@ -64,14 +71,22 @@ def _means(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], say
                 moved = sum(abs(scale * value) > 1e-12 for value in each.values())
                 entries.append((method, chains, name, found.goals, moved, found.mean, *ends(found, digits)))
     columns = (
-        Column("method"), Column("chains", 0), Column("measure"), Column("goals", 0), Column("of them changed", 0),
-        Column("difference", 3), Column("95 % over goals"), Column("95 % over families"),
-    )  # fmt: skip
+        Column("method"),
+        Column("chains", 0),
+        Column("measure"),
+        Column("goals", 0),
+        Column("of them changed", 0),
+        Column("difference", 3),
+        Column("95 % over goals"),
+        Column("95 % over families"),
+    )
     return ResultTable("differences", "Differences of two runs", says, columns, entries)
 
 
 def _goals(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], says: str) -> ResultTable:
-    """Goals whose HARD-OK changed first, then by the change of audit F1; goals where nothing changed are left out."""
+    """Goals whose HARD-OK changed first, then by the change of audit F1; goals where nothing changed are
+    left out.
+    """
     found = []
     for method, chains in common:
         before, after = of(a, method, chains), of(b, method, chains)
@@ -79,12 +94,26 @@ def _goals(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], say
         for goal in gates | f1s:  # cards have no audit F1
             gate, f1 = abs(gates.get(goal, 0.0)), abs(f1s.get(goal, 0.0))
             if gate or f1:
-                entry = (goal, method, chains, *(rows.by_goal(m).get(goal) for m in ("hard_ok", "audit_f1") for rows in (before, after)))
+                entry = (
+                    goal,
+                    method,
+                    chains,
+                    *(rows.by_goal(m).get(goal) for m in ("hard_ok", "audit_f1") for rows in (before, after)),
+                )
                 found.append((-gate, -f1, goal, method, chains or 0, entry))
     columns = (
-        Column("goal"), Column("method"), Column("chains", 0), Column("HARD-OK, first", 2), Column("HARD-OK, second", 2),
-        Column("audit F1, first", 3), Column("audit F1, second", 3),
-    )  # fmt: skip
+        Column("goal"),
+        Column("method"),
+        Column("chains", 0),
+        Column("HARD-OK, first", 2),
+        Column("HARD-OK, second", 2),
+        Column("audit F1, first", 3),
+        Column("audit F1, second", 3),
+    )
     return ResultTable(
-        "goals", "Goals that changed, flips of HARD-OK first", says, columns, [entry for *_, entry in sorted(found, key=lambda f: f[:5])]
+        "goals",
+        "Goals that changed, flips of HARD-OK first",
+        says,
+        columns,
+        [entry for *_, entry in sorted(found, key=lambda f: f[:5])],
     )

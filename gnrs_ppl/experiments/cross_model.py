@@ -1,7 +1,7 @@
 """Four methods with several generators and one judge (paper, Table crossmodel).
 
-Each generator has a folder of its own, so that others can be added later. A generator whose column is not complete is left out, as in the
-paper, and the page says why.
+Each generator has a folder of its own, so that others can be added later. A generator whose column is not
+complete is left out, as in the paper, and the page says why.
 """
 
 from __future__ import annotations
@@ -42,7 +42,15 @@ def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     names = request.generators or (model.settings.model("generator"),)
     known = {name: _folder(name) for name in names}
     standing = {name: place for place, name in _standing(folder).items()}
-    write_all(folder, [(GENERATORS, json.dumps({place: name for name, place in (standing | known).items()}, indent=2).encode())])
+    write_all(
+        folder,
+        [
+            (
+                GENERATORS,
+                json.dumps({place: name for name, place in (standing | known).items()}, indent=2).encode(),
+            )
+        ],
+    )
     failed: dict[str, InputError] = {}
     for name, place in known.items():
         try:
@@ -78,7 +86,11 @@ def report(run: Run) -> Report:
     """OVERALL by generator and method, its parts, and the paper's grid."""
     found = {name: run.judged(place) for place, name in generators(run.out).items()}
     lacking = {name: _lacking(rows, run.request) for name, rows in found.items()}
-    notes = [f"{name} is left out: {count} of its rows are missing or have no marks" for name, count in lacking.items() if count]
+    notes = [
+        f"{name} is left out: {count} of its rows are missing or have no marks"
+        for name, count in lacking.items()
+        if count
+    ]
     whole = {name: rows for name, rows in found.items() if not lacking[name]}
     says = "As printed; its generators are those of its time, behind their own interfaces."
     paper = as_printed("paper_cross_model", "The paper's cross-model grid", says, "crossmodel")
@@ -87,7 +99,11 @@ def report(run: Run) -> Report:
 
 def _lacking(rows: Sequence[Row], request: ExperimentRequest) -> int:
     wanted = cells(METHODS, request, WRITERS)
-    there = {(row["method"], row["chains"], row["goal"], row["seed"]) for row in rows if row["avg"] is not None or row["unmarked"]}
+    there = {
+        (row["method"], row["chains"], row["goal"], row["seed"])
+        for row in rows
+        if row["avg"] is not None or row["unmarked"]
+    }
     return sum(cell not in there for cell in wanted)
 
 
@@ -111,18 +127,38 @@ def grid(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable
         gap = values[OURS] - others[best] if best and OURS in values else None
         entries.append((generator, *(values.get(name) for name in METHODS), gap, best))
     says = (
-        "OVERALL in percent, one judge for all, at the fewest chains. No LLM candidates asks no generator: its column differs only by what "
+        "OVERALL in percent, one judge for all, at the fewest chains. No LLM candidates asks no generator: "
+        "its column differs only by what "
         "the judge says of the same texts. Incomplete generators are left out."
     )
-    columns = (Column("generator"), *(Column(name, 1) for name in METHODS), Column(f"{OURS} less the best other", 1), Column("best other"))
+    columns = (
+        Column("generator"),
+        *(Column(name, 1) for name in METHODS),
+        Column(f"{OURS} less the best other", 1),
+        Column("best other"),
+    )
     return ResultTable("cross_model", "Cross-model grid", says, columns, entries)
 
 
 def parts(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable:
     """Avg and HARD-OK behind the grid."""
-    entries = [(generator, name, *pair) for generator, rows in found.items() for name, pair in _overall(rows, request).items()]
+    entries = [
+        (generator, name, *pair)
+        for generator, rows in found.items()
+        for name, pair in _overall(rows, request).items()
+    ]
     columns = (Column("generator"), Column("method"), Column("Avg", 1), Column("HARD-OK, %", 1))
-    return ResultTable("cross_model_parts", "Avg and HARD-OK by generator", "What the grid's OVERALL is made of.", columns, entries)
+    return ResultTable(
+        "cross_model_parts",
+        "Avg and HARD-OK by generator",
+        "What the grid's OVERALL is made of.",
+        columns,
+        entries,
+    )
 
 
-WITH_MODEL = {NAME: Experiment(NAME, "Does the order of methods hold with other generators?", report, make=make, roles=ROLES)}
+WITH_MODEL = {
+    NAME: Experiment(
+        NAME, "Does the order of methods hold with other generators?", report, make=make, roles=ROLES
+    )
+}

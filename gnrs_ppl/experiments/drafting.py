@@ -1,4 +1,6 @@
-"""Drafts of many benchmark goals, scored and beside what their pools hold: ``gnrs draft --split`` (paper, No LLM candidates)."""
+"""Drafts of many benchmark goals, scored and beside what their pools hold: ``gnrs draft --split`` (paper, No
+LLM candidates).
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,15 @@ BEST_OF = 16
 """Rules of a pool that are executed to find its best: those of the best-scoring (trigger, norm) pairs."""
 SUPPORTS = ("direct", "inferred", "derivable", "missing")
 SAYS = (
-    f"Best in pool: best of the rules of the {BEST_OF} best-scoring (trigger, norm) pairs. Audit F1 is against the record. The paper's "
+    f"Best in pool: best of the rules of the {BEST_OF} best-scoring (trigger, norm) pairs. Audit F1 is "
+    "against the record. The paper's "
     "row, of other pools and other records: HARD-OK 77.3 on test and 100 on OOD, ρ 0.551, missing 6.30."
 )
 
 
 def draft_goals(goal_ids: Sequence[str], *, revealed: bool = False, **request: Any) -> Iterator[Row]:
-    """Draft some goals in one program and score them one by one; ``request`` goes to :func:`~gnrs_ppl.draft.draft_many`.
+    """Draft some goals in one program and score them one by one; ``request`` goes to
+    :func:`~gnrs_ppl.draft.draft_many`.
 
     A goal for which no rule can be drafted has a row that says why, and scores nothing.
     """
@@ -50,7 +54,11 @@ def draft_goals(goal_ids: Sequence[str], *, revealed: bool = False, **request: A
                 drafts.append(error)
     seconds = (time.perf_counter() - began) / max(len(drafts), 1)
     for goal, draft in zip(goal_ids, drafts, strict=True):
-        found = _undrafted(goal, str(draft), revealed) if isinstance(draft, GnrsError) else _measured(draft, revealed)
+        found = (
+            _undrafted(goal, str(draft), revealed)
+            if isinstance(draft, GnrsError)
+            else _measured(draft, revealed)
+        )
         yield Cell(BASE, request["chains"], goal, request["seed"])._asdict() | found | {"seconds": seconds}
 
 
@@ -62,21 +70,35 @@ def _undrafted(goal: str, reason: str, revealed: bool) -> Row:
 
 def _measured(draft: Draft, revealed: bool) -> Row:
     bench = GoalBench(draft.goal.id, revealed=revealed)
-    chosen = {slot: draft.search.graph.options[v][o] for v, (slot, o) in enumerate(zip(SLOTS, draft.search.best, strict=True))}
-    sources = Counter(source for payload in payloads(draft.structure) for source in chosen[payload.slot].sources)
+    chosen = {
+        slot: draft.search.graph.options[v][o]
+        for v, (slot, o) in enumerate(zip(SLOTS, draft.search.best, strict=True))
+    }
+    sources = Counter(
+        source for payload in payloads(draft.structure) for source in chosen[payload.slot].sources
+    )
     best = max(
-        (bench.execute(rule).score.record.macro for rule in promising(draft.search.graph, draft.search.tables, BEST_OF)), default=0.0
+        (
+            bench.execute(rule).score.record.macro
+            for rule in promising(draft.search.graph, draft.search.tables, BEST_OF)
+        ),
+        default=0.0,
     )
     return bench.measured(draft.structure) | {
         **{f"from_{source}": sources[source] for source in SOURCES},
         "epsilon": draft.certificate.epsilon_search,
-        **{f"floor: {name}": score.record.macro for name, score in floors(draft.goal.id, revealed=revealed).items()},
+        **{
+            f"floor: {name}": score.record.macro
+            for name, score in floors(draft.goal.id, revealed=revealed).items()
+        },
         "best_in_pool": best,
     }
 
 
 def promising(graph: AndOrGraph, tables: Tables, count: int) -> list[Structure]:
-    """The best-scoring feasible structure of each of the ``count`` best-scoring (trigger, norm) pairs, best first."""
+    """The best-scoring feasible structure of each of the ``count`` best-scoring (trigger, norm) pairs, best
+    first.
+    """
     found = enumerate_space(tables)
     score = np.where(found.feasible, found.score, -np.inf).reshape(found.sizes)
     trigger, norm = SLOTS.index("trigger"), SLOTS.index("norm")
@@ -95,12 +117,21 @@ def promising(graph: AndOrGraph, tables: Tables, count: int) -> list[Structure]:
 
 
 def tables(rows: Sequence[Row]) -> list[ResultTable]:
-    """Goal by goal, and means over goals with their intervals; goals of a family share stem and log, so that over families is honest."""
+    """Goal by goal, and means over goals with their intervals; goals of a family share stem and log, so that
+    over families is honest.
+    """
 
     def counts(names: Sequence[str], prefix: str = "") -> Any:
-        return part("/".join(names), None, lambda row: "/".join(str(row.get(prefix + name, 0)) for name in names))
+        return part(
+            "/".join(names), None, lambda row: "/".join(str(row.get(prefix + name, 0)) for name in names)
+        )
 
-    shown = {"ρ": ("rho", 3), "ε_S": ("epsilon", 4), "audit F1": ("audit_f1", 2), "violated": ("audit_violated", 2)}
+    shown = {
+        "ρ": ("rho", 3),
+        "ε_S": ("epsilon", 4),
+        "audit F1": ("audit_f1", 2),
+        "violated": ("audit_violated", 2),
+    }
     parts = [
         part("goal", None, lambda row: row["goal"]),
         part("HARD-OK", None, lambda row: row["hard_ok"]),
@@ -119,13 +150,21 @@ def _measure(heading: str, name: str, digits: int) -> Any:
 def means(rows: Sequence[Row]) -> ResultTable:
     """Means of what is measured, with intervals over goals and over families."""
     named = {"hard_ok": ("HARD-OK, %", 100.0), "rho": ("ρ", 1.0), "epsilon": ("ε_S", 1.0)}
-    named |= {name: (f"{name} payloads", 1.0) for name in SUPPORTS} | {f"from_{name}": (f"payloads from {name}", 1.0) for name in SOURCES}
+    named |= {name: (f"{name} payloads", 1.0) for name in SUPPORTS} | {
+        f"from_{name}": (f"payloads from {name}", 1.0) for name in SOURCES
+    }
     named |= {"audit_f1": ("audit F1, macro", 1.0), "audit_violated": ("audit F1, violated", 1.0)}
     named |= {name: (name, 1.0) for name in (rows[0] if rows else ()) if name.startswith("floor: ")}
     named |= {"best_in_pool": ("best in pool, macro", 1.0), "seconds": ("seconds", 1.0)}
-    found = {heading: Rows(list(rows)).estimate(measure, scale) for measure, (heading, scale) in named.items()}
+    found = {
+        heading: Rows(list(rows)).estimate(measure, scale) for measure, (heading, scale) in named.items()
+    }
     columns = (Column("measure"), Column("mean", 3), Column("95 % over goals"), Column("95 % over families"))
     entries = [(heading, one.mean, *ends(one)) for heading, one in found.items() if one]
     return ResultTable(
-        "means", f"Means over {len(rows)} goals", "A goal on which something was not measured does not count for it.", columns, entries
+        "means",
+        f"Means over {len(rows)} goals",
+        "A goal on which something was not measured does not count for it.",
+        columns,
+        entries,
     )

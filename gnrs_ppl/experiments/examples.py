@@ -1,4 +1,6 @@
-"""Clauses side by side: methods on one goal, and what a replaced slot does to a rule (paper, Tables qual-main and qual-slot)."""
+"""Clauses side by side: methods on one goal, and what a replaced slot does to a rule (paper, Tables
+qual-main and qual-slot).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,12 @@ PAPER_SLOTS = {"scope": "Scope", "trigger": "Trigger", "norm": "NormBody"}
 def report(run: Run) -> Report:
     """Methods on one goal, slots of one goal, and the paper's in our words."""
     goal, seed = chosen_goal(run.request), run.request.seeds[0]
-    rows = [row for name in ("main", "ablations") for row in run.rows(name) if row["goal"] == goal and row["seed"] == seed]
+    rows = [
+        row
+        for name in ("main", "ablations")
+        for row in run.rows(name)
+        if row["goal"] == goal and row["seed"] == seed
+    ]
     degraded = [row for row in run.rows("slots") if row["goal"] == goal and row["seed"] == seed]
     return Report([methods(goal, rows, max(run.request.chains)), slots(goal, degraded)])
 
@@ -32,15 +39,25 @@ def methods(goal: str, rows: list[Row], chains: int) -> ResultTable:
     for name in [n for n in paper if n not in (*MAIN, *ABLATIONS)] + list(SHOWN):
         row = next((r for r in rows if r["method"] == name and r["chains"] in (None, chains)), None)
         cited = (
-            (paper[name]["issue (our words)"], float(paper[name]["Avg on 1-5"]), paper[name]["HARD-OK"]) if name in paper else (None,) * 3
+            (paper[name]["issue (our words)"], float(paper[name]["Avg on 1-5"]), paper[name]["HARD-OK"])
+            if name in paper
+            else (None,) * 3
         )
         entries.append((name, *(_told(row) if row else ("needs a model", *[None] * 4)), *cited))
     columns = (
-        Column("method"), Column("clause"), Column("issue"), Column("ρ", 3), Column("HARD-OK"), Column("audit F1", 3),
-        Column("issue (our words)", paper=True), Column("Avg on 1 to 5", 1, paper=True), Column("HARD-OK", paper=True),
-    )  # fmt: skip
+        Column("method"),
+        Column("clause"),
+        Column("issue"),
+        Column("ρ", 3),
+        Column("HARD-OK"),
+        Column("audit F1", 3),
+        Column("issue (our words)", paper=True),
+        Column("Avg on 1 to 5", 1, paper=True),
+        Column("HARD-OK", paper=True),
+    )
     says = (
-        f"{goal}, one seed; chosen because it is the first attendance goal of the service family, as in the paper. Comparable: HARD-OK "
+        f"{goal}, one seed; chosen because it is the first attendance goal of the service family, as in the "
+        "paper. Comparable: HARD-OK "
         f"and ρ of No LLM candidates, in kind. {BASE} with {chains} chains."
     )
     return ResultTable("examples", "Methods on one goal", says, columns, entries)
@@ -68,20 +85,40 @@ def slots(goal: str, rows: list[Row]) -> ResultTable:
     own, entries = by_name[OWN], list[tuple[CellValue, ...]]()
     for slot in SLOTS:
         row, printed = by_name[method(SAME, slot)], paper.get(PAPER_SLOTS.get(slot, ""))
-        cited = (printed["error (our words)"], float(printed["Avg before"]), float(printed["Avg after"])) if printed else (None,) * 3
+        cited = (
+            (printed["error (our words)"], float(printed["Avg before"]), float(printed["Avg after"]))
+            if printed
+            else (None,) * 3
+        )
         measured = (
             (row["hard_ok"], own["audit_f1"], row["audit_f1"], 100 * row["changed"])
             if slot != "procedure"
             else (row["hard_ok"], *[None] * 3)
         )
-        entries.append((slot, said(own["structure"].get(slot, {})), said(row["structure"].get(slot, {})), *measured, *cited))
+        entries.append(
+            (
+                slot,
+                said(own["structure"].get(slot, {})),
+                said(row["structure"].get(slot, {})),
+                *measured,
+                *cited,
+            )
+        )
     columns = (
-        Column("degraded slot"), Column("before"), Column("after"), Column("HARD-OK after"), Column("audit F1 before", 3),
-        Column("audit F1 after", 3), Column("changed verdicts, %", 1), Column("error (our words)", paper=True),
-        Column("Avg before", 1, paper=True), Column("Avg after", 1, paper=True),
-    )  # fmt: skip
+        Column("degraded slot"),
+        Column("before"),
+        Column("after"),
+        Column("HARD-OK after"),
+        Column("audit F1 before", 3),
+        Column("audit F1 after", 3),
+        Column("changed verdicts, %", 1),
+        Column("error (our words)", paper=True),
+        Column("Avg before", 1, paper=True),
+        Column("Avg after", 1, paper=True),
+    )
     says = (
-        f"{goal}: the optimum, and the rule after as many candidates of other goals stood in one slot. The paper scores its own by rubric."
+        f"{goal}: the optimum, and the rule after as many candidates of other goals stood in one slot. "
+        "The paper scores its own by rubric."
     )
     return ResultTable("slot_examples", "One slot replaced", says, columns, entries)
 
@@ -90,7 +127,13 @@ def said(content: Any) -> str:
     """A slot's content on one line, names before values."""
     if isinstance(content, dict):
         return "; ".join(f"{key} {said(value)}" for key, value in content.items()) or "everything"
-    return ", ".join(f"({said(v)})" if isinstance(v, dict) else str(v) for v in content) if isinstance(content, list) else str(content)
+    return (
+        ", ".join(f"({said(v)})" if isinstance(v, dict) else str(v) for v in content)
+        if isinstance(content, list)
+        else str(content)
+    )
 
 
-EXPERIMENT = Experiment("examples", "What do the clauses read like?", report, needs=("main", "ablations", "slots"))
+EXPERIMENT = Experiment(
+    "examples", "What do the clauses read like?", report, needs=("main", "ablations", "slots")
+)

@@ -1,4 +1,6 @@
-"""People say which rules could be run: 48 tasks, two methods, and agreement with HARD-OK (paper, Human executability audit)."""
+"""People say which rules could be run: 48 tasks, two methods, and agreement with HARD-OK (paper, Human
+executability audit).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ METHODS = ("No LLM candidates", OURS)
 TASKS = 48
 SIDES = ("A", "B")
 YES, NO = "yes", "no"
-QUESTIONS = (*(Question(f"{side} executable", (YES, NO)) for side in SIDES), Question("preferred", (*SIDES, "equal")))
+QUESTIONS = (
+    *(Question(f"{side} executable", (YES, NO)) for side in SIDES),
+    Question("preferred", (*SIDES, "equal")),
+)
 INSTRUCTIONS = """# Which rules could be run?
 
 `rows.csv` holds one task per line: a task card and two rules for it, A and B. Fill in the three empty columns of every line; `remarks`
@@ -67,12 +72,16 @@ def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     rows = Run(request, folder.parent).judged("main")
     some = sample(rows, METHODS, TASKS, request)
     if not some:
-        raise InputError("no goal has rows of both methods", "run gnrs experiment main --llm first", source=NAME)
+        raise InputError(
+            "no goal has rows of both methods", "run gnrs experiment main --llm first", source=NAME
+        )
     drawn = random.Random(DRAWN)
     items = []
     for by_method, context in zip(some, contexts_of(some), strict=True):
         pair = dict(zip(SIDES, drawn.sample([*by_method.values()], 2), strict=True))
-        shown = {"task card": task_card(context)} | {f"rule {side}": clause(row) for side, row in pair.items()}
+        shown = {"task card": task_card(context)} | {
+            f"rule {side}": clause(row) for side, row in pair.items()
+        }
         items.append(PackItem(shown, {side: mark_of(row) for side, row in pair.items()}))
     write_pack(folder, items, QUESTIONS, INSTRUCTIONS, any(row["scripted"] for row in rows))
     return ()
@@ -86,14 +95,28 @@ def report(run: Run) -> Report:
     people = read_filled(folder, key, QUESTIONS)
     pack = f"the pack holds {len(key)} tasks" + (f" of {TASKS} asked for" if len(key) < TASKS else "")
     if not people:
-        return Report([], notes=[f"{pack}; put each person's filled rows.csv into {FILLED}/ under a name of its own and run this again"])
-    return Report([rates(people, key, rows), agreement(people, key, rows)], notes=[f"{pack}; {len(people)} people filled it in"])
+        return Report(
+            [],
+            notes=[
+                f"{pack}; put each person's filled rows.csv into {FILLED}/ under a name of its own and run "
+                "this again"
+            ],
+        )
+    return Report(
+        [rates(people, key, rows), agreement(people, key, rows)],
+        notes=[f"{pack}; {len(people)} people filled it in"],
+    )
 
 
 def verdicts(people: dict[str, Answers], key: dict[str, Any], method: str) -> dict[str, list[bool]]:
     """Item -> what each person said of a method's rule there."""
-    sides = {name: next(side for side in SIDES if pair[side]["method"] == method) for name, pair in key.items()}
-    return {name: [answers[name][f"{side} executable"] == YES for answers in people.values()] for name, side in sides.items()}
+    sides = {
+        name: next(side for side in SIDES if pair[side]["method"] == method) for name, pair in key.items()
+    }
+    return {
+        name: [answers[name][f"{side} executable"] == YES for answers in people.values()]
+        for name, side in sides.items()
+    }
 
 
 def preferred(people: dict[str, Answers], key: dict[str, Any]) -> list[str | None]:
@@ -127,17 +150,31 @@ def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]
     entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
         votes = [*verdicts(people, key, method).values()]
-        own = (_percent([all(v) for v in votes]), _percent([most(v) for v in votes]), _percent([m == method for m in better]))
-        cited = [paper.get(f"executability audit: {what} {method}") for what in ("strict rate of", "preference for")]
+        own = (
+            _percent([all(v) for v in votes]),
+            _percent([most(v) for v in votes]),
+            _percent([m == method for m in better]),
+        )
+        cited = [
+            paper.get(f"executability audit: {what} {method}")
+            for what in ("strict rate of", "preference for")
+        ]
         entries.append((method, len(votes), *own, _percent(_gate(key, rows, method)), *cited))
     says = (
-        f"Percent of tasks; {len(people)} people. Strict: everyone says it can be run. Preferred: by more people than the other, ties for "
+        f"Percent of tasks; {len(people)} people. Strict: everyone says it can be run. Preferred: by more "
+        "people than the other, ties for "
         "neither. The paper does not say how it puts its annotators together, nor which questions it asked."
     )
     columns = (
-        Column("method"), Column("tasks", 0), Column("strict", 1), Column("by most", 1), Column("preferred", 1), Column("HARD-OK", 1),
-        Column("strict", 1, paper=True), Column("preferred", 1, paper=True),
-    )  # fmt: skip
+        Column("method"),
+        Column("tasks", 0),
+        Column("strict", 1),
+        Column("by most", 1),
+        Column("preferred", 1),
+        Column("HARD-OK", 1),
+        Column("strict", 1, paper=True),
+        Column("preferred", 1, paper=True),
+    )
     return ResultTable(NAME, "Executability, people's view", says, columns, entries)
 
 
@@ -149,17 +186,34 @@ def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, 
     entries: list[tuple[CellValue, ...]] = []
     for name, said in (("everyone", [all(v) for v in votes]), ("most people", [most(v) for v in votes])):
         same = sum(a == b for a, b in zip(gate, said, strict=True)) / len(gate)
-        cited = printed.get("executability audit: agreement of HARD-OK per task") if name == "most people" else None
+        cited = (
+            printed.get("executability audit: agreement of HARD-OK per task")
+            if name == "most people"
+            else None
+        )
         entries.append((f"HARD-OK and {name}", len(gate), same, kappa(gate, said), cited))
     pairs = [(a, b) for vote in votes for a, b in itertools.combinations(vote, 2)]
     if pairs:
         first, second = ([pair[i] for pair in pairs] for i in (0, 1))
-        entries.append(("two people", len(pairs), sum(a == b for a, b in pairs) / len(pairs), kappa(first, second), None))
-    says = "Share of rules with the same verdict, and Cohen's κ. The paper's figure is per task; whether it is a share or a κ is not said."
+        entries.append(
+            ("two people", len(pairs), sum(a == b for a, b in pairs) / len(pairs), kappa(first, second), None)
+        )
+    says = (
+        "Share of rules with the same verdict, and Cohen's κ. The paper's figure is per task; whether it "
+        "is a share or a κ is not said."
+    )
     columns = (
-        Column("between"), Column("rules", 0), Column("share", 2), Column("κ", 2), Column("agreement", 2, paper=True),
-    )  # fmt: skip
+        Column("between"),
+        Column("rules", 0),
+        Column("share", 2),
+        Column("κ", 2),
+        Column("agreement", 2, paper=True),
+    )
     return ResultTable("executability_agreement", "Agreement on executability", says, columns, entries)
 
 
-WITH_MODEL = {NAME: Experiment(NAME, "Which rules could an auditor run, in people's eyes?", report, needs=("main",), make=make)}
+WITH_MODEL = {
+    NAME: Experiment(
+        NAME, "Which rules could an auditor run, in people's eyes?", report, needs=("main",), make=make
+    )
+}

@@ -33,8 +33,13 @@ def report(run: Run) -> Report:
     """Counts by method, the goals where the base does worst, and the paper's kinds."""
     main, request = run.rows("main"), run.request
     rows = [row for row in main + run.rows("ablations") if row["method"] in METHODS]
-    floor = {goal: max(of(main, name).by_goal("audit_f1")[goal] for name in FLOORS) for goal in of(main, FLOORS[0]).by_goal("audit_f1")}
-    return Report([counts(rows, floor, request), worst(main, floor, request), kinds(rows, run.rows("slots"), request)])
+    floor = {
+        goal: max(of(main, name).by_goal("audit_f1")[goal] for name in FLOORS)
+        for goal in of(main, FLOORS[0]).by_goal("audit_f1")
+    }
+    return Report(
+        [counts(rows, floor, request), worst(main, floor, request), kinds(rows, run.rows("slots"), request)]
+    )
 
 
 def counts(rows: Sequence[Row], floor: Mapping[str, float], request: ExperimentRequest) -> ResultTable:
@@ -43,7 +48,10 @@ def counts(rows: Sequence[Row], floor: Mapping[str, float], request: ExperimentR
     def shown(name: str, test: Test) -> ColumnGroup[Line]:
         return part(name, 0, lambda line: sum(test(row, floor) for row in line.own.rows))
 
-    says = "Runs. The best floor is the greatest audit F1 of what needs no rule, on the same goal. The paper counts no failures."
+    says = (
+        "Runs. The best floor is the greatest audit F1 of what needs no rule, on the same goal. The "
+        "paper counts no failures."
+    )
     parts = [METHOD, RUNS, *(shown(name, test) for name, test in FAILURES.items())]
     return specified("failures", "What failed", says, lines(rows, METHODS, request.chains), parts)
 
@@ -64,29 +72,48 @@ def worst(main: Sequence[Row], floor: Mapping[str, float], request: ExperimentRe
         elif best[goal] - f1s[goal] > 0.1:
             why = "the pools hold a better rule that scores lower"
         elif best[goal] < max(0.3, floor[goal]) and not expressible[goal]:
-            why = "no rule of the best-scoring pairs does well: the norm behind the labels says what five slots cannot"
+            why = (
+                "no rule of the best-scoring pairs does well: the norm behind the labels says what five "
+                "slots cannot"
+            )
         elif best[goal] < max(0.3, floor[goal]):
             why = "no rule of the best-scoring pairs does well: the pools lack it, or it scores low"
         else:
             why = "near the best of its pools"
-        entries.append((goal, row["family"], f1s[goal], best[goal], floor[goal], row["activated"], row["hard_ok"], why))
+        entries.append(
+            (goal, row["family"], f1s[goal], best[goal], floor[goal], row["activated"], row["hard_ok"], why)
+        )
     columns = (
-        Column("goal"), Column("family"), Column("audit F1", 3), Column(BEST, 3), Column("best floor", 3), Column("applies", 2),
-        Column("HARD-OK"), Column("what structure and execution show"),
-    )  # fmt: skip
-    says = f"{BASE} with {chains} chains, means over seeds; furthest below the best of the pools first. The paper has no such table."
+        Column("goal"),
+        Column("family"),
+        Column("audit F1", 3),
+        Column(BEST, 3),
+        Column("best floor", 3),
+        Column("applies", 2),
+        Column("HARD-OK"),
+        Column("what structure and execution show"),
+    )
+    says = (
+        f"{BASE} with {chains} chains, means over seeds; furthest below the best of the pools first. The "
+        "paper has no such table."
+    )
     return ResultTable("worst_goals", "Where the base does worst", says, columns, entries)
 
 
 def kinds(rows: Sequence[Row], degraded: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """The paper's five kinds, and what a run without a model shows of each."""
     chains = max(request.chains)
-    base, free, first = (of(rows, name, chains if METHODS[name].runs_chains else None) for name in (BASE, "No hard penalty", "No search"))
+    base, free, first = (
+        of(rows, name, chains if METHODS[name].runs_chains else None)
+        for name in (BASE, "No hard penalty", "No search")
+    )
     f1 = {
         name: of(degraded, name).mean("audit_f1") or 0.0
         for name in [OWN, *(method(SAME, s) for s in ("norm", "scope", "trigger", "evidence"))]
     }
-    loss = ", ".join(f"{name.split(':')[0]} {value - f1[OWN]:+.3f}" for name, value in f1.items() if name != OWN).replace("-", "−")
+    loss = ", ".join(
+        f"{name.split(':')[0]} {value - f1[OWN]:+.3f}" for name, value in f1.items() if name != OWN
+    ).replace("-", "−")
 
     def percent(measure: str, some: Rows = base) -> str:
         value = some.mean(measure)
@@ -94,19 +121,30 @@ def kinds(rows: Sequence[Row], degraded: Sequence[Row], request: ExperimentReque
 
     told = {
         "Surface-only fluency": "Not to be seen without a model: every text here is the template's.",
-        "Syntactic structure without grounding": f"Without the penalty {percent('checkable', free)} of rules can be checked and "
+        "Syntactic structure without grounding": f"Without the penalty {percent('checkable', free)} of "
+        "rules can be checked and "
         f"{percent('feasible', free)} pass h; with it {percent('checkable')} and {percent('feasible')}.",
-        "Conservative under-generation": f"{BASE} passes HARD-OK in {percent('hard_ok')} of runs with audit F1 "
+        "Conservative under-generation": f"{BASE} passes HARD-OK in {percent('hard_ok')} of runs with audit "
+        "F1 "
         f"{base.mean('audit_f1') or 0:.3f}: passing the gate says little about the rule.",
         "Semantic-core corruption": f"Change of audit F1 when a slot's pool is replaced: {loss}.",
-        "Renderer-only transfer": f"On these goals No search passes HARD-OK in {percent('hard_ok', first)} of runs, audit F1 "
+        "Renderer-only transfer": f"On these goals No search passes HARD-OK in {percent('hard_ok', first)} "
+        "of runs, audit F1 "
         f"{first.mean('audit_f1') or 0:.3f}; for cards see the experiment realcharter.",
     }
     heads = ("symptom (our words)", "results named (our words)", "conclusion (our words)")
-    entries = [(row["failure mode"], told[row["failure mode"]], *(row[head] for head in heads)) for row in published("failure-modes-app")]
-    says = "The paper's kinds with what a run without a model can show of them; fluency cannot be seen without one."
+    entries = [
+        (row["failure mode"], told[row["failure mode"]], *(row[head] for head in heads))
+        for row in published("failure-modes-app")
+    ]
+    says = (
+        "The paper's kinds with what a run without a model can show of them; fluency cannot be seen "
+        "without one."
+    )
     columns = (Column("failure mode"), Column("seen here"), *(Column(head, paper=True) for head in heads))
     return ResultTable("kinds", "The paper's kinds of failure", says, columns, entries)
 
 
-EXPERIMENT = Experiment("failure_modes", "What failed, how often, and why?", report, needs=("main", "ablations", "slots"))
+EXPERIMENT = Experiment(
+    "failure_modes", "What failed, how often, and why?", report, needs=("main", "ablations", "slots")
+)

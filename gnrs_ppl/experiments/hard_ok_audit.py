@@ -1,4 +1,6 @@
-"""HARD-OK taken apart: supports of payloads, why it fails, and how it stands to h (paper, Hard-OK Forensic Audit)."""
+"""HARD-OK taken apart: supports of payloads, why it fails, and how it stands to h (paper, Hard-OK Forensic
+Audit).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,12 @@ REASONS = {
 def report(run: Run) -> Report:
     """Supports, reasons, the gate against h, and the paper's worked example."""
     rows = [row for row in run.rows("main") + run.rows("ablations") if row["method"] in METHODS]
-    tables = [supports(rows, run.request), reasons(rows, run.request), gate_and_h(rows, run.request), worked_example()]
+    tables = [
+        supports(rows, run.request),
+        reasons(rows, run.request),
+        gate_and_h(rows, run.request),
+        worked_example(),
+    ]
     return Report(tables, {"supports": lambda: draw(rows, run.request)})
 
 
@@ -48,13 +55,20 @@ def supports(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
         return part(name, digits, lambda line: printed.get(f"{what} of {line.method}"), paper=True)
 
     parts = [
-        METHOD, HARD_OK, mean("rho", "ρ", 3), *(mean(support, support, 2) for support in SUPPORTS),
-        told("ρ", "ρ", 3), *(told(f"{support} payloads", support, 2) for support in ("direct", "inferred", "missing")),
-    ]  # fmt: skip
+        METHOD,
+        HARD_OK,
+        mean("rho", "ρ", 3),
+        *(mean(support, support, 2) for support in SUPPORTS),
+        told("ρ", "ρ", 3),
+        *(told(f"{support} payloads", support, 2) for support in ("direct", "inferred", "missing")),
+    ]
     says = (
-        "Payloads of a rule by how the records back them, means per run. Comparable in kind with the paper's No LLM candidates; its full "
-        f"method has ρ {printed['ρ of GNRS-Search']:.3f} with {printed['direct payloads of GNRS-Search']:.2f} direct, "
-        f"{printed['inferred payloads of GNRS-Search']:.2f} inferred and {printed['missing payloads of GNRS-Search']:.2f} missing."
+        "Payloads of a rule by how the records back them, means per run. Comparable in kind with the "
+        "paper's No LLM candidates; its full "
+        f"method has ρ {printed['ρ of GNRS-Search']:.3f} with "
+        f"{printed['direct payloads of GNRS-Search']:.2f} direct, "
+        f"{printed['inferred payloads of GNRS-Search']:.2f} inferred and "
+        f"{printed['missing payloads of GNRS-Search']:.2f} missing."
     )
     return specified("supports", "Supports", says, lines(rows, METHODS, request.chains), parts)
 
@@ -63,13 +77,17 @@ def reasons(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Runs that fail the gate, by reason."""
 
     def counted(line: Line) -> list[int]:
-        found = Counter(reason for row in line.own.rows for reason in {named(failure) for failure in row["failures"]})
+        found = Counter(
+            reason for row in line.own.rows for reason in {named(failure) for failure in row["failures"]}
+        )
         return [found[reason] for reason in REASONS.values()]
 
     parts: list[ColumnGroup[Line]] = [
-        METHOD, RUNS, part("fail", 0, lambda line: sum(not row["hard_ok"] for row in line.own.rows)),
+        METHOD,
+        RUNS,
+        part("fail", 0, lambda line: sum(not row["hard_ok"] for row in line.own.rows)),
         ColumnGroup(tuple(Column(reason, 0) for reason in REASONS.values()), counted),
-    ]  # fmt: skip
+    ]
     says = "A run may fail for several reasons. The paper prints none of these counts."
     return specified("gate_failures", "Why HARD-OK fails", says, lines(rows, METHODS, request.chains), parts)
 
@@ -83,30 +101,46 @@ def gate_and_h(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Runs by the search's h and the evaluator's gate."""
 
     def both(name: str, h: bool, gate: bool) -> ColumnGroup[Line]:
-        return part(name, 0, lambda line: sum((row["feasible"], row["hard_ok"]) == (h, gate) for row in line.own.rows))
+        return part(
+            name, 0, lambda line: sum((row["feasible"], row["hard_ok"]) == (h, gate) for row in line.own.rows)
+        )
 
     says = (
-        "Runs. h is the search's hard predicate, HARD-OK the evaluator's gate; they share neither code nor ρ. The paper has no such table."
+        "Runs. h is the search's hard predicate, HARD-OK the evaluator's gate; they share neither code "
+        "nor ρ. The paper has no such table."
     )
     parts = [
-        METHOD, both("h and HARD-OK", True, True), both("h only", True, False), both("HARD-OK only", False, True),
+        METHOD,
+        both("h and HARD-OK", True, True),
+        both("h only", True, False),
+        both("HARD-OK only", False, True),
         both("neither", False, False),
-    ]  # fmt: skip
+    ]
     return specified("gate_and_h", "HARD-OK against h", says, lines(rows, METHODS, request.chains), parts)
 
 
 def worked_example() -> ResultTable:
     """The paper's example of a rule that fails the gate, by every reading of its seven inferred payloads."""
     printed = printed_numbers("HARD-OK audit")
-    direct, inferred, missing = (int(printed[f"example: {kind}"]) for kind in ("direct", "inferred", "missing"))
+    direct, inferred, missing = (
+        int(printed[f"example: {kind}"]) for kind in ("direct", "inferred", "missing")
+    )
     entries: list[tuple[CellValue, ...]] = []
     for derivable in range(inferred + 1):
         counted = (direct, inferred - derivable, derivable, missing)
         value = rho([s for s, n in zip(SUPPORTS, counted, strict=True) for _ in range(n)])
         entries.append((*counted, value, value >= RHO_GATE, printed["example: ρ"]))
     weights = ", ".join(f"{support} {weight:g}" for support, weight in SUPPORT_WEIGHTS.items())
-    says = f"Arithmetic on the paper's figures alone ({weights}; the gate is {RHO_GATE:.2f}): which split of its seven gives its ρ."
-    columns = (*(Column(support, 0) for support in SUPPORTS), Column("ρ", 3), Column("passes"), Column("ρ", 3, paper=True))
+    says = (
+        f"Arithmetic on the paper's figures alone ({weights}; the gate is {RHO_GATE:.2f}): which split "
+        "of its seven gives its ρ."
+    )
+    columns = (
+        *(Column(support, 0) for support in SUPPORTS),
+        Column("ρ", 3),
+        Column("passes"),
+        Column("ρ", 3, paper=True),
+    )
     return ResultTable("worked_example", "The paper's worked example", says, columns, entries)
 
 
@@ -115,7 +149,9 @@ def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     from gnrs_ppl.experiments.plots import COLOURS, blank
 
     chains = max(request.chains)
-    named_rows = [(name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)]
+    named_rows = [
+        (name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)
+    ]
     figure = blank(9, 0.3 * len(named_rows) + 1.6)
     bars, spread = figure.subplots(1, 2, width_ratios=(3, 2))
     left = [0.0] * len(named_rows)
@@ -138,5 +174,8 @@ def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
 
 
 EXPERIMENT = Experiment(
-    "hard_ok_audit", "Why do rules pass or fail HARD-OK, and what backs their payloads?", report, needs=("main", "ablations")
+    "hard_ok_audit",
+    "Why do rules pass or fail HARD-OK, and what backs their payloads?",
+    report,
+    needs=("main", "ablations"),
 )

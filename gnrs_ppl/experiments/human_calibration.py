@@ -1,4 +1,6 @@
-"""People score what the judge scored: a blinded pack of 20 goals by 5 methods (Tables human-calibration and human-agreement)."""
+"""People score what the judge scored: a blinded pack of 20 goals by 5 methods (Tables human-calibration and
+human-agreement).
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def chosen(rows: Sequence[Row], request: ExperimentRequest) -> list[dict[str, Ro
     """
     found = sample(rows, METHODS, GOALS, request)
     if not found:
-        raise InputError("no goal has rows of all five methods", "run gnrs experiment main --llm first", source=NAME)
+        raise InputError(
+            "no goal has rows of all five methods", "run gnrs experiment main --llm first", source=NAME
+        )
     return found
 
 
@@ -94,12 +98,23 @@ def report(run: Run) -> Report:
     key = read_key(folder, rows)
     people = read_filled(folder, key, QUESTIONS)
     goals = len({what["goal"] for what in key.values()})
-    pack = f"the pack holds {len(key)} items: {goals} goals by {len(METHODS)} methods" + (f" of {GOALS} asked for" if goals < GOALS else "")
+    pack = f"the pack holds {len(key)} items: {goals} goals by {len(METHODS)} methods" + (
+        f" of {GOALS} asked for" if goals < GOALS else ""
+    )
     if not people:
-        return Report([], notes=[f"{pack}; put each person's filled rows.csv into {FILLED}/ under a name of its own and run this again"])
+        return Report(
+            [],
+            notes=[
+                f"{pack}; put each person's filled rows.csv into {FILLED}/ under a name of its own and run "
+                "this again"
+            ],
+        )
     methods = {name: what["method"] for name, what in key.items()}
     judge = {name: rows[cell_of(what)]["avg"] for name, what in key.items()}
-    return Report([means(people, methods), agreement(people, methods, judge)], notes=[f"{pack}; {len(people)} people filled it in"])
+    return Report(
+        [means(people, methods), agreement(people, methods, judge)],
+        notes=[f"{pack}; {len(people)} people filled it in"],
+    )
 
 
 def _mean(answers: dict[str, str]) -> float:
@@ -111,17 +126,28 @@ def means(people: dict[str, Answers], methods: dict[str, str]) -> ResultTable:
     paper = {row["method"]: row for row in published("human-calibration-app")}
     entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
-        some = [answers[name] for answers in people.values() for name, own in methods.items() if own == method]
+        some = [
+            answers[name] for answers in people.values() for name, own in methods.items() if own == method
+        ]
         each = [sum(int(answers[dimension]) for answers in some) / len(some) for dimension in DIMENSIONS]
         printed = [float(paper[method][column]) for column in (*DIMENSIONS, "mean")]
         entries.append((method, len(some) // len(people), *each, sum(each) / len(each), *printed))
     heads = (*DIMENSIONS, "mean")
-    columns = (Column("method"), Column("items", 0), *(Column(h, 2) for h in heads), *(Column(h, 2, paper=True) for h in heads))
-    says = f"Marks from 1 to 5, means over {len(people)} people. Other people, goals and texts than the paper's."
+    columns = (
+        Column("method"),
+        Column("items", 0),
+        *(Column(h, 2) for h in heads),
+        *(Column(h, 2, paper=True) for h in heads),
+    )
+    says = (
+        f"Marks from 1 to 5, means over {len(people)} people. Other people, goals and texts than the paper's."
+    )
     return ResultTable(NAME, "People's marks", says, columns, entries)
 
 
-def agreement(people: dict[str, Answers], methods: dict[str, str], judge: dict[str, float | None]) -> ResultTable:
+def agreement(
+    people: dict[str, Answers], methods: dict[str, str], judge: dict[str, float | None]
+) -> ResultTable:
     """Agreement with the judge and among people; items the judge gave no marks are left out of the former.
 
     Parameters
@@ -135,9 +161,15 @@ def agreement(people: dict[str, Answers], methods: dict[str, str], judge: dict[s
     said = {name: (judge[name] or 0.0) / 20 for name in marked}
     a, b = [human[name] for name in marked], [said[name] for name in marked]
     by_method = [[name for name in marked if methods[name] == method] for method in METHODS]
-    level = [[sum(values[name] for name in some) / len(some) for some in by_method if some] for values in (human, said)]
+    level = [
+        [sum(values[name] for name in some) / len(some) for some in by_method if some]
+        for values in (human, said)
+    ]
     rows = [[_mean(answers[name]) for name in methods] for answers in people.values()]
-    labels = [[int(answers[name][dimension]) for name in methods for dimension in DIMENSIONS] for answers in people.values()]
+    labels = [
+        [int(answers[name][dimension]) for name in methods for dimension in DIMENSIONS]
+        for answers in people.values()
+    ]
     values: tuple[tuple[str, str, int, float | None], ...] = (
         ("Spearman's ρ with the judge", "items", len(marked), correlation("spearman", a, b)),
         ("Kendall's τ-b with the judge", "items", len(marked), correlation("kendall", a, b)),
@@ -147,9 +179,16 @@ def agreement(people: dict[str, Answers], methods: dict[str, str], judge: dict[s
     )
     printed = [float(row["value"]) for row in published("human-agreement-app")]
     entries: list[tuple[CellValue, ...]] = [(*own, cited) for own, cited in zip(values, printed, strict=True)]
-    columns = (Column("quantity"), Column("over"), Column("n", 0), Column("value", 2), Column("value", 2, paper=True))
+    columns = (
+        Column("quantity"),
+        Column("over"),
+        Column("n", 0),
+        Column("value", 2),
+        Column("value", 2, paper=True),
+    )
     says = (
-        "A person's mark of an item is the mean of the four dimensions, the judge's is Avg of rubric v1. The paper's Pearson rests on five "
+        "A person's mark of an item is the mean of the four dimensions, the judge's is Avg of rubric v1. "
+        "The paper's Pearson rests on five "
         "means of methods, as ours does."
     )
     return ResultTable("human_agreement", "Agreement", says, columns, entries)

@@ -1,6 +1,7 @@
 """The second stage: marks for texts, blinded, a line for every text, rubric, judge and repeat.
 
-marks.jsonl   knows texts by a hash of goal and text and nothing of methods; equal texts of a goal are judged once
+marks.jsonl   knows texts by a hash of goal and text and nothing of methods; equal texts of a goal are judged
+once
 
 Marks are joined with rows only when a report is made.
 """
@@ -45,7 +46,8 @@ BATCH = 32
 """Texts whose marks are on disk together."""
 
 Mark = dict[str, Any]
-"""A line of the file: text, rubric, role, sample, model, scores (null where the answer held none), scripted, call."""
+"""A line of the file: text, rubric, role, sample, model, scores (null where the answer held none), scripted,
+call."""
 
 
 def text_id(row: Row) -> str:
@@ -78,14 +80,19 @@ def judge_rows(
     Raises
     ------
     InputError
-        The folder holds marks of another judge; some request was never answered: what was is on disk and in the cache.
+        The folder holds marks of another judge; some request was never answered: what was is on disk and in
+        the cache.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path, name = folder / MARKS, model.settings.model(role)
     drop_half_line(path)
     own = [line for line in read_marks(folder) if line["role"] == role]
     if other := next((line["model"] for line in own if line["model"] != name), None):
-        raise InputError(f"holds marks of {other!r} as {role}, not of {name!r}", "name another folder with --out", source=str(path))
+        raise InputError(
+            f"holds marks of {other!r} as {role}, not of {name!r}",
+            "name another folder with --out",
+            source=str(path),
+        )
     done = {(line["text"], line["rubric"], line["sample"]) for line in own}
     texts = {text_id(row): row for row in rows}
     wanted = [(text, rubric, sample) for text in texts for rubric in rubrics for sample in range(repeats)]
@@ -100,7 +107,11 @@ def judge_rows(
             for rubric in rubrics:
                 lines = []
                 for marks in _marks(items[start : start + BATCH], rubric, names, done, model, role, repeats):
-                    if marks.answer and marks.answer.error and marks.answer.error.kind not in SAID_BY_THE_MODEL:
+                    if (
+                        marks.answer
+                        and marks.answer.error
+                        and marks.answer.error.kind not in SAID_BY_THE_MODEL
+                    ):
                         failed.append(marks.answer)
                     elif (names[marks.item], rubric, marks.sample) not in done:
                         lines.append(_line(names[marks.item], rubric, role, name, marks))
@@ -121,7 +132,11 @@ def _marks(
     repeats: int,
 ) -> list[Marks]:
     """Marks of the texts that lack some of this rubric."""
-    lacking = [item for item in items if any((names[item.id], rubric, sample) not in done for sample in range(repeats))]
+    lacking = [
+        item
+        for item in items
+        if any((names[item.id], rubric, sample) not in done for sample in range(repeats))
+    ]
     return judge(lacking, model, rubric, role=role, repeats=repeats)
 
 
@@ -151,24 +166,37 @@ def read_marks(folder: Path) -> list[Mark]:
     for number, text in enumerate(read_bytes(path, ROWS_BYTES).split(b"\n")[:-1] if path.exists() else [], 1):
         line = parse_json(text, f"{path}, line {number}", "delete that line; it will be asked again")
         try:
-            if line["scores"] is not None and [type(mark) for mark in line["scores"]] != [int] * len(DIMENSIONS):
+            if line["scores"] is not None and [type(mark) for mark in line["scores"]] != [int] * len(
+                DIMENSIONS
+            ):
                 raise ValueError
-            found.append({name: line[name] for name in ("text", "rubric", "role", "sample", "model", "scores", "scripted", "call")})
+            found.append(
+                {
+                    name: line[name]
+                    for name in ("text", "rubric", "role", "sample", "model", "scores", "scripted", "call")
+                }
+            )
         except (ValueError, KeyError, TypeError):
-            raise InputError("holds no marks", "delete that line; it will be asked again", source=f"{path}, line {number}") from None
+            raise InputError(
+                "holds no marks", "delete that line; it will be asked again", source=f"{path}, line {number}"
+            ) from None
     return found
 
 
 def joined(rows: Iterable[Row], marks: Iterable[Mark]) -> list[Row]:
     """Rows with what their texts were marked, in percent.
 
-    A row gets the five dimensions and ``avg`` of rubric v1, ``v2_avg``, ``overall``, and ``second_avg`` and ``second_overall`` of the
-    second judge: None where its text has no marks. ``unmarked`` counts answers without marks; ``scripted`` holds for rule and marks.
+    A row gets the five dimensions and ``avg`` of rubric v1, ``v2_avg``, ``overall``, and ``second_avg`` and
+    ``second_overall`` of the second judge: None where its text has no marks. ``unmarked`` counts answers
+    without marks; ``scripted`` holds for rule and marks.
     """
     each: dict[str, list[Mark]] = {}
     for line in marks:
         each.setdefault(line["text"], []).append(line)
-    return [row | _scored(row, sorted(each.get(text_id(row), ()), key=lambda line: int(line["sample"]))) for row in rows]
+    return [
+        row | _scored(row, sorted(each.get(text_id(row), ()), key=lambda line: int(line["sample"])))
+        for row in rows
+    ]
 
 
 def _scored(row: Row, lines: Sequence[Mark]) -> Row:

@@ -1,4 +1,6 @@
-"""The main table without a model: HARD-OK, ρ, s_search, ε_S and audit F1, with floors and the best of the pools (paper, Table main)."""
+"""The main table without a model: HARD-OK, ρ, s_search, ε_S and audit F1, with floors and the best of the
+pools (paper, Table main).
+"""
 
 from __future__ import annotations
 
@@ -26,25 +28,40 @@ PAPER_ONLY = "needs a model"
 HARD_OK = mean("hard_ok", "HARD-OK, %", 1, 100)
 AUDIT_F1, VIOLATED = estimated("audit_f1", "audit F1", 3), mean("audit_violated", "F1 of violated", 3)
 MEASURED = (
-    METHOD, HARD_OK, mean("rho", "ρ", 3), mean("s_search", "s_search", 3), mean("epsilon", "ε_S", 4), AUDIT_F1, VIOLATED,
+    METHOD,
+    HARD_OK,
+    mean("rho", "ρ", 3),
+    mean("s_search", "s_search", 3),
+    mean("epsilon", "ε_S", 4),
+    AUDIT_F1,
+    VIOLATED,
     mean("audit_truth", "F1 against truth", 3),
-)  # fmt: skip
+)
 LONG = {
-    "Direct": "Direct Prompting", "Structured": "Structured Outputs", "Grounding": "In-Context Grounding", "Norm Synth.": "Norm Synthesis",
-    "No record": "No record grounding", "No LLM": "No LLM candidates",
-}  # fmt: skip
+    "Direct": "Direct Prompting",
+    "Structured": "Structured Outputs",
+    "Grounding": "In-Context Grounding",
+    "Norm Synth.": "Norm Synthesis",
+    "No record": "No record grounding",
+    "No LLM": "No LLM candidates",
+}
 """Names that the paper shortens in its OOD table."""
 COMPARABLE = (
-    "The paper's columns stand last. Comparable is HARD-OK of No record grounding, No search and No LLM candidates, in kind: goals, "
-    "records and gate are a reconstruction, and No record grounding has no LLM candidates here. Avg and OVERALL rest on a rubric, which "
-    "needs a model; methods without our figures need one. Audit F1 is ours: macro F1 over verdicts of held-out cases, against what the "
+    "The paper's columns stand last. Comparable is HARD-OK of No record grounding, No search and No LLM "
+    "candidates, in kind: goals, "
+    "records and gate are a reconstruction, and No record grounding has no LLM candidates here. Avg and "
+    "OVERALL rest on a rubric, which "
+    "needs a model; methods without our figures need one. Audit F1 is ours: macro F1 over verdicts of "
+    "held-out cases, against what the "
     "record entitles one to say."
 )
 
 
 def wanted(request: ExperimentRequest) -> list[Cell]:
     """Methods, then what their F1 is held against."""
-    return cells(MAIN, request) + [Cell(name, None, goal, request.seeds[0]) for goal in request.goal_ids for name in YARDSTICKS]
+    return cells(MAIN, request) + [
+        Cell(name, None, goal, request.seeds[0]) for goal in request.goal_ids for name in YARDSTICKS
+    ]
 
 
 def measure(goal: str, asked: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
@@ -63,11 +80,15 @@ def _yardsticks(drafter: Drafter) -> dict[str, dict[str, Any]]:
     """What each yardstick's row holds; that of the hidden norm says whether five slots can express it."""
     bench = drafter.bench
     summary = summaries([bench.goal.id], revealed=bench.revealed)[0]
-    best = [bench.execute(rule).score.record for rule in promising(*drafter.space(METHODS[BASE].space), BEST_OF)]
+    best = [
+        bench.execute(rule).score.record for rule in promising(*drafter.space(METHODS[BASE].space), BEST_OF)
+    ]
     found = {name: score.record for name, score in summary.floors.items()}
     nothing = F1(0.0, None, 0)  # where no pair of the pools is feasible
     found |= {BEST: max(best, key=lambda score: score.macro, default=nothing), CEILING: summary.ceiling}
-    rows: dict[str, dict[str, Any]] = {name: {"audit_f1": s.macro, "audit_violated": s.violation} for name, s in found.items()}
+    rows: dict[str, dict[str, Any]] = {
+        name: {"audit_f1": s.macro, "audit_violated": s.violation} for name, s in found.items()
+    }
     rows[CEILING]["expressible"] = summary.reference.expressible
     return rows
 
@@ -93,8 +114,10 @@ def main_table(name: str, title: str, rows: Sequence[Row], request: ExperimentRe
 def yardsticks(rows: Sequence[Row]) -> ResultTable:
     """What needs no rule, the best rule of a few of the pools', and the norm behind the labels."""
     says = (
-        f"Audit F1 that needs no rule (floors); the best of the rules of the {BEST_OF} best-scoring (trigger, norm) pairs, chosen by its "
-        "own held-out F1 and so out of reach of a method; and the norm that made the labels, reading records only, against the truth. "
+        f"Audit F1 that needs no rule (floors); the best of the rules of the {BEST_OF} best-scoring "
+        "(trigger, norm) pairs, chosen by its "
+        "own held-out F1 and so out of reach of a method; and the norm that made the labels, reading "
+        "records only, against the truth. "
         "The paper has none of these."
     )
     name: ColumnGroup[Line] = part("yardstick", None, lambda line: line.method)
@@ -120,15 +143,29 @@ def by_family(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
         part(BEST, 3, lambda line: within(best, line.method).mean("audit_f1")),
     ]
     says = f"{BASE} with {chains} chains. The paper prints no figures by family."
-    return specified("by_family", "By scene family", says, [Line(one, chains, within(own, one)) for one in families], parts)
+    return specified(
+        "by_family", "By scene family", says, [Line(one, chains, within(own, one)) for one in families], parts
+    )
 
 
 def held_out(run: Run) -> Report:
     """The same on the held-out scene family (paper, Table ood)."""
     rows = run.rows("ood")
     table = main_table("ood", "Held-out scene family without a model", rows, run.request)
-    return Report([table, yardsticks(rows)], notes=["All goals are of one family: an interval over families says nothing here."])
+    return Report(
+        [table, yardsticks(rows)],
+        notes=["All goals are of one family: an interval over families says nothing here."],
+    )
 
 
-EXPERIMENT = Experiment("main", "Which methods without a model write rules that hold on records?", report, wanted, measure)
-OOD = Experiment("ood", "Do the figures hold in a scene family nothing was tuned on?", held_out, wanted, measure, split="ood")
+EXPERIMENT = Experiment(
+    "main", "Which methods without a model write rules that hold on records?", report, wanted, measure
+)
+OOD = Experiment(
+    "ood",
+    "Do the figures hold in a scene family nothing was tuned on?",
+    held_out,
+    wanted,
+    measure,
+    split="ood",
+)

@@ -1,6 +1,8 @@
-"""The methods that need no model, one line each that says what is switched off (paper, tables main and ablation).
+"""The methods that need no model, one line each that says what is switched off (paper, tables main and
+ablation).
 
-Every one drafts for the same goal and is scored on the same context, records and held-out logs, whatever it was not shown.
+Every one drafts for the same goal and is scored on the same context, records and held-out logs, whatever it
+was not shown.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ class SearchMethod(NamedTuple):
     off : str
         What is switched off, for people.
     log : bool
-        Whether rows of the log are seen while drafting: by the record source, the grounding filter, ranking and features.
+        Whether rows of the log are seen while drafting: by the record source, the grounding filter, ranking
+        and features.
     operator : str or None
         Every evidence policy's operator, where it is not free.
     penalty : float or None
@@ -112,13 +115,27 @@ METHODS: dict[str, SearchMethod] = {
     m.name: m
     for m in (
         SearchMethod(BASE, "LLM source and polish; nothing else"),
-        SearchMethod("No record grounding", "rows of the log: no record source, no counts in filter, ranking and features", log=False),
-        SearchMethod("No search", "score and search: the first candidate of each pool that renders and is checkable", pick="first"),
+        SearchMethod(
+            "No record grounding",
+            "rows of the log: no record source, no counts in filter, ranking and features",
+            log=False,
+        ),
+        SearchMethod(
+            "No search",
+            "score and search: the first candidate of each pool that renders and is checkable",
+            pick="first",
+        ),
         SearchMethod("Uniform weights", "fitted weights: all six features weigh the same", uniform=True),
-        SearchMethod("Random candidates", "ranking by score: candidates drawn from p0 until they are checkable", pick="random"),
+        SearchMethod(
+            "Random candidates",
+            "ranking by score: candidates drawn from p0 until they are checkable",
+            pick="random",
+        ),
         SearchMethod("No hard penalty", "λ = 0: the score does not know h", penalty=0.0),
         SearchMethod("100 search steps", "half of the steps", steps=SHORT),
-        SearchMethod("AND-only evidence", "evidence operators any and at least k: every log must agree", operator="all"),
+        SearchMethod(
+            "AND-only evidence", "evidence operators any and at least k: every log must agree", operator="all"
+        ),
         SearchMethod("CP-SAT control", "sampling: OR-Tools maximises the same objective", kernel="cpsat"),
         SearchMethod("Exact", "sampling: the greatest score by enumeration", kernel="exact"),
         SearchMethod("Gibbs", "the paper's moves: block Gibbs", kernel="gibbs"),
@@ -134,8 +151,12 @@ KERNELS = ("CP-SAT control", "Exact", "Gibbs", "Informed", "Tempering", "SMC")
 """Methods whose objective is that of the base."""
 
 
-def cells(names: Sequence[str], request: ExperimentRequest, methods: Mapping[str, Any] = METHODS) -> list[Cell]:
-    """Cells of some methods (or writers): chains where they mean something, seeds where they change something."""
+def cells(
+    names: Sequence[str], request: ExperimentRequest, methods: Mapping[str, Any] = METHODS
+) -> list[Cell]:
+    """Cells of some methods (or writers): chains where they mean something, seeds where they change
+    something.
+    """
     found = []
     for goal, name in itertools.product(request.goal_ids, names):
         method = methods[name]
@@ -177,12 +198,19 @@ class Chosen(NamedTuple):
     @property
     def sources(self) -> Counter[str]:
         """Payloads by source; one of a candidate that two sources proposed counts for both."""
-        options = {slot: self.graph.options[v][int(o)] for v, (slot, o) in enumerate(zip(SLOTS, self.position, strict=True))}
-        return Counter(source for payload in payloads(self.structure) for source in options[payload.slot].sources)
+        options = {
+            slot: self.graph.options[v][int(o)]
+            for v, (slot, o) in enumerate(zip(SLOTS, self.position, strict=True))
+        }
+        return Counter(
+            source for payload in payloads(self.structure) for source in options[payload.slot].sources
+        )
 
 
 class Drafter:
-    """Methods on one goal, with a model's candidates in the pools where there are some; graphs and enumerations are made once."""
+    """Methods on one goal, with a model's candidates in the pools where there are some; graphs and
+    enumerations are made once.
+    """
 
     def __init__(self, bench: GoalBench, proposals: Sequence[ProposedCandidate] = ()) -> None:
         self.bench, self.proposals = bench, proposals
@@ -198,7 +226,9 @@ class Drafter:
         except GnrsError as error:
             return self.bench.failed(str(error)) | {"seconds": time.perf_counter() - began}
         if chosen is None:
-            return self.bench.failed(f"none of {TRIES:,} structures is checkable") | {"seconds": time.perf_counter() - began}
+            return self.bench.failed(f"none of {TRIES:,} structures is checkable") | {
+                "seconds": time.perf_counter() - began
+            }
         seconds = time.perf_counter() - began
         return self.bench.measured(chosen.structure) | {
             **{f"from_{source}": chosen.sources[source] for source in SOURCES},
@@ -224,7 +254,9 @@ class Drafter:
             return None
         enumeration = self.enumerated(method.space)
         if traits(method.kernel).independent:
-            return Chosen(graph, enumeration.position(int(enumeration.score.argmax())), 0.0, enumeration.score.size)
+            return Chosen(
+                graph, enumeration.position(int(enumeration.score.argmax())), 0.0, enumeration.score.size
+            )
         use_compilation_cache()
         found = run_many(
             [padded(tables, max(ROOM, tables.unary.shape[1]), tables.pairs.shape[0])],
@@ -260,15 +292,24 @@ class Drafter:
 
 
 def without_log(context: Context) -> Context:
-    """The same goal, schema and declared channels, and no row: what the channels could record, never what they did."""
+    """The same goal, schema and declared channels, and no row: what the channels could record, never what
+    they did.
+    """
     records = context.records.model_copy(update={"log": None, "prospective": True})
     return replace(context, records=records, scene=None)
 
 
 def with_operator(pools: Pools) -> Pools:
-    """Pools whose evidence policies all ask for every log; candidates that become equal are merged when they are flattened."""
+    """Pools whose evidence policies all ask for every log; candidates that become equal are merged when they
+    are flattened.
+    """
     evidence = [
-        Candidate[EvidencePolicy](id=c.id, content=EvidencePolicy(channels=c.content.channels), sources=c.sources, provenance=c.provenance)
+        Candidate[EvidencePolicy](
+            id=c.id,
+            content=EvidencePolicy(channels=c.content.channels),
+            sources=c.sources,
+            provenance=c.provenance,
+        )
         for c in pools.evidence
     ]
     return pools.model_copy(update={"evidence": tuple(evidence)})

@@ -1,8 +1,10 @@
-"""The composite's weight from 0 to 0.4: winners, margins and crossovers, from the paper's printed values (Table metric-sensitivity).
+"""The composite's weight from 0 to 0.4: winners, margins and crossovers, from the paper's printed values
+(Table metric-sensitivity).
 
     OVERALL_alpha = (1 - alpha) Avg + alpha HARD-OK
 
-Nothing here is measured: our rows have no rubric score until a model has judged them. Then ``rubric_margins`` does the same with them.
+Nothing here is measured: our rows have no rubric score until a model has judged them. Then ``rubric_margins``
+does the same with them.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.4)
 OURS = "GNRS-Search"
 CONTEXTS = {"Main benchmark": "main", "Held-out OOD": "ood"}
 GRIDS = {"main": (66, 264), "ood": (9, 36)}
-"""Avg over 88 goals and 3 seeds is k / 66 percent, HARD-OK 100 k / 264; over 12 goals k / 9 and 100 k / 36 (paper-inconsistencies.md)."""
+"""Avg over 88 goals and 3 seeds is k / 66 percent, HARD-OK 100 k / 264; over 12 goals k / 9 and 100 k / 36
+(paper-inconsistencies.md)."""
 
 
 class Point(NamedTuple):
@@ -38,14 +41,20 @@ class Point(NamedTuple):
 
 
 def points(label: str) -> dict[str, Point]:
-    """Methods of a published table, from the most decimals that the paper prints, exact where those leave one value on the grid."""
+    """Methods of a published table, from the most decimals that the paper prints, exact where those leave
+    one value on the grid.
+    """
     grid, hundredfold = GRIDS[label][0], GRIDS[label][1] / 100
     found = {
-        LONG.get(row["method"], row["method"]): Point(recovered(row["average"], grid), recovered(row["HARD-OK"], hundredfold))
+        LONG.get(row["method"], row["method"]): Point(
+            recovered(row["average"], grid), recovered(row["HARD-OK"], hundredfold)
+        )
         for row in published(label)
     }
     experiment = next(context for context, of in CONTEXTS.items() if of == label)
-    average = next(row for row in published("bootstrap-app") if (row["experiment"], row["metric"]) == (experiment, "Avg"))
+    average = next(
+        row for row in published("bootstrap-app") if (row["experiment"], row["metric"]) == (experiment, "Avg")
+    )
     full = recovered(average["GNRS-Search"], grid)
     found[OURS] = found[OURS]._replace(average=full)
     other = average["best other method"]
@@ -54,9 +63,14 @@ def points(label: str) -> dict[str, Point]:
 
 
 def recovered(printed: str, grid: float) -> float:
-    """The only value k / grid that rounds to what is printed; what is printed, where there are several or none."""
+    """The only value k / grid that rounds to what is printed; what is printed, where there are several or
+    none.
+    """
     value, half = float(printed), 0.5 * 10.0 ** -len(printed.partition(".")[2])
-    inside = [k / grid for k in range(math.ceil((value - half) * grid - 1e-9), math.floor((value + half) * grid + 1e-9) + 1)]
+    inside = [
+        k / grid
+        for k in range(math.ceil((value - half) * grid - 1e-9), math.floor((value + half) * grid + 1e-9) + 1)
+    ]
     return inside[0] if len(inside) == 1 else value
 
 
@@ -68,7 +82,9 @@ def crossover(first: Point, second: Point) -> float | None:
 
 
 class Standing(NamedTuple):
-    """Who leads at a weight, and how a method stands: its rank, its score, and its margin over the best other."""
+    """Who leads at a weight, and how a method stands: its rank, its score, and its margin over the best
+    other.
+    """
 
     winner: str
     rank: int
@@ -80,7 +96,12 @@ def standing(methods: Mapping[str, Point], alpha: float, name: str = OURS) -> St
     """Ranking at one weight."""
     score = {method: point.overall(alpha) for method, point in methods.items()}
     best = max(value for method, value in score.items() if method != name)
-    return Standing(max(score, key=lambda m: score[m]), 1 + sum(v > score[name] for v in score.values()), score[name], score[name] - best)
+    return Standing(
+        max(score, key=lambda m: score[m]),
+        1 + sum(v > score[name] for v in score.values()),
+        score[name],
+        score[name] - best,
+    )
 
 
 def report(run: Run) -> Report:
@@ -90,32 +111,55 @@ def report(run: Run) -> Report:
 
 def sensitivity() -> ResultTable:
     """Winners and margins at every weight."""
-    paper = {(row["context"], float(row["HARD-OK weight"])): row for row in published("metric-sensitivity-app")}
+    paper = {
+        (row["context"], float(row["HARD-OK weight"])): row for row in published("metric-sensitivity-app")
+    }
     entries: list[tuple[CellValue, ...]] = []
     for context, label in CONTEXTS.items():
         methods = points(label)
         for alpha in ALPHAS:
-            found, wider = standing(methods, alpha), standing(with_ablations(methods), alpha).winner if label == "main" else None
+            found, wider = (
+                standing(methods, alpha),
+                standing(with_ablations(methods), alpha).winner if label == "main" else None,
+            )
             entries.append((context, alpha, *found, wider, *_printed(paper[context, alpha])))
     for (context, alpha), row in paper.items():
         if context not in CONTEXTS:
             entries.append((context, alpha, *[None] * 5, *_printed(row)))
     says = (
-        "Recomputed from the paper's printed values, nothing is ours. Averages with one decimal stand as printed, so that margins over "
-        "such methods hold to about 0.05; the others are recovered exactly. For other generators the paper prints Avg of two methods "
-        "only: nothing can be recomputed. The column with ablations lets the rows of the ablation table compete, which the paper "
+        "Recomputed from the paper's printed values, nothing is ours. Averages with one decimal stand as "
+        "printed, so that margins over "
+        "such methods hold to about 0.05; the others are recovered exactly. For other generators the paper "
+        "prints Avg of two methods "
+        "only: nothing can be recomputed. The column with ablations lets the rows of the ablation table "
+        "compete, which the paper "
         "leaves out."
     )
     columns = (
-        Column("context"), Column("HARD-OK weight", 1), Column("winner"), Column("rank of GNRS-Search", 0),
-        Column("score of GNRS-Search", 2), Column("margin", 2), Column("winner with ablations"), Column("winner", paper=True),
-        Column("rank", 0, paper=True), Column("score", 2, paper=True), Column("margin", 2, paper=True),
-    )  # fmt: skip
-    return ResultTable("metric_sensitivity", "Metric sensitivity of the paper's values", says, columns, entries)
+        Column("context"),
+        Column("HARD-OK weight", 1),
+        Column("winner"),
+        Column("rank of GNRS-Search", 0),
+        Column("score of GNRS-Search", 2),
+        Column("margin", 2),
+        Column("winner with ablations"),
+        Column("winner", paper=True),
+        Column("rank", 0, paper=True),
+        Column("score", 2, paper=True),
+        Column("margin", 2, paper=True),
+    )
+    return ResultTable(
+        "metric_sensitivity", "Metric sensitivity of the paper's values", says, columns, entries
+    )
 
 
 def _printed(row: Mapping[str, str]) -> tuple[CellValue, ...]:
-    return row["winner"], int(row["rank of GNRS-Search"]), float(row["score of GNRS-Search"]), float(row["margin"])
+    return (
+        row["winner"],
+        int(row["rank of GNRS-Search"]),
+        float(row["score of GNRS-Search"]),
+        float(row["margin"]),
+    )
 
 
 def with_ablations(methods: Mapping[str, Point]) -> dict[str, Point]:
@@ -123,7 +167,8 @@ def with_ablations(methods: Mapping[str, Point]) -> dict[str, Point]:
     grid, hundredfold = GRIDS["main"][0], GRIDS["main"][1] / 100
     variants = {
         row["ablation"]: Point(
-            methods[OURS].average + recovered(row["difference of averages"], grid), recovered(row["HARD-OK"], hundredfold)
+            methods[OURS].average + recovered(row["difference of averages"], grid),
+            recovered(row["HARD-OK"], hundredfold),
         )
         for row in published("ablation")
     }
@@ -139,12 +184,25 @@ def crossovers() -> ResultTable:
             at = crossover(methods[OURS], point)
             leads = point.hard_ok > methods[OURS].hard_ok
             told = "never" if at is None or not leads else None
-            entries.append((name, point.average, point.hard_ok, at if told is None else None, told or "from that weight on"))
+            entries.append(
+                (
+                    name,
+                    point.average,
+                    point.hard_ok,
+                    at if told is None else None,
+                    told or "from that weight on",
+                )
+            )
     says = "Main benchmark with the ablation table's rows, from the paper's printed values; nothing is ours."
     columns = (
-        Column("Avg, recovered", 2), Column("HARD-OK, recovered", 2), Column("crossover weight", 3), Column("leads GNRS-Search"),
-    )  # fmt: skip
-    return ResultTable("crossovers", "Where another method overtakes", says, (Column("method"), *columns), entries)
+        Column("Avg, recovered", 2),
+        Column("HARD-OK, recovered", 2),
+        Column("crossover weight", 3),
+        Column("leads GNRS-Search"),
+    )
+    return ResultTable(
+        "crossovers", "Where another method overtakes", says, (Column("method"), *columns), entries
+    )
 
 
 def draw() -> Figure:
@@ -152,17 +210,32 @@ def draw() -> Figure:
     from gnrs_ppl.experiments.plots import COLOURS, blank
 
     figure = blank(9.5, 4.2)
-    marked = {OURS: COLOURS[1], "No LLM candidates": COLOURS[0], "Direct Prompting": COLOURS[2], "No record grounding": COLOURS[3]}
+    marked = {
+        OURS: COLOURS[1],
+        "No LLM candidates": COLOURS[0],
+        "Direct Prompting": COLOURS[2],
+        "No record grounding": COLOURS[3],
+    }
     for axes, (context, label) in zip(figure.subplots(1, 2, sharey=True), CONTEXTS.items(), strict=True):
         methods = points(label)
         for name, point in methods.items():
-            style = {"color": marked[name], "linewidth": 2, "label": name} if name in marked else {"color": COLOURS[7], "linewidth": 0.8}
+            style = (
+                {"color": marked[name], "linewidth": 2, "label": name}
+                if name in marked
+                else {"color": COLOURS[7], "linewidth": 0.8}
+            )
             axes.plot(ALPHAS, [point.overall(alpha) for alpha in ALPHAS], **style)
         at = crossover(methods[OURS], methods["No LLM candidates"])
         if at is not None and at <= ALPHAS[-1]:
             height = methods[OURS].overall(at)
             axes.plot(at, height, "o", color="black", markersize=5)
-            axes.annotate(f"level at {at:.3f}", (at, height), (at - 0.13, height + 7), arrowprops={"arrowstyle": "-"}, fontsize=9)
+            axes.annotate(
+                f"level at {at:.3f}",
+                (at, height),
+                (at - 0.13, height + 7),
+                arrowprops={"arrowstyle": "-"},
+                fontsize=9,
+            )
         axes.set(xlabel="weight of HARD-OK", title=f"{context}, the paper's values", xticks=ALPHAS)
         axes.grid(alpha=0.3)
     figure.axes[0].set_ylabel("composite, %")
@@ -171,4 +244,6 @@ def draw() -> Figure:
     return figure
 
 
-EXPERIMENT = Experiment("metric_sensitivity", "Who wins when HARD-OK weighs more or less in the paper's composite?", report)
+EXPERIMENT = Experiment(
+    "metric_sensitivity", "Who wins when HARD-OK weighs more or less in the paper's composite?", report
+)

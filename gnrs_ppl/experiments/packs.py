@@ -1,4 +1,5 @@
-"""Packs for people: rules to judge without knowing who wrote them, instructions, a key kept apart, and filled files read back.
+"""Packs for people: rules to judge without knowing who wrote them, instructions, a key kept apart, and filled
+files read back.
 
 pack/rows.csv          one line per item, answers left blank
 pack/instructions.md   what to do; given out with the rows
@@ -55,8 +56,11 @@ Answers = dict[str, dict[str, str]]
 """Item -> column -> answer, of one person."""
 
 
-def sample(rows: Sequence[Row], methods: Sequence[str], goals: int, request: ExperimentRequest) -> list[dict[str, Row]]:
-    """One row of every method for each of some goals: the first seed, the fewest chains, goals drawn from those that have all methods.
+def sample(
+    rows: Sequence[Row], methods: Sequence[str], goals: int, request: ExperimentRequest
+) -> list[dict[str, Row]]:
+    """One row of every method for each of some goals: the first seed, the fewest chains, goals drawn from
+    those that have all methods.
 
     Returns
     -------
@@ -76,7 +80,13 @@ def sample(rows: Sequence[Row], methods: Sequence[str], goals: int, request: Exp
 
 def mark_of(row: Row) -> dict[str, Any]:
     """How the key names a row."""
-    return {"method": row["method"], "goal": row["goal"], "seed": row["seed"], "chains": row["chains"], "text": text_id(row)}
+    return {
+        "method": row["method"],
+        "goal": row["goal"],
+        "seed": row["seed"],
+        "chains": row["chains"],
+        "text": text_id(row),
+    }
 
 
 def clause(row: Row) -> str:
@@ -105,11 +115,14 @@ def task_card(context: Context) -> str:
         kept = said("action", list(channel.get("rows") or channel.get("activities") or ()))
         logs.append(f"{lexicon.form('channel', channel['name'])} ({kept})")
     return "\n".join(
-        [f"{name}: {value}" for name, value in parts.items() if value] + [f"Logs that exist, and what they record: {'; '.join(logs)}"]
+        [f"{name}: {value}" for name, value in parts.items() if value]
+        + [f"Logs that exist, and what they record: {'; '.join(logs)}"]
     )
 
 
-def write_pack(folder: Path, items: Sequence[PackItem], questions: Sequence[Question], instructions: str, scripted: bool) -> None:
+def write_pack(
+    folder: Path, items: Sequence[PackItem], questions: Sequence[Question], instructions: str, scripted: bool
+) -> None:
     """Write rows, instructions and key, unless there is a key: a pack that was given out is not changed.
 
     Parameters
@@ -128,12 +141,25 @@ def write_pack(folder: Path, items: Sequence[PackItem], questions: Sequence[Ques
     order = list(items)
     random.Random(DRAWN).shuffle(order)
     names = [f"item-{number:03d}" for number in range(1, len(order) + 1)]
-    head = ["item", *(order[0].shown if order else ()), *(question.column for question in questions), "remarks"]
-    table = [[name, *item.shown.values(), *[""] * (len(questions) + 1)] for name, item in zip(names, order, strict=True)]
-    page = instructions.replace("# ", f"# {'(scripted, no result) ' if scripted else ''}", 1) + (f"\n{SCRIPTED}\n" if scripted else "")
+    head = [
+        "item",
+        *(order[0].shown if order else ()),
+        *(question.column for question in questions),
+        "remarks",
+    ]
+    table = [
+        [name, *item.shown.values(), *[""] * (len(questions) + 1)]
+        for name, item in zip(names, order, strict=True)
+    ]
+    page = instructions.replace("# ", f"# {'(scripted, no result) ' if scripted else ''}", 1) + (
+        f"\n{SCRIPTED}\n" if scripted else ""
+    )
     # spreadsheets read UTF-8 only behind a mark
     rows = ROWS.replace(".", "_scripted.") if scripted else ROWS
-    write_all(folder / "pack", [(rows, to_csv([head, *table], "\r\n").encode("utf-8-sig")), (INSTRUCTIONS, page.encode())])
+    write_all(
+        folder / "pack",
+        [(rows, to_csv([head, *table], "\r\n").encode("utf-8-sig")), (INSTRUCTIONS, page.encode())],
+    )
     key = {name: item.key for name, item in zip(names, order, strict=True)}
     write_all(folder, [(KEY, (to_json(key) + "\n").encode())])
 
@@ -167,7 +193,8 @@ def read_filled(folder: Path, key: Mapping[str, Any], questions: Sequence[Questi
     Raises
     ------
     InputError
-        A file without one of the columns; an item that is missing, there twice, unknown, not filled in or out of range.
+        A file without one of the columns; an item that is missing, there twice, unknown, not filled in or out
+        of range.
     """
     return {path.stem: _answers(path, key, questions) for path in sorted((folder / FILLED).glob("*.csv"))}
 
@@ -176,23 +203,36 @@ def _answers(path: Path, key: Mapping[str, Any], questions: Sequence[Question]) 
     text = read_text(path, form="CSV")
     head = text.split("\n", 1)[0]
     # spreadsheets of some countries write semicolons
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if head.count(";") > head.count(",") else ",")
+    reader = csv.DictReader(
+        io.StringIO(text, newline=""), delimiter=";" if head.count(";") > head.count(",") else ","
+    )
     try:
         lines = list(reader)
     except csv.Error as error:
         raise InputError(f"is not readable CSV ({error})", "save it as CSV UTF-8", source=str(path)) from None
     columns = ["item", *(question.column for question in questions)]
     if lost := [column for column in columns if column not in (reader.fieldnames or ())]:
-        raise InputError(f"has no column {lost[0]!r}", "leave the head of the pack's rows.csv as it is", source=str(path))
+        raise InputError(
+            f"has no column {lost[0]!r}", "leave the head of the pack's rows.csv as it is", source=str(path)
+        )
     found: Answers = {}
     for line in lines:
         name = (line["item"] or "").strip()
         if name not in key or name in found:
             problem = "is there twice" if name in found else "is no item of this pack"
-            raise InputError(problem, "take the items of the pack's rows.csv, each once", source=str(path), field=name or "item")
-        found[name] = {question.column: _answer(line[question.column], question, name, path) for question in questions}
+            raise InputError(
+                problem,
+                "take the items of the pack's rows.csv, each once",
+                source=str(path),
+                field=name or "item",
+            )
+        found[name] = {
+            question.column: _answer(line[question.column], question, name, path) for question in questions
+        }
     if lost := [name for name in key if name not in found]:
-        raise InputError(f"lacks {len(lost)} of {len(key)} items, {lost[0]} first", "fill in every item", source=str(path))
+        raise InputError(
+            f"lacks {len(lost)} of {len(key)} items, {lost[0]} first", "fill in every item", source=str(path)
+        )
     return found
 
 

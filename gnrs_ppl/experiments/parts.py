@@ -9,7 +9,9 @@ from gnrs_ppl.experiments.rows import Line
 from gnrs_ppl.experiments.statistics import MeanEstimate
 from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, ends, part
 
-METHOD: ColumnGroup[Line] = ColumnGroup((Column("method"), Column("chains", 0)), lambda line: (line.method, line.why or line.chains))
+METHOD: ColumnGroup[Line] = ColumnGroup(
+    (Column("method"), Column("chains", 0)), lambda line: (line.method, line.why or line.chains)
+)
 RUNS: ColumnGroup[Line] = part("runs", 0, lambda line: len(line.own.rows))
 
 
@@ -32,11 +34,18 @@ def estimated(measure: str, name: str, digits: int) -> ColumnGroup[Line]:
     )
 
 
-def cited(paper: Mapping[str, Mapping[str, str]], columns: Iterable[tuple[str, str, int]]) -> list[ColumnGroup[Line]]:
+def cited(
+    paper: Mapping[str, Mapping[str, str]], columns: Iterable[tuple[str, str, int]]
+) -> list[ColumnGroup[Line]]:
     """The paper's figures of a method, where it has any: column of its table, heading, decimals."""
 
     def printed(column: str, heading: str, digits: int) -> ColumnGroup[Line]:
-        return part(heading, digits, lambda line: float(paper[line.method][column]) if line.method in paper else None, paper=True)
+        return part(
+            heading,
+            digits,
+            lambda line: float(paper[line.method][column]) if line.method in paper else None,
+            paper=True,
+        )
 
     return [printed(*one) for one in columns]
 
@@ -46,7 +55,11 @@ def as_printed(name: str, title: str, says: str, label: str, heads: Iterable[str
     rows = published(label)
     kept = [*heads] or [*rows[0]]
     return ResultTable(
-        name, title, says, tuple(Column(head, paper=True) for head in kept), [tuple(row[head] for head in kept) for row in rows]
+        name,
+        title,
+        says,
+        tuple(Column(head, paper=True) for head in kept),
+        [tuple(row[head] for head in kept) for row in rows],
     )
 
 

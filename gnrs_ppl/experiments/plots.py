@@ -1,4 +1,6 @@
-"""What all figures share: colours most eyes tell apart, sizes for print and screen, files that do not change when nothing did."""
+"""What all figures share: colours most eyes tell apart, sizes for print and screen, files that do not change
+when nothing did.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """What pools and features of benchmark goals are like (paper, candidate-source and candidate-pool audits).
 
-``python -m gnrs_ppl.experiments.pools`` asks a model for candidates and prints, goal by goal, how many the filter keeps and drops.
+``python -m gnrs_ppl.experiments.pools`` asks a model for candidates and prints, goal by goal, how many the
+filter keeps and drops.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ from gnrs_ppl.safe_text import to_json
 PAPER_SLOTS = dict(zip(SLOTS, ("Scope", "Trigger", "NormBody", "EvidencePolicy", "Procedure"), strict=True))
 METHOD = "pools"
 SAYS = "Candidates that each source proposes, merged by content; options are candidates with their levels."
-PAPER_SOURCES = {source: float(published("candidate-source-app")[0][source]) for source in ("template", "schema", "record")}
+PAPER_SOURCES = {
+    source: float(published("candidate-source-app")[0][source]) for source in ("template", "schema", "record")
+}
 """Paper, candidates generated per test goal."""
 _PRINTED = {row["slot"]: row for row in published("candidate-pool-app")}
 PAPER_PROPOSED = {"kept": 16.65, "dropped": 1.35}
@@ -46,20 +49,30 @@ PAPER_PROPOSED = {"kept": 16.65, "dropped": 1.35}
 
 
 def counts(goal: str) -> Row:
-    """Counts of one goal's pools: candidates proposed by source, kept and options by slot, structures, drops; no truth is looked at."""
+    """Counts of one goal's pools: candidates proposed by source, kept and options by slot, structures,
+    drops; no truth is looked at.
+    """
     context, place = load_context(goal), benchmark_goal(goal)
     built = pools_of(context)
-    sizes = {slot: len(options) for slot, options in zip(SLOTS, compile_graph(context, built.pools).options, strict=True)}
+    sizes = {
+        slot: len(options)
+        for slot, options in zip(SLOTS, compile_graph(context, built.pools).options, strict=True)
+    }
     return {
         **Cell(METHOD, None, goal, 0)._asdict(),
         "family": place.family,
         "category": place.category,
         "structures": math.prod(sizes.values()),
         "dropped": len(built.dropped),
-        **{f"proposed_{source}": sum(n for (s, _), n in built.proposed.items() if s == source) for source in SOURCES},
+        **{
+            f"proposed_{source}": sum(n for (s, _), n in built.proposed.items() if s == source)
+            for source in SOURCES
+        },
         **{f"candidates_{slot}": len(getattr(built.pools, slot)) for slot in SLOTS},
         **{f"options_{slot}": size for slot, size in sizes.items()},
-        "signatures": {slot: [dumps(candidate.content) for candidate in getattr(built.pools, slot)] for slot in SLOTS},
+        "signatures": {
+            slot: [dumps(candidate.content) for candidate in getattr(built.pools, slot)] for slot in SLOTS
+        },
     }
 
 
@@ -81,21 +94,38 @@ def report(run: Run) -> Report:
         return part(what, digits, lambda slot: sum(row[f"{what}_{slot}"] for row in rows) / len(rows))
 
     def cited(column: str, digits: int, heading: str = "") -> ColumnGroup[str]:
-        return part(heading or column, digits, lambda slot: float(_PRINTED[PAPER_SLOTS[slot]][column]), paper=True)
+        return part(
+            heading or column, digits, lambda slot: float(_PRINTED[PAPER_SLOTS[slot]][column]), paper=True
+        )
 
     parts: list[ColumnGroup[str]] = [
-        part("slot", None, str), mean("candidates", 2), mean("options", 2), mean("distractors", 1),
+        part("slot", None, str),
+        mean("candidates", 2),
+        mean("options", 2),
+        mean("distractors", 1),
         part("distinct contents", 0, lambda slot: distinct(rows, slot)),
-        part("coverage, %", 1, lambda slot: 100 * sum(row[f"distractors_{slot}"] > 0 for row in rows) / len(rows)),
-        cited("candidates", 2), cited("distractors", 0), cited("distinct signatures", 0), cited("replacement coverage", 1, "coverage, %"),
-    ]  # fmt: skip
+        part(
+            "coverage, %",
+            1,
+            lambda slot: 100 * sum(row[f"distractors_{slot}"] > 0 for row in rows) / len(rows),
+        ),
+        cited("candidates", 2),
+        cited("distractors", 0),
+        cited("distinct signatures", 0),
+        cited("replacement coverage", 1, "coverage, %"),
+    ]
     says = (
-        f"Over {len(rows)} goals; the paper's figures are over all of its own, and how it counts distractors and signatures is not "
-        "said. Options are candidates with their levels. Distractors: candidates that other goals of the family have and the goal has "
+        f"Over {len(rows)} goals; the paper's figures are over all of its own, and how it counts "
+        "distractors and signatures is not "
+        "said. Options are candidates with their levels. Distractors: candidates that other goals of the "
+        "family have and the goal has "
         "not, mean per goal. Coverage: goals with at least one."
     )
     structures = sorted(row["structures"] for row in rows)
-    note = f"Structures per goal: {structures[0]:,} to {structures[-1]:,}, median {structures[len(structures) // 2]:,}."
+    note = (
+        f"Structures per goal: {structures[0]:,} to {structures[-1]:,}, median "
+        f"{structures[len(structures) // 2]:,}."
+    )
     return Report([specified("pools", "Candidate pools", says, SLOTS, parts)], notes=[note])
 
 
@@ -117,23 +147,41 @@ def audit(rows: Sequence[Row]) -> list[ResultTable]:
     def count(name: str, heading: str) -> ColumnGroup[Row]:
         return part(heading, 0, lambda row: int(row[name]))
 
-    parts: list[ColumnGroup[Row]] = [part("goal", None, lambda row: str(row["goal"])), *(count(*one) for one in proposed.items())]
+    parts: list[ColumnGroup[Row]] = [
+        part("goal", None, lambda row: str(row["goal"])),
+        *(count(*one) for one in proposed.items()),
+    ]
     parts += [count("dropped", "dropped"), *map(held, SLOTS), count("structures", "structures")]
-    goals = specified("pools", "Proposed per source, and kept per slot (options in brackets)", SAYS, rows, parts)
+    goals = specified(
+        "pools", "Proposed per source, and kept per slot (options in brackets)", SAYS, rows, parts
+    )
     means = [sum(row[name] for row in rows) / len(rows) for name in (*proposed, "dropped", *kept)]
     contents = [distinct(rows, slot) for slot in SLOTS]
     blank: list[CellValue] = [None] * (len(proposed) + 1)
     summary: list[tuple[CellValue, ...]] = [
         ("mean", *means),
-        ("paper, mean", *PAPER_SOURCES.values(), None, *(float(row["candidates"]) for row in paper_slots.values())),
+        (
+            "paper, mean",
+            *PAPER_SOURCES.values(),
+            None,
+            *(float(row["candidates"]) for row in paper_slots.values()),
+        ),
         ("distinct", *blank, *contents),
-        ("paper, distinct (116 goals)", *blank, *(int(row["distinct signatures"]) for row in paper_slots.values())),
+        (
+            "paper, distinct (116 goals)",
+            *blank,
+            *(int(row["distinct signatures"]) for row in paper_slots.values()),
+        ),
     ]
     return [goals, ResultTable("pool_means", f"Over {len(rows)} goals", SAYS, (Column(""), *heads), summary)]
 
 
 EXPERIMENT = Experiment(
-    "pools", "How large and how varied are the pools, and is there something to replace them with?", report, wanted, measure
+    "pools",
+    "How large and how varied are the pools, and is there something to replace them with?",
+    report,
+    wanted,
+    measure,
 )
 
 
@@ -141,7 +189,9 @@ EXPERIMENT = Experiment(
 
 
 class ProposalCounts(NamedTuple):
-    """One goal's proposals of a model: kept and dropped by the filter, and candidates in the pools that it alone proposed."""
+    """One goal's proposals of a model: kept and dropped by the filter, and candidates in the pools that it
+    alone proposed.
+    """
 
     goal: str
     kept: int
@@ -162,17 +212,29 @@ class ProposalAudit(NamedTuple):
 
     def line(self) -> str:
         """The counts beside the paper's."""
-        said = ", ".join(f"{name} {self.mean(name):.2f} (paper {published})" for name, published in PAPER_PROPOSED.items())
+        said = ", ".join(
+            f"{name} {self.mean(name):.2f} (paper {published})" for name, published in PAPER_PROPOSED.items()
+        )
         without = sum(bool(g.problem) for g in self.goals)
         told = f"; {without} of {len(self.goals)} goals without an answer" if without else ""
         mark = "; scripted, which is no result" if self.scripted else ""
-        return f"LLM candidates per goal: {said}; {self.mean('alone'):.2f} of them in the pools that no other source has{told}{mark}"
+        return (
+            f"LLM candidates per goal: {said}; {self.mean('alone'):.2f} of them in the pools that no "
+            f"other source has{told}{mark}"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """JSON of the audit."""
-        means = {name: {"ours": self.mean(name), "paper": published} for name, published in PAPER_PROPOSED.items()}
+        means = {
+            name: {"ours": self.mean(name), "paper": published} for name, published in PAPER_PROPOSED.items()
+        }
         goals = [counts._asdict() for counts in self.goals]
-        return {"goals": goals, "means": means, "prompts": {PROMPT: load(PROMPT).hash}, "scripted": self.scripted}
+        return {
+            "goals": goals,
+            "means": means,
+            "prompts": {PROMPT: load(PROMPT).hash},
+            "scripted": self.scripted,
+        }
 
 
 def proposal_audit(goal_ids: Sequence[str], model: Model, seed: int | None = None) -> ProposalAudit:
@@ -189,7 +251,9 @@ def proposal_audit(goal_ids: Sequence[str], model: Model, seed: int | None = Non
     for context, said in zip(contexts, proposed, strict=True):
         pools = pools_of(context, said.proposals).pools
         alone = sum(candidate.sources == (LLM,) for slot in SLOTS for candidate in getattr(pools, slot))
-        found.append(ProposalCounts(context.goal.id, len(said.proposals), len(said.dropped), alone, said.problem))
+        found.append(
+            ProposalCounts(context.goal.id, len(said.proposals), len(said.dropped), alone, said.problem)
+        )
     return ProposalAudit(found, any(said.answer.scripted for said in proposed))
 
 
@@ -220,7 +284,9 @@ class FeatureAudit(NamedTuple):
 
 
 class FlagAudit(NamedTuple):
-    """How often one hard condition bites: share of a goal's structures it excludes alone, averaged, and of goals where it excludes any."""
+    """How often one hard condition bites: share of a goal's structures it excludes alone, averaged, and of
+    goals where it excludes any.
+    """
 
     name: str
     excluded: float
@@ -237,7 +303,9 @@ def feature_audit(goal_ids: Sequence[str]) -> tuple[list[FeatureAudit], list[Fla
         graph = compile_graph(context, pools_of(context).pools)
         feasible = enumerate_space(contract(graph.space, UNIFORM_WEIGHTS.array())).feasible  # by any weights
         for f, name in enumerate(FEATURES):
-            alone = enumerate_space(contract(graph.space, np.eye(len(FEATURES))[f], penalty=0.0)).score[feasible]
+            alone = enumerate_space(contract(graph.space, np.eye(len(FEATURES))[f], penalty=0.0)).score[
+                feasible
+            ]
             ranges[name].append((float(alone.min()), float(alone.max()), float(alone.std())))
             read = Counter("×".join(term.slots) for term in DEFINITIONS[name](graph.facts))
             terms.setdefault(name, tuple(read))
@@ -255,12 +323,17 @@ def feature_audit(goal_ids: Sequence[str]) -> tuple[list[FeatureAudit], list[Fla
         )
         for name, found in ranges.items()
     ]
-    flags = [FlagAudit(name, float(np.mean(shares)), float(np.mean([s > 0 for s in shares]))) for name, shares in excluded.items()]
+    flags = [
+        FlagAudit(name, float(np.mean(shares)), float(np.mean([s > 0 for s in shares])))
+        for name, shares in excluded.items()
+    ]
     return features, sorted(flags, key=lambda flag: -flag.excluded)
 
 
 def described(features: Sequence[FeatureAudit], flags: Sequence[FlagAudit]) -> list[ResultTable]:
-    """What each feature reads and how it varies; how often each hard condition bites: ``gnrs goals --features``."""
+    """What each feature reads and how it varies; how often each hard condition bites: ``gnrs goals
+    --features``.
+    """
     read: list[ColumnGroup[FeatureAudit]] = [
         part("feature", None, lambda f: f.name),
         part("asks", None, lambda f: f.says),
@@ -276,7 +349,10 @@ def described(features: Sequence[FeatureAudit], flags: Sequence[FlagAudit]) -> l
         part("goals, %", 0, lambda f: 100 * f.goals),
     ]
     over = "Over the feasible structures of all goals."
-    return [specified("features", "Features", over, features, read), specified("flags", "Hard conditions", "Alone.", flags, bites)]
+    return [
+        specified("features", "Features", over, features, read),
+        specified("flags", "Hard conditions", "Alone.", flags, bites),
+    ]
 
 
 # Command
@@ -285,15 +361,24 @@ def described(features: Sequence[FeatureAudit], flags: Sequence[FlagAudit]) -> l
 def main(
     goal: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[GOAL ...]", help="Goals or cards; the dev goals unless given.", show_default=False),
+        typer.Argument(
+            metavar="[GOAL ...]", help="Goals or cards; the dev goals unless given.", show_default=False
+        ),
     ] = None,
-    max_cost: Annotated[float | None, typer.Option(help="US dollars never to exceed.", show_default=False)] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="US dollars never to exceed.", show_default=False)
+    ] = None,
     price: Annotated[
-        list[str] | None, typer.Option(metavar="MODEL=IN,OUT", help="Price in US dollars for a million tokens.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL=IN,OUT", help="Price in US dollars for a million tokens.", show_default=False
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Ask a language model for candidates and count what the filter keeps and drops, beside the paper's 16.65 and 1.35 per goal."""
+    """Ask a language model for candidates and count what the filter keeps and drops, beside the paper's
+    16.65 and 1.35 per goal.
+    """
     chosen = goal or [one.id for one in goals() if one.split == "dev"]
     try:
         with model_from_environment(max_cost, price or []) as model:
@@ -306,7 +391,10 @@ def main(
         return
     for counts in found.goals:
         told = f" ({counts.problem})" if counts.problem else ""
-        typer.echo(f"{counts.goal}: {counts.kept} kept, {counts.dropped} dropped, {counts.alone} in the pools alone{told}")
+        typer.echo(
+            f"{counts.goal}: {counts.kept} kept, {counts.dropped} dropped, {counts.alone} in the pools "
+            f"alone{told}"
+        )
     typer.echo(found.line())
 
 

@@ -1,4 +1,6 @@
-"""Random rules over a schema and their texts: what the renderer writes, for the reader to learn from and to be tested on."""
+"""Random rules over a schema and their texts: what the renderer writes, for the reader to learn from and to
+be tested on.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,21 @@ from gnrs_ppl.rule.types import LOOK_BACK, Structure
 
 OF_A_CASE = ("existence", "absence", "init", "end")
 OF_TWO_ACTS = (
-    "response", "precedence", "responded_existence", "chain_response", "chain_precedence", "not_response", "not_precedence",
-    "not_coexistence", "coexistence", "succession",
-)  # fmt: skip
-_LOGS = RecordLayer(log="events.csv", channels=(Channel(name="case_log", phrase="case log"), Channel(name="desk_log", phrase="desk log")))
+    "response",
+    "precedence",
+    "responded_existence",
+    "chain_response",
+    "chain_precedence",
+    "not_response",
+    "not_precedence",
+    "not_coexistence",
+    "coexistence",
+    "succession",
+)
+_LOGS = RecordLayer(
+    log="events.csv",
+    channels=(Channel(name="case_log", phrase="case log"), Channel(name="desk_log", phrase="desk log")),
+)
 _STEPS = (Term(name="review", phrase="review"), Term(name="decision", phrase="decision"))
 _DEADLINES = (None, None, Duration(seconds=600), Duration(seconds=7200), Duration(days=1), Duration(days=14))
 
@@ -35,7 +48,9 @@ def random_rules(schemas: Sequence[Schema], count: int, seed: int) -> Iterator[t
 
 
 def _random_rule(schema: Schema, rng: random.Random) -> tuple[Structure, str] | None:
-    """A rule of one constraint on acts of a schema, and its text; None where the schema's words do not go together in rule texts."""
+    """A rule of one constraint on acts of a schema, and its text; None where the schema's words do not go
+    together in rule texts.
+    """
     target, opener = rng.sample([a.name for a in schema.actions if a.phrase], 2)
     template = rng.choice(OF_A_CASE + 2 * OF_TWO_ACTS)
     constraint: dict[str, Any] = {"template": template, "target": {"activity": target}}
@@ -53,10 +68,19 @@ def _random_rule(schema: Schema, rng: random.Random) -> tuple[Structure, str] | 
         "trigger": trigger,
         "norm": {"force": rng.choice(("must", "must", "should")), "constraints": [constraint]} | office,
         "evidence": {"channels": rng.choice((["case_log"], ["case_log", "desk_log"]))},
-        "procedure": {"steps": [{"stage": "review", "name": "review", "role": rng.choice(schema.roles).name, "inspects": "case_log"},
-                                {"stage": "decision", "name": "decision", "role": rng.choice(schema.roles).name}],
-                      "response_time": Duration(days=3)},
-    }  # fmt: skip
+        "procedure": {
+            "steps": [
+                {
+                    "stage": "review",
+                    "name": "review",
+                    "role": rng.choice(schema.roles).name,
+                    "inspects": "case_log",
+                },
+                {"stage": "decision", "name": "decision", "role": rng.choice(schema.roles).name},
+            ],
+            "response_time": Duration(days=3),
+        },
+    }
     structure = Structure.model_validate(content)
     try:
         return structure, render(structure, Lexicon.of(schema.model_copy(update={"steps": _STEPS}), _LOGS))
@@ -65,7 +89,9 @@ def _random_rule(schema: Schema, rng: random.Random) -> tuple[Structure, str] | 
 
 
 def stated_by(structure: Structure) -> list[Mapping[str, Any]]:
-    """The constraints of a rule as sentences with gold constraints list them: template in DECLARE's spelling, acts in its order."""
+    """The constraints of a rule as sentences with gold constraints list them: template in DECLARE's
+    spelling, acts in its order.
+    """
     opener = list(structure.trigger.act.activities) if structure.trigger.act else []
     stated: list[Mapping[str, Any]] = []
     for c in structure.norm.constraints:

@@ -1,10 +1,12 @@
-"""How well goals are read: ``python -m gnrs_ppl.experiments.reading [--sentences FILE] [--logs FOLDER] [--json]``.
+"""How well goals are read: ``python -m gnrs_ppl.experiments.reading [--sentences FILE] [--logs FOLDER]
+[--json]``.
 
-Four tables. English sentences of Text2Declare with gold constraints, a third of which was held out while the reader was written (by the
-first activity, so that paraphrases stand together). Sentences of compliance officers in twelve lines of work, which neither the reader's
-authors nor its training saw. The dev goals drafted from their sentences alone, fields emptied, and from three sets of rewordings that
-nobody looked at; the weights of each are fitted to the other fifteen goals. Sentences about real logs, each with the rule it means or the
-reason to refuse it. What is missing beside the checkout is left out and said.
+Four tables. English sentences of Text2Declare with gold constraints, a third of which was held out while the
+reader was written (by the first activity, so that paraphrases stand together). Sentences of compliance
+officers in twelve lines of work, which neither the reader's authors nor its training saw. The dev goals
+drafted from their sentences alone, fields emptied, and from three sets of rewordings that nobody looked at;
+the weights of each are fitted to the other fifteen goals. Sentences about real logs, each with the rule it
+means or the reason to refuse it. What is missing beside the checkout is left out and said.
 """
 
 from __future__ import annotations
@@ -48,13 +50,22 @@ HERE = Path(__file__).parent / "sentences"
 SENTENCES = Path("../shared/sentences/text2declare_dev.json")
 LOGS = Path("build/real_logs")
 """Where ``tools/convert_logs.py`` writes the logs of the third table."""
-EMPTY: dict[str, Any] = {"required": (), "forbidden": (), "roles": (), "locations": (), "objects": (), "within": None}
+EMPTY: dict[str, Any] = {
+    "required": (),
+    "forbidden": (),
+    "roles": (),
+    "locations": (),
+    "objects": (),
+    "within": None,
+}
 RULE_TEXTS = 200
 SYMMETRIC = ("CoExistence", "NotCoExistence")
 
 
 class TemplateScore(NamedTuple):
-    """Sentences of one part and template: how many, with the template right, with template and acts right, with nothing read."""
+    """Sentences of one part and template: how many, with the template right, with template and acts right,
+    with nothing read.
+    """
 
     part: str
     template: str
@@ -79,7 +90,9 @@ def sentence_scores(path: Path) -> list[TemplateScore]:
     counts: dict[tuple[str, str], Counter[str]] = {}
     for row in json.loads(path.read_text(encoding="utf-8")):
         part = "held out" if kept_from_fit(row["activities"]) else "dev"
-        schema = Schema.model_validate({"actions": [{"name": a["name"], "phrase": a["phrase"]} for a in row["schema"]]})
+        schema = Schema.model_validate(
+            {"actions": [{"name": a["name"], "phrase": a["phrase"]} for a in row["schema"]]}
+        )
         readings = read(row["text"], schema)
         best = readings.statements[0].best if readings.statements else None
         name = declare_name(best.template, best.count) if best else ""
@@ -94,8 +107,9 @@ def sentence_scores(path: Path) -> list[TemplateScore]:
 
 
 class Stating(NamedTuple):
-    """What is read of sentences: constraints they state, how many read right, how many read beside them; sentences that state none that the
-    acts can hold, and in how many of these nothing was read, or a circumstance that no act shows was told with it.
+    """What is read of sentences: constraints they state, how many read right, how many read beside them;
+    sentences that state none that the acts can hold, and in how many of these nothing was read, or a
+    circumstance that no act shows was told with it.
     """
 
     source: str
@@ -116,13 +130,17 @@ class LabelledSentence(NamedTuple):
     refuse: str = ""
 
 
-def stating_scores(source: str, sentences: Iterable[LabelledSentence], reader: Callable[[str, Schema], Readings] = read) -> Stating:
+def stating_scores(
+    source: str, sentences: Iterable[LabelledSentence], reader: Callable[[str, Schema], Readings] = read
+) -> Stating:
     """What is read of sentences with gold constraints."""
     total: Counter[str] = Counter()
     for sentence in sentences:
         readings = reader(sentence.text, sentence.schema)
         got, wanted = constraints(readings), _stated(sentence)
-        total.update(statements=len(wanted), right=len(got & wanted), beside=len(got - wanted) if wanted else 0)
+        total.update(
+            statements=len(wanted), right=len(got & wanted), beside=len(got - wanted) if wanted else 0
+        )
         told = sentence.refuse == "no_condition" and all(s.best.condition for s in readings.statements)
         total.update(without=not wanted, unread=not wanted and (told or not got))
     return Stating(source, *(total[f] for f in Stating._fields[1:]))
@@ -134,7 +152,10 @@ def all_right(readings: Readings, sentence: LabelledSentence) -> bool:
 
 
 def _stated(sentence: LabelledSentence) -> set[tuple[str, tuple[str, ...]]]:
-    return {(_named(s), _acts(s["template"], s["activities"], bool(s.get("alternatives")))) for s in sentence.statements}
+    return {
+        (_named(s), _acts(s["template"], s["activities"], bool(s.get("alternatives"))))
+        for s in sentence.statements
+    }
 
 
 def sentences_of(path: Path) -> Iterator[LabelledSentence]:
@@ -142,21 +163,36 @@ def sentences_of(path: Path) -> Iterator[LabelledSentence]:
     for domain in yaml.safe_load(path.read_text(encoding="utf-8")):
         for entry in domain["sentences"]:
             stated = [] if "refuse" in entry else entry.get("statements") or [entry]
-            yield LabelledSentence(domain["domain"], " ".join(entry["text"].split()), _schema(domain), stated, entry.get("refuse", ""))
+            yield LabelledSentence(
+                domain["domain"],
+                " ".join(entry["text"].split()),
+                _schema(domain),
+                stated,
+                entry.get("refuse", ""),
+            )
 
 
 def _schema(domain: dict[str, Any]) -> Schema:
     if "schema" not in domain:  # of a real log
-        context = yaml.safe_load((HERE / "real_logs" / f"{domain['domain']}.context.yaml").read_text(encoding="utf-8"))
+        context = yaml.safe_load(
+            (HERE / "real_logs" / f"{domain['domain']}.context.yaml").read_text(encoding="utf-8")
+        )
         return Schema.model_validate(context["schema"])
     actions = [{k: v for k, v in a.items() if k in ("name", "phrase", "noun")} for a in domain["schema"]]
-    named = {kind: [{"name": n.replace(" ", "_"), "phrase": n} for n in domain.get(kind) or []] for kind in ("roles", "objects")}
+    named = {
+        kind: [{"name": n.replace(" ", "_"), "phrase": n} for n in domain.get(kind) or []]
+        for kind in ("roles", "objects")
+    }
     return Schema.model_validate({"actions": actions, **named})
 
 
 def _named(stated: Mapping[str, Any]) -> str:
     """Never a third time is AtMostOne of a higher number."""
-    return "AtMostOne" if stated["template"] == "Absence" and stated.get("count", 1) > 1 else str(stated["template"])
+    return (
+        "AtMostOne"
+        if stated["template"] == "Absence" and stated.get("count", 1) > 1
+        else str(stated["template"])
+    )
 
 
 def constraints(readings: Readings) -> set[tuple[str, tuple[str, ...]]]:
@@ -171,7 +207,11 @@ def constraints(readings: Readings) -> set[tuple[str, tuple[str, ...]]]:
 
 
 def _acts(template: str, activities: Sequence[str], either: bool) -> tuple[str, ...]:
-    return tuple(sorted(activities)) if either or template in (*SYMMETRIC, "Choice", "ExclusiveChoice") else tuple(activities)
+    return (
+        tuple(sorted(activities))
+        if either or template in (*SYMMETRIC, "Choice", "ExclusiveChoice")
+        else tuple(activities)
+    )
 
 
 def _rule_texts() -> Iterator[LabelledSentence]:
@@ -183,7 +223,10 @@ def _rule_texts() -> Iterator[LabelledSentence]:
 
 def milliseconds(path: Path) -> float:
     """Processor time of a sentence of Text2Declare, the words loaded."""
-    rows = [(row["text"], Schema.model_validate({"actions": row["schema"]})) for row in json.loads(path.read_text(encoding="utf-8"))]
+    rows = [
+        (row["text"], Schema.model_validate({"actions": row["schema"]}))
+        for row in json.loads(path.read_text(encoding="utf-8"))
+    ]
     read(*rows[0])
     start = time.process_time()
     for text, schema in rows:
@@ -192,7 +235,9 @@ def milliseconds(path: Path) -> float:
 
 
 class Drafted(NamedTuple):
-    """Audit F1 (macro, against the records) of a dev goal's best rule, from the fields and sentence, the sentence alone, its rewordings."""
+    """Audit F1 (macro, against the records) of a dev goal's best rule, from the fields and sentence, the
+    sentence alone, its rewordings.
+    """
 
     goal: str
     fields: float
@@ -203,11 +248,15 @@ class Drafted(NamedTuple):
 
 
 def goal_scores() -> Iterator[Drafted]:
-    """Each dev goal by weights fitted to the other fifteen, the prior's strength as frozen; what cannot be drafted scores 0."""
+    """Each dev goal by weights fitted to the other fifteen, the prior's strength as frozen; what cannot be
+    drafted scores 0.
+    """
     ids = dev_goals()
     problem = problem_of(dev_data())
     kappa = _frozen_kappa()
-    words = [yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8")) for which in "abc"]
+    words = [
+        yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8")) for which in "abc"
+    ]
     for left_out, goal in enumerate(ids):
         share = np.ones(len(ids))
         share[left_out] = 0.0
@@ -241,7 +290,9 @@ def _f1(context: Context, goal: str, weights: np.ndarray[Any, np.dtype[np.float6
 
 
 class OnLog(NamedTuple):
-    """A sentence about a real log: what it should give, what it gave, whether it was read, drafted or refused rightly."""
+    """A sentence about a real log: what it should give, what it gave, whether it was read, drafted or
+    refused rightly.
+    """
 
     id: str
     log: str
@@ -253,7 +304,9 @@ class OnLog(NamedTuple):
 
 
 def log_scores(folder: Path) -> Iterator[OnLog]:
-    """Each sentence drafted on its log; a draft is right where its verdicts are the reference's, case by case."""
+    """Each sentence drafted on its log; a draft is right where its verdicts are the reference's, case by
+    case.
+    """
     import gnrs_ppl as gnrs
 
     entries = yaml.safe_load((HERE / "real_logs" / "sentences.yaml").read_text(encoding="utf-8"))
@@ -264,7 +317,9 @@ def log_scores(folder: Path) -> Iterator[OnLog]:
             loaded = load_context(str(HERE / "real_logs" / f"{name}.context.yaml"))
             scenes[name] = replace(loaded, records=with_log(loaded.records, folder / f"{name}.csv"))
         scene = scenes[name]
-        goal = scene.goal.model_copy(update=EMPTY | {"id": entry["id"], "intent": " ".join(entry["sentence"].split())})
+        goal = scene.goal.model_copy(
+            update=EMPTY | {"id": entry["id"], "intent": " ".join(entry["sentence"].split())}
+        )
         context = replace(scene, goal=goal, scene=scene)
         expected = entry["expected"]
         readings = read(goal.intent, scene.schema)
@@ -281,27 +336,36 @@ def log_scores(folder: Path) -> Iterator[OnLog]:
             yield OnLog(entry["id"], name, entry["kind"], wanted, got, not readings.statements, got == wanted)
             continue
         rule = Structure.model_validate(expected["rule"])
-        read_right = any(_same(r.template, r.activities, rule) for s in readings.statements for r in s.readings[:1])
+        read_right = any(
+            _same(r.template, r.activities, rule) for s in readings.statements for r in s.readings[:1]
+        )
         same = False
         if drafted is not None:
             try:
                 same = verdicts(drafted, scene.log) == verdicts(rule, scene.log)
             except GnrsError as error:
                 got = str(error)
-        yield OnLog(entry["id"], name, entry["kind"], rule.norm.constraints[0].template, got, read_right, same)
+        yield OnLog(
+            entry["id"], name, entry["kind"], rule.norm.constraints[0].template, got, read_right, same
+        )
 
 
 def _same(template: str, activities: tuple[str, ...], rule: Structure) -> bool:
     """Whether a reading has the template and the acts of one of the reference's constraints."""
     opener = rule.trigger.act.activities if rule.trigger.act else ()
     return any(
-        template == c.template and set(activities) == {*c.target.activities, *(c.after.act.activities if c.after else opener)}
+        template == c.template
+        and set(activities) == {*c.target.activities, *(c.after.act.activities if c.after else opener)}
         for c in rule.norm.constraints
-    ) or any(template == c.template and set(activities) == set(c.target.activities) for c in rule.norm.constraints)
+    ) or any(
+        template == c.template and set(activities) == set(c.target.activities) for c in rule.norm.constraints
+    )
 
 
 def main(
-    sentences: Annotated[Path, typer.Option(help="Sentences with gold templates (Text2Declare).")] = SENTENCES,
+    sentences: Annotated[
+        Path, typer.Option(help="Sentences with gold templates (Text2Declare).")
+    ] = SENTENCES,
     logs: Annotated[Path, typer.Option(help="Folder of the converted logs.")] = LOGS,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
@@ -310,7 +374,9 @@ def main(
     one = sentence_scores(sentences) if sentences.is_file() else []
     officers = [
         stating_scores("officers", sentences_of(HERE / "officers.yaml")),
-        stating_scores("officers, constructions alone", sentences_of(HERE / "officers.yaml"), by_constructions),
+        stating_scores(
+            "officers, constructions alone", sentences_of(HERE / "officers.yaml"), by_constructions
+        ),
         stating_scores("texts of random rules", _rule_texts()),
     ]
     two = list(goal_scores())
@@ -329,7 +395,9 @@ def main(
         )
         return
     screen = console()
-    screen.print(_table("Sentences of Text2Declare", TemplateScore._fields, one) if one else f"no file {sentences}")
+    screen.print(
+        _table("Sentences of Text2Declare", TemplateScore._fields, one) if one else f"no file {sentences}"
+    )
     for part in ("dev", "held out") if one else ():
         whole = next(s for s in one if s.part == part and s.template == "all")
         n = whole.sentences
@@ -339,13 +407,22 @@ def main(
         screen.print(f"{milliseconds(sentences):.1f} ms of processor time a sentence")
     screen.print(_table("Sentences of officers, texts of random rules", Stating._fields, officers))
     # the rewordings are there to be averaged: goal by goal they would be tuned on
-    screen.print(_table("Dev goals, audit F1 by weights fitted to the others", Drafted._fields[:3], [g[:3] for g in two]))
+    screen.print(
+        _table(
+            "Dev goals, audit F1 by weights fitted to the others", Drafted._fields[:3], [g[:3] for g in two]
+        )
+    )
     screen.print("means: " + ", ".join(f"{name} {mean:.3f}" for name, mean in _means(two).items()))
-    screen.print(_table("Sentences about real logs", OnLog._fields, three) if three else f"no folder {logs}; see tools/convert_logs.py")
+    screen.print(
+        _table("Sentences about real logs", OnLog._fields, three)
+        if three
+        else f"no folder {logs}; see tools/convert_logs.py"
+    )
     if three:
         rules, refusals = [x for x in three if x.kind != "refuse"], [x for x in three if x.kind == "refuse"]
         screen.print(
-            f"read right {sum(x.read_right for x in rules)} of {len(rules)}, drafted right {sum(x.right for x in rules)} of {len(rules)}, "
+            f"read right {sum(x.read_right for x in rules)} of {len(rules)}, drafted right "
+            f"{sum(x.right for x in rules)} of {len(rules)}, "
             f"refused rightly {sum(x.right for x in refusals)} of {len(refusals)}"
         )
 

@@ -1,6 +1,7 @@
 """RealCharter-Bench as pages: ``python -m gnrs_ppl.experiments.realcharter [--llm] [--pages docs] [--json]``.
 
-Results in the data card, with rubric marks for the clauses of every method where there is a model, and three worked cards.
+Results in the data card, with rubric marks for the clauses of every method where there is a model, and three
+worked cards.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ PAPER = {
     "No search": "No search",
     "GNRS-Search": "GNRS-Search",
 }
-"""Methods of the paper's RealCharter table by the names that its other tables give them -> as that table shortens them."""
+"""Methods of the paper's RealCharter table by the names that its other tables give them -> as that table
+shortens them."""
 RUBRIC_COLUMNS = {"Faith": "faithfulness", "Avg, %": "avg", "v2 Avg, %": "v2_avg", "OVERALL, %": "overall"}
 """Heading -> measure; the first is shown as a mark from 1 to 5."""
 
@@ -89,9 +91,18 @@ def results(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] 
     refuse_scripted(answer for one in rows for answer in one.answers)
     rubrics.refuse_unanswered(answer for one in rows for answer in one.answers)
     by_method = by(rows)
-    means = {method: {head: _estimate(head, own, name) for name, (head, _) in MEASURES.items()} for method, own in by_method.items()}
-    counts = {method: [str(sum(row[name] for row in own.rows)) for name in COUNTS] for method, own in by_method.items()}
-    paper = {ours: next(row for row in published("realcharter") if row["method"] == theirs) for ours, theirs in PAPER.items()}
+    means = {
+        method: {head: _estimate(head, own, name) for name, (head, _) in MEASURES.items()}
+        for method, own in by_method.items()
+    }
+    counts = {
+        method: [str(sum(row[name] for row in own.rows)) for name in COUNTS]
+        for method, own in by_method.items()
+    }
+    paper = {
+        ours: next(row for row in published("realcharter") if row["method"] == theirs)
+        for ours, theirs in PAPER.items()
+    }
     rubrics.refuse_no_result(marks)
     marked = {method: _marked(own) for method, own in _by_method(mark.row() for mark in marks).items()}
     beside = {
@@ -102,10 +113,19 @@ def results(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] 
         ]
         for method in dict.fromkeys([*means, *PAPER])
     }
-    parts = {"all 53": rows, "the 40 verified": verified(rows), "50, without the later of near duplicates": independent(rows)}
-    shares = {name: [f"{own.mean('hard_ok'):.1f}" for own in by(some).values()] for name, some in parts.items()}
+    parts = {
+        "all 53": rows,
+        "the 40 verified": verified(rows),
+        "50, without the later of near duplicates": independent(rows),
+    }
+    shares = {
+        name: [f"{own.mean('hard_ok'):.1f}" for own in by(some).values()] for name, some in parts.items()
+    }
     reached, failed = reach(), [row["failures"] for row, _ in rows if not row["hard_ok"]]
-    best = {method: [row["epsilon"] == 0 for row in own.rows if row["epsilon"] is not None] for method, own in by_method.items()}
+    best = {
+        method: [row["epsilon"] == 0 for row in own.rows if row["epsilon"] is not None]
+        for method, own in by_method.items()
+    }
     gate = HARD_OK_NOTE.format(
         failed=len(failed),
         of_rho=sum(len(found) == 1 and found[0].startswith("rho") for found in failed),
@@ -116,25 +136,44 @@ def results(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] 
     rest = [head for head, _ in MEASURES.values()][1:]
     return "\n\n".join(
         [
-            _markdown(["HARD-OK, %", *(RUBRIC_COLUMNS if marked else ()), "paper: HARD-OK", "paper: Faith", "paper: OVERALL"], beside),
+            _markdown(
+                [
+                    "HARD-OK, %",
+                    *(RUBRIC_COLUMNS if marked else ()),
+                    "paper: HARD-OK",
+                    "paper: Faith",
+                    "paper: OVERALL",
+                ],
+                beside,
+            ),
             gate,
             _markdown([f"HARD-OK, %: {method}" for method in means], shares, "cards"),
             _markdown(rest, {method: [found[name] for name in rest] for method, found in means.items()}),
             SLOT_NOTE,
             _markdown(
-                [f"{slot}, P / R" for slot in SLOTS], {method: [_slot(own, slot) for slot in SLOTS] for method, own in by_method.items()}
+                [f"{slot}, P / R" for slot in SLOTS],
+                {method: [_slot(own, slot) for slot in SLOTS] for method, own in by_method.items()},
             ),
             _markdown(
                 ["ε_S = 0, cards", *(name.replace("_", " ") for name in COUNTS)],
-                {method: [str(sum(best[method])) if best[method] else "–", *found] for method, found in counts.items()},
+                {
+                    method: [str(sum(best[method])) if best[method] else "–", *found]
+                    for method, found in counts.items()
+                },
             ),
             COUNT_NOTE,
         ]
     )
 
 
-def _markdown(columns: Sequence[str], rows: dict[str, list[str]], first: str = "method", rule: str = "---:") -> str:
-    lines = [[first, *columns], ["---", *[rule] * len(columns)], *([name, *cells] for name, cells in rows.items())]
+def _markdown(
+    columns: Sequence[str], rows: dict[str, list[str]], first: str = "method", rule: str = "---:"
+) -> str:
+    lines = [
+        [first, *columns],
+        ["---", *[rule] * len(columns)],
+        *([name, *cells] for name, cells in rows.items()),
+    ]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
@@ -163,7 +202,10 @@ def _by_method(rows: Iterable[Row]) -> dict[str, Rows]:
 def _estimate(heading: str, own: Rows, measure: str) -> str:
     found, digits = own.estimate(measure), 1 if heading.endswith("%") else 2
     assert found is not None
-    spans = [f"[{low:.{digits}f}, {high:.{digits}f}]" for low, high in filter(None, (found.percentile, found.families))]
+    spans = [
+        f"[{low:.{digits}f}, {high:.{digits}f}]"
+        for low, high in filter(None, (found.percentile, found.families))
+    ]
     return " ".join([f"{found.mean:.{digits}f}", *spans])
 
 
@@ -174,7 +216,12 @@ def _slot(own: Rows, slot: str) -> str:
 def worked_cards() -> str:
     """The page of worked cards as Markdown."""
     drafts = [draft(name, kernel="exact", chains=1, steps=1, alternatives=0) for name in WORKED]
-    return "\n\n".join([WORKED_HEAD, *(_worked(card(name), found) for name, found in zip(WORKED, drafts, strict=True))]) + "\n"
+    return (
+        "\n\n".join(
+            [WORKED_HEAD, *(_worked(card(name), found) for name, found in zip(WORKED, drafts, strict=True))]
+        )
+        + "\n"
+    )
 
 
 def _worked(one: Card, drafted: Draft) -> str:
@@ -185,8 +232,10 @@ def _worked(one: Card, drafted: Draft) -> str:
         _markdown([""], {name: [text] for name, text in _fields(one)}, "card", "---"),
         _markdown(["content"], {slot: [content] for slot, content in slots}, "structure", "---"),
         f"**Clause**\n\n> {drafted.text}",
-        f"**What became of the card**\n\n{_listed(_kept(one, drafted.structure, score(drafted.structure, one.id)))}",
-        f"**What an auditor would ask for.** The check is compiled and prospective: no log yet, so nothing has been run.\n\n"
+        "**What became of the "
+        f"card**\n\n{_listed(_kept(one, drafted.structure, score(drafted.structure, one.id)))}",
+        "**What an auditor would ask for.** The check is compiled and prospective: no log yet, so nothing "
+        "has been run.\n\n"
         f"{_listed(_asked(one, drafted))}",
     ]
     return "\n\n".join(parts)
@@ -197,11 +246,16 @@ def _listed(lines: Iterable[str]) -> str:
 
 
 def _fields(one: Card) -> list[tuple[str, str]]:
-    steps = ", ".join(f"{step.name} ({step.stage}, {step.role}, {step.inspects or 'no record'})" for step in one.procedure)
+    steps = ", ".join(
+        f"{step.name} ({step.stage}, {step.role}, {step.inspects or 'no record'})" for step in one.procedure
+    )
     return [
         ("sets it to work", ", ".join(act.name for act in one.triggers)),
         ("conduct", ", ".join(f"{act.name} ({act.force}, {act.role or 'anybody'})" for act in one.conduct)),
-        ("records", ", ".join(channel.name + (" (implied)" if channel.inferred else "") for channel in one.channels)),
+        (
+            "records",
+            ", ".join(channel.name + (" (implied)" if channel.inferred else "") for channel in one.channels),
+        ),
         ("objects", ", ".join(thing.name for thing in one.objects)),
         ("procedure", steps),
         ("numbers", "; ".join(_told(number) for number in one.stated_numbers) or "none stated"),
@@ -219,40 +273,67 @@ def _kept(one: Card, structure: Structure, found: CardScore) -> list[str]:
     told = [f"Force: {one.force} on the card, {structure.norm.force} in the rule, which has one force."]
     told += [f"Left out: {', '.join(left)}."] if left else []
     if found.numbers.stated:
-        told.append(f"Numbers where they belong: {found.numbers.kept} of {found.numbers.stated}; invented: {len(found.numbers.invented)}.")
+        told.append(
+            f"Numbers where they belong: {found.numbers.kept} of {found.numbers.stated}; invented: "
+            f"{len(found.numbers.invented)}."
+        )
     return [
         *told,
-        f"HARD-OK {'passed' if gate.passed else 'failed'}, ρ = {gate.rho:.3f} ({supports}): kept to the card, and no more than that.",
+        f"HARD-OK {'passed' if gate.passed else 'failed'}, ρ = {gate.rho:.3f} ({supports}): kept to the "
+        "card, and no more than that.",
     ]
 
 
 def _asked(one: Card, drafted: Draft) -> list[str]:
     norm, trigger = drafted.structure.norm, drafted.structure.trigger
-    used = [act.activity for act in (trigger.act, *(constraint.target for constraint in norm.constraints)) if act]
-    weak = {s.name: s.because for s in drafted.context.records.support if s.kind == "action" and s.support == "derivable"}
-    implied = [channel.name for channel in one.channels if channel.inferred and channel.name in drafted.structure.evidence.channels]
+    used = [
+        act.activity for act in (trigger.act, *(constraint.target for constraint in norm.constraints)) if act
+    ]
+    weak = {
+        s.name: s.because
+        for s in drafted.context.records.support
+        if s.kind == "action" and s.support == "derivable"
+    }
+    implied = [
+        channel.name
+        for channel in one.channels
+        if channel.inferred and channel.name in drafted.structure.evidence.channels
+    ]
     held = {constraint.deadline for constraint in norm.constraints if constraint.deadline}
     unheld = [number for number in one.stated_numbers if length(number.value, number.unit) not in held]
     return [
         *(f"Rows. {need}." for need in drafted.needs),
         "Whether these records show these acts: the card lists both, and not which shows which.",
         "When a case is over (CloseCase): a duty without a date runs until then, and the card does not say.",
-        "Which of these records are complete: until they are declared so, a duty can be found kept and never broken.",
-        *(f"Whether there is a {name.replace('_', ' ')}: the clause implies it and names none." for name in implied),
+        "Which of these records are complete: until they are declared so, a duty can be found kept and "
+        "never broken.",
+        *(
+            f"Whether there is a {name.replace('_', ' ')}: the clause implies it and names none."
+            for name in implied
+        ),
         *(f"Above all {name}: {weak[name]}." for name in used if name in weak),
-        *(f"{_told(number)[0].upper()}{_told(number)[1:]}: no slot of this rule holds it." for number in unheld),
+        *(
+            f"{_told(number)[0].upper()}{_told(number)[1:]}: no slot of this rule holds it."
+            for number in unheld
+        ),
     ]
 
 
 def _preamble(marks: Sequence[rubrics.MarkedRule]) -> str:
     answers = [answer for row in marks for answer in row.judged]
-    models, unparsed = ", ".join(sorted({answer.model for answer in answers})), sum(answer.parsed is None for answer in answers)
+    models, unparsed = (
+        ", ".join(sorted({answer.model for answer in answers})),
+        sum(answer.parsed is None for answer in answers),
+    )
     rubric = RUBRIC.format(models=models, unparsed=unparsed, answers=len(answers)) if marks else NO_RUBRIC
     return PREAMBLE.format(weights=frozen_weights().origin, rubric=rubric)
 
 
-def write_pages(folder: Path, rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] = ()) -> list[Path]:
-    """Write the results into the data card of a folder, and the page of worked cards beside it; both or neither.
+def write_pages(
+    folder: Path, rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] = ()
+) -> list[Path]:
+    """Write the results into the data card of a folder, and the page of worked cards beside it; both or
+    neither.
 
     Raises
     ------
@@ -271,22 +352,37 @@ def write_pages(folder: Path, rows: Sequence[RowWithAnswers], marks: Sequence[ru
 
 
 def judged(rows: Sequence[RowWithAnswers], model: Model, seed: int = 0) -> list[rubrics.MarkedRule]:
-    """Rubric marks of every clause, shuffled together, by role *judge*, which sees context and text and neither method nor structure."""
+    """Rubric marks of every clause, shuffled together, by role *judge*, which sees context and text and
+    neither method nor structure.
+    """
     rules = [
-        rubrics.JudgedRule(row["method"], load_context(row["goal"]), seed, row["text"], row["hard_ok"] > 0, answers)
+        rubrics.JudgedRule(
+            row["method"], load_context(row["goal"]), seed, row["text"], row["hard_ok"] > 0, answers
+        )
         for row, answers in rows
     ]
     return rubrics.score(rules, model, seed=seed)
 
 
 def main(
-    llm: Annotated[bool, typer.Option("--llm", help="Methods with a model too, and rubric marks; needs OPENAI_API_KEY.")] = False,
-    max_cost: Annotated[float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)] = None,
+    llm: Annotated[
+        bool, typer.Option("--llm", help="Methods with a model too, and rubric marks; needs OPENAI_API_KEY.")
+    ] = False,
+    max_cost: Annotated[
+        float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)
+    ] = None,
     price: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODEL=IN,OUT", help="With --llm: price in US dollars for a million tokens.", show_default=False),
+        typer.Option(
+            metavar="MODEL=IN,OUT",
+            help="With --llm: price in US dollars for a million tokens.",
+            show_default=False,
+        ),
     ] = None,
-    pages: Annotated[Path | None, typer.Option(help="Folder of the data card whose results to write again.", show_default=False)] = None,
+    pages: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the data card whose results to write again.", show_default=False),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Score every method on the 53 cards."""
@@ -313,7 +409,9 @@ def _model(max_cost: float | None = None, prices: Sequence[str] = ()) -> Iterato
         yield model
 
 
-def _report(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule], pages: Path | None, as_json: bool) -> None:
+def _report(
+    rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule], pages: Path | None, as_json: bool
+) -> None:
     if pages is not None:
         for path in write_pages(pages, rows, marks):
             typer.echo(f"wrote {path}", err=True)

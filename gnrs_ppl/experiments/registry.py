@@ -1,4 +1,6 @@
-"""Every experiment by name, in the order in which all of them run; a module is imported when its experiment is asked for."""
+"""Every experiment by name, in the order in which all of them run; a module is imported when its experiment
+is asked for.
+"""
 
 from __future__ import annotations
 
@@ -54,11 +56,19 @@ def experiment(name: str, llm: bool = False) -> Experiment:
     """
     if name not in MODULES and name not in WITH_MODEL:
         near = get_close_matches(name, [*MODULES, *NEEDS_MODEL], 1)
-        raise InputError("is no experiment", f"did you mean {near[0]!r}?" if near else "see gnrs experiment list", source=name)
+        raise InputError(
+            "is no experiment",
+            f"did you mean {near[0]!r}?" if near else "see gnrs experiment list",
+            source=name,
+        )
     if llm and name not in WITH_MODEL:
-        raise InputError("runs without a model here", f"leave --llm out, or choose {', '.join(WITH_MODEL)}", source=name)
+        raise InputError(
+            "runs without a model here", f"leave --llm out, or choose {', '.join(WITH_MODEL)}", source=name
+        )
     if not llm and name not in MODULES:
-        raise InputError("needs a model", "add --llm; gnrs experiment list shows what runs without one", source=name)
+        raise InputError(
+            "needs a model", "add --llm; gnrs experiment list shows what runs without one", source=name
+        )
     home, _, attribute = (WITH_MODEL if llm else MODULES)[name].partition(":")
     module = import_module(f"gnrs_ppl.experiments.{home}")
     found: Experiment = module.WITH_MODEL[name] if llm else getattr(module, attribute or "EXPERIMENT")
@@ -74,4 +84,8 @@ def labels_of(name: str) -> list[str]:
     """The paper's tables and figures that an experiment covers."""
     from gnrs_ppl.experiments.published import index
 
-    return [e.label for e in index() if e.covered_by == name or (e.kind == "text" and name in e.covered_by.replace(",", "").split())]
+    return [
+        e.label
+        for e in index()
+        if e.covered_by == name or (e.kind == "text" and name in e.covered_by.replace(",", "").split())
+    ]

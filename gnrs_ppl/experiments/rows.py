@@ -1,6 +1,7 @@
 """Rows of experiments: a line each in rows.jsonl, read back by cell, and their means.
 
-A row is appended when its goal is done; nothing is averaged on disk. What was killed in the middle of a line loses that line alone.
+A row is appended when its goal is done; nothing is averaged on disk. What was killed in the middle of a line
+loses that line alone.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class RowWithAnswers(NamedTuple):
         """Requests that were never answered: then the row says nothing about its method."""
         from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL
 
-        return [answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL]
+        return [
+            answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL
+        ]
 
 
 def append(file: BinaryIO, rows: Iterable[Row]) -> None:
@@ -97,9 +100,16 @@ def read_rows(folder: Path) -> list[Row]:
             raise InputError("is no row", remedy, source=source)
         for name, kind in ((name, _kind(value)) for name, value in row.items() if value is not None):
             if kinds.setdefault(name, kind) != kind:
-                raise InputError(f"is {kind} here and {kinds[name]} in rows before", remedy, source=source, field=name)
+                raise InputError(
+                    f"is {kind} here and {kinds[name]} in rows before", remedy, source=source, field=name
+                )
         rows.append((cell_of(row), row))
-    return [row for _, row in sorted(rows, key=lambda pair: (pair[0].method, pair[0].chains or 0, pair[0].goal, pair[0].seed))]
+    return [
+        row
+        for _, row in sorted(
+            rows, key=lambda pair: (pair[0].method, pair[0].chains or 0, pair[0].goal, pair[0].seed)
+        )
+    ]
 
 
 def _kind(value: Any) -> str:
@@ -118,7 +128,13 @@ def progress(what: str, total: int, done: int) -> Iterator[Callable[[int], None]
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("rows, left"), TimeRemainingColumn())
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("rows, left"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(what, total=total, completed=done)
         yield lambda rows: bar.advance(task, rows)
@@ -135,16 +151,22 @@ def means(folder: Path) -> list[dict[str, Any]]:
         return []
     connection = duckdb.connect(config={"threads": 1})
     connection.execute(
-        "CREATE TABLE rows AS SELECT * FROM read_json(?, format = 'newline_delimited', sample_size = -1, maximum_depth = 2)",
+        "CREATE TABLE rows AS SELECT * FROM read_json(?, format = 'newline_delimited', sample_size = -1, "
+        "maximum_depth = 2)",
         [str(folder / ROWS)],
     )
     described = connection.execute("DESCRIBE rows").fetchall()
-    measured = [name for name, kind, *_ in described if kind in ("BOOLEAN", "BIGINT", "DOUBLE") and name not in ("chains", "seed")]
+    measured = [
+        name
+        for name, kind, *_ in described
+        if kind in ("BOOLEAN", "BIGINT", "DOUBLE") and name not in ("chains", "seed")
+    ]
     quoted = ['"' + name.replace('"', '""') + '"' for name in measured]
     inner = ", ".join(f"favg({name}::DOUBLE) AS {name}" for name in quoted)
     outer = ", ".join(f"round(favg({name}), 12) AS {name}" for name in quoted)
     found = connection.execute(
-        f"SELECT method, chains, count(*) AS goals, {outer} FROM (SELECT method, chains, goal, {inner} FROM rows GROUP BY ALL) "
+        f"SELECT method, chains, count(*) AS goals, {outer} FROM (SELECT method, chains, goal, {inner} FROM "
+        "rows GROUP BY ALL) "
         "GROUP BY ALL ORDER BY method, chains NULLS FIRST"
     )
     names = [column[0] for column in found.description or ()]
@@ -163,7 +185,9 @@ class Rows(NamedTuple):
             if row.get(measure) is not None:
                 if _kind(row[measure]) != "a number":
                     remedy = f"delete the lines of {row['goal']}; they will be made again"
-                    raise InputError(f"is {_kind(row[measure])}, no number", remedy, source=ROWS, field=measure)
+                    raise InputError(
+                        f"is {_kind(row[measure])}, no number", remedy, source=ROWS, field=measure
+                    )
                 found.setdefault(row["goal"], []).append(float(row[measure]))
         return {goal: sum(values) / len(values) for goal, values in found.items()}
 
@@ -186,7 +210,11 @@ class Rows(NamedTuple):
 
     def _estimate(self, each: dict[str, float], scale: float) -> MeanEstimate | None:
         families = self.families()
-        return estimate([scale * value for value in each.values()], [families[goal] for goal in each]) if each else None
+        return (
+            estimate([scale * value for value in each.values()], [families[goal] for goal in each])
+            if each
+            else None
+        )
 
 
 class Line(NamedTuple):

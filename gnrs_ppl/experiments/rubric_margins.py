@@ -1,4 +1,6 @@
-"""How far the method leads, and at which weight of HARD-OK: rows that have been judged (Tables bootstrap and metric-sensitivity)."""
+"""How far the method leads, and at which weight of HARD-OK: rows that have been judged (Tables bootstrap and
+metric-sensitivity).
+"""
 
 from __future__ import annotations
 
@@ -34,19 +36,29 @@ def judged(run: Run) -> dict[str, list[Row]]:
     InputError
         There are none.
     """
-    folders = {told: name for name, told in CONTEXTS.items()} | {name: folder for folder, name in generators(run.out).items()}
+    folders = {told: name for name, told in CONTEXTS.items()} | {
+        name: folder for folder, name in generators(run.out).items()
+    }
     found = {told: run.judged(name) for told, name in folders.items()}
-    found = {told: rows for told, rows in found.items() if any(row["method"] == OURS and row["avg"] is not None for row in rows)}
+    found = {
+        told: rows
+        for told, rows in found.items()
+        if any(row["method"] == OURS and row["avg"] is not None for row in rows)
+    }
     if not found:
-        raise InputError("no judged rows lie there", "run gnrs experiment main --llm first", source=str(run.out))
+        raise InputError(
+            "no judged rows lie there", "run gnrs experiment main --llm first", source=str(run.out)
+        )
     return found
 
 
 def bootstrap(run: Run) -> Report:
     """Margins of the method over every other, per context, and the paper's."""
     says = (
-        f"{OURS} less the other method. Seeds are averaged within a goal and goals are resampled, as in the paper; BCa and families stand "
-        "beside it, since goals of a family share stem and log. Best other: the greatest mean; the paper's table does not always name it."
+        f"{OURS} less the other method. Seeds are averaged within a goal and goals are resampled, as in the "
+        "paper; BCa and families stand "
+        "beside it, since goals of a family share stem and log. Best other: the greatest mean; the paper's "
+        "table does not always name it."
     )
     tables = [
         margins(rows, run.request, OURS, [*WRITERS], MEASURES)._replace(
@@ -79,20 +91,34 @@ def points(rows: Sequence[Row], request: ExperimentRequest) -> dict[str, Point]:
 
 def weights(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
     """Who leads at every weight, beside the paper."""
-    paper = {(row["context"], float(row["HARD-OK weight"])): row for row in published("metric-sensitivity-app")}
+    paper = {
+        (row["context"], float(row["HARD-OK weight"])): row for row in published("metric-sensitivity-app")
+    }
     entries: list[tuple[CellValue, ...]] = []
     for context, methods in found.items():
         for alpha in ALPHAS:
             cited = paper.get((context, alpha))
-            told = (cited["winner"], float(cited["score of GNRS-Search"]), float(cited["margin"])) if cited else (None, None, None)
+            told = (
+                (cited["winner"], float(cited["score of GNRS-Search"]), float(cited["margin"]))
+                if cited
+                else (None, None, None)
+            )
             entries.append((context, alpha, *standing(methods, alpha), *told))
     says = (
-        "Our rows: (1 − weight) Avg + weight HARD-OK, at the fewest chains. Comparable in kind: which method leads, and where that turns."
+        "Our rows: (1 − weight) Avg + weight HARD-OK, at the fewest chains. Comparable in kind: which "
+        "method leads, and where that turns."
     )
     columns = (
-        Column("context"), Column("HARD-OK weight", 1), Column("winner"), Column(f"rank of {OURS}", 0), Column(f"score of {OURS}", 2),
-        Column("margin", 2), Column("winner", paper=True), Column("score", 2, paper=True), Column("margin", 2, paper=True),
-    )  # fmt: skip
+        Column("context"),
+        Column("HARD-OK weight", 1),
+        Column("winner"),
+        Column(f"rank of {OURS}", 0),
+        Column(f"score of {OURS}", 2),
+        Column("margin", 2),
+        Column("winner", paper=True),
+        Column("score", 2, paper=True),
+        Column("margin", 2, paper=True),
+    )
     return ResultTable("metric_sensitivity", "Metric sensitivity of our rows", says, columns, entries)
 
 
@@ -103,12 +129,23 @@ def crossovers(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
         for name, point in methods.items():
             if name != OURS:
                 entries.append((context, name, *point, crossover(methods[OURS], point)))
-    says = f"Our rows; the weight at which the method and {OURS} are level, none where one of the two leads from 0 to 1."
-    columns = (Column("context"), Column("method"), Column("Avg", 2), Column("HARD-OK", 2), Column("crossover weight", 3))
+    says = (
+        f"Our rows; the weight at which the method and {OURS} are level, none where one of the two leads "
+        "from 0 to 1."
+    )
+    columns = (
+        Column("context"),
+        Column("method"),
+        Column("Avg", 2),
+        Column("HARD-OK", 2),
+        Column("crossover weight", 3),
+    )
     return ResultTable("crossovers", "Where two methods are level", says, columns, entries)
 
 
 WITH_MODEL = {
     "bootstrap": Experiment("bootstrap", "Which differences are larger than the choice of goals?", bootstrap),
-    "metric_sensitivity": Experiment("metric_sensitivity", "Who wins when HARD-OK weighs more or less?", sensitivity),
+    "metric_sensitivity": Experiment(
+        "metric_sensitivity", "Who wins when HARD-OK weighs more or less?", sensitivity
+    ),
 }

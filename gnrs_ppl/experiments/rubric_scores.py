@@ -1,4 +1,6 @@
-"""Main table, held-out family and ablations with a model: rubric, HARD-OK, OVERALL, calls (Tables main, ood, ablation)."""
+"""Main table, held-out family and ablations with a model: rubric, HARD-OK, OVERALL, calls (Tables main, ood,
+ablation).
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,12 @@ FULL = "GNRS-Search full"
 """What the paper's ablation table calls the method."""
 ROWS = RUNS._replace(columns=(Column("rows", 0),))
 COMPARABLE = (
-    "Percent; a mark from 1 to 5 is 20 to 100. OVERALL is 0.80 Avg + 0.20 HARD-OK; its intervals are over goals and over scene families. "
-    "Unmarked: the judge's answers without marks, which count for nothing; blank: texts that got the lowest marks by rule. The paper's "
-    "columns stand last: goals, records and prompts are a reconstruction, so that levels can be held against each other only with the "
+    "Percent; a mark from 1 to 5 is 20 to 100. OVERALL is 0.80 Avg + 0.20 HARD-OK; its intervals are over "
+    "goals and over scene families. "
+    "Unmarked: the judge's answers without marks, which count for nothing; blank: texts that got the lowest "
+    "marks by rule. The paper's "
+    "columns stand last: goals, records and prompts are a reconstruction, so that levels can be held "
+    "against each other only with the "
     "paper's models, and differences between methods in kind."
 )
 
@@ -38,11 +43,18 @@ def _summed(measure: str) -> ColumnGroup[Line]:
 
 
 JUDGED: tuple[ColumnGroup[Line], ...] = (
-    METHOD, ROWS, *(mean(dimension, dimension, 1) for dimension in DIMENSIONS), mean("avg", "Avg", 1), mean("v2_avg", "v2 Avg", 1),
+    METHOD,
+    ROWS,
+    *(mean(dimension, dimension, 1) for dimension in DIMENSIONS),
+    mean("avg", "Avg", 1),
+    mean("v2_avg", "v2 Avg", 1),
     part("HARD-OK, %", 1, lambda line: 100 * (line.own.mean("hard_ok") or 0.0)),
-    ColumnGroup((Column("OVERALL", 1), Column("OVERALL, 95 % over goals"), Column("95 % over families")), _composite),
-    _summed("unmarked"), _summed("blank"),
-)  # fmt: skip
+    ColumnGroup(
+        (Column("OVERALL", 1), Column("OVERALL, 95 % over goals"), Column("95 % over families")), _composite
+    ),
+    _summed("unmarked"),
+    _summed("blank"),
+)
 
 
 # Main table and held-out family
@@ -67,18 +79,26 @@ def report_on(name: str, label: str, title: str) -> Callable[[Run], Report]:
 def scores(name: str, label: str, title: str, rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Rubric, HARD-OK and OVERALL of every method beside the paper's."""
     paper = {LONG.get(row["method"], row["method"]): row for row in published(label)}
-    printed = [(column, column, 3 if column == "search score" else 1) for column in paper[OURS] if column != "method"]
-    return specified(name, title, COMPARABLE, lines(rows, MAIN_TABLE, request.chains), [*JUDGED, *cited(paper, printed)])
+    printed = [
+        (column, column, 3 if column == "search score" else 1) for column in paper[OURS] if column != "method"
+    ]
+    return specified(
+        name, title, COMPARABLE, lines(rows, MAIN_TABLE, request.chains), [*JUDGED, *cited(paper, printed)]
+    )
 
 
 def measures(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """What is measured of every method without a judge."""
     whole: ColumnGroup[Line] = part(
-        "whole structures, %", 1, lambda line: 100 * sum(bool(row.get("structure")) for row in line.own.rows) / len(line.own.rows)
+        "whole structures, %",
+        1,
+        lambda line: 100 * sum(bool(row.get("structure")) for row in line.own.rows) / len(line.own.rows),
     )
     says = (
-        "A baseline's figures are those of the structure that its text is read back as; where none is whole it has no s_search and recalls "
-        "nothing. s_search is taken with the frozen weights. Audit F1 is ours: verdicts of held-out cases against what the record entitles "
+        "A baseline's figures are those of the structure that its text is read back as; where none is whole "
+        "it has no s_search and recalls "
+        "nothing. s_search is taken with the frozen weights. Audit F1 is ours: verdicts of held-out cases "
+        "against what the record entitles "
         "one to say. The paper has none of it but s_search on the held-out family."
     )
     parts = [METHOD, mean("rho", "ρ", 3), mean("s_search", "s_search", 3), AUDIT_F1, whole]
@@ -90,17 +110,24 @@ def candidates(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     proposed = {OURS: {name: str(value) for name, value in PAPER_PROPOSED.items()}}
 
     def polished(outcome: str) -> ColumnGroup[Line]:
-        return part(f"polish {outcome}", 0, lambda line: sum(row.get("polish") == outcome for row in line.own.rows))
+        return part(
+            f"polish {outcome}", 0, lambda line: sum(row.get("polish") == outcome for row in line.own.rows)
+        )
 
     says = (
-        "Candidates of the model per run, as the filter keeps and drops them; then how many texts the payload guard accepted. A refused "
+        "Candidates of the model per run, as the filter keeps and drops them; then how many texts the "
+        "payload guard accepted. A refused "
         "text stays as the renderer wrote it."
     )
     parts: list[ColumnGroup[Line]] = [
-        METHOD, ROWS, mean("kept", "kept", 2), mean("dropped", "dropped", 2),
+        METHOD,
+        ROWS,
+        mean("kept", "kept", 2),
+        mean("dropped", "dropped", 2),
         part("no answer", 0, lambda line: sum(bool(row.get("problem")) for row in line.own.rows)),
-        *(polished(outcome) for outcome in get_args(Outcome)), *cited(proposed, [("kept", "kept", 2), ("dropped", "dropped", 2)]),
-    ]  # fmt: skip
+        *(polished(outcome) for outcome in get_args(Outcome)),
+        *cited(proposed, [("kept", "kept", 2), ("dropped", "dropped", 2)]),
+    ]
     asked = [name for name in WRITERS if WRITERS[name].model]
     return specified("candidates", "Candidates and polish", says, lines(rows, asked, request.chains), parts)
 
@@ -108,7 +135,9 @@ def candidates(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
 def calls(rows: Sequence[Row], marks: Sequence[Mark], request: ExperimentRequest) -> ResultTable:
     """Calls and their price."""
     every = lines(rows, WRITERS, request.chains)
-    parts = [(line.method, line.chains, [call for row in line.own.rows for call in row["calls"]]) for line in every]
+    parts = [
+        (line.method, line.chains, [call for row in line.own.rows for call in row["calls"]]) for line in every
+    ]
     parts.append(("judge, all methods", None, [mark["call"] for mark in marks if mark["call"]]))
     entries: list[tuple[CellValue, ...]] = []
     for name, chains, some in parts:
@@ -117,13 +146,19 @@ def calls(rows: Sequence[Row], marks: Sequence[Mark], request: ExperimentRequest
         refused = sum(bool(call["refusal"]) for call in some)
         entries.append((name, chains, len(some), failed, refused, float(sum(known)), len(some) - len(known)))
     says = (
-        "Calls that each method takes when it is run alone, at the price when they were made; calls that several take alike are made once. "
+        "Calls that each method takes when it is run alone, at the price when they were made; calls that "
+        "several take alike are made once. "
         "Of no use: cut off, withheld, or not the JSON that was asked for."
     )
     columns = (
-        Column("asked by"), Column("chains", 0), Column("calls", 0), Column("of no use", 0), Column("declined", 0),
-        Column("US dollars", 4), Column("calls of unknown price", 0),
-    )  # fmt: skip
+        Column("asked by"),
+        Column("chains", 0),
+        Column("calls", 0),
+        Column("of no use", 0),
+        Column("declined", 0),
+        Column("US dollars", 4),
+        Column("calls of unknown price", 0),
+    )
     return ResultTable("calls", "Calls", says, columns, entries)
 
 
@@ -152,18 +187,29 @@ def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     entries: list[tuple[CellValue, ...]] = []
     for name, chains, own, _ in lines(rows, ABLATED, request.chains):
         base = of(rows, OURS, chains or min(request.chains))
-        for measure, (label, scale) in {"avg": ("Avg", 1.0), "hard_ok": ("HARD-OK", 100.0), "overall": ("OVERALL", 1.0)}.items():
+        for measure, (label, scale) in {
+            "avg": ("Avg", 1.0),
+            "hard_ok": ("HARD-OK", 100.0),
+            "overall": ("OVERALL", 1.0),
+        }.items():
             if found := base.change(own, measure, scale):
                 printed = float(paper[name]["difference of averages"]) if measure == "avg" else None
                 entries.append((name, chains, label, found.goals, found.mean, *ends(found, 1), printed))
     says = (
-        f"Variant less {OURS} at as many chains (at {min(request.chains)} where the variant runs none), paired by goal, in points. The "
+        f"Variant less {OURS} at as many chains (at {min(request.chains)} where the variant runs none), "
+        "paired by goal, in points. The "
         "paper gives the difference of Avg."
     )
     columns = (
-        Column("variant"), Column("chains", 0), Column("metric"), Column("goals", 0), Column("difference", 2), Column("95 % over goals"),
-        Column("95 % over families"), Column("difference", 2, paper=True),
-    )  # fmt: skip
+        Column("variant"),
+        Column("chains", 0),
+        Column("metric"),
+        Column("goals", 0),
+        Column("difference", 2),
+        Column("95 % over goals"),
+        Column("95 % over families"),
+        Column("difference", 2, paper=True),
+    )
     return ResultTable("ablation_differences", f"Differences from {OURS}", says, columns, entries)
 
 
@@ -184,6 +230,11 @@ WITH_MODEL = {
         roles=ROLES,
     ),
     "ablations": Experiment(
-        "ablations", "What is each part of the full method good for?", ablations, needs=("main",), make=making(ABLATED), roles=ROLES
+        "ablations",
+        "What is each part of the full method good for?",
+        ablations,
+        needs=("main",),
+        make=making(ABLATED),
+        roles=ROLES,
     ),
 }

@@ -7,8 +7,9 @@ summary.json   means by DuckDB, and what was written
 tables/        Markdown, CSV and LaTeX
 figures/       PNG and SVG
 
-*Generate* appends what is missing (with a model *judge* too), *report* reads the rows. A run that was killed goes on where it stopped.
-What the scripted server had a part in is no result: its tables say so in title and file name and stand beside nothing of the paper's.
+*Generate* appends what is missing (with a model *judge* too), *report* reads the rows. A run that was killed
+goes on where it stopped. What the scripted server had a part in is no result: its tables say so in title and
+file name and stand beside nothing of the paper's.
 """
 
 from __future__ import annotations
@@ -37,7 +38,17 @@ from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import STAGING, locked, write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import tables
-from gnrs_ppl.experiments.rows import ROWS, Cell, Row, append, cell_of, drop_half_line, means, progress, read_rows
+from gnrs_ppl.experiments.rows import (
+    ROWS,
+    Cell,
+    Row,
+    append,
+    cell_of,
+    drop_half_line,
+    means,
+    progress,
+    read_rows,
+)
 from gnrs_ppl.experiments.tables import ResultTable
 from gnrs_ppl.safe_text import to_json
 
@@ -53,7 +64,10 @@ MADE_WITH = ("commit", "versions", "prompts")
 SHARED = ("chains", "seeds", "weights", "features")
 """Of the configuration: what rows of another experiment have to share to stand beside one's own."""
 SCRIPTED = "scripted, no result"
-SAYS = "Made with the scripted server in the place of a model: it shows that the figures can be computed, and nothing else."
+SAYS = (
+    "Made with the scripted server in the place of a model: it shows that the figures can be computed, "
+    "and nothing else."
+)
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -95,7 +109,9 @@ class ExperimentRequest(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Tables, figures that are drawn when they are written, and sentences on what came out; ``scripted``: no result."""
+    """Tables, figures that are drawn when they are written, and sentences on what came out; ``scripted``: no
+    result.
+    """
 
     tables: Sequence[ResultTable]
     figures: Mapping[str, Callable[[], Figure]] = {}
@@ -105,7 +121,9 @@ class Report(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What lies in the folders, as reports read it; ``names`` are the experiments whose rows may stand beside one's own."""
+    """What lies in the folders, as reports read it; ``names`` are the experiments whose rows may stand
+    beside one's own.
+    """
 
     request: ExperimentRequest
     out: Path
@@ -117,7 +135,9 @@ class Run:
         return read_rows(self.out / name) if name in self.names else []
 
     def judged(self, name: str, *marks: str) -> list[Row]:
-        """Rows of an experiment with its marks, and with those in the folders of others; none where there are none."""
+        """Rows of an experiment with its marks, and with those in the folders of others; none where there
+        are none.
+        """
         from gnrs_ppl.experiments.judging import joined, read_marks
 
         if (name, *marks) not in self.read:
@@ -153,7 +173,8 @@ class Experiment(NamedTuple):
     unit : "goal" or "method"
         Cells that share it are measured in one go.
     make : callable, optional
-        With a model, in place of cells and measure: generates and judges into a folder, and gives sentences for the page.
+        With a model, in place of cells and measure: generates and judges into a folder, and gives sentences
+        for the page.
     roles : tuple of Role
         With a model: who is asked.
     """
@@ -178,7 +199,9 @@ class Outcome(NamedTuple):
     summary: dict[str, Any]
 
 
-def run(experiment: Experiment, others: Mapping[str, Experiment], request: ExperimentRequest, out: Path) -> Outcome:
+def run(
+    experiment: Experiment, others: Mapping[str, Experiment], request: ExperimentRequest, out: Path
+) -> Outcome:
     """Generate what an experiment and its needs lack, then report.
 
     Parameters
@@ -193,8 +216,9 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Exper
     Raises
     ------
     InputError
-        A folder holds rows of another configuration; another process is running there; a split that was not revealed. With a model:
-        no key, no model for a role, the cost limit, requests that were never answered.
+        A folder holds rows of another configuration; another process is running there; a split that was not
+        revealed. With a model: no key, no model for a role, the cost limit, requests that were never
+        answered.
     """
     request = on_split(request, experiment.split)
     wanted = _closure(experiment, others)
@@ -206,7 +230,11 @@ def run(experiment: Experiment, others: Mapping[str, Experiment], request: Exper
         config = configuration(experiment.name, request, experiment.roles)
         names = {one.name for one in wanted if one.cells is not None}
         if request.model is None:  # results of others that lie there are read, never made
-            names |= {name for name, one in others.items() if name not in names and _comparable(out / name, one, config)}
+            names |= {
+                name
+                for name, one in others.items()
+                if name not in names and _comparable(out / name, one, config)
+            }
         folder, found = out / experiment.name, Run(request, out, frozenset(names))
         report = experiment.report(found)
         report = report._replace(notes=[*report.notes, *notes])
@@ -248,7 +276,11 @@ def on_split(request: ExperimentRequest, only: str | None) -> ExperimentRequest:
     if only is not None:
         request = request._replace(split=only, goals=())
     if request.split != "dev" and not request.revealed:
-        raise InputError(f"{request.split} goals are held out", "add --reveal; the run enters the ledger", source="arguments")
+        raise InputError(
+            f"{request.split} goals are held out",
+            "add --reveal; the run enters the ledger",
+            source="arguments",
+        )
     return request
 
 
@@ -261,7 +293,9 @@ def _closure(experiment: Experiment, others: Mapping[str, Experiment]) -> list[E
 
 
 def _comparable(folder: Path, experiment: Experiment, config: Mapping[str, Any]) -> bool:
-    """Whether a folder holds rows that may stand beside those of a configuration; an experiment with a split of its own keeps it."""
+    """Whether a folder holds rows that may stand beside those of a configuration; an experiment with a split
+    of its own keeps it.
+    """
     if not (folder / ROWS).is_file():
         return False
     return _differing(folder, config, SHARED if experiment.split else ("split", "goals", *SHARED)) is None
@@ -287,7 +321,13 @@ def generate(experiment: Experiment, request: ExperimentRequest, folder: Path) -
             units.setdefault(getattr(cell, experiment.unit), []).append(cell)
         return _measured(experiment, units, request)
 
-    return complete(folder, experiment.name, list(experiment.cells(request)), configuration(experiment.name, request), measured)
+    return complete(
+        folder,
+        experiment.name,
+        list(experiment.cells(request)),
+        configuration(experiment.name, request),
+        measured,
+    )
 
 
 def complete(
@@ -318,14 +358,18 @@ def complete(
     return written
 
 
-def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request: ExperimentRequest) -> Iterator[list[Row]]:
+def _measured(
+    experiment: Experiment, missing: Mapping[str, list[Cell]], request: ExperimentRequest
+) -> Iterator[list[Row]]:
     """Rows of one unit after another, as they come."""
     if request.workers < 2 or len(missing) < 2:
         for unit, cells in missing.items():
             yield _unit(experiment, unit, cells, request)
         return
     with _quiet_children():
-        pool = ProcessPoolExecutor(min(request.workers, len(missing)), get_context("spawn"), initializer=_begin_worker)
+        pool = ProcessPoolExecutor(
+            min(request.workers, len(missing)), get_context("spawn"), initializer=_begin_worker
+        )
         # a function with its module goes to the other process by name
         jobs = [pool.submit(_unit, experiment, unit, cells, request) for unit, cells in missing.items()]
     try:
@@ -337,7 +381,9 @@ def _measured(experiment: Experiment, missing: Mapping[str, list[Cell]], request
 
 @contextmanager
 def _quiet_children() -> Iterator[None]:
-    """For processes begun here: Ctrl-C is for their parent, with whom they end, and who tidies up after it does not talk of it."""
+    """For processes begun here: Ctrl-C is for their parent, with whom they end, and who tidies up after it
+    does not talk of it.
+    """
     sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
     resource_tracker.ensure_running()  # begun later it would let the signal through again
     sys.warnoptions.pop()
@@ -357,7 +403,9 @@ def _unit(experiment: Experiment, unit: str, cells: Sequence[Cell], request: Exp
 
 
 def _begin_worker() -> None:
-    """A worker ends with its parent, and without tidying up: DuckDB's binding complains of connections that outlive Python."""
+    """A worker ends with its parent, and without tidying up: DuckDB's binding complains of connections that
+    outlive Python.
+    """
     atexit.register(os._exit, 0)
     parent = parent_process()
     assert parent is not None
@@ -367,7 +415,8 @@ def _begin_worker() -> None:
 def settle(folder: Path, config: Mapping[str, Any], *, whole: bool) -> None:
     """Write the configuration, or see that it is the one that is there; what the cache may do changes no row.
 
-    Where no row is missing, the program may have moved on (``MADE_WITH``): tables are made anew of rows that stay what they are.
+    Where no row is missing, the program may have moved on (``MADE_WITH``): tables are made anew of rows that
+    stay what they are.
 
     Raises
     ------
@@ -377,15 +426,28 @@ def settle(folder: Path, config: Mapping[str, Any], *, whole: bool) -> None:
     path, rows = folder / CONFIG, folder / ROWS
     if not rows.is_file() or not rows.stat().st_size:
         if folder.is_dir() and not path.is_file():
-            standing = sorted(entry.name for entry in folder.iterdir() if entry != rows and not entry.name.startswith(STAGING))
+            standing = sorted(
+                entry.name
+                for entry in folder.iterdir()
+                if entry != rows and not entry.name.startswith(STAGING)
+            )
             if standing:
-                raise InputError(f"holds {standing[0]!r}, which no experiment wrote", "name a new folder with --out", source=str(folder))
+                raise InputError(
+                    f"holds {standing[0]!r}, which no experiment wrote",
+                    "name a new folder with --out",
+                    source=str(folder),
+                )
         write_all(folder, [(CONFIG, _json(config))])
         return
     free = ("cache", *(MADE_WITH if whole else ()))
     other = _differing(folder, config, [key for key in config if key not in free])
     if other is not None:
-        raise InputError("holds rows of another configuration", "name another folder with --out", source=str(path), field=other)
+        raise InputError(
+            "holds rows of another configuration",
+            "name another folder with --out",
+            source=str(path),
+            field=other,
+        )
 
 
 def _differing(folder: Path, config: Mapping[str, Any], keys: Iterable[str]) -> str | None:
@@ -439,11 +501,18 @@ def configuration(name: str, request: ExperimentRequest, roles: Sequence[Role] =
 
 @cache
 def _commit() -> str | None:
-    """The commit, marked where the tree holds changes; None outside a checkout of this package, and without git."""
+    """The commit, marked where the tree holds changes; None outside a checkout of this package, and without
+    git.
+    """
     try:
         if 'name = "gnrs-ppl"' not in (ROOT / "pyproject.toml").read_text(encoding="utf-8"):
             return None  # installed into somebody else's repository
-        done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     except OSError:
         return None
     return done.stdout.strip() or None
@@ -453,7 +522,9 @@ def _commit() -> str | None:
 
 
 def marked(report: Report) -> Report:
-    """The report of what the scripted server made: marked, without figures and without anything of the paper's."""
+    """The report of what the scripted server made: marked, without figures and without anything of the
+    paper's.
+    """
     found = [_marked(table) for table in report.tables if not all(column.paper for column in table.columns)]
     return Report(found, {}, [SAYS, *report.notes], True)
 
@@ -494,7 +565,10 @@ def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) ->
     } | ({"scripted": True} if report.scripted else {})
     write_all(folder / "tables", [file for table in report.tables for file in tables.files(table)])
     if report.figures:
-        write_all(folder / "figures", [file for name, draw in report.figures.items() for file in plots.files(name, draw())])
+        write_all(
+            folder / "figures",
+            [file for name, draw in report.figures.items() for file in plots.files(name, draw())],
+        )
     written = [(SUMMARY, _json(summary)), ("report.md", page(config, report, asks))]
     write_all(folder, [*([] if has_rows else [(CONFIG, _json(config))]), *written])
     return summary
@@ -507,7 +581,8 @@ def page(config: Mapping[str, Any], report: Report, asks: str) -> bytes:
     parts += ["\n".join(f"- {note}" for note in report.notes)] if report.notes else []
     parts += [f"![{name.replace('_', ' ')}](figures/{name}.png)" for name in report.figures]
     parts.append(
-        f"Split {config['split']}, {len(config['goals'])} goals, weights {config['weights']['origin']}, commit {config['commit']}."
+        f"Split {config['split']}, {len(config['goals'])} goals, weights {config['weights']['origin']}, "
+        f"commit {config['commit']}."
     )
     return (tables.on_page("\n\n".join(part.strip() for part in parts)) + "\n").encode()
 

@@ -1,7 +1,9 @@
-"""Search at the paper's budget on the 16 dev goals: ``python -m gnrs_ppl.experiments.search_budget [--json]``.
+"""Search at the paper's budget on the 16 dev goals: ``python -m gnrs_ppl.experiments.search_budget
+[--json]``.
 
-How hard the spaces are (states, local optima), and how often 200 Metropolis steps find the exact optimum, beside two searches that
-may score as many structures: restarted coordinate ascent and independent draws from p0. It reports; nothing passes or fails.
+How hard the spaces are (states, local optima), and how often 200 Metropolis steps find the exact optimum,
+beside two searches that may score as many structures: restarted coordinate ascent and independent draws from
+p0. It reports; nothing passes or fails.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ CHAINS = 64
 """What ``gnrs draft`` runs."""
 SEEDS = (0, 1, 2)
 RUNS = 100
-"""Runs of a single chain and of the other searches, for shares with a standard error of at most 0.05 a goal."""
+"""Runs of a single chain and of the other searches, for shares with a standard error of at most 0.05 a goal.
+"""
 REACHED = 1e-6
 """A run reached the optimum when its best score is this near; chains score in float32."""
 
@@ -55,16 +58,18 @@ class Landscape(NamedTuple):
     optimal : int
         Structures that share the greatest score.
     optimal_mass : float
-        Their probability under p(a | x) at the search temperature: the share of its steps that a perfect sampler spends on them.
+        Their probability under p(a | x) at the search temperature: the share of its steps that a perfect
+        sampler spends on them.
     local_optima : int
         Structures that no change of a single slot's option improves, ties included.
     feasible_local_optima : int
-        Those that pass h. Leaving the infeasible out of the space changes nothing for them: lambda puts every infeasible structure
-        below every feasible one.
+        Those that pass h. Leaving the infeasible out of the space changes nothing for them: lambda puts every
+        infeasible structure below every feasible one.
     plateaus : int
         Connected sets of local optima; single-slot changes at equal score connect.
     open_plateaus : int
-        Those that touch a structure of equal score from which a further change improves, so that a search that takes ties can leave.
+        Those that touch a structure of equal score from which a further change improves, so that a search
+        that takes ties can leave.
     """
 
     states: int
@@ -78,7 +83,9 @@ class Landscape(NamedTuple):
 
 
 class Ascents(NamedTuple):
-    """Ascents from one start after another, as structure numbers, and the energy evaluations that they took together."""
+    """Ascents from one start after another, as structure numbers, and the energy evaluations that they took
+    together.
+    """
 
     paths: tuple[tuple[int, ...], ...]
     evaluations: int
@@ -97,7 +104,8 @@ class MethodAtBudget(NamedTuple):
     reached : float
         Share of runs whose best structure scores within ``REACHED`` of the optimum.
     epsilon : float
-        Mean epsilon_S: exact optimum minus best score visited, with lambda in it where no feasible structure was.
+        Mean epsilon_S: exact optimum minus best score visited, with lambda in it where no feasible structure
+        was.
     feasible : float
         Share of runs whose best structure passes h (in the JSON only).
     hard_ok : float
@@ -122,7 +130,11 @@ class GoalBudget(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON."""
-        return {"goal": self.goal, "landscape": self.landscape._asdict(), "found": [f._asdict() for f in self.found]}
+        return {
+            "goal": self.goal,
+            "landscape": self.landscape._asdict(),
+            "found": [f._asdict() for f in self.found],
+        }
 
 
 def landscape(enumeration: Enumeration) -> Landscape:
@@ -131,19 +143,24 @@ def landscape(enumeration: Enumeration) -> Landscape:
     axes = range(score.ndim)
     tops = [score >= score.max(axis, keepdims=True) - TIE for axis in axes]
     local = np.logical_and.reduce(tops)
-    # The local optima on one line all have the line's greatest score, so they are one plateau: the greatest number on it spreads.
+    # The local optima on one line all have the line's greatest score, so they are one plateau: the greatest
+    # number on it spreads.
     plateau, before = np.where(local, np.arange(score.size).reshape(score.shape), -1), None
     while before is None or not np.array_equal(plateau, before):
         before = plateau
         for axis in axes:
             plateau = np.where(local, plateau.max(axis, keepdims=True), -1)
-    left = np.logical_or.reduce([local & (top & ~local).any(axis, keepdims=True) for axis, top in enumerate(tops)])
+    left = np.logical_or.reduce(
+        [local & (top & ~local).any(axis, keepdims=True) for axis, top in enumerate(tops)]
+    )
     return Landscape(
         states=score.size,
         feasible=int(enumeration.feasible.sum()),
         optimal=enumeration.optimal,
         optimal_mass=float(
-            exact_posterior(enumeration, SEARCH_TEMPERATURE).probability[enumeration.score >= enumeration.score.max() - TIE].sum()
+            exact_posterior(enumeration, SEARCH_TEMPERATURE)
+            .probability[enumeration.score >= enumeration.score.max() - TIE]
+            .sum()
         ),
         local_optima=int(local.sum()),
         feasible_local_optima=int(local.reshape(-1)[enumeration.feasible].sum()),
@@ -152,11 +169,14 @@ def landscape(enumeration: Enumeration) -> Landscape:
     )
 
 
-def coordinate_ascent(enumeration: Enumeration, tables: Tables, evaluations: int, generator: np.random.Generator) -> Ascents:
+def coordinate_ascent(
+    enumeration: Enumeration, tables: Tables, evaluations: int, generator: np.random.Generator
+) -> Ascents:
     """Climb from starts drawn from p0 until the energy evaluations are spent.
 
-    A sweep visits the slots in random order and gives each its best option, the others as they stand. A start counts as one evaluation,
-    a slot as one for each option but the current one, whose score is known. After a sweep that improved nothing comes a new start.
+    A sweep visits the slots in random order and gives each its best option, the others as they stand. A start
+    counts as one evaluation, a slot as one for each option but the current one, whose score is known. After a
+    sweep that improved nothing comes a new start.
 
     Parameters
     ----------
@@ -197,16 +217,19 @@ def coordinate_ascent(enumeration: Enumeration, tables: Tables, evaluations: int
     return Ascents(tuple(paths), evaluations - left)
 
 
-def random_search(enumeration: Enumeration, tables: Tables, evaluations: int, generator: np.random.Generator) -> int:
+def random_search(
+    enumeration: Enumeration, tables: Tables, evaluations: int, generator: np.random.Generator
+) -> int:
     """Number of the best of independent draws from p0, the first of those that tie."""
     return _best(_numbers(draw_prior(tables, evaluations, generator), enumeration), enumeration)
 
 
 def search_budget(goal_ids: Sequence[str]) -> list[GoalBudget]:
-    """Landscape and every method at every budget for some dev goals; the chains of all goals run in one program.
+    """Landscape and every method at every budget for some dev goals; the chains of all goals run in one
+    program.
 
-    A chain's first ``SHORT`` steps are the run of ``SHORT`` steps of the same seed. The ``RUNS`` chains have a seed of their own and as
-    many superchains, so that each has its own start (drawn without replacement).
+    A chain's first ``SHORT`` steps are the run of ``SHORT`` steps of the same seed. The ``RUNS`` chains have
+    a seed of their own and as many superchains, so that each has its own start (drawn without replacement).
 
     Raises
     ------
@@ -259,17 +282,45 @@ def mean_found(rows: Sequence[GoalBudget]) -> tuple[MethodAtBudget, ...]:
 
 def tables(rows: Sequence[GoalBudget]) -> list[ResultTable]:
     """One table of the spaces, and one for each budget; means over goals stand last."""
-    names = ("states", "feasible", "optimal", "their mass", "local optima", "of them feasible", "plateaus", "of them open")
+    names = (
+        "states",
+        "feasible",
+        "optimal",
+        "their mass",
+        "local optima",
+        "of them feasible",
+        "plateaus",
+        "of them open",
+    )
     columns = (Column("goal"), *(Column(name, 4 if name == "their mass" else 1) for name in names))
-    spaces: list[tuple[CellValue, ...]] = [*((r.goal, *r.landscape) for r in rows), ("mean", *mean_landscape(rows).values())]
-    found = [ResultTable("spaces", f"Spaces; mass at τ = {SEARCH_TEMPERATURE}", "Single-slot changes connect.", columns, spaces)]
+    spaces: list[tuple[CellValue, ...]] = [
+        *((r.goal, *r.landscape) for r in rows),
+        ("mean", *mean_landscape(rows).values()),
+    ]
+    found = [
+        ResultTable(
+            "spaces",
+            f"Spaces; mass at τ = {SEARCH_TEMPERATURE}",
+            "Single-slot changes connect.",
+            columns,
+            spaces,
+        )
+    ]
     means = mean_found(rows)
     every = [*((r.goal, r.found) for r in rows), ("mean", means)]
     says = "Share that reach the optimum / mean ε_S / share HARD-OK."
     for budget in dict.fromkeys(f.evaluations for f in means):
         heads = [f"{f.method}, {f.runs} runs" for f in means if f.evaluations == budget]
         cells = [(goal, *(_shares(f) for f in some if f.evaluations == budget)) for goal, some in every]
-        found.append(ResultTable(f"budget_{budget}", f"{budget:,} energy evaluations", says, (Column("goal"), *map(Column, heads)), cells))
+        found.append(
+            ResultTable(
+                f"budget_{budget}",
+                f"{budget:,} energy evaluations",
+                says,
+                (Column("goal"), *map(Column, heads)),
+                cells,
+            )
+        )
     return found
 
 
@@ -290,7 +341,9 @@ def main(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for ma
 def _baselines(
     goal: str, evaluations: int, tables: Tables, enumeration: Enumeration, passed: Callable[[int], bool]
 ) -> tuple[MethodAtBudget, MethodAtBudget]:
-    """Coordinate ascent and random search, ``RUNS`` runs each; a run's random numbers follow from its number and the goal."""
+    """Coordinate ascent and random search, ``RUNS`` runs each; a run's random numbers follow from its number
+    and the goal.
+    """
     climbed, drawn = [], []
     for run in range(RUNS):
         stream = [run, zlib.crc32(goal.encode())]
@@ -303,7 +356,13 @@ def _baselines(
     )
 
 
-def _found(method: str, evaluations: int, best: Sequence[int], enumeration: Enumeration, passed: Callable[[int], bool]) -> MethodAtBudget:
+def _found(
+    method: str,
+    evaluations: int,
+    best: Sequence[int],
+    enumeration: Enumeration,
+    passed: Callable[[int], bool],
+) -> MethodAtBudget:
     """Shares over the best structures of some runs."""
     numbers = np.array(best)
     gap = float(enumeration.score.max()) - enumeration.score[numbers]
@@ -320,14 +379,21 @@ def _found(method: str, evaluations: int, best: Sequence[int], enumeration: Enum
 
 def _gate(graph: AndOrGraph, enumeration: Enumeration) -> Callable[[int], bool]:
     """HARD-OK by structure number, asked once for each."""
-    return cache(lambda number: hard_ok(graph.structure(enumeration.position(number)), graph.facts.context).passed)
+    return cache(
+        lambda number: hard_ok(graph.structure(enumeration.position(number)), graph.facts.context).passed
+    )
 
 
 def _part(chains: Chains, chain: int, steps: int) -> Chains:
     """The first steps of one of the chains."""
     own = slice(chain, chain + 1)
-    drawn = {name: getattr(chains, name)[own, :steps] for name in ("positions", "score", "feasible", "move", "accepted")}
-    once = {name: getattr(chains, name)[own] for name in ("starts", "start_score", "start_feasible", "superchain")}
+    drawn = {
+        name: getattr(chains, name)[own, :steps]
+        for name in ("positions", "score", "feasible", "move", "accepted")
+    }
+    once = {
+        name: getattr(chains, name)[own] for name in ("starts", "start_score", "start_feasible", "superchain")
+    }
     return chains._replace(**drawn, **once)
 
 

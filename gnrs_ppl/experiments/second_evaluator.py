@@ -31,7 +31,10 @@ def report(run: Run) -> Report:
     """Means of both judges by method, and their agreement item by item."""
     some = chosen(run.judged("main", NAME), run.request)
     rows = [row for by_method in some for row in by_method.values()]
-    return Report([means(rows), agreement(rows)], notes=[f"{len(rows)} texts: {len(some)} goals by {len(METHODS)} methods"])
+    return Report(
+        [means(rows), agreement(rows)],
+        notes=[f"{len(rows)} texts: {len(some)} goals by {len(METHODS)} methods"],
+    )
 
 
 def means(rows: Sequence[Row]) -> ResultTable:
@@ -41,30 +44,62 @@ def means(rows: Sequence[Row]) -> ResultTable:
     for method in METHODS:
         own = Rows([row for row in rows if row["method"] == method])
         values = (own.mean("avg"), own.mean("second_avg"), own.mean("second_overall"))
-        printed = [float(paper[method][column]) for column in ("GPT average", "Gemini average", "Gemini OVERALL")]
+        printed = [
+            float(paper[method][column]) for column in ("GPT average", "Gemini average", "Gemini OVERALL")
+        ]
         entries.append((method, len(own.rows), *values, *printed))
     columns = (
-        Column("method"), Column("texts", 0), Column("Avg", 2), Column("Avg of the second judge", 2),
-        Column("OVERALL of the second judge", 2), Column("GPT Avg", 2, paper=True), Column("Gemini Avg", 2, paper=True),
+        Column("method"),
+        Column("texts", 0),
+        Column("Avg", 2),
+        Column("Avg of the second judge", 2),
+        Column("OVERALL of the second judge", 2),
+        Column("GPT Avg", 2, paper=True),
+        Column("Gemini Avg", 2, paper=True),
         Column("Gemini OVERALL", 2, paper=True),
-    )  # fmt: skip
-    says = "Percent, rubric v1, on the texts of the calibration pack. Of its second judge the paper names only the family."
+    )
+    says = (
+        "Percent, rubric v1, on the texts of the calibration pack. Of its second judge the paper names "
+        "only the family."
+    )
     return ResultTable(NAME, "Two judges", says, columns, entries)
 
 
 def agreement(rows: Sequence[Row]) -> ResultTable:
     """Correlation of the two judges' Avg over texts that both marked."""
-    pairs = [(row["avg"], row["second_avg"]) for row in rows if row["avg"] is not None and row["second_avg"] is not None]
+    pairs = [
+        (row["avg"], row["second_avg"])
+        for row in rows
+        if row["avg"] is not None and row["second_avg"] is not None
+    ]
     first, second = ([pair[i] for pair in pairs] for i in (0, 1))
     printed = printed_numbers("second evaluator")
     entries: list[tuple[CellValue, ...]] = [
-        (name, len(pairs), correlation(kind, first, second), cast(float, printed.get(f"{name} of Gemini with GPT")))
+        (
+            name,
+            len(pairs),
+            correlation(kind, first, second),
+            cast(float, printed.get(f"{name} of Gemini with GPT")),
+        )
         for name, kind in KINDS.items()
     ]
     columns = (Column("quantity"), Column("texts", 0), Column("value", 3), Column("value", 3, paper=True))
-    return ResultTable("second_agreement", "Agreement of the two judges", "Avg of rubric v1, text by text; τ is τ-b.", columns, entries)
+    return ResultTable(
+        "second_agreement",
+        "Agreement of the two judges",
+        "Avg of rubric v1, text by text; τ is τ-b.",
+        columns,
+        entries,
+    )
 
 
 WITH_MODEL = {
-    NAME: Experiment(NAME, "Does another judge see the same order?", report, needs=("main",), make=make, roles=("judge", "second_judge"))
+    NAME: Experiment(
+        NAME,
+        "Does another judge see the same order?",
+        report,
+        needs=("main",),
+        make=make,
+        roles=("judge", "second_judge"),
+    )
 }

@@ -1,6 +1,8 @@
-"""Slot sensitivity by rubric: the interventions of ``slots``, marked by a judge as the template words them (paper, Slot sensitivity).
+"""Slot sensitivity by rubric: the interventions of ``slots``, marked by a judge as the template words them
+(paper, Slot sensitivity).
 
-No model writes here: the baseline is the goal's own optimum as the template renders it, and so is every degraded rule.
+No model writes here: the baseline is the goal's own optimum as the template renders it, and so is every
+degraded rule.
 """
 
 from __future__ import annotations
@@ -17,7 +19,16 @@ from gnrs_ppl.experiments import runner, slots
 from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.rows import Row, Rows, of, read_rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.slots import OWN, SAME, SLOT_AND_KIND, Intervention, estimated_change, interventions, mean_change, printed_change
+from gnrs_ppl.experiments.slots import (
+    OWN,
+    SAME,
+    SLOT_AND_KIND,
+    Intervention,
+    estimated_change,
+    interventions,
+    mean_change,
+    printed_change,
+)
 from gnrs_ppl.experiments.statistics import paired
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, part, specified
 from gnrs_ppl.experiments.writers import model_of
@@ -47,14 +58,24 @@ def effects(rows: Sequence[Row]) -> ResultTable:
     own = of(rows, OWN)
     before = own.mean("avg")
     parts: list[ColumnGroup[Intervention]] = [
-        SLOT_AND_KIND, part("texts", 0, lambda i: len(i.own.rows)), estimated_change(own, "avg", "Avg, points", 2),
-        mean_change(own, "v2_avg", "v2 Avg, points", 2), mean_change(own, "overall", "OVERALL, points", 2),
-        part("unmarked", 0, lambda i: sum(row["unmarked"] for row in i.own.rows)), printed_change(),
-    ]  # fmt: skip
-    level = "Nothing of the baseline was marked." if before is None else f"The baseline's own Avg is {before:.2f}."
+        SLOT_AND_KIND,
+        part("texts", 0, lambda i: len(i.own.rows)),
+        estimated_change(own, "avg", "Avg, points", 2),
+        mean_change(own, "v2_avg", "v2 Avg, points", 2),
+        mean_change(own, "overall", "OVERALL, points", 2),
+        part("unmarked", 0, lambda i: sum(row["unmarked"] for row in i.own.rows)),
+        printed_change(),
+    ]
+    level = (
+        "Nothing of the baseline was marked."
+        if before is None
+        else f"The baseline's own Avg is {before:.2f}."
+    )
     says = (
-        f"Change of the rubric in points from the goal's own optimum, paired, all texts as the template words them. {level} The paper "
-        "prints the change for two slots, from a baseline of 49.65; distractors are of the family here, of all goals there."
+        "Change of the rubric in points from the goal's own optimum, paired, all texts as the template "
+        f"words them. {level} The paper "
+        "prints the change for two slots, from a baseline of 49.65; distractors are of the family here, of "
+        "all goals there."
     )
     return specified("slot_rubrics", "Slot sensitivity by rubric", says, interventions(rows), parts)
 
@@ -64,22 +85,43 @@ def _mean(changes: dict[str, float]) -> float | None:
 
 
 def draw(rows: Sequence[Row]) -> Figure:
-    """Change of Avg by slot and family, as many distractors as candidates; a dash where nothing was marked."""
+    """Change of Avg by slot and family, as many distractors as candidates; a dash where nothing was
+    marked.
+    """
     from gnrs_ppl.experiments.plots import blank
 
     own = of(rows, OWN)
     families = [family for family in FAMILIES if family in set(own.families().values())]
     values = np.zeros((len(SLOTS), len(families)))
     for i, j in itertools.product(range(len(SLOTS)), range(len(families))):
-        part = Rows([row for row in of(rows, slots.method(SAME, SLOTS[i])).rows if row["family"] == families[j]])
+        part = Rows(
+            [row for row in of(rows, slots.method(SAME, SLOTS[i])).rows if row["family"] == families[j]]
+        )
         change = _mean(paired(own.by_goal("avg"), part.by_goal("avg")))
         values[i, j] = np.nan if change is None else change
     figure = blank(1.1 * len(families) + 2.5, 3.8)
     greatest = max(1.0, *np.abs(values[~np.isnan(values)]).tolist())
     axes = figure.subplots()
-    slots.panel(axes, values, SLOTS, families, "PuOr", (-greatest, greatest), "{:+.1f}", "change of rubric Avg, points (orange: loss)")
+    slots.panel(
+        axes,
+        values,
+        SLOTS,
+        families,
+        "PuOr",
+        (-greatest, greatest),
+        "{:+.1f}",
+        "change of rubric Avg, points (orange: loss)",
+    )
     axes.set_xlabel("scene family")
     return figure
 
 
-WITH_MODEL = {NAME: Experiment(NAME, "Which slot's content carries the rule, in the judge's eyes?", report, make=make, roles=("judge",))}
+WITH_MODEL = {
+    NAME: Experiment(
+        NAME,
+        "Which slot's content carries the rule, in the judge's eyes?",
+        report,
+        make=make,
+        roles=("judge",),
+    )
+}

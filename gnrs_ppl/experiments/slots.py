@@ -1,7 +1,8 @@
 """One slot's pool replaced by candidates of other goals: what becomes of the rule (paper, Slot sensitivity).
 
-Every intervention is paired with the same goal's own optimum, found by enumeration, so that no sampling noise is in the differences.
-Distractors are candidates that other goals of the family have and this goal has not; they know the same names and the same log.
+Every intervention is paired with the same goal's own optimum, found by enumeration, so that no sampling noise
+is in the differences. Distractors are candidates that other goals of the family have and this goal has not;
+they know the same names and the same log.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ def wanted(request: ExperimentRequest) -> list[Cell]:
     for goal in request.goal_ids:
         found.append(Cell(OWN, None, goal, request.seeds[0]))
         for slot, kind in itertools.product(SLOTS, KINDS):
-            found += [Cell(method(kind, slot), None, goal, seed) for seed in (request.seeds if kind == SAME else request.seeds[:1])]
+            found += [
+                Cell(method(kind, slot), None, goal, seed)
+                for seed in (request.seeds if kind == SAME else request.seeds[:1])
+            ]
     return found
 
 
@@ -103,7 +107,9 @@ def best_of(graph: AndOrGraph) -> Structure:
     return graph.structure(found.position(int(found.score.argmax())))
 
 
-def _degraded(bench: GoalBench, pools: Pools, graph: AndOrGraph, own: Structure, slot: str, kind: str, seed: int) -> Degraded:
+def _degraded(
+    bench: GoalBench, pools: Pools, graph: AndOrGraph, own: Structure, slot: str, kind: str, seed: int
+) -> Degraded:
     if kind == FIRST:
         return Degraded(own.model_copy(update={slot: graph.options[SLOTS.index(slot)][0].content}), 0)
     others = distractors(bench.goal.id, slot)
@@ -114,19 +120,29 @@ def _degraded(bench: GoalBench, pools: Pools, graph: AndOrGraph, own: Structure,
         chosen = [others[i] for i in sorted(kept)]
     if not chosen:
         return Degraded(own, 0)
-    numbered = tuple(candidate.model_copy(update={"id": f"{slot[0].upper()}{i}"}) for i, candidate in enumerate(chosen, 1))
-    return Degraded(best_of(compile_graph(bench.context, pools.model_copy(update={slot: numbered}))), len(others))
+    numbered = tuple(
+        candidate.model_copy(update={"id": f"{slot[0].upper()}{i}"}) for i, candidate in enumerate(chosen, 1)
+    )
+    return Degraded(
+        best_of(compile_graph(bench.context, pools.model_copy(update={slot: numbered}))), len(others)
+    )
 
 
 @cache
 def distractors(goal: str, slot: str) -> tuple[Candidate[Any], ...]:
-    """Candidates of the other goals of the family that this goal's pool lacks, each once; goals' texts are read, no label."""
+    """Candidates of the other goals of the family that this goal's pool lacks, each once; goals' texts are
+    read, no label.
+    """
     family = benchmark_goal(goal).family
     own = {_said(candidate) for candidate in getattr(_pools(goal), slot)}
     found: dict[str, Candidate[Any]] = {}
     for other in goals():
         if other.family == family and other.id != goal:
-            found |= {said: c for c in getattr(_pools(other.id), slot) if (said := _said(c)) not in own and said not in found}
+            found |= {
+                said: c
+                for c in getattr(_pools(other.id), slot)
+                if (said := _said(c)) not in own and said not in found
+            }
     return tuple(found.values())
 
 
@@ -136,7 +152,9 @@ def _pools(goal: str) -> Pools:
 
 
 def _said(candidate: Candidate[Any]) -> str:
-    """What a candidate says whatever its levels, so that none differs from a goal's own by a deadline alone."""
+    """What a candidate says whatever its levels, so that none differs from a goal's own by a deadline
+    alone.
+    """
     return dumps(candidate.content)
 
 
@@ -144,7 +162,8 @@ def report(run: Run) -> Report:
     """Effects by slot, coverage of the interventions, and the heatmap."""
     rows = run.rows("slots")
     notes = [
-        "Procedure: not measurable by execution. No verdict of a case reads it and the held-out labels are of norms; it moves ρ, "
+        "Procedure: not measurable by execution. No verdict of a case reads it and the held-out labels are "
+        "of norms; it moves ρ, "
         "HARD-OK and s_search only, and the rubric, which needs a model.",
     ]
     return Report([effects(rows), coverage(rows)], {"slot_sensitivity": lambda: draw(rows)}, notes)
@@ -158,15 +177,22 @@ class Intervention(NamedTuple):
     own: Rows
 
 
-SLOT_AND_KIND: ColumnGroup[Intervention] = ColumnGroup((Column("slot"), Column("replaced by")), lambda i: (i.slot, i.kind))
+SLOT_AND_KIND: ColumnGroup[Intervention] = ColumnGroup(
+    (Column("slot"), Column("replaced by")), lambda i: (i.slot, i.kind)
+)
 
 
 def interventions(rows: Sequence[Row]) -> list[Intervention]:
     """Every kind of replacement in every slot."""
-    return [Intervention(slot, kind, of(rows, method(kind, slot))) for slot, kind in itertools.product(SLOTS, KINDS)]
+    return [
+        Intervention(slot, kind, of(rows, method(kind, slot)))
+        for slot, kind in itertools.product(SLOTS, KINDS)
+    ]
 
 
-def mean_change(before: Rows, measure: str, heading: str, digits: int, scale: float = 1.0) -> ColumnGroup[Intervention]:
+def mean_change(
+    before: Rows, measure: str, heading: str, digits: int, scale: float = 1.0
+) -> ColumnGroup[Intervention]:
     """Mean over goals of what an intervention changed."""
 
     def cell(i: Intervention) -> float | None:
@@ -180,13 +206,20 @@ def estimated_change(before: Rows, measure: str, heading: str, digits: int) -> C
     """The same with intervals over goals and over families; none where execution cannot show it."""
     columns = (Column(heading, digits), Column("95 % over goals"), Column("95 % over families"))
     hidden = ("procedure",) if measure == "audit_f1" else ()
-    return ColumnGroup(columns, lambda i: told(None if i.slot in hidden else before.change(i.own, measure), digits))
+    return ColumnGroup(
+        columns, lambda i: told(None if i.slot in hidden else before.change(i.own, measure), digits)
+    )
 
 
 def printed_change(digits: int = 2) -> ColumnGroup[Intervention]:
     """The paper's change of Avg, for the two slots and the one kind that it prints."""
     printed = printed_changes()
-    return part("Avg, points", digits, lambda i: printed.get(PAPER_NAMES.get(i.slot, "")) if i.kind == SAME else None, paper=True)
+    return part(
+        "Avg, points",
+        digits,
+        lambda i: printed.get(PAPER_NAMES.get(i.slot, "")) if i.kind == SAME else None,
+        paper=True,
+    )
 
 
 def effects(rows: Sequence[Row]) -> ResultTable:
@@ -197,23 +230,34 @@ def effects(rows: Sequence[Row]) -> ResultTable:
         return part(heading, 1, lambda i: None if i.slot == "procedure" else _percent(i.own, measure))
 
     parts: list[ColumnGroup[Intervention]] = [
-        SLOT_AND_KIND, mean_change(own, "hard_ok", "HARD-OK, points", 1, 100.0), mean_change(own, "rho", "ρ", 3),
-        mean_change(own, "s_search", "s_search", 3), estimated_change(own, "audit_f1", "audit F1", 3),
-        percent("changed", "changed verdicts, %"), percent("changed_where_both_apply", "of cases where both apply, %"),
-        percent("activated", "cases where it applies, %"), printed_change(),
-    ]  # fmt: skip
+        SLOT_AND_KIND,
+        mean_change(own, "hard_ok", "HARD-OK, points", 1, 100.0),
+        mean_change(own, "rho", "ρ", 3),
+        mean_change(own, "s_search", "s_search", 3),
+        estimated_change(own, "audit_f1", "audit F1", 3),
+        percent("changed", "changed verdicts, %"),
+        percent("changed_where_both_apply", "of cases where both apply, %"),
+        percent("activated", "cases where it applies, %"),
+        printed_change(),
+    ]
     kinds = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
     says = (
-        f"Change from the goal's own optimum, paired. {kinds[0].upper()}{kinds[1:]}. The paper replaces a slot's pool likewise and prints "
-        "the change of the rubric for two slots, from a baseline (49.65) below every row of its main table; the intervention can be "
-        f"compared, its unit cannot. Before, the norm applies in {_percent(own, 'activated') or 0:.1f} % of the scored cases."
+        f"Change from the goal's own optimum, paired. {kinds[0].upper()}{kinds[1:]}. The paper replaces a "
+        "slot's pool likewise and prints "
+        "the change of the rubric for two slots, from a baseline (49.65) below every row of its main table; "
+        "the intervention can be "
+        f"compared, its unit cannot. Before, the norm applies in {_percent(own, 'activated') or 0:.1f} % of "
+        "the scored cases."
     )
     return specified("slots", "Slot sensitivity", says, interventions(rows), parts)
 
 
 def printed_changes() -> dict[str, float]:
     """The paper's changes of Avg, in points, by its name of the slot."""
-    return {row["contrast"].removeprefix("baseline vs. degraded "): -float(row["gap"]) for row in published("result-contrasts-app")}
+    return {
+        row["contrast"].removeprefix("baseline vs. degraded "): -float(row["gap"])
+        for row in published("result-contrasts-app")
+    }
 
 
 def _percent(rows: Rows, name: str) -> float | None:
@@ -223,20 +267,28 @@ def _percent(rows: Rows, name: str) -> float | None:
 
 def coverage(rows: Sequence[Row]) -> ResultTable:
     """Whether the interventions did anything."""
-    printed = {slot: float(row["replacement coverage"]) for slot, row in zip(SLOTS, published("candidate-pool-app"), strict=True)}
+    printed = {
+        slot: float(row["replacement coverage"])
+        for slot, row in zip(SLOTS, published("candidate-pool-app"), strict=True)
+    }
 
     def percent(measure: str, heading: str) -> ColumnGroup[Intervention]:
         return part(heading, 1, lambda i: _percent(i.own, measure))
 
     parts: list[ColumnGroup[Intervention]] = [
-        SLOT_AND_KIND, part("runs", 0, lambda i: len(i.own.rows)),
+        SLOT_AND_KIND,
+        part("runs", 0, lambda i: len(i.own.rows)),
         part("distractors", 1, lambda i: None if i.kind == FIRST else i.own.mean("distractors")),
-        percent("replaced", "replaced, %"), percent("feasible", "passes h, %"), percent("checkable", "checkable, %"),
+        percent("replaced", "replaced, %"),
+        percent("feasible", "passes h, %"),
+        percent("checkable", "checkable, %"),
         part("coverage, %", 1, lambda i: printed[i.slot] if i.kind == SAME else None, paper=True),
-    ]  # fmt: skip
+    ]
     says = (
-        "Replaced: runs whose slot holds another content than before; where the first option was the chosen one, nothing could be. The "
-        "paper's coverage is comparable in kind. Its distractors are counted otherwise (all goals); ours are of the family."
+        "Replaced: runs whose slot holds another content than before; where the first option was the chosen "
+        "one, nothing could be. The "
+        "paper's coverage is comparable in kind. Its distractors are counted otherwise (all goals); ours "
+        "are of the family."
     )
     return specified("slot_coverage", "Coverage of the interventions", says, interventions(rows), parts)
 
@@ -257,7 +309,16 @@ def draw(rows: Sequence[Row]) -> Figure:
     figure = blank(1.1 * len(families) + 2.5, 6.2)
     greatest = max(0.1, float(np.abs(loss).max()))
     above, below = figure.subplots(2, 1, sharex=True)
-    panel(above, loss, slots, families, "PuOr", (-greatest, greatest), "{:+.2f}", "change of audit F1 (orange: loss)")
+    panel(
+        above,
+        loss,
+        slots,
+        families,
+        "PuOr",
+        (-greatest, greatest),
+        "{:+.2f}",
+        "change of audit F1 (orange: loss)",
+    )
     panel(below, changed, slots, families, "cividis", (0, 100), "{:.0f}", "changed verdicts, %")
     below.set_xlabel("scene family")
     return figure
@@ -282,7 +343,9 @@ def panel(
         told = "–" if np.isnan(value) else form.format(round(float(value), 2) + 0.0).replace("-", "−")
         axes.text(j, i, told, ha="center", va="center", color="white" if dark else "black", fontsize=9)
     axes.set_yticks(range(len(slots)), slots)
-    axes.set_xticks(range(len(families)), [family.replace("_", " ") for family in families], rotation=30, ha="right")
+    axes.set_xticks(
+        range(len(families)), [family.replace("_", " ") for family in families], rotation=30, ha="right"
+    )
     axes.set_ylabel("degraded slot")
     axes.set_title(title, loc="left", fontsize=10)
     axes.figure.colorbar(shown, ax=axes)

@@ -1,4 +1,6 @@
-"""Intervals of means over goals and over families, and paired differences (paper, Additional Result Details: resampled goals)."""
+"""Intervals of means over goals and over families, and paired differences (paper, Additional Result Details:
+resampled goals).
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,11 @@ class MeanEstimate(NamedTuple):
     percentile : ConfidenceInterval
         Goals resampled, quantiles of the means: what the paper does.
     bca : ConfidenceInterval or None
-        The same samples, corrected for bias and skewness; None where the correction is not defined (all samples on one side).
+        The same samples, corrected for bias and skewness; None where the correction is not defined (all
+        samples on one side).
     families : ConfidenceInterval or None
-        Scene families resampled whole, quantiles; goals of a family share a log, so this is the honest one where there are enough. None
-        where there is one family, which says nothing of others.
+        Scene families resampled whole, quantiles; goals of a family share a log, so this is the honest one
+        where there are enough. None where there is one family, which says nothing of others.
     goals : int
     """
 
@@ -73,7 +76,9 @@ def percentile(values: Float[Floats, " n"], seed: int = 0) -> ConfidenceInterval
 
 
 def bca(values: Float[Floats, " n"], seed: int = 0) -> ConfidenceInterval | None:
-    """Bias-corrected and accelerated bootstrap of a mean (Efron 1987, as in SciPy); None where it is not defined."""
+    """Bias-corrected and accelerated bootstrap of a mean (Efron 1987, as in SciPy); None where it is not
+    defined.
+    """
     return _resampled((values, np.ones_like(values)), "BCa", seed)
 
 
@@ -89,7 +94,9 @@ def _grouped(values: Floats, families: Sequence[str]) -> tuple[Floats, Floats]:
 
 
 def _resampled(groups: tuple[Floats, Floats], method: Any, seed: int) -> ConfidenceInterval | None:
-    """Interval of sum(sums) / sum(sizes) with the groups resampled; SciPy refuses or warns where all groups have one mean."""
+    """Interval of sum(sums) / sum(sizes) with the groups resampled; SciPy refuses or warns where all groups
+    have one mean.
+    """
     from scipy.stats import bootstrap
 
     sums, sizes = groups

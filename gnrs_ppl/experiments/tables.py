@@ -1,4 +1,6 @@
-"""Tables of results as Markdown, CSV and LaTeX, the paper's columns apart and what can be compared said above."""
+"""Tables of results as Markdown, CSV and LaTeX, the paper's columns apart and what can be compared said
+above.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,36 @@ CellValue = str | float | int | None
 """A number keeps all its digits in CSV; None is what was not measured."""
 ABSENT, BREAK = "–", "\n"
 LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "ρ": r"$\rho$", "ε": r"$\varepsilon$", "λ": r"$\lambda$", "τ": r"$\tau$",
-    "φ": r"$\varphi$", "α": r"$\alpha$", "Δ": r"$\Delta$", "−": r"$-$", "≥": r"$\geq$", "≤": r"$\leq$", "×": r"$\times$",
-    "→": r"$\rightarrow$", "–": "--",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "ρ": r"$\rho$",
+    "ε": r"$\varepsilon$",
+    "λ": r"$\lambda$",
+    "τ": r"$\tau$",
+    "φ": r"$\varphi$",
+    "α": r"$\alpha$",
+    "Δ": r"$\Delta$",
+    "−": r"$-$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "×": r"$\times$",
+    "→": r"$\rightarrow$",
+    "–": "--",
+}
 
 
 class Column(NamedTuple):
-    """A column: heading, decimals shown in Markdown and LaTeX (None: as it is), whether its cells are the paper's."""
+    """A column: heading, decimals shown in Markdown and LaTeX (None: as it is), whether its cells are the
+    paper's.
+    """
 
     name: str
     digits: int | None = None
@@ -61,7 +84,10 @@ class ResultTable(NamedTuple):
     def ordered(self) -> ResultTable:
         """The same with the paper's columns last."""
         order = sorted(range(len(self.columns)), key=lambda i: self.columns[i].paper)
-        return self._replace(columns=tuple(self.columns[i] for i in order), rows=[tuple(row[i] for i in order) for row in self.rows])
+        return self._replace(
+            columns=tuple(self.columns[i] for i in order),
+            rows=[tuple(row[i] for i in order) for row in self.rows],
+        )
 
 
 class ColumnGroup(NamedTuple, Generic[Thing]):
@@ -71,12 +97,16 @@ class ColumnGroup(NamedTuple, Generic[Thing]):
     cells: Callable[[Thing], Sequence[CellValue]]
 
 
-def part(name: str, digits: int | None, cell: Callable[[Thing], CellValue], paper: bool = False) -> ColumnGroup[Thing]:
+def part(
+    name: str, digits: int | None, cell: Callable[[Thing], CellValue], paper: bool = False
+) -> ColumnGroup[Thing]:
     """One column; arguments as for :class:`Column`."""
     return ColumnGroup((Column(name, digits, paper),), lambda thing: (cell(thing),))
 
 
-def specified(name: str, title: str, says: str, things: Iterable[Thing], parts: Sequence[ColumnGroup[Thing]]) -> ResultTable:
+def specified(
+    name: str, title: str, says: str, things: Iterable[Thing], parts: Sequence[ColumnGroup[Thing]]
+) -> ResultTable:
     """The table that some parts describe, a row for each thing."""
     rows = [tuple(entry for part in parts for entry in part.cells(thing)) for thing in things]
     return ResultTable(name, title, says, tuple(column for part in parts for column in part.columns), rows)
@@ -105,7 +135,10 @@ def shown(cell: CellValue, digits: int | None) -> str:
 
 
 def _printed(table: ResultTable) -> list[list[str]]:
-    return [[shown(cell, column.digits) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
+    return [
+        [shown(cell, column.digits) for cell, column in zip(row, table.columns, strict=True)]
+        for row in table.rows
+    ]
 
 
 def markdown(table: ResultTable, level: int = 2) -> str:
@@ -135,7 +168,10 @@ def latex(table: ResultTable) -> str:
     kinds = ["r" if column.digits is not None else "l" for column in table.columns]
     first = next((i for i, column in enumerate(table.columns) if column.paper), len(kinds))
     layout = "".join(kinds[:first]) + ("|" if first < len(kinds) else "") + "".join(kinds[first:])
-    lines = [" & ".join(_escaped(cell) for cell in cells) + r" \\" for cells in ([c.heading for c in table.columns], *_printed(table))]
+    lines = [
+        " & ".join(_escaped(cell) for cell in cells) + r" \\"
+        for cells in ([c.heading for c in table.columns], *_printed(table))
+    ]
     body = "\n".join([lines[0], r"\midrule", *lines[1:]])
     caption = _escaped(f"{table.title}. {table.says}")
     return "\n".join(
@@ -170,7 +206,11 @@ def show(table: ResultTable, console: Console) -> None:
     from gnrs_ppl import terminal
 
     table = table.ordered()
-    drawn = terminal.table("", *(c.heading for c in table.columns), right=tuple(c.heading for c in table.columns if c.digits is not None))
+    drawn = terminal.table(
+        "",
+        *(c.heading for c in table.columns),
+        right=tuple(c.heading for c in table.columns if c.digits is not None),
+    )
     for row in _printed(table):
         terminal.row(drawn, *row)
     console.print(terminal.shown(table.title, style="bold"))

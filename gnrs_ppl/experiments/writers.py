@@ -1,7 +1,9 @@
-"""The methods that need a model, beside those of the main table that do not, one line each (paper, tables main and ablation).
+"""The methods that need a model, beside those of the main table that do not, one line each (paper, tables
+main and ablation).
 
-Rows of all of them hold the same: the text as people see it, what it is worth, and which calls it took. The gate is computed from the
-structure that a search chose, or from the structure that the text of a baseline is read back as.
+Rows of all of them hold the same: the text as people see it, what it is worth, and which calls it took. The
+gate is computed from the structure that a search chose, or from the structure that the text of a baseline is
+read back as.
 """
 
 from __future__ import annotations
@@ -36,7 +38,14 @@ ROLES: tuple[Role, ...] = ("generator", "polisher", "parser", "judge")
 """Who makes and marks rows."""
 OURS = "GNRS-Search"
 POLISH: Version = "v1"
-ABLATED = ("Uniform weights", "Random candidates", "No hard penalty", "100 search steps", "AND-only evidence", "CP-SAT control")
+ABLATED = (
+    "Uniform weights",
+    "Random candidates",
+    "No hard penalty",
+    "100 search steps",
+    "AND-only evidence",
+    "CP-SAT control",
+)
 """The variants of the paper's ablation table, all with a model's candidates and polish."""
 
 
@@ -95,7 +104,8 @@ WRITERS: dict[str, Writer] = {
         *(Writer(name, METHODS[name].off, METHODS[name], model=True) for name in ABLATED),
     )
 }
-"""By name. The variants differ from GNRS-Search alone in what they switch off; the three of the main table have no model at all."""
+"""By name. The variants differ from GNRS-Search alone in what they switch off; the three of the main table
+have no model at all."""
 MAIN_TABLE = (*_BASELINES, *MAIN[1:], BASE, OURS)
 """In the order of the paper's main table."""
 
@@ -130,25 +140,37 @@ def generate(names: Sequence[str], request: ExperimentRequest, folder: Path, exp
     def made(missing: Sequence[Cell]) -> Iterator[list[Row]]:
         goals = list(dict.fromkeys(cell.goal for cell in missing))
         for start in range(0, len(goals), GOALS):
-            written = write_rows([cell for cell in missing if cell.goal in goals[start : start + GOALS]], request, model)
+            written = write_rows(
+                [cell for cell in missing if cell.goal in goals[start : start + GOALS]], request, model
+            )
             failed.extend(answer for one in written for answer in one.unanswered)
             yield [one.row for one in written if not one.unanswered]
             if model.costs.stopped:
                 return
 
-    complete(folder, folder.name, cells(names, request, WRITERS), configuration(experiment or folder.name, request, ROLES), made)
+    complete(
+        folder,
+        folder.name,
+        cells(names, request, WRITERS),
+        configuration(experiment or folder.name, request, ROLES),
+        made,
+    )
     refuse_unanswered(failed)
 
 
 def write_rows(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) -> list[RowWithAnswers]:
-    """Rows of some cells in their order; the calls of a kind are made at once, as many at a time as the client allows.
+    """Rows of some cells in their order; the calls of a kind are made at once, as many at a time as the
+    client allows.
 
     Raises
     ------
     InputError
         Bad configuration of the model; what was answered is in its cache.
     """
-    benches = {goal: GoalBench(goal, revealed=request.revealed) for goal in dict.fromkeys(cell.goal for cell in wanted)}
+    benches = {
+        goal: GoalBench(goal, revealed=request.revealed)
+        for goal in dict.fromkeys(cell.goal for cell in wanted)
+    }
     proposed = _proposed([cell for cell in wanted if WRITERS[cell.method].model], benches, model)
     found = _prompted([cell for cell in wanted if WRITERS[cell.method].baseline], benches, model)
     found |= _searched([cell for cell in wanted if WRITERS[cell.method].method], benches, proposed, model)
@@ -158,10 +180,14 @@ def write_rows(wanted: Sequence[Cell], request: ExperimentRequest, model: Model)
 # Baselines
 
 
-def _prompted(wanted: Sequence[Cell], benches: Mapping[str, GoalBench], model: Model) -> dict[Cell, RowWithAnswers]:
+def _prompted(
+    wanted: Sequence[Cell], benches: Mapping[str, GoalBench], model: Model
+) -> dict[Cell, RowWithAnswers]:
     tasks = [Task(baselines.METHODS[cell.method], benches[cell.goal].context, cell.seed) for cell in wanted]
     results = write_rules(tasks, model)
-    read = parse_texts([(result.text, task.context) for result, task in zip(results, tasks, strict=True)], model)
+    read = parse_texts(
+        [(result.text, task.context) for result, task in zip(results, tasks, strict=True)], model
+    )
     found = {}
     for cell, result, parsed in zip(wanted, results, read, strict=True):
         answers = (*result.calls, *([parsed.answer] if parsed.answer else []))
@@ -194,13 +220,25 @@ def _searched(
         row = (drafters[key] if writer.model else plain(cell.goal)).row(writer.method, cell.chains, cell.seed)
         row.setdefault("text", "")
         said = proposed[key] if writer.model else None
-        told = {"kept": len(said.proposals), "dropped": len(said.dropped), "problem": said.problem} if said else {}
+        told = (
+            {"kept": len(said.proposals), "dropped": len(said.dropped), "problem": said.problem}
+            if said
+            else {}
+        )
         found[cell] = _written(cell, row | told, (said.answer,) if said else ())
-    return found | _polished([cell for cell in found if WRITERS[cell.method].model and found[cell].row["text"]], found, benches, model)
+    return found | _polished(
+        [cell for cell in found if WRITERS[cell.method].model and found[cell].row["text"]],
+        found,
+        benches,
+        model,
+    )
 
 
 def _polished(
-    wanted: Sequence[Cell], found: Mapping[Cell, RowWithAnswers], benches: Mapping[str, GoalBench], model: Model
+    wanted: Sequence[Cell],
+    found: Mapping[Cell, RowWithAnswers],
+    benches: Mapping[str, GoalBench],
+    model: Model,
 ) -> dict[Cell, RowWithAnswers]:
     done = {}
     for seed in dict.fromkeys(cell.seed for cell in wanted):
@@ -208,16 +246,29 @@ def _polished(
         rules = [_rule(found[cell].row, benches[cell.goal]) for cell in some]
         for cell, polished in zip(some, polish(rules, model, POLISH, seed=seed), strict=True):
             row, answers = found[cell]
-            told = {"text": polished.text, "unpolished": row["text"], "polish": polished.outcome, "lost": list(polished.lost)}
+            told = {
+                "text": polished.text,
+                "unpolished": row["text"],
+                "polish": polished.outcome,
+                "lost": list(polished.lost),
+            }
             done[cell] = _written(cell, row | told, (*answers, *polished.answers))
     return done
 
 
 def _rule(row: Row, bench: GoalBench) -> RenderedRule:
-    return RenderedRule(Structure.model_validate(row["structure"]), row["text"], bench.lexicon, bench.context.records.dates_only)
+    return RenderedRule(
+        Structure.model_validate(row["structure"]),
+        row["text"],
+        bench.lexicon,
+        bench.context.records.dates_only,
+    )
 
 
 def _written(cell: Cell, row: Row, answers: tuple[Answer[Any], ...]) -> RowWithAnswers:
     """The row with its calls; the words of an answer stay in the cache."""
     calls = [{name: value for name, value in answer.record().items() if name != "text"} for answer in answers]
-    return RowWithAnswers(cell._asdict() | row | {"calls": calls, "scripted": any(answer.scripted for answer in answers)}, answers)
+    return RowWithAnswers(
+        cell._asdict() | row | {"calls": calls, "scripted": any(answer.scripted for answer in answers)},
+        answers,
+    )

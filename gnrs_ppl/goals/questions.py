@@ -1,4 +1,6 @@
-"""What a sentence leaves open, as questions with numbered answers; each answer is a sentence or a field of the goal."""
+"""What a sentence leaves open, as questions with numbered answers; each answer is a sentence or a field of
+the goal.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ SURE = 0.8
 MOST_CHOICES = 9
 FORWARD = ("response", "existence", "responded_existence", "succession", "coexistence")
 """Templates for which a time may be asked."""
-QUANTILES = ((0.5, "half of the cases keep it"), (0.75, "three of four cases keep it"), (0.9, "nine of ten cases keep it"))
+QUANTILES = (
+    (0.5, "half of the cases keep it"),
+    (0.75, "three of four cases keep it"),
+    (0.9, "nine of ten cases keep it"),
+)
 
 
 class Asker(Protocol):
@@ -36,8 +42,8 @@ class Asker(Protocol):
 def settled(goal: Goal, readings: Readings, context: Context, ask: Asker) -> Goal | str:
     """The goal with what was answered, or a sentence to begin anew with.
 
-    Asked are, in this order and only where open: which of several readings is meant, words that were not read, who is bound, and
-    within which time.
+    Asked are, in this order and only where open: which of several readings is meant, words that were not
+    read, who is bound, and within which time.
     """
     if readings.statements:
         meant = _which_reading(goal, readings, context.schema, ask)
@@ -45,7 +51,10 @@ def settled(goal: Goal, readings: Readings, context: Context, ask: Asker) -> Goa
             return meant
         goal = meant
     if readings.unread:
-        words = ", ".join(f"'{readings.words(u.span)}'" + (f" (nearest: {u.nearest})" if u.nearest else "") for u in readings.unread)
+        words = ", ".join(
+            f"'{readings.words(u.span)}'" + (f" (nearest: {u.nearest})" if u.nearest else "")
+            for u in readings.unread
+        )
         if ask.choose(f"Not read: {words}.", ("leave that out", "write the sentence anew")) == 1:
             return ask.line("The sentence")
     lead = [readings.statements[i].best for i in rules_of(readings)[0]] if readings.statements else []
@@ -61,7 +70,9 @@ def settled(goal: Goal, readings: Readings, context: Context, ask: Asker) -> Goa
 
 
 def timed(goal: Goal, schema: Schema) -> Goal:
-    """The goal with its time said in the sentence, where it is then read so: a field is weighed with its neighbours, a sentence is kept."""
+    """The goal with its time said in the sentence, where it is then read so: a field is weighed with its
+    neighbours, a sentence is kept.
+    """
     if goal.within is None:
         return goal
     before = read(goal.intent, schema)
@@ -76,18 +87,25 @@ def timed(goal: Goal, schema: Schema) -> Goal:
 
 
 def _which_reading(goal: Goal, readings: Readings, schema: Schema, ask: Asker) -> Goal | str:
-    """The goal with its sentence reworded where a less probable reading is meant; a sentence to begin anew with where none is."""
+    """The goal with its sentence reworded where a less probable reading is meant; a sentence to begin anew
+    with where none is.
+    """
     for number in rules_of(readings)[0]:
         statement = readings.statements[number]
         close = [r for r in statement.readings if r.probability >= LEAST_SHARE][: MOST_CHOICES - 1]
         if len(close) < 2 or statement.best.probability >= SURE:
             continue
         choices = [f"{reading_in_words(r)}  ({r.probability:.0%})" for r in close]
-        chosen = ask.choose(f"'{readings.words(statement.span).strip()}' can be read in more than one way.", (*choices, "none of these"))
+        chosen = ask.choose(
+            f"'{readings.words(statement.span).strip()}' can be read in more than one way.",
+            (*choices, "none of these"),
+        )
         if chosen == len(close):
             return ask.line("The sentence")
         if chosen:
-            return reworded(close[int(chosen)], schema) or ask.line("No wording of ours is read so; the sentence in other words")
+            return reworded(close[int(chosen)], schema) or ask.line(
+                "No wording of ours is read so; the sentence in other words"
+            )
     return goal
 
 
@@ -99,7 +117,11 @@ def reworded(reading: Reading, schema: Schema) -> str:
         found = read(text, schema)
         if len(found.statements) == 1:
             best = found.statements[0].best
-            same = best.time is None if reading.time is None else best.time is not None and best.time.duration == reading.time.duration
+            same = (
+                best.time is None
+                if reading.time is None
+                else best.time is not None and best.time.duration == reading.time.duration
+            )
             if (best.template, best.activities, best.force) == wanted and same:
                 return text
     return ""
@@ -116,16 +138,20 @@ def _wordings(reading: Reading, actions: dict[str, Action]) -> list[str]:
     first = _noun(actions[reading.activation.activity]) if reading.activation else ""
     then = _verb(actions[reading.activation.activity]) if reading.activation else ""
     within = f" within {duration(reading.time.duration)}" if reading.time and reading.time.duration else ""
-    unless = f", unless the {_noun(actions[reading.exception.activity])} happened" if reading.exception else ""
+    unless = (
+        f", unless the {_noun(actions[reading.exception.activity])} happened" if reading.exception else ""
+    )
     wordings = {
         "response": (f"after the {first}, {who} {reading.force} {does}{within}",),
         "existence": (f"in every case, {who} {reading.force} {does}{within}",),
-        "responded_existence": (f"where there is a {first}, {who} {reading.force} also {does}, before or after",),
+        "responded_existence": (
+            f"where there is a {first}, {who} {reading.force} also {does}, before or after",
+        ),
         "precedence": (f"{who} may {then} only after the {done}", f"nobody may {then} before the {done}"),
         "chain_response": (f"directly after the {first}, {who} {reading.force} {does}",),
         "absence": (f"{nobody} {does}",),
         "not_response": (f"after the {first}, {nobody} {does}{within}",),
-    }.get(reading.template, ())  # fmt: skip
+    }.get(reading.template, ())
     return [text[0].upper() + text[1:] + unless + "." for text in wordings]
 
 
@@ -148,7 +174,11 @@ def _within(goal: Goal, reading: Reading, context: Context, ask: Asker) -> Goal:
                 levels.append(level)
                 choices.append(f"within {duration(level)}: {told}")
     while True:
-        answer = ask.choose("The sentence states no time. Within which?", choices, own="or a time of your own, such as P30D or PT4H")
+        answer = ask.choose(
+            "The sentence states no time. Within which?",
+            choices,
+            own="or a time of your own, such as P30D or PT4H",
+        )
         if isinstance(answer, int):
             return goal.model_copy(update={"within": levels[answer - 1]}) if answer else goal
         try:
@@ -158,10 +188,16 @@ def _within(goal: Goal, reading: Reading, context: Context, ask: Asker) -> Goal:
 
 
 def of_goal(context: Context, goal: Goal) -> Context:
-    """The context with another goal and without pools, which are listed for one goal; its log is read once for both."""
+    """The context with another goal and without pools, which are listed for one goal; its log is read once
+    for both.
+    """
     return replace(context, goal=goal, pools=None, scene=context.scene or context)
 
 
 def plain(goal: Goal) -> dict[str, Any]:
     """The fields of a goal as a context file holds them, those that say nothing left out."""
-    return {name: value for name, value in goal.model_dump(mode="json", exclude_defaults=True).items() if value is not None}
+    return {
+        name: value
+        for name, value in goal.model_dump(mode="json", exclude_defaults=True).items()
+        if value is not None
+    }

@@ -1,4 +1,6 @@
-"""The goal's lines of a context file, written or changed while every other line and comment stays as it is."""
+"""The goal's lines of a context file, written or changed while every other line and comment stays as it
+is.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.write import scalar
 
 GUESSED = ("# guessed", "# changed by hand")
-"""How the comments begin that ``gnrs import`` puts beside what it guessed; they do not hold for what a person wrote."""
+"""How the comments begin that ``gnrs import`` puts beside what it guessed; they do not hold for what a
+person wrote."""
 
 
 class _Block(NamedTuple):
@@ -44,15 +47,25 @@ def with_goal(text: str, goal: Mapping[str, Any], *, json_file: bool, source: st
     """
     if json_file:
         data = json.loads(text)
-        return json.dumps({"goal": dict(goal)} | data | {"goal": dict(goal)}, indent=2, ensure_ascii=False) + "\n"
+        return (
+            json.dumps({"goal": dict(goal)} | data | {"goal": dict(goal)}, indent=2, ensure_ascii=False)
+            + "\n"
+        )
     lines = text.splitlines(keepends=True)
     blocks = _blocks(_root(text, source), lines)
     written = ["goal:\n", *(f"  {_field(name, value)}\n" for name, value in goal.items())]
     if "goal" in blocks:
         old = blocks["goal"]
         written[0] = f"goal:{_own_comment(lines[old.start])}\n"
-        kept = [line for line in lines[old.start + 1 : old.end] if line.lstrip().startswith("#") and not line.lstrip().startswith(GUESSED)]
-        return _joined([*lines[: old.start], *written, *(f"  {line.strip()}\n" for line in kept), *lines[old.end :]], text)
+        kept = [
+            line
+            for line in lines[old.start + 1 : old.end]
+            if line.lstrip().startswith("#") and not line.lstrip().startswith(GUESSED)
+        ]
+        return _joined(
+            [*lines[: old.start], *written, *(f"  {line.strip()}\n" for line in kept), *lines[old.end :]],
+            text,
+        )
     first = min((block.start for block in blocks.values()), default=len(lines))
     while first and lines[first - 1].startswith("#"):  # the comment above a key is its own
         first -= 1
@@ -61,7 +74,9 @@ def with_goal(text: str, goal: Mapping[str, Any], *, json_file: bool, source: st
     return _joined([*lines[:first], *written, "\n", *lines[first:]], text)
 
 
-def with_fields(text: str, goal: Mapping[str, Any], changed: Mapping[str, Any], *, json_file: bool, source: str) -> str:
+def with_fields(
+    text: str, goal: Mapping[str, Any], changed: Mapping[str, Any], *, json_file: bool, source: str
+) -> str:
     """The text of a context file with some fields of its goal changed, each on its own line.
 
     Parameters
@@ -104,7 +119,11 @@ def _joined(lines: list[str], like: str) -> str:
 
 
 def _field(name: str, value: Any) -> str:
-    shown = "[" + ", ".join(_scalar(item) for item in value) + "]" if isinstance(value, list | tuple) else _scalar(value)
+    shown = (
+        "[" + ", ".join(_scalar(item) for item in value) + "]"
+        if isinstance(value, list | tuple)
+        else _scalar(value)
+    )
     return f"{name}: {shown}"
 
 
@@ -116,7 +135,9 @@ def _scalar(value: Any) -> str:
 def _root(text: str, source: str) -> yaml.MappingNode:
     node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
-        raise InputError("stands in braces", "write its keys one below the other, or name it .json", source=source)
+        raise InputError(
+            "stands in braces", "write its keys one below the other, or name it .json", source=source
+        )
     return node
 
 

@@ -1,4 +1,6 @@
-"""A goal read, asked about, checked on the records and written into its context file; nothing is written where it is refused."""
+"""A goal read, asked about, checked on the records and written into its context file; nothing is written
+where it is refused.
+"""
 
 from __future__ import annotations
 
@@ -54,17 +56,30 @@ class Written:
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
-        told = {"context": str(self.path), "goal": plain(self.goal), "replaced": self.replaced or None, "rules": self.rules}
+        told = {
+            "context": str(self.path),
+            "goal": plain(self.goal),
+            "replaced": self.replaced or None,
+            "rules": self.rules,
+        }
         return told | {"reading": as_data(self.readings)}
 
 
-def new_goal(path: Path, sentence: str, stated: Mapping[str, Any], *, ask: Asker | None = None, replace_goal: bool = False) -> Written:
+def new_goal(
+    path: Path,
+    sentence: str,
+    stated: Mapping[str, Any],
+    *,
+    ask: Asker | None = None,
+    replace_goal: bool = False,
+) -> Written:
     """Write a goal of a sentence into a context file.
 
     Parameters
     ----------
     path : Path
-        A context file, with or without a goal. What ``gnrs import`` guessed gives way; what a person wrote stays unless told.
+        A context file, with or without a goal. What ``gnrs import`` guessed gives way; what a person wrote
+        stays unless told.
     sentence : str
     stated : mapping
         Fields that go before what is read.
@@ -76,7 +91,8 @@ def new_goal(path: Path, sentence: str, stated: Mapping[str, Any], *, ask: Asker
     Raises
     ------
     InputError
-        No context file, a goal or pools that would be lost, a field that will not do, a place that cannot be written.
+        No context file, a goal or pools that would be lost, a field that will not do, a place that cannot be
+        written.
     Refused
         The sentence asks nothing, or what these records cannot hold; nothing is written.
     """
@@ -84,15 +100,25 @@ def new_goal(path: Path, sentence: str, stated: Mapping[str, Any], *, ask: Asker
     standing = _standing(context, text)
     if standing and context.pools is not None:
         raise InputError(
-            f"they are listed for the goal {standing!r}", "take them out, or use gnrs goal edit", source=str(path), field="pools"
+            f"they are listed for the goal {standing!r}",
+            "take them out, or use gnrs goal edit",
+            source=str(path),
+            field="pools",
         )
     stays = standing and not replace_goal and not _guessed(text)
-    if stays and (ask is None or ask.choose(f"The goal {standing!r} stands there.", ("leave it", "replace it")) != 1):
+    if stays and (
+        ask is None or ask.choose(f"The goal {standing!r} stands there.", ("leave it", "replace it")) != 1
+    ):
         raise InputError(
-            f"{standing!r} stands there", "add --yes to replace it, or change it with gnrs goal edit", source=str(path), field="goal"
+            f"{standing!r} stands there",
+            "add --yes to replace it, or change it with gnrs goal edit",
+            source=str(path),
+            field="goal",
         )
     while True:
-        goal = _goal({"id": stated.get("id") or name_of(sentence), "intent": sentence.strip()} | dict(stated), context)
+        goal = _goal(
+            {"id": stated.get("id") or name_of(sentence), "intent": sentence.strip()} | dict(stated), context
+        )
         try:
             readings = _read(goal, context)
         except Refused as error:
@@ -133,7 +159,9 @@ def edit_goal(path: Path, stated: Mapping[str, Any], clear: Sequence[str] = ()) 
     for name in clear:
         if name not in Goal.model_fields or name in ("id", "intent"):
             fields = ", ".join(n for n in Goal.model_fields if n not in ("id", "intent"))
-            raise InputError(f"{name!r} cannot be left empty", f"choose of {fields}", source="arguments", field="--clear")
+            raise InputError(
+                f"{name!r} cannot be left empty", f"choose of {fields}", source="arguments", field="--clear"
+            )
     old = plain(context.goal)
     changed = dict.fromkeys(clear) | {name: value for name, value in stated.items() if value is not None}
     goal = _goal({name: value for name, value in (old | changed).items() if value is not None}, context)
@@ -147,12 +175,18 @@ def edit_goal(path: Path, stated: Mapping[str, Any], clear: Sequence[str] = ()) 
 
 def name_of(sentence: str) -> str:
     """A name for the goal of a sentence: its first words that say something."""
-    words = [word for word in re.findall(r"[a-z]+", sentence.lower()) if word not in STOP and word not in ("must", "may", "should")]
+    words = [
+        word
+        for word in re.findall(r"[a-z]+", sentence.lower())
+        if word not in STOP and word not in ("must", "may", "should")
+    ]
     return "_".join(words[:WORDS])[:60] or "goal"
 
 
 def _opened(path: Path) -> tuple[Context, str]:
-    """A context with or without a goal, and its text; refused before any work where it could not be written."""
+    """A context with or without a goal, and its text; refused before any work where it could not be
+    written.
+    """
     context = load_context(path, goalless=True)
     check_file(path)
     return context, read_text(path)
@@ -197,6 +231,8 @@ def _write(path: Path, text: str, goal: Goal) -> None:
     after = parse_json(text, str(path)) if path.suffix == ".json" else parse_yaml(text, str(path))
     same = isinstance(after, dict) and {key: value for key, value in after.items() if key != "goal"} == before
     if not same or validated(_ContextFile, after, source=str(path)).goal != goal:
-        raise InputError("cannot be changed in place", "write the goal into it by hand", source=str(path), field="goal")
+        raise InputError(
+            "cannot be changed in place", "write the goal into it by hand", source=str(path), field="goal"
+        )
     mark = b"\xef\xbb\xbf" if path.read_bytes().startswith(b"\xef\xbb\xbf") else b""
     write_all(path.parent, [(path.name, mark + text.encode())])

@@ -1,4 +1,6 @@
-"""Records of any format made into a context that works at once; what was guessed is marked and can be mended."""
+"""Records of any format made into a context that works at once; what was guessed is marked and can be
+mended.
+"""
 
 from gnrs_ppl.importing.run import Imported, import_source
 

@@ -10,14 +10,26 @@ from gnrs_ppl.importing.xml import Growing, local
 
 MAX_BPMN = 32 << 20
 """Bytes of a model, which is read whole."""
-TASKS = frozenset({
-    "task", "userTask", "serviceTask", "sendTask", "receiveTask", "manualTask", "businessRuleTask", "scriptTask", "callActivity",
-})  # fmt: skip
+TASKS = frozenset(
+    {
+        "task",
+        "userTask",
+        "serviceTask",
+        "sendTask",
+        "receiveTask",
+        "manualTask",
+        "businessRuleTask",
+        "scriptTask",
+        "callActivity",
+    }
+)
 MOST_TASKS = 2000
 
 
 def read_bpmn(path: Path, staging: Staging) -> Found:
-    """Read a model; raises InputError as :class:`gnrs_ppl.importing.xml.Growing`, or where it holds no named task."""
+    """Read a model; raises InputError as :class:`gnrs_ppl.importing.xml.Growing`, or where it holds no named
+    task.
+    """
     with bytes_of(path) as stream:
         document = Growing(stream, str(path))
         root: Element | None = None
@@ -33,10 +45,14 @@ def read_bpmn(path: Path, staging: Staging) -> Found:
         raise staging.error(f"holds more than {MOST_TASKS:,} tasks", "give it in parts")
     found = Found("BPMN", has_log=False, fingerprint=fingerprint)
     found.activities = dict.fromkeys(model.tasks.values(), 0)
-    found.roles = {model.tasks[task]: role for task, role in model.roles.items() if task in model.tasks and role}
+    found.roles = {
+        model.tasks[task]: role for task, role in model.roles.items() if task in model.tasks and role
+    }
     found.order = model.order()
     lanes = len(set(found.roles.values()))
-    found.said.append(f"{len(model.tasks):,} tasks, {lanes:,} lanes or participants with a name, {len(found.order):,} flows")
+    found.said.append(
+        f"{len(model.tasks):,} tasks, {lanes:,} lanes or participants with a name, {len(found.order):,} flows"
+    )
     return found
 
 
@@ -52,7 +68,9 @@ class _Model:
         self.tasks: dict[str, str] = {}
         self.roles: dict[str, str] = {}
         self.flows: dict[str, list[str]] = {}
-        participants = {e.get("processRef"): _name(e) for e in root.iter() if local(e.tag) == "participant" and _name(e)}
+        participants = {
+            e.get("processRef"): _name(e) for e in root.iter() if local(e.tag) == "participant" and _name(e)
+        }
         for process in (element for element in root if local(element.tag) == "process"):
             own = participants.get(process.get("id"), "")
             for element in process.iter():
@@ -87,7 +105,9 @@ class _Model:
                     self._lanes(child, name)
 
     def order(self) -> list[tuple[str, str]]:
-        """Tasks that lead to one another over gateways and events alone, in the order of the model; flows may run in circles."""
+        """Tasks that lead to one another over gateways and events alone, in the order of the model; flows
+        may run in circles.
+        """
         found: dict[tuple[str, str], None] = {}
         for task, name in self.tasks.items():
             seen, waiting = {task}, list(self.flows.get(task, ()))

@@ -1,4 +1,6 @@
-"""Which column is what, guessed from names and values; each guess with its count, its confidence and its reason."""
+"""Which column is what, guessed from names and values; each guess with its count, its confidence and its
+reason.
+"""
 
 from __future__ import annotations
 
@@ -12,41 +14,159 @@ from gnrs_ppl.reading.words import word
 
 NAMES: dict[Column, tuple[str, ...]] = {
     "timestamp": (
-        "timetimestamp", "timestamp", "eventtime", "ocltime", "oceltime", "completetimestamp", "completetime", "datetime", "eventdate",
-        "time", "date", "end", "endtime", "finished", "when", "starttimestamp", "starttime", "start", "createdat", "updatedat",
+        "timetimestamp",
+        "timestamp",
+        "eventtime",
+        "ocltime",
+        "oceltime",
+        "completetimestamp",
+        "completetime",
+        "datetime",
+        "eventdate",
+        "time",
+        "date",
+        "end",
+        "endtime",
+        "finished",
+        "when",
+        "starttimestamp",
+        "starttime",
+        "start",
+        "createdat",
+        "updatedat",
     ),
     "activity": (
-        "conceptname", "activity", "activityname", "eventname", "event", "eventtype", "ocelactivity", "action", "task", "taskname",
-        "step", "operation", "handling", "status", "message", "type",
+        "conceptname",
+        "activity",
+        "activityname",
+        "eventname",
+        "event",
+        "eventtype",
+        "ocelactivity",
+        "action",
+        "task",
+        "taskname",
+        "step",
+        "operation",
+        "handling",
+        "status",
+        "message",
+        "type",
     ),
     "case_id": (
-        "caseconceptname", "caseid", "case", "caseidentifier", "casenumber", "caseno", "traceid", "trace", "processinstance", "instanceid",
+        "caseconceptname",
+        "caseid",
+        "case",
+        "caseidentifier",
+        "casenumber",
+        "caseno",
+        "traceid",
+        "trace",
+        "processinstance",
+        "instanceid",
     ),
     "event_id": ("eventid", "ocelid", "identityid", "id", "eid", "eventidentifier"),
     "resource": (
-        "orgresource", "resource", "resourceid", "user", "userid", "username", "employee", "employeeid", "agent", "originator",
-        "performer", "performedby", "actor", "officer", "worker", "assignee", "assignedto", "operator", "handler", "person", "staff",
-        "nurse", "doctor", "clerk",
+        "orgresource",
+        "resource",
+        "resourceid",
+        "user",
+        "userid",
+        "username",
+        "employee",
+        "employeeid",
+        "agent",
+        "originator",
+        "performer",
+        "performedby",
+        "actor",
+        "officer",
+        "worker",
+        "assignee",
+        "assignedto",
+        "operator",
+        "handler",
+        "person",
+        "staff",
+        "nurse",
+        "doctor",
+        "clerk",
     ),
-    "role": ("orgrole", "role", "rolename", "orggroup", "group", "department", "team", "unit", "position", "jobtitle", "function"),
-    "location": ("location", "orglocation", "place", "site", "city", "office", "branch", "plant", "region", "ward", "station", "store"),
-    "object": ("object", "objecttype", "objectid", "item", "product", "producttype", "document", "documenttype", "asset"),
+    "role": (
+        "orgrole",
+        "role",
+        "rolename",
+        "orggroup",
+        "group",
+        "department",
+        "team",
+        "unit",
+        "position",
+        "jobtitle",
+        "function",
+    ),
+    "location": (
+        "location",
+        "orglocation",
+        "place",
+        "site",
+        "city",
+        "office",
+        "branch",
+        "plant",
+        "region",
+        "ward",
+        "station",
+        "store",
+    ),
+    "object": (
+        "object",
+        "objecttype",
+        "objectid",
+        "item",
+        "product",
+        "producttype",
+        "document",
+        "documenttype",
+        "asset",
+    ),
     "channel": ("channel", "sourcesystem", "system", "logname"),
     "value": ("value", "amount", "cost", "costs", "price", "total", "sum"),
     "offset": ("offset", "utcoffset"),
     "grain": ("grain",),
-}  # fmt: skip
-"""Names of a column, without case and signs, the surest first. The case of an event comes before its own attributes."""
+}
+"""Names of a column, without case and signs, the surest first. The case of an event comes before its own
+attributes."""
 
 XES: dict[Column, str] = {
-    "case_id": "case:concept:name", "activity": "concept:name", "timestamp": "time:timestamp",
-    "resource": "org:resource", "role": "org:role",
-}  # fmt: skip
+    "case_id": "case:concept:name",
+    "activity": "concept:name",
+    "timestamp": "time:timestamp",
+    "resource": "org:resource",
+    "role": "org:role",
+}
 """What the standard calls them, in whatever format such names stand."""
-LIFECYCLE = frozenset({
-    "start", "complete", "schedule", "assign", "suspend", "resume", "abort", "withdraw", "ate_abort", "pi_abort", "reassign", "manualskip",
-    "autoskip", "started", "completed", "begin", "end",
-})  # fmt: skip
+LIFECYCLE = frozenset(
+    {
+        "start",
+        "complete",
+        "schedule",
+        "assign",
+        "suspend",
+        "resume",
+        "abort",
+        "withdraw",
+        "ate_abort",
+        "pi_abort",
+        "reassign",
+        "manualskip",
+        "autoskip",
+        "started",
+        "completed",
+        "begin",
+        "end",
+    }
+)
 """Values of a column that says how far an act was, and not which."""
 TIME = r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?$"
 ENOUGH_TIMES = 0.6
@@ -56,7 +176,9 @@ ENOUGH_ROWS = 20
 
 
 class Seen(NamedTuple):
-    """A column's cells: how many are filled, how many differ, how many look like times, numbers and numbered names."""
+    """A column's cells: how many are filled, how many differ, how many look like times, numbers and numbered
+    names.
+    """
 
     name: str
     filled: int
@@ -118,7 +240,9 @@ def guess_columns(staging: Staging, found: Found, told: Mapping[str, str]) -> di
     guesses: dict[Column, Guess] = {}
     for column, name in told.items():
         if column not in COLUMNS:
-            raise staging.error(f"{column!r} is no column of the event table", f"use one of {', '.join(COLUMNS)}", "--column")
+            raise staging.error(
+                f"{column!r} is no column of the event table", f"use one of {', '.join(COLUMNS)}", "--column"
+            )
         if not name:
             continue
         near = get_close_matches(name, staging.columns, 1)
@@ -126,7 +250,11 @@ def guess_columns(staging: Staging, found: Found, told: Mapping[str, str]) -> di
             remedy = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(staging.columns[:12])}"
             raise staging.error(f"no column {name!r}", remedy, f"--column {column}")
         guesses[column] = Guess(name, seen[name].filled, rows, 1.0, "told")
-    standard = {column: (name, "its name in XES") for column, name in XES.items() if name in seen and seen[name].filled}
+    standard = {
+        column: (name, "its name in XES")
+        for column, name in XES.items()
+        if name in seen and seen[name].filled
+    }
     if column_says_nothing(seen.get(XES["role"]), rows):
         standard.pop("role", None)
     for column, (name, why) in (standard | found.hints).items():
@@ -146,7 +274,9 @@ def guess_columns(staging: Staging, found: Found, told: Mapping[str, str]) -> di
     for column, names in NAMES.items():
         if column not in told and column not in guesses:
             taken = {guess.value for guess in guesses.values()}
-            choice = _by_name(column, names, [s for s in seen.values() if s.name not in taken and s.filled], rows)
+            choice = _by_name(
+                column, names, [s for s in seen.values() if s.name not in taken and s.filled], rows
+            )
             if choice is not None:
                 guesses[column] = choice
     return {column: guesses[column] for column in COLUMNS if column in guesses}
@@ -177,7 +307,11 @@ def _may_be(column: Column, seen: Seen, rows: int) -> bool:
     if column == "timestamp":
         return seen.times >= ENOUGH_TIMES * rows
     if column in ("role", "location", "channel"):
-        return seen.distinct <= max(20, rows // 20) and seen.times == 0 and not (column == "role" and column_says_nothing(seen, rows))
+        return (
+            seen.distinct <= max(20, rows // 20)
+            and seen.times == 0
+            and not (column == "role" and column_says_nothing(seen, rows))
+        )
     if column in ("offset", "grain"):
         return seen.distinct <= 50
     return seen.times == 0
@@ -189,7 +323,9 @@ def _time(staging: Staging, seen: dict[str, Seen], guesses: dict[Column, Guess],
         return named
     times = [s for s in seen.values() if s.times and s.times >= ENOUGH_TIMES * max(s.filled, 1)]
     best = max(times, key=lambda s: s.times, default=None)
-    return best and Guess(best.name, best.times, rows, round(0.8 * best.times / max(rows, 1), 2), "most of its cells are times")
+    return best and Guess(
+        best.name, best.times, rows, round(0.8 * best.times / max(rows, 1), 2), "most of its cells are times"
+    )
 
 
 def _texts(seen: dict[str, Seen], guesses: dict[Column, Guess]) -> list[Seen]:
@@ -197,7 +333,9 @@ def _texts(seen: dict[str, Seen], guesses: dict[Column, Guess]) -> list[Seen]:
     return [s for s in seen.values() if s.filled and s.name not in taken and not s.times]
 
 
-def _activity(staging: Staging, seen: dict[str, Seen], guesses: dict[Column, Guess], rows: int) -> Guess | None:
+def _activity(
+    staging: Staging, seen: dict[str, Seen], guesses: dict[Column, Guess], rows: int
+) -> Guess | None:
     """The column whose values are words that name acts; what says how far an act was is none."""
     best: Guess | None = None
     names = NAMES["activity"]
@@ -207,7 +345,10 @@ def _activity(staging: Staging, seen: dict[str, Seen], guesses: dict[Column, Gue
         cell = staging.cell(candidate.name)
         values = [
             row[0]
-            for row in staging.rows_of(f"SELECT {cell} FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC LIMIT 50")
+            for row in staging.rows_of(
+                f"SELECT {cell} FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC LIMIT "
+                "50"
+            )
         ]
         if {value.casefold() for value in values} <= LIFECYCLE:
             continue
@@ -233,7 +374,8 @@ def _case(staging: Staging, seen: dict[str, Seen], guesses: dict[Column, Guess],
         cell = staging.cell(candidate.name)
         plain = letters(candidate.name)
         of_each = staging.one(
-            f"SELECT avg(acts), avg(n) FROM (SELECT count(DISTINCT {activity}) AS acts, count(*) AS n FROM raw "
+            f"SELECT avg(acts), avg(n) FROM (SELECT count(DISTINCT {activity}) AS acts, count(*) AS n FROM "
+            "raw "
             f"WHERE {cell} IS NOT NULL GROUP BY {cell})"
         )
         acts, each = float(of_each[0] or 0), float(of_each[1] or 0)
@@ -244,9 +386,15 @@ def _case(staging: Staging, seen: dict[str, Seen], guesses: dict[Column, Guess],
             spread = min(1.0, candidate.distinct / (2 * max(seen[guesses["activity"].value].distinct, 1)))
             person = plain in NAMES["resource"] or plain in NAMES["role"] or plain in NAMES["location"]
             number = 0.15 if plain.endswith(("id", "number", "nr", "no", "key")) else 0.0
-            score = (0.2 if person else 0.6) * spread * min(1.0, acts / 2) * (1.0 if each <= 500 else 0.5) + number
+            score = (0.2 if person else 0.6) * spread * min(1.0, acts / 2) * (
+                1.0 if each <= 500 else 0.5
+            ) + number
         score *= candidate.filled / max(rows, 1)
-        why = "by its name" if plain in NAMES["case_id"] else f"each of its {candidate.distinct:,} values holds {acts:.1f} different acts"
+        why = (
+            "by its name"
+            if plain in NAMES["case_id"]
+            else f"each of its {candidate.distinct:,} values holds {acts:.1f} different acts"
+        )
         if score >= 0.1 and (best is None or score > best.confidence):
             best = Guess(candidate.name, candidate.filled, rows, round(min(score, 0.97), 2), why)
     return best

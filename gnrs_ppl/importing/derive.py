@@ -1,4 +1,6 @@
-"""What a context needs, out of the events: goal to begin with, schema and record layer, every guess with count and confidence."""
+"""What a context needs, out of the events: goal to begin with, schema and record layer, every guess with
+count and confidence.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,21 @@ OFTEN = 0.95
 """Share of cases from which an activity is taken to open or close them."""
 STAND_IN = "staff"
 _NICE = (
-    (60, "PT1M", "one minute"), (300, "PT5M", "five minutes"), (900, "PT15M", "15 minutes"), (3600, "PT1H", "one hour"),
-    (4 * 3600, "PT4H", "four hours"), (86400, "P1D", "one day"), (3 * 86400, "P3D", "three days"), (7 * 86400, "P7D", "seven days"),
-    (14 * 86400, "P14D", "14 days"), (30 * 86400, "P30D", "30 days"), (90 * 86400, "P90D", "90 days"), (180 * 86400, "P180D", "180 days"),
-    (365 * 86400, "P365D", "365 days"), (3650 * 86400, "P3650D", "3650 days"),
-)  # fmt: skip
+    (60, "PT1M", "one minute"),
+    (300, "PT5M", "five minutes"),
+    (900, "PT15M", "15 minutes"),
+    (3600, "PT1H", "one hour"),
+    (4 * 3600, "PT4H", "four hours"),
+    (86400, "P1D", "one day"),
+    (3 * 86400, "P3D", "three days"),
+    (7 * 86400, "P7D", "seven days"),
+    (14 * 86400, "P14D", "14 days"),
+    (30 * 86400, "P30D", "30 days"),
+    (90 * 86400, "P90D", "90 days"),
+    (180 * 86400, "P180D", "180 days"),
+    (365 * 86400, "P365D", "365 days"),
+    (3650 * 86400, "P3650D", "3650 days"),
+)
 
 
 @dataclass
@@ -77,7 +89,10 @@ def derive(events: Events, found: Found, channel: str) -> Derived:
     if not schema.get("roles"):
         schema["roles"] = [{"name": STAND_IN, "phrase": "staff member"}]
         derived.note(
-            ("schema", "roles", STAND_IN), "role", 0.1, "no column holds a role; one stands in, so that rules have somebody to turn to"
+            ("schema", "roles", STAND_IN),
+            "role",
+            0.1,
+            "no column holds a role; one stands in, so that rules have somebody to turn to",
         )
     for name, count in found.objects.items():
         if not is_name(name):
@@ -85,7 +100,9 @@ def derive(events: Events, found: Found, channel: str) -> Derived:
         listed = schema.setdefault("objects", [])
         if name not in {term["name"] for term in listed}:
             listed.append({"name": name, **_term_phrase(name)})
-            derived.note(("schema", "objects", name), "object", 0.9, f"a type of the source, {count:,} objects")
+            derived.note(
+                ("schema", "objects", name), "object", 0.9, f"a type of the source, {count:,} objects"
+            )
     _actions(events, derived, found)
     _columns(events, derived, channel)
     _offset(events, derived)
@@ -93,7 +110,12 @@ def derive(events: Events, found: Found, channel: str) -> Derived:
     _ends(events, derived)
     if found.objects:
         records["support"] = [
-            {"kind": "object", "name": name, "support": "inferred", "because": "The source ties events to objects of this type."}
+            {
+                "kind": "object",
+                "name": name,
+                "support": "inferred",
+                "because": "The source ties events to objects of this type.",
+            }
             for name in found.objects
             if is_name(name)
         ]
@@ -108,18 +130,31 @@ def derive_model(found: Found, channel: str) -> Derived:
     derived = Derived({"goal": {}, "schema": {}, "records": {"prospective": True}})
     schema, records = derived.data["schema"], derived.data["records"]
     roles = list(dict.fromkeys(found.roles.values()))
-    schema["roles"] = [{"name": name, **_term_phrase(name)} for name in roles] or [{"name": STAND_IN, "phrase": "staff member"}]
+    schema["roles"] = [{"name": name, **_term_phrase(name)} for name in roles] or [
+        {"name": STAND_IN, "phrase": "staff member"}
+    ]
     for role in schema["roles"]:
         count = sum(name == role["name"] for name in found.roles.values())
-        why = f"a lane or participant of the model, {count:,} tasks" if roles else "the model names none; one stands in"
+        why = (
+            f"a lane or participant of the model, {count:,} tasks"
+            if roles
+            else "the model names none; one stands in"
+        )
         derived.note(("schema", "roles", role["name"]), "role", 0.8 if roles else 0.1, why)
     schema["actions"] = []
     for name in found.activities:
         phrase = phrase_of(name)
-        schema["actions"].append({"name": name, **_spoken(phrase)} | ({"roles": [found.roles[name]]} if name in found.roles else {}))
-        derived.note(("schema", "actions", name), "phrase", phrase.confidence, f"{phrase.why}; a task of the model")
+        schema["actions"].append(
+            {"name": name, **_spoken(phrase)}
+            | ({"roles": [found.roles[name]]} if name in found.roles else {})
+        )
+        derived.note(
+            ("schema", "actions", name), "phrase", phrase.confidence, f"{phrase.why}; a task of the model"
+        )
     records["channels"] = [{"name": channel, "activities": list(found.activities)}]
-    derived.note(("records", "channels", channel), "channel", 0.3, "no log yet: a log to come that shows each task")
+    derived.note(
+        ("records", "channels", channel), "channel", 0.3, "no log yet: a log to come that shows each task"
+    )
     derived.below[("records",)] = [f"order: {one} → {other}" for one, other in found.order]
     make_speakable(derived)
     actions = {action["name"]: action for action in schema["actions"]}
@@ -127,23 +162,31 @@ def derive_model(found: Found, channel: str) -> Derived:
     goal = {"id": "first_goal", "intent": f"Somebody must {said(actions[then])}.", "required": [then]}
     if first is not None:
         goal |= {
-            "intent": f"After the {told(actions[first])}, somebody must {said(actions[then])} within seven days.",
+            "intent": f"After the {told(actions[first])}, somebody must {said(actions[then])} within seven "
+            "days.",
             "triggers": [first],
             "within": "P7D",
         }
     derived.data["goal"] = goal
-    derived.note(("goal",), "goal", 0.2, "the first flow of the model, its time made up; write your own sentence")
+    derived.note(
+        ("goal",), "goal", 0.2, "the first flow of the model, its time made up; write your own sentence"
+    )
     return derived
 
 
 def _view(events: Events) -> None:
     """Table ``seen``: event-table columns and the instant in UTC, in file order."""
-    columns = {c: events.cell(c) for c in ("case_id", "activity", "timestamp", "role", "location", "object", "resource", "channel")}
+    columns = {
+        c: events.cell(c)
+        for c in ("case_id", "activity", "timestamp", "role", "location", "object", "resource", "channel")
+    }
     parts = [f'{sql or "NULL::VARCHAR"} AS "{name}"' for name, sql in columns.items()]
     text = columns["timestamp"]
     instant = f"epoch(TRY_CAST(replace({text}, ',', '.') AS TIMESTAMPTZ))"
     events.staging.connection.execute("SET TimeZone = 'UTC'")
-    events.staging.connection.execute(f"CREATE OR REPLACE TABLE seen AS SELECT row, {', '.join(parts)}, {instant} AS instant FROM raw")
+    events.staging.connection.execute(
+        f"CREATE OR REPLACE TABLE seen AS SELECT row, {', '.join(parts)}, {instant} AS instant FROM raw"
+    )
 
 
 def is_name(text: str) -> bool:
@@ -162,13 +205,16 @@ def _terms(events: Events, derived: Derived, kind: str, column: str) -> None:
     if guess is None:
         return
     found = events.staging.rows_of(
-        f'SELECT "{column}", count(*) FROM seen WHERE "{column}" IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC, 1'
+        f'SELECT "{column}", count(*) FROM seen WHERE "{column}" IS NOT NULL GROUP BY ALL ORDER BY count(*) '
+        "DESC, 1"
     )
     if not found or len(found) > MOST_TERMS or not any(c.isalpha() for name, _ in found for c in name):
         return  # numbers of things, which rules may correlate by but not name
     derived.data["schema"][kind] = [{"name": name, **_term_phrase(name)} for name, _ in found]
     for name, count in found:
-        derived.note(("schema", kind, name), kind[:-1], guess.confidence, f"{count:,} rows in {guess.value!r}")
+        derived.note(
+            ("schema", kind, name), kind[:-1], guess.confidence, f"{count:,} rows in {guess.value!r}"
+        )
 
 
 def _actions(events: Events, derived: Derived, found: Found) -> None:
@@ -182,17 +228,25 @@ def _actions(events: Events, derived: Derived, found: Found) -> None:
         ):
             if name in listed:
                 doers.setdefault(activity, {}).setdefault(kind, []).append(name)
-    counts = dict(events.staging.rows_of("SELECT activity, count(*) FROM seen GROUP BY ALL ORDER BY min(instant), min(row), 1"))
+    counts = dict(
+        events.staging.rows_of(
+            "SELECT activity, count(*) FROM seen GROUP BY ALL ORDER BY min(instant), min(row), 1"
+        )
+    )
     counts |= {name: 0 for name in found.activities if name not in counts and is_name(name)}
     for name, count in counts.items():
         phrase = phrase_of(name)
         if name in found.told_activity:
             verb = found.told_activity[name]
-            phrase = Phrase(verb, event_noun(verb), 0.4, "a row of this table") if not misused(verb) else phrase
+            phrase = (
+                Phrase(verb, event_noun(verb), 0.4, "a row of this table") if not misused(verb) else phrase
+            )
         action: dict[str, Any] = {"name": name, **_spoken(phrase)}
         action |= {kind: names for kind, names in doers.get(name, {}).items() if len(names) <= FEW}
         schema["actions"].append(action)
-        said = f"{phrase.why}; {count:,} rows" if count else f"{phrase.why}; declared by the source, on no row"
+        said = (
+            f"{phrase.why}; {count:,} rows" if count else f"{phrase.why}; declared by the source, on no row"
+        )
         derived.note(("schema", "actions", name), "phrase", phrase.confidence, said)
 
 
@@ -205,7 +259,12 @@ def _columns(events: Events, derived: Derived, channel: str) -> None:
     for column, guess in events.columns.items():
         columns[column] = events.where(column)
         made = f"made from {guess.value!r}; " if column in events.made else ""
-        derived.note(("records", "columns", column), "column", guess.confidence, f"{made}{guess.why}; {guess.rows:,} of {guess.of:,} rows")
+        derived.note(
+            ("records", "columns", column),
+            "column",
+            guess.confidence,
+            f"{made}{guess.why}; {guess.rows:,} of {guess.of:,} rows",
+        )
     derived.data["records"]["columns"] = columns
     if "channel" not in events.columns:
         derived.data["records"]["constants"] = {"channel": channel}
@@ -217,12 +276,20 @@ def _offset(events: Events, derived: Derived) -> None:
     told = {offset: count for offset, count in events.offsets.items() if offset not in ("", "date")}
     if naive and "offset" not in events.columns:
         offset = max(told, key=lambda o: told[o], default="Z")
-        derived.data["records"]["offset"] = offset if ":" in offset or offset == "Z" else f"{offset[:3]}:{offset[3:]}"
-        why = "as most other rows have it" if told else "no time carries one; --zone NAME reads them in a zone with its summer time"
+        derived.data["records"]["offset"] = (
+            offset if ":" in offset or offset == "Z" else f"{offset[:3]}:{offset[3:]}"
+        )
+        why = (
+            "as most other rows have it"
+            if told
+            else "no time carries one; --zone NAME reads them in a zone with its summer time"
+        )
         derived.note(("records", "offset"), "offset", 0.6 if told else 0.2, f"{why}; {naive:,} rows")
     parts = [f"{count:,} at {offset}" for offset, count in sorted(told.items())]
     parts += [
-        f"{count:,} {what}" for key, what in (("date", "dates alone"), ("", "without offset")) if (count := events.offsets.get(key, 0))
+        f"{count:,} {what}"
+        for key, what in (("date", "dates alone"), ("", "without offset"))
+        if (count := events.offsets.get(key, 0))
     ]
     derived.below.setdefault(("records", "columns"), []).append(f"times: {', '.join(parts)}")
 
@@ -232,16 +299,27 @@ def _channels(events: Events, derived: Derived, channel: str) -> None:
     records["channels"] = []
     if "channel" in events.columns:
         names = events.staging.rows_of(
-            "SELECT channel, count(*), min(timestamp), max(timestamp), min(instant), max(instant) FROM seen WHERE channel IS NOT NULL "
+            "SELECT channel, count(*), min(timestamp), max(timestamp), min(instant), max(instant) FROM seen "
+            "WHERE channel IS NOT NULL "
             "GROUP BY ALL ORDER BY count(*) DESC, 1"
         )
     else:
-        names = [(channel, *events.staging.one("SELECT count(*), min(timestamp), max(timestamp), min(instant), max(instant) FROM seen"))]
+        names = [
+            (
+                channel,
+                *events.staging.one(
+                    "SELECT count(*), min(timestamp), max(timestamp), min(instant), max(instant) FROM seen"
+                ),
+            )
+        ]
     dates = events.offsets.get("date", 0) == sum(events.offsets.values())
     for name, count, _, _, least, most in names:
-        where, parameters = ("channel = $name", {"name": name}) if "channel" in events.columns else ("true", {})
+        where, parameters = (
+            ("channel = $name", {"name": name}) if "channel" in events.columns else ("true", {})
+        )
         gap = events.staging.one(
-            f"SELECT max(instant - before) FROM (SELECT instant, lag(instant) OVER (ORDER BY instant) AS before FROM seen WHERE {where})",
+            "SELECT max(instant - before) FROM (SELECT instant, lag(instant) OVER (ORDER BY instant) AS "
+            f"before FROM seen WHERE {where})",
             parameters,
         )[0]
         days = (most - least) / 86400 if most is not None and least is not None else 0.0
@@ -256,10 +334,12 @@ def _channels(events: Events, derived: Derived, channel: str) -> None:
             path,
             "channel",
             round(0.4 + 0.4 * steady, 2),
-            f"{count:,} rows, {_day(least)} to {_day(most)}, longest silence {(gap or 0) / 86400:.1f} days{clock}",
+            f"{count:,} rows, {_day(least)} to {_day(most)}, longest silence {(gap or 0) / 86400:.1f} "
+            f"days{clock}",
         )
         derived.below[path] = [
-            "closed_world: what is not in it is taken not to have happened; set it to false if acts may go unrecorded",
+            "closed_world: what is not in it is taken not to have happened; set it to false if acts may go "
+            "unrecorded",
             f"coverage: [{{start: {_day(least)}, end: {_day(most)}}}]  (taken so: first to last event)",
         ]
     records["channels"].sort(key=lambda entry: entry["name"])
@@ -282,7 +362,8 @@ def _ends(events: Events, derived: Derived) -> None:
     )
     for field_, column, word in (("case_start", "place", "first"), ("case_end", "back", "last")):
         found = events.staging.rows_of(
-            f"SELECT activity, count(*) FILTER ({column} = 1) AS ends, count(*) FROM placed GROUP BY activity "
+            f"SELECT activity, count(*) FILTER ({column} = 1) AS ends, count(*) FROM placed GROUP BY "
+            "activity "
             f"HAVING ends >= {OFTEN} * count(*) AND ends >= 2 ORDER BY ends DESC, activity LIMIT 5"
         )
         covered = sum(row[1] for row in found)
@@ -290,23 +371,40 @@ def _ends(events: Events, derived: Derived) -> None:
             continue
         derived.data["records"][field_] = [row[0] for row in found]
         share = covered / cases
-        derived.note(("records", field_), "case ends", round(0.9 * share, 2), f"{word} in {covered:,} of {cases:,} cases")
+        derived.note(
+            ("records", field_),
+            "case ends",
+            round(0.9 * share, 2),
+            f"{word} in {covered:,} of {cases:,} cases",
+        )
     if "case_end" not in derived.data["records"]:
         _quiet(events, derived, cases)
 
 
-QUIET = (("P1D", 1), ("P7D", 7), ("P1M", 31), ("P3M", 92), ("P6M", 184), ("P1Y", 366), ("P2Y", 731), ("P5Y", 1827))
+QUIET = (
+    ("P1D", 1),
+    ("P7D", 7),
+    ("P1M", 31),
+    ("P3M", 92),
+    ("P6M", 184),
+    ("P1Y", 366),
+    ("P2Y", 731),
+    ("P5Y", 1827),
+)
 """Silences after which a case may be taken as closed, with their longest days."""
 SILENT = 0.99
 """Share of cases that must know no longer silence while they run."""
 
 
 def _quiet(events: Events, derived: Derived, cases: int) -> None:
-    """A silence after which a case is taken as closed, where no activity closes cases: without one no ban could ever be kept."""
+    """A silence after which a case is taken as closed, where no activity closes cases: without one no ban
+    could ever be kept.
+    """
     longest = [
         row[0] or 0.0
         for row in events.staging.rows_of(
-            "SELECT max(gap) FROM (SELECT case_id, instant - lag(instant) OVER (PARTITION BY case_id ORDER BY instant, row) AS gap "
+            "SELECT max(gap) FROM (SELECT case_id, instant - lag(instant) OVER (PARTITION BY case_id ORDER "
+            "BY instant, row) AS gap "
             "FROM seen) GROUP BY case_id ORDER BY 1 NULLS FIRST"
         )
     ]
@@ -314,18 +412,27 @@ def _quiet(events: Events, derived: Derived, cases: int) -> None:
         within = sum(gap <= days * 86400 for gap in longest)
         if longest and within >= SILENT * len(longest):
             derived.data["records"]["quiet_after"] = text
-            told = f"no act closes cases; in {within:,} of {cases:,} no silence is longer: a case silent for that long is taken as closed"
+            told = (
+                f"no act closes cases; in {within:,} of {cases:,} no silence is longer: a case silent "
+                "for that long is taken as closed"
+            )
             derived.note(("records", "quiet_after"), "case ends", 0.5, told)
             return
 
 
 def _described(attribute: Attribute) -> str:
-    reach = f"{attribute.low} to {attribute.high}" if attribute.kind in ("integer", "number") else f"{attribute.distinct:,} different"
+    reach = (
+        f"{attribute.low} to {attribute.high}"
+        if attribute.kind in ("integer", "number")
+        else f"{attribute.distinct:,} different"
+    )
     return f"column {attribute.name!r}: {attribute.kind}, {reach}, {attribute.nulls:,} empty"
 
 
 def make_speakable(derived: Derived) -> None:
-    """Take back phrases that rule texts cannot use or that two names would share, until every name can be told apart."""
+    """Take back phrases that rule texts cannot use or that two names would share, until every name can be
+    told apart.
+    """
     schema, records = derived.data["schema"], derived.data["records"]
     kinds = ("actions", "roles", "locations", "objects")
     for _ in range(400):
@@ -334,11 +441,22 @@ def make_speakable(derived: Derived) -> None:
             return
         except InputError as error:
             kind, _, rest = error.field.removeprefix("schema.").removeprefix("records.").partition(".")
-            kind = {"action": "actions", "role": "roles", "location": "locations", "object": "objects", "channel": "channels"}.get(
-                kind, kind
-            )
+            kind = {
+                "action": "actions",
+                "role": "roles",
+                "location": "locations",
+                "object": "objects",
+                "channel": "channels",
+            }.get(kind, kind)
             place = records if kind == "channels" else schema
-            name = next((t["name"] for t in place.get(kind, []) if rest in (t["name"], f"{t['name']}.phrase", f"{t['name']}.noun")), None)
+            name = next(
+                (
+                    t["name"]
+                    for t in place.get(kind, [])
+                    if rest in (t["name"], f"{t['name']}.phrase", f"{t['name']}.noun")
+                ),
+                None,
+            )
             if name is None:
                 break
             _respell(next(t for t in place[kind] if t["name"] == name), kind, place[kind])
@@ -357,7 +475,13 @@ def _respell(term: dict[str, Any], kind: str, terms: list[dict[str, Any]]) -> No
 
 def _number(term: dict[str, Any], kind: str, number: int) -> None:
     """Words that no other name of its kind has."""
-    word = {"actions": "activity", "roles": "role", "locations": "place", "objects": "object", "channels": "log"}[kind]
+    word = {
+        "actions": "activity",
+        "roles": "role",
+        "locations": "place",
+        "objects": "object",
+        "channels": "log",
+    }[kind]
     if kind == "actions":
         term |= {"phrase": f"carry out {word} No-{number}", "noun": f"{word} No-{number}"}
     else:
@@ -365,7 +489,9 @@ def _number(term: dict[str, Any], kind: str, number: int) -> None:
 
 
 def _goal(events: Events, derived: Derived) -> None:
-    """A habit of the records to begin with: what nearly every case goes on to after its start, and how fast."""
+    """A habit of the records to begin with: what nearly every case goes on to after its start, and how
+    fast.
+    """
     goal = derived.data["goal"]
     goal |= {"id": "first_goal"}
     pair = events.staging.rows_of(
@@ -381,7 +507,9 @@ def _goal(events: Events, derived: Derived) -> None:
     )
     actions = {action["name"]: action for action in derived.data["schema"]["actions"]}
     if not pair:
-        name = events.staging.one("SELECT activity FROM seen GROUP BY ALL ORDER BY count(*) DESC, 1 LIMIT 1")[0]
+        name = events.staging.one("SELECT activity FROM seen GROUP BY ALL ORDER BY count(*) DESC, 1 LIMIT 1")[
+            0
+        ]
         goal |= {"intent": f"Somebody must {said(actions[name])}.", "required": [name]}
         derived.note(("goal",), "goal", 0.1, "the most frequent act; write a sentence of your own")
         return
@@ -391,13 +519,17 @@ def _goal(events: Events, derived: Derived) -> None:
     if dates:
         within = next(nice for nice in _NICE if nice[0] >= max(delay or 0, 7 * 86400) or nice is _NICE[-1])
     goal |= {
-        "intent": f"After the {told(actions[opens])}, somebody must {said(actions[follows])} within {within[2]}.",
+        "intent": f"After the {told(actions[opens])}, somebody must {said(actions[follows])} within "
+        f"{within[2]}.",
         "required": [follows],
         "triggers": [opens],
         "within": within[1],
     }
     derived.note(
-        ("goal",), "goal", round(0.5 * later / opened, 2), f"a habit, not a rule: in {later:,} of {opened:,} cases; write your own sentence"
+        ("goal",),
+        "goal",
+        round(0.5 * later / opened, 2),
+        f"a habit, not a rule: in {later:,} of {opened:,} cases; write your own sentence",
     )
 
 

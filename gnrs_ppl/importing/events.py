@@ -13,7 +13,21 @@ from gnrs_ppl.importing.columns import LIFECYCLE, Guess, guess_columns, letters
 from gnrs_ppl.importing.staging import Found, Staging
 from gnrs_ppl.importing.times import Order, read_times
 
-NOTHING = ("empty", "unknown", "n/a", "na", "null", "none", "nil", "missing", "-", "?", "undefined", "nan", "not available")
+NOTHING = (
+    "empty",
+    "unknown",
+    "n/a",
+    "na",
+    "null",
+    "none",
+    "nil",
+    "missing",
+    "-",
+    "?",
+    "undefined",
+    "nan",
+    "not available",
+)
 """Texts that stand for nothing in a column of people, roles, places or things."""
 NAMING: tuple[Column, ...] = ("resource", "role", "object", "location")
 INTEGER = r"^-?(0|[1-9]\d{0,17})$"
@@ -65,29 +79,46 @@ class Events:
         return column if column in self.made else self.renamed(self.columns[column].value)
 
     def renamed(self, name: str) -> str:
-        """Name of a source's column in the Parquet file: its own, unless it would be taken for a column of the event table."""
+        """Name of a source's column in the Parquet file: its own, unless it would be taken for a column of
+        the event table.
+        """
         standard = _STANDARD.get(letters(name))
         taken = name in self.made or (standard is not None and standard not in self.columns)
         return f"{name} (as read)" if taken else name
 
     def write(self, path: str) -> None:
-        """Write the events as Parquet: event-table columns that had to be made, then those of the source as they are."""
+        """Write the events as Parquet: event-table columns that had to be made, then those of the source as
+        they are.
+        """
         parts = [f'{sql} AS "{column}"' for column, sql in self.made.items()]
         mapped = {guess.value for guess in self.columns.values()}
         for attribute in self.attributes:
             cell = self.staging.cell(attribute.name)
-            cast = {"integer": "::BIGINT", "number": "::DOUBLE"}.get(attribute.kind, "") if attribute.name not in mapped else ""
+            cast = (
+                {"integer": "::BIGINT", "number": "::DOUBLE"}.get(attribute.kind, "")
+                if attribute.name not in mapped
+                else ""
+            )
             name = self.renamed(attribute.name).replace('"', '""')
             parts.append(f'{cell}{cast} AS "{name}"')
         spare = [c for c in COLUMNS if c not in self.columns and c not in self.made and c != "channel"]
-        parts += [f'NULL::VARCHAR AS "{column}"' for column in spare]  # so that no other column is taken for a misspelt one
+        parts += [
+            f'NULL::VARCHAR AS "{column}"' for column in spare
+        ]  # so that no other column is taken for a misspelt one
         target = path.replace("'", "''")
         self.staging.connection.execute(
-            f"COPY (SELECT {', '.join(parts)} FROM raw ORDER BY row) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
+            f"COPY (SELECT {', '.join(parts)} FROM raw ORDER BY row) TO '{target}' (FORMAT parquet, "
+            "COMPRESSION zstd)"
         )
 
 
-def events_of(staging: Staging, found: Found, told: Mapping[str, str], zone: ZoneInfo | None = None, order: Order | None = None) -> Events:
+def events_of(
+    staging: Staging,
+    found: Found,
+    told: Mapping[str, str],
+    zone: ZoneInfo | None = None,
+    order: Order | None = None,
+) -> Events:
     """Guess the columns, read the times, set aside what cannot be used.
 
     Raises
@@ -103,7 +134,9 @@ def events_of(staging: Staging, found: Found, told: Mapping[str, str], zone: Zon
     staging.drop(f"{case} IS NULL", f"no case ({columns['case_id'].value} is empty)")
     staging.drop(f"{activity} IS NULL", f"no activity ({columns['activity'].value} is empty)")
     staging.drop(
-        f"NOT regexp_matches({activity}, $name)", "activity is no name: over 200 characters, or some that do not print", {"name": NAME}
+        f"NOT regexp_matches({activity}, $name)",
+        "activity is no name: over 200 characters, or some that do not print",
+        {"name": NAME},
     )
     made: dict[str, str] = {}
     times = _read_times(staging, columns, made, said, zone, order)
@@ -114,10 +147,16 @@ def events_of(staging: Staging, found: Found, told: Mapping[str, str], zone: Zon
     rows = staging.one("SELECT count(*) FROM raw")[0]
     aside = staging.aside.rows
     if rows + aside != staging.read:
-        raise staging.error(f"its {staging.read:,} rows are not the {rows:,} imported and {aside:,} set aside", "write the file again")
+        raise staging.error(
+            f"its {staging.read:,} rows are not the {rows:,} imported and {aside:,} set aside",
+            "write the file again",
+        )
     if not rows:
         reason, count = staging.aside.reasons.most_common(1)[0]
-        raise staging.error(f"none of its {staging.read:,} rows can be used ({reason}: {count:,})", "say which column is what: --column")
+        raise staging.error(
+            f"none of its {staging.read:,} rows can be used ({reason}: {count:,})",
+            "say which column is what: --column",
+        )
     distinct = staging.one(f"SELECT count(DISTINCT {activity}) FROM raw")[0]
     if distinct > 5000:
         raise staging.error(
@@ -128,18 +167,30 @@ def events_of(staging: Staging, found: Found, told: Mapping[str, str], zone: Zon
 
 
 def _read_times(
-    staging: Staging, columns: dict[Column, Guess], made: dict[str, str], said: list[str], zone: ZoneInfo | None, order: Order | None
+    staging: Staging,
+    columns: dict[Column, Guess],
+    made: dict[str, str],
+    said: list[str],
+    zone: ZoneInfo | None,
+    order: Order | None,
 ) -> tuple[Counter[str], str | None]:
     name = columns["timestamp"].value
     cell = staging.cell(name)
     texts = [row[0] for row in staging.rows_of(f"SELECT DISTINCT {cell} FROM raw WHERE {cell} IS NOT NULL")]
     times = read_times(texts, zone, order)
     unread = [text for text, written in times.written.items() if written is None]
-    changed = {text: written for text, written in times.written.items() if written is not None and written != text}
-    staging.connection.execute("CREATE TABLE unread (text VARCHAR); CREATE TABLE times (text VARCHAR, written VARCHAR)")
+    changed = {
+        text: written for text, written in times.written.items() if written is not None and written != text
+    }
+    staging.connection.execute(
+        "CREATE TABLE unread (text VARCHAR); CREATE TABLE times (text VARCHAR, written VARCHAR)"
+    )
     _fill(staging, "unread", [(text,) for text in unread])
     staging.drop(f"{cell} IS NULL", f"no time ({name} is empty)")
-    staging.drop(f"{cell} IN (SELECT text FROM unread)", f"{name} is no time that can be read, of a year from 1001 to 8999")
+    staging.drop(
+        f"{cell} IN (SELECT text FROM unread)",
+        f"{name} is no time that can be read, of a year from 1001 to 8999",
+    )
     if changed:
         _fill(staging, "times", list(changed.items()))
         staging.connection.execute(
@@ -148,10 +199,17 @@ def _read_times(
         )
         made["timestamp"] = "iso"
         read = f"read in {zone.key}" if zone else "written as ISO 8601"
-        said.append(f"times in {name!r} are {read}" + (f", {times.order}" if times.order else "") + ("" if times.sure else " (a guess)"))
+        said.append(
+            f"times in {name!r} are {read}"
+            + (f", {times.order}" if times.order else "")
+            + ("" if times.sure else " (a guess)")
+        )
     counts: Counter[str] = Counter()
     final = made.get("timestamp", cell)
-    suffix = f"CASE WHEN length({final}) <= 10 THEN 'date' ELSE regexp_extract(substr({final}, 11), '(Z|[+-]\\d{{2}}:?\\d{{2}})$', 1) END"
+    suffix = (
+        f"CASE WHEN length({final}) <= 10 THEN 'date' ELSE regexp_extract(substr({final}, 11), "
+        f"'(Z|[+-]\\d{{2}}:?\\d{{2}})$', 1) END"
+    )
     for offset, count in staging.rows_of(f"SELECT {suffix}, count(*) FROM raw GROUP BY ALL"):
         counts[offset] += count
     return counts, times.order
@@ -162,28 +220,45 @@ def _fill(staging: Staging, table: str, rows: list[tuple[str, ...]]) -> None:
         part = rows[start : start + 1000]
         cells = [cell for row in part for cell in row]
         staging.connection.execute(
-            f"INSERT INTO {table} VALUES {', '.join(['(' + ', '.join('?' * len(part[0])) + ')'] * len(part))}", cells
+            f"INSERT INTO {table} VALUES "
+            f"{', '.join(['(' + ', '.join('?' * len(part[0])) + ')'] * len(part))}",
+            cells,
         )
 
 
 def _note_lifecycle(staging: Staging, columns: dict[Column, Guess], said: list[str]) -> None:
-    """Say where one act stands on several rows, begun and done: all of them are kept, with the column that tells them apart."""
+    """Say where one act stands on several rows, begun and done: all of them are kept, with the column that
+    tells them apart.
+    """
     taken = {guess.value for guess in columns.values()}
     for name in staging.columns:
         cell = staging.cell(name)
-        if name in taken or staging.one(f"SELECT count(DISTINCT {cell}) FROM raw")[0] not in range(2, len(LIFECYCLE)):
+        if name in taken or staging.one(f"SELECT count(DISTINCT {cell}) FROM raw")[0] not in range(
+            2, len(LIFECYCLE)
+        ):
             continue
-        found = staging.rows_of(f"SELECT lower({cell}), count(*) FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC, 1")
+        found = staging.rows_of(
+            f"SELECT lower({cell}), count(*) FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL ORDER BY "
+            "count(*) DESC, 1"
+        )
         if {text for text, _ in found} <= LIFECYCLE:
             told = ", ".join(f"{count:,} {text}" for text, count in found)
-            said.append(f"{name!r} says how far an act was ({told}): one act may stand on several rows, and counts as often")
+            said.append(
+                f"{name!r} says how far an act was ({told}): one act may stand on several rows, and counts "
+                "as often"
+            )
 
 
-def _blank_placeholders(staging: Staging, guess: Guess, column: str, made: dict[str, str], said: list[str]) -> None:
+def _blank_placeholders(
+    staging: Staging, guess: Guess, column: str, made: dict[str, str], said: list[str]
+) -> None:
     cell = staging.cell(guess.value)
     blank = f"list_contains([{', '.join(repr(text) for text in NOTHING)}], lower({cell}))"
     found = staging.rows_of(f"SELECT {cell}, count(*) FROM raw WHERE {blank} GROUP BY ALL ORDER BY ALL")
-    odd = staging.one(f"SELECT count(*) FROM raw WHERE {cell} IS NOT NULL AND NOT regexp_matches({cell}, $name)", {"name": NAME})[0]
+    odd = staging.one(
+        f"SELECT count(*) FROM raw WHERE {cell} IS NOT NULL AND NOT regexp_matches({cell}, $name)",
+        {"name": NAME},
+    )[0]
     if odd:
         said.append(f"{odd:,} cells of {guess.value!r} are no names and are read as {column} not recorded")
     if not found and not odd:
@@ -203,7 +278,8 @@ def _attributes(staging: Staging) -> list[Attribute]:
     for name in staging.columns:
         cell = staging.cell(name)
         nulls, distinct, integers, reals, filled, low, high, least, most = staging.one(
-            f"SELECT count(*) - count({cell}), count(DISTINCT {cell}), count(*) FILTER (regexp_matches({cell}, $integer)), "
+            f"SELECT count(*) - count({cell}), count(DISTINCT {cell}), count(*) FILTER "
+            f"(regexp_matches({cell}, $integer)), "
             f"count(*) FILTER (regexp_matches({cell}, $real)), count({cell}), min({cell}), max({cell}), "
             f"min(TRY_CAST({cell} AS DOUBLE)), max(TRY_CAST({cell} AS DOUBLE)) FROM raw",
             {"integer": INTEGER, "real": REAL},
@@ -212,5 +288,9 @@ def _attributes(staging: Staging) -> list[Attribute]:
             kind = "integer" if integers == filled else "number"
             found.append(Attribute(name, kind, f"{least:g}", f"{most:g}", distinct, nulls))
         else:
-            found.append(Attribute(name, "text" if filled else "empty", (low or "")[:40], (high or "")[:40], distinct, nulls))
+            found.append(
+                Attribute(
+                    name, "text" if filled else "empty", (low or "")[:40], (high or "")[:40], distinct, nulls
+                )
+            )
     return found

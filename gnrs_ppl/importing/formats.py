@@ -32,7 +32,9 @@ def read_source(path: Path, staging: Staging, case: str | None) -> Found:
         from gnrs_ppl.importing.table import read_table
 
         if path.suffix != ".parquet" or zipped:
-            raise InputError("is Parquet under another name", "name it so that it ends in .parquet", source=str(path))
+            raise InputError(
+                "is Parquet under another name", "name it so that it ends in .parquet", source=str(path)
+            )
         return read_table(path, staging)
     if head.startswith(SQLITE):
         from gnrs_ppl.importing.database import read_sqlite
@@ -84,7 +86,11 @@ def _unzipped(path: Path) -> bytes:
 
 def _text(head: bytes) -> str:
     """The beginning as text, for a look at it."""
-    for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xbf", "utf-8")):
+    for mark, encoding in (
+        (b"\xff\xfe", "utf-16-le"),
+        (b"\xfe\xff", "utf-16-be"),
+        (b"\xef\xbb\xbf", "utf-8"),
+    ):
         if head.startswith(mark):
             return head[len(mark) :].decode(encoding, "replace")
     return head.decode("utf-8", "replace")
@@ -97,5 +103,7 @@ def _is_ocel(text: str) -> bool:
         first = json.loads(first_line)
     except (ValueError, RecursionError):
         # no whole object in what was looked at: spread over lines, or one line longer than that
-        return not ended or any(f'"{key}"' in text for key in ("objectTypes", "eventTypes", "events", "objects"))
+        return not ended or any(
+            f'"{key}"' in text for key in ("objectTypes", "eventTypes", "events", "objects")
+        )
     return isinstance(first, dict) and isinstance(first.get("events"), list) and "objects" in first

@@ -23,7 +23,8 @@ MAX_JSON = 1 << 29
 MAX_EVENTS = 5_000_000
 """Events, and objects, of an OCEL log, which are held in memory."""
 SHARED = 50.0
-"""Objects of the case's type that one of another type is tied to on average, from which it says no longer which case is meant."""
+"""Objects of the case's type that one of another type is tied to on average, from which it says no longer
+which case is meant."""
 HOPS = 3
 """Ties from an object to the case it belongs to, at most."""
 LONG = 50
@@ -65,7 +66,9 @@ class Ocel:
     def add_event(self, event: Event) -> None:
         """Keep an event; a second one of the same id is set aside."""
         if not event.id or event.id in self.events:
-            self.staging.skip("an event without id" if not event.id else "a second event of the same id", vars(event))
+            self.staging.skip(
+                "an event without id" if not event.id else "a second event of the same id", vars(event)
+            )
             return
         if event.kind not in self.event_types:
             self.faults["types of events that are used and not declared"] += 1
@@ -87,12 +90,16 @@ class Ocel:
 
     def _check(self, count: int) -> None:
         if count > MAX_EVENTS:
-            raise self.staging.error(f"holds more than {MAX_EVENTS:,} events or objects", "give the log in parts")
+            raise self.staging.error(
+                f"holds more than {MAX_EVENTS:,} events or objects", "give the log in parts"
+            )
 
     def stage(self, form: str, case: str | None) -> Found:
         """Rows of the cases of one type: an event stands once in each case it belongs to."""
         if not self.events:
-            raise self.staging.error("holds no event that can be read", "give an OCEL 2.0 log with events in it")
+            raise self.staging.error(
+                "holds no event that can be read", "give an OCEL 2.0 log with events in it"
+            )
         self._drop_dangling()
         owners, kind, sure, why = self._cases(case)
         people = self._people(kind)
@@ -101,15 +108,21 @@ class Ocel:
         lone = all(len(event.attributes) == 1 for event in self.events.values()) and not people
         for event in self.events.values():
             named = [name for name, _ in event.objects if self.objects[name].kind == kind]
-            cases = dict.fromkeys(named or [case for name, _ in event.objects for case in owners.get(name, ())])
+            cases = dict.fromkeys(
+                named or [case for name, _ in event.objects for case in owners.get(name, ())]
+            )
             row = {"ocel:id": event.id, "ocel:type": event.kind, "ocel:time": event.time}
             row |= {f"event:{name}": value for name, value in event.attributes.items()}
             if lone:
                 row["event:who"] = next(iter(event.attributes.values()))
             for type_ in types:
-                things = list(dict.fromkeys(name for name, _ in event.objects if self.objects[name].kind == type_))
+                things = list(
+                    dict.fromkeys(name for name, _ in event.objects if self.objects[name].kind == type_)
+                )
                 if things and type_ != kind:
-                    row[f"object:{type_}"] = things[0] if len(things) == 1 else json.dumps(things, ensure_ascii=False)
+                    row[f"object:{type_}"] = (
+                        things[0] if len(things) == 1 else json.dumps(things, ensure_ascii=False)
+                    )
             row |= self._who(event, people)
             several += len(cases) > 1
             if not cases:
@@ -117,10 +130,14 @@ class Ocel:
             for name in cases:
                 self.staging.add(row | {"case:id": name} | self._values(name, event.time))
         self.staging.finish()
-        found = Found(form, activities=dict(self.event_types), objects={t: n for t, n in self.object_types.items() if n})
+        found = Found(
+            form, activities=dict(self.event_types), objects={t: n for t, n in self.object_types.items() if n}
+        )
         found.hints = {
-            "activity": ("ocel:type", "its type in OCEL"), "timestamp": ("ocel:time", "its time in OCEL"), "case_id": ("case:id", why),
-        }  # fmt: skip
+            "activity": ("ocel:type", "its type in OCEL"),
+            "timestamp": ("ocel:time", "its time in OCEL"),
+            "case_id": ("case:id", why),
+        }
         if several == 0:
             found.hints["event_id"] = ("ocel:id", "its id in OCEL")
         if lone:
@@ -129,8 +146,13 @@ class Ocel:
             if f"person:{column}" in self.staging.columns:
                 found.hints[column] = (f"person:{column}", f"an object of type {people!r}")
         found.case_confidence = sure
-        found.said.append(f"a case is an object of type {kind!r} ({why}); --case takes {', '.join(map(repr, types[:12]))}")
-        found.said.append(f"{len(self.events):,} events, {len(self.objects):,} objects, {self.changes:,} values of objects' attributes")
+        found.said.append(
+            f"a case is an object of type {kind!r} ({why}); --case takes {', '.join(map(repr, types[:12]))}"
+        )
+        found.said.append(
+            f"{len(self.events):,} events, {len(self.objects):,} objects, {self.changes:,} values of "
+            "objects' attributes"
+        )
         if several:
             found.said.append(f"{several:,} events belong to several cases and stand once in each")
         unused = [name for name, count in self.event_types.items() if not count]
@@ -142,11 +164,15 @@ class Ocel:
     def _drop_dangling(self) -> None:
         for event in self.events.values():
             known = [tie for tie in event.objects if tie[0] in self.objects]
-            self.faults["references of events to objects that are not there, left out"] += len(event.objects) - len(known)
+            self.faults["references of events to objects that are not there, left out"] += len(
+                event.objects
+            ) - len(known)
             event.objects = known
         for thing in self.objects.values():
             known_ties = [name for name in thing.ties if name in self.objects]
-            self.faults["references of objects to objects that are not there, left out"] += len(thing.ties) - len(known_ties)
+            self.faults["references of objects to objects that are not there, left out"] += len(
+                thing.ties
+            ) - len(known_ties)
             thing.ties = known_ties
         self.faults = +self.faults  # without zeros
 
@@ -157,19 +183,25 @@ class Ocel:
             for other in thing.ties:
                 near[name].add(other)
                 near[other].add(name)
-        owners: dict[str, tuple[str, ...]] = {name: (name,) for name, thing in self.objects.items() if thing.kind == kind}
+        owners: dict[str, tuple[str, ...]] = {
+            name: (name,) for name, thing in self.objects.items() if thing.kind == kind
+        }
         for _ in range(HOPS):
             found: dict[str, dict[str, None]] = {}
             for name in sorted(near):
                 if name not in owners:
-                    cases = dict.fromkeys(case for other in sorted(near[name]) for case in owners.get(other, ()))
+                    cases = dict.fromkeys(
+                        case for other in sorted(near[name]) for case in owners.get(other, ())
+                    )
                     if cases:
                         found[name] = cases
             sizes: dict[str, list[int]] = defaultdict(list)
             for name, cases in found.items():
                 sizes[self.objects[name].kind].append(len(cases))
             shared = {type_ for type_, counts in sizes.items() if sum(counts) / len(counts) > SHARED}
-            new = {name: tuple(cases) for name, cases in found.items() if self.objects[name].kind not in shared}
+            new = {
+                name: tuple(cases) for name, cases in found.items() if self.objects[name].kind not in shared
+            }
             if not new:
                 break
             owners |= new
@@ -180,7 +212,11 @@ class Ocel:
         if case is not None:
             if case not in self.object_types:
                 near = get_close_matches(case, list(self.object_types), 1)
-                remedy = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, list(self.object_types)[:12]))}"
+                remedy = (
+                    f"did you mean {near[0]!r}?"
+                    if near
+                    else f"it has {', '.join(map(repr, list(self.object_types)[:12]))}"
+                )
                 raise self.staging.error(f"no type of object {case!r}", remedy, "--case")
             return self._owners(case), case, 1.0, "told"
         best: tuple[float, str, dict[str, tuple[str, ...]], float] | None = None
@@ -199,7 +235,11 @@ class Ocel:
                 for name in cases:
                     acts[name].add(event.kind)
             share = reached / len(self.events)
-            variety = sum(map(len, acts.values())) / max(len(acts), 1) / max(len([n for n in self.event_types.values() if n]), 1)
+            variety = (
+                sum(map(len, acts.values()))
+                / max(len(acts), 1)
+                / max(len([n for n in self.event_types.values() if n]), 1)
+            )
             once = reached / max(rows, 1)
             brief = min(1.0, LONG * len(acts) / max(rows, 1))
             score = (0.8 * share + 0.2 * direct / len(self.events)) * variety**0.5 * once**0.5 * brief
@@ -207,8 +247,15 @@ class Ocel:
             if best is None or score > best[0]:
                 best = (score, kind, owners, share)
         if best is None:
-            raise self.staging.error("holds no object, so nothing can be a case", "give a log whose events name objects")
-        return best[2], best[1], round(best[0], 2), f"guessed {best[0]:.2f}: {best[3]:.0%} of the events lead to one"
+            raise self.staging.error(
+                "holds no object, so nothing can be a case", "give a log whose events name objects"
+            )
+        return (
+            best[2],
+            best[1],
+            round(best[0], 2),
+            f"guessed {best[0]:.2f}: {best[3]:.0%} of the events lead to one",
+        )
 
     def _is_person(self, kind: str) -> bool:
         plain = letters(kind)
@@ -216,14 +263,20 @@ class Ocel:
 
     def _people(self, kind: str) -> str | None:
         """The type of object that acts, by its name."""
-        return next((type_ for type_ in sorted(self.object_types) if type_ != kind and self._is_person(type_)), None)
+        return next(
+            (type_ for type_ in sorted(self.object_types) if type_ != kind and self._is_person(type_)), None
+        )
 
     def _who(self, event: Event, people: str | None) -> dict[str, str]:
         """The one who acts, and the role, where an event names just one such object."""
-        who = list(dict.fromkeys(name for name, _ in event.objects if people and self.objects[name].kind == people))
+        who = list(
+            dict.fromkeys(name for name, _ in event.objects if people and self.objects[name].kind == people)
+        )
         if len(who) != 1:
             return {}
-        roles = [values for name, values in self.objects[who[0]].values.items() if letters(name) in NAMES["role"]]
+        roles = [
+            values for name, values in self.objects[who[0]].values.items() if letters(name) in NAMES["role"]
+        ]
         return {"person:resource": who[0]} | ({"person:role": roles[0][0][1]} if roles and roles[0] else {})
 
     def _values(self, name: str, time: str) -> dict[str, str]:
@@ -264,14 +317,20 @@ def read_json(path: Path, staging: Staging, case: str | None) -> Found:
     try:
         data = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise staging.error(f"is not readable JSON: {one_line(str(error), 120)}", "export or fetch it again") from None
+        raise staging.error(
+            f"is not readable JSON: {one_line(str(error), 120)}", "export or fetch it again"
+        ) from None
     log = Ocel(staging)
     for what, declared in (("eventTypes", log.event_types), ("objectTypes", log.object_types)):
         declared |= dict.fromkeys((_text(entry, "name") for entry in _list(data, what)), 0)
     for entry in _list(data, "objects"):
-        thing = Object(_text(entry, "type"), [_text(tie, "objectId") for tie in _list(entry, "relationships")])
+        thing = Object(
+            _text(entry, "type"), [_text(tie, "objectId") for tie in _list(entry, "relationships")]
+        )
         for value in _list(entry, "attributes"):
-            thing.values.setdefault(_text(value, "name"), []).append((_text(value, "time"), _text(value, "value")))
+            thing.values.setdefault(_text(value, "name"), []).append(
+                (_text(value, "time"), _text(value, "value"))
+            )
         log.add_object(_text(entry, "id"), thing)
     for entry in _list(data, "events"):
         attributes = {_text(value, "name"): _text(value, "value") for value in _list(entry, "attributes")}
@@ -317,11 +376,19 @@ def _take(what: str, entries: Iterable[Element], log: Ocel) -> None:
         elif what == "objects":
             thing = Object(entry.get("type") or "", [name for name, _ in _ties(entry)])
             for value in _attributes(entry):
-                thing.values.setdefault(value.get("name") or "", []).append((value.get("time") or "", value.text or ""))
+                thing.values.setdefault(value.get("name") or "", []).append(
+                    (value.get("time") or "", value.text or "")
+                )
             log.add_object(entry.get("id") or "", thing)
         elif what == "events":
             attributes = {value.get("name") or "": value.text or "" for value in _attributes(entry)}
-            event = Event(entry.get("id") or "", entry.get("type") or "", entry.get("time") or "", attributes, list(_ties(entry)))
+            event = Event(
+                entry.get("id") or "",
+                entry.get("type") or "",
+                entry.get("time") or "",
+                attributes,
+                list(_ties(entry)),
+            )
             log.add_event(event)
 
 
@@ -347,8 +414,14 @@ def read_sqlite(path: Path, staging: Staging, case: str | None, connection: Any,
     maps = {}
     for what, declared in (("event", log.event_types), ("object", log.object_types)):
         if f"{what}_map_type" not in tables or what not in tables:
-            raise InputError(f"lacks the table {what} or {what}_map_type of OCEL 2.0", "export it again", source=str(path))
-        maps[what] = {text_of(row[0]): f"{what}_{text_of(row[1])}" for row in rows_of(connection, f"{what}_map_type", path) if len(row) > 1}
+            raise InputError(
+                f"lacks the table {what} or {what}_map_type of OCEL 2.0", "export it again", source=str(path)
+            )
+        maps[what] = {
+            text_of(row[0]): f"{what}_{text_of(row[1])}"
+            for row in rows_of(connection, f"{what}_map_type", path)
+            if len(row) > 1
+        }
         declared |= dict.fromkeys(maps[what], 0)
         for table in maps[what].values():
             if table not in tables:
@@ -369,7 +442,10 @@ def read_sqlite(path: Path, staging: Staging, case: str | None, connection: Any,
                         held = values[text_of(cells.get("ocel_id"))]
                         held.setdefault(name, []).append((text_of(cells.get("ocel_time")), text_of(value)))
     for row in rows_of(connection, "object", path):
-        log.add_object(text_of(row[0]), Object(text_of(row[1]), ties.get(text_of(row[0]), []), values.get(text_of(row[0]), {})))
+        log.add_object(
+            text_of(row[0]),
+            Object(text_of(row[1]), ties.get(text_of(row[0]), []), values.get(text_of(row[0]), {})),
+        )
     named: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row in rows_of(connection, "event_object", path) if "event_object" in tables else []:
         named[text_of(row[0])].append((text_of(row[1]), text_of(row[2]) if len(row) > 2 else ""))
@@ -378,7 +454,9 @@ def read_sqlite(path: Path, staging: Staging, case: str | None, connection: Any,
         if table in tables:
             for row in rows_of(connection, table, path):
                 texts = dict(zip(tables[table], map(text_of, row), strict=True))
-                attributes = {name: value for name, value in texts.items() if not name.startswith("ocel_") and value}
+                attributes = {
+                    name: value for name, value in texts.items() if not name.startswith("ocel_") and value
+                }
                 told[texts.get("ocel_id", "")] = (texts.get("ocel_time", ""), attributes)
     for row in rows_of(connection, "event", path):
         time, held_by = told.get(text_of(row[0]), ("", {}))

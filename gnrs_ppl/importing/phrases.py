@@ -6,18 +6,41 @@ import re
 from typing import NamedTuple
 
 from gnrs_ppl.reading.words import lemmas, past_forms, senses_of, word
-from gnrs_ppl.realize.english import _DETERMINERS, _EVENT_NOUNS, _PREPOSITIONS, TRANSITIVE, event_noun, words_of
+from gnrs_ppl.realize.english import (
+    _DETERMINERS,
+    _EVENT_NOUNS,
+    _PREPOSITIONS,
+    TRANSITIVE,
+    event_noun,
+    words_of,
+)
 from gnrs_ppl.realize.phrases import misused
 from gnrs_ppl.words import PARTICLES
 
 _CODE = re.compile(r"^(?:[A-Za-z]{1,3}[-_.]?)?\d+(?:[-_.]\d+)*[-_:.) ]+|^[A-Z]_(?=[A-Za-z])")
 _AND = re.compile(r"\s*(?:\band\b|&|\+)\s*")
 _ACT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "age", "ing", "ure")
-_THINGS = frozenset({"order", "report", "request", "appeal", "visit", "call", "return", "invoice", "ticket", "fine", "notice", "permit"})
+_THINGS = frozenset(
+    {
+        "order",
+        "report",
+        "request",
+        "appeal",
+        "visit",
+        "call",
+        "return",
+        "invoice",
+        "ticket",
+        "fine",
+        "notice",
+        "permit",
+    }
+)
 """Verbs that are mostly things where another word for an act follows: order confirmation."""
 
 MEANINGS = 3
-"""Senses from which a word that may be a verb or a thing is taken for the verb: place the order, but a blood test."""
+"""Senses from which a word that may be a verb or a thing is taken for the verb: place the order, but a blood
+test."""
 
 
 class Phrase(NamedTuple):
@@ -43,7 +66,9 @@ def phrase_of(name: str) -> Phrase:
     'ship the order'
     """
     words = re.sub(r"[^\w '’&+-]+", " ", words_of(_CODE.sub("", name.strip()) or name))
-    parts = [part.split() for part in _AND.split(re.sub(r"\s+", " ", words).strip(" -'’_")) if part.strip(" -'’_")]
+    parts = [
+        part.split() for part in _AND.split(re.sub(r"\s+", " ", words).strip(" -'’_")) if part.strip(" -'’_")
+    ]
     if not parts:
         return Phrase("", "", 0.0, "no words; quoted as it stands")
     several = len(parts) > 1 and all(_is_base(part[0]) for part in parts)
@@ -65,14 +90,22 @@ def _read(words: list[str]) -> Phrase:
         things = [w for w in words[:-1] if w not in ("is", "was", "are", "were", "been", "has", "have", "be")]
         if things and not any(w in _PREPOSITIONS for w in things):
             rest = " ".join(things)
-            return Phrase(f"{passive} the {rest}", f"{event_noun(passive)} of the {rest}", 0.8, "its last word is a verb's past")
+            return Phrase(
+                f"{passive} the {rest}",
+                f"{event_noun(passive)} of the {rest}",
+                0.8,
+                "its last word is a verb's past",
+            )
     if words[1] == "of" and len(words) > 2 and (verb := _verb_of(first)):
         rest = " ".join(words[2:]).removeprefix("the ")
         return Phrase(f"{verb} the {rest}", f"{first} of the {rest}", 0.8, "its noun names what a verb does")
     rest = " ".join(words)
     known = any(word(w).senses for w in words)
     return Phrase(
-        f"carry out the {rest}", rest, 0.5 if known and _names_act(last) else 0.3 if known else 0.1, "taken as a thing that is done"
+        f"carry out the {rest}",
+        rest,
+        0.5 if known and _names_act(last) else 0.3 if known else 0.1,
+        "taken as a thing that is done",
     )
 
 
@@ -84,7 +117,12 @@ def _leads(first: str, second: str, last: str) -> bool:
         return True
     if first in _THINGS:
         return not _names_act(last)
-    return first in _EVENT_NOUNS or not lemmas(first, "n") or not _names_act(last) or len(senses_of(first, "v")) >= MEANINGS
+    return (
+        first in _EVENT_NOUNS
+        or not lemmas(first, "n")
+        or not _names_act(last)
+        or len(senses_of(first, "v")) >= MEANINGS
+    )
 
 
 def _alone(word_: str) -> Phrase:
@@ -95,7 +133,9 @@ def _alone(word_: str) -> Phrase:
         return Phrase(word_, event_noun(word_), 0.7, "a verb")
     if passive := _participle(word_):
         return Phrase(passive, event_noun(passive), 0.6, "a verb's past")
-    return Phrase(f"carry out the {word_}", word_, 0.4 if word(word_).senses else 0.1, "taken as a thing that is done")
+    return Phrase(
+        f"carry out the {word_}", word_, 0.4 if word(word_).senses else 0.1, "taken as a thing that is done"
+    )
 
 
 def _verb_first(words: list[str]) -> Phrase:
@@ -133,4 +173,6 @@ def _verb_of(noun: str) -> str | None:
 
 
 def _alike(one: str, other: str) -> int:
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )

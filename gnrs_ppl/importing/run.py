@@ -1,4 +1,6 @@
-"""``gnrs import``: a source of any format becomes a folder with a context, its events and what had to be set aside."""
+"""``gnrs import``: a source of any format becomes a folder with a context, its events and what had to be set
+aside.
+"""
 
 from __future__ import annotations
 
@@ -69,12 +71,23 @@ class Imported:
     def as_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
         return {
-            "folder": str(self.folder), "format": self.form, "read": self.read, "imported": self.rows, "set_aside": self.aside,
+            "folder": str(self.folder),
+            "format": self.form,
+            "read": self.read,
+            "imported": self.rows,
+            "set_aside": self.aside,
             "reasons": dict(self.reasons),
-            "columns": {c: {"from": name, "confidence": sure, "why": why} for c, (name, sure, why) in self.columns.items()},
-            "guesses": dict(self.guesses), "counts": dict(self.counts), "first_goal": self.sentence, "kept": list(self.kept),
-            "said": list(self.said), "files": [str(path) for path in self.files],
-        }  # fmt: skip
+            "columns": {
+                c: {"from": name, "confidence": sure, "why": why}
+                for c, (name, sure, why) in self.columns.items()
+            },
+            "guesses": dict(self.guesses),
+            "counts": dict(self.counts),
+            "first_goal": self.sentence,
+            "kept": list(self.kept),
+            "said": list(self.said),
+            "files": [str(path) for path in self.files],
+        }
 
 
 def import_source(
@@ -92,7 +105,8 @@ def import_source(
     Parameters
     ----------
     source : str or Path
-        XES, OCEL 2.0 (JSON, XML, SQLite), CSV, Parquet, JSON Lines, a SQLite database, BPMN; gzipped where text is.
+        XES, OCEL 2.0 (JSON, XML, SQLite), CSV, Parquet, JSON Lines, a SQLite database, BPMN; gzipped where
+        text is.
     out : Path, optional
         Folder to write; named after the source where it is left out.
     case : str, optional
@@ -156,7 +170,8 @@ def _written(
     head = [
         f"Imported from {path.name} ({found.form}), sha256 {found.fingerprint[:16]}",
         f"{staging.read:,} rows read = {rows:,} imported + {staging.aside.rows:,} set aside",
-        "'guessed' marks what nobody told, with a confidence between 0 and 1 and what it rests on. Correct it here;",
+        "'guessed' marks what nobody told, with a confidence between 0 and 1 and what it rests on. Correct "
+        "it here;",
         "gnrs import --update keeps what you changed.",
     ]
     base = json.loads(json.dumps(derived.data))
@@ -167,19 +182,40 @@ def _written(
         edits = list(changed(standing.guessed, standing.mine))
         derived.data = _pruned(merged(standing.guessed, standing.mine, derived.data))
         for edit in edits:
-            for known in [note for note in derived.notes if note[: len(edit)] == edit or edit[: len(note)] == note]:
+            for known in [
+                note for note in derived.notes if note[: len(edit)] == edit or edit[: len(note)] == note
+            ]:
                 if known != ("goal",) or edit[0] == "goal":
                     derived.notes[known] = "changed by hand"
         kept = [".".join(edit) for edit in edits]
-        text = with_remarks(yaml_of(derived, head), remarks(standing.text, (folder / "context.yaml").read_text(encoding="utf-8-sig")))
+        text = with_remarks(
+            yaml_of(derived, head),
+            remarks(standing.text, (folder / "context.yaml").read_text(encoding="utf-8-sig")),
+        )
     validated(_ContextFile, json.loads(json.dumps(derived.data)), source=str(folder / "context.yaml"))
     if len(text.encode()) > TEXT_BYTES:
-        raise staging.error(f"its context would be larger than {TEXT_BYTES:,} bytes", "say another activity column: --column activity=NAME")
-    record = {"source": path.name, "format": found.form, "sha256": found.fingerprint, "options": options, "guessed": base, "text": fresh}
-    files = [("context.yaml", text.encode()), ("set-aside.csv", staging.aside.content()), ("import.json", json.dumps(record).encode())]
+        raise staging.error(
+            f"its context would be larger than {TEXT_BYTES:,} bytes",
+            "say another activity column: --column activity=NAME",
+        )
+    record = {
+        "source": path.name,
+        "format": found.form,
+        "sha256": found.fingerprint,
+        "options": options,
+        "guessed": base,
+        "text": fresh,
+    }
+    files = [
+        ("context.yaml", text.encode()),
+        ("set-aside.csv", staging.aside.content()),
+        ("import.json", json.dumps(record).encode()),
+    ]
     if events:
         files.insert(1, ("events.parquet", content))
-    with tempfile.TemporaryDirectory(prefix="gnrs-import-") as place:  # what would be refused is never written
+    with tempfile.TemporaryDirectory(
+        prefix="gnrs-import-"
+    ) as place:  # what would be refused is never written
         for name, data in files:
             (Path(place) / name).write_bytes(data)
         try:
@@ -231,7 +267,9 @@ def _standing(folder: Path, update: bool) -> _Standing | None:
         return None
     if not update:
         if as_written(place) is False:
-            raise InputError("was changed by hand", "add --update to keep that, or name a new folder", source=str(place))
+            raise InputError(
+                "was changed by hand", "add --update to keep that, or name a new folder", source=str(place)
+            )
         return None
     record = folder / "import.json"
     if not record.exists():
@@ -241,8 +279,14 @@ def _standing(folder: Path, update: bool) -> _Standing | None:
     validated(_ContextFile, mine, source=str(place))
     for part in ("roles", "locations", "objects", "actions", "steps"):
         if isinstance(mine.get("schema", {}).get(part), list):
-            mine["schema"][part] = [{"name": term} if isinstance(term, str) else term for term in mine["schema"][part]]
-    if not isinstance(said, dict) or not isinstance(said.get("guessed"), dict) or not isinstance(said.get("text"), str):
+            mine["schema"][part] = [
+                {"name": term} if isinstance(term, str) else term for term in mine["schema"][part]
+            ]
+    if (
+        not isinstance(said, dict)
+        or not isinstance(said.get("guessed"), dict)
+        or not isinstance(said.get("text"), str)
+    ):
         raise InputError("is not what gnrs import writes", "name a new folder", source=str(record))
     options = said.get("options")
     return _Standing(options if isinstance(options, dict) else {}, said["guessed"], said["text"], mine)
@@ -251,13 +295,17 @@ def _standing(folder: Path, update: bool) -> _Standing | None:
 def _edited_columns(standing: _Standing) -> dict[str, str]:
     """Columns that a person put in place of those guessed: they hold for the new import too."""
     old, own = standing.guessed["records"].get("columns", {}), standing.mine["records"].get("columns", {})
-    return {column: name for column, name in own.items() if old.get(column) != name} | {column: "" for column in old if column not in own}
+    return {column: name for column, name in own.items() if old.get(column) != name} | {
+        column: "" for column in old if column not in own
+    }
 
 
 def _pruned(data: dict[str, Any]) -> dict[str, Any]:
     """A context without names in its lists that the person took out of the schema."""
     schema, records = data.get("schema", {}), data.get("records", {})
-    known = {part: set(names_of(schema.get(part) or [])) for part in ("roles", "locations", "objects", "actions")}
+    known = {
+        part: set(names_of(schema.get(part) or [])) for part in ("roles", "locations", "objects", "actions")
+    }
     for action in schema.get("actions") or []:
         for part in ("roles", "locations", "objects"):
             if isinstance(action, dict) and part in action:

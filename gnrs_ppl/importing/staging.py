@@ -1,4 +1,6 @@
-"""What every reader writes to: rows as text in a locked-down DuckDB, and a file of what had to be set aside."""
+"""What every reader writes to: rows as text in a locked-down DuckDB, and a file of what had to be set
+aside.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,20 @@ _AT_ONCE = 20_000
 
 
 class _Bytes(io.RawIOBase):
-    """A source's bytes, unpacked where gzipped, hashed as they lie on disk, and never more than ``MAX_BYTES`` of them."""
+    """A source's bytes, unpacked where gzipped, hashed as they lie on disk, and never more than
+    ``MAX_BYTES`` of them.
+    """
 
     def __init__(self, raw: IO[bytes], source: str) -> None:
         self.raw, self.source, self.digest, self.given = raw, source, hashlib.sha256(), 0
         head = raw.read(2)
         self.zipped = head == GZIP
         raw.seek(0)
-        self.stream = cast("IO[bytes]", gzip.GzipFile(fileobj=self._hashed(), mode="rb")) if self.zipped else self._hashed()
+        self.stream = (
+            cast("IO[bytes]", gzip.GzipFile(fileobj=self._hashed(), mode="rb"))
+            if self.zipped
+            else self._hashed()
+        )
 
     def _hashed(self) -> Any:
         return io.BufferedReader(_Hashing(self.raw, self.digest), 1 << 20)
@@ -51,7 +59,9 @@ class _Bytes(io.RawIOBase):
         chunk = self.stream.read(size)
         self.given += len(chunk)
         if self.given > MAX_BYTES:
-            raise InputError(f"holds more than {MAX_BYTES:,} bytes once unpacked", "give it in parts", source=self.source)
+            raise InputError(
+                f"holds more than {MAX_BYTES:,} bytes once unpacked", "give it in parts", source=self.source
+            )
         return chunk
 
 
@@ -89,9 +99,17 @@ def unpacking(path: Path) -> Iterator[None]:
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"is not a whole gzip file ({one_line(str(error), 80)})", "fetch or export it again", source=str(path)) from None
+        raise InputError(
+            f"is not a whole gzip file ({one_line(str(error), 80)})",
+            "fetch or export it again",
+            source=str(path),
+        ) from None
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", "check the file and its permissions", source=str(path)) from None
+        raise InputError(
+            f"cannot be read ({error.strerror or error})",
+            "check the file and its permissions",
+            source=str(path),
+        ) from None
 
 
 class SetAside:
@@ -207,7 +225,10 @@ class Staging:
 
     def _learn(self, name: str) -> None:
         if len(self.columns) >= MAX_COLUMNS:
-            raise self.error(f"its rows have more than {MAX_COLUMNS:,} different attributes", "leave out those no rule needs")
+            raise self.error(
+                f"its rows have more than {MAX_COLUMNS:,} different attributes",
+                "leave out those no rule needs",
+            )
         self._known[name] = len(self.columns)
         self.columns.append(name)
 
@@ -234,17 +255,24 @@ class Staging:
         for number, (path, width) in enumerate(self._segments):
             cells = ", ".join(["'row': 'BIGINT'", *(f"'c{i}': 'VARCHAR'" for i in range(width))])
             parts.append(
-                f"SELECT * FROM read_csv('{_literal(path)}', columns = {{{cells}}}, auto_detect = false, header = false, delim = ',', "
-                "quote = '\"', escape = '\"', new_line = '\\n', strict_mode = true, parallel = false, max_line_size = 16777216, "
+                f"SELECT * FROM read_csv('{_literal(path)}', columns = {{{cells}}}, auto_detect = false, "
+                "header = false, delim = ',', "
+                "quote = '\"', escape = '\"', new_line = '\\n', strict_mode = true, parallel = false, "
+                "max_line_size = 16777216, "
                 f"buffer_size = 33554432) -- {number}\n"
             )
         self.take(f"({' UNION ALL BY NAME '.join(parts)})")
 
     def take(self, relation: str, parameters: Mapping[str, str] | None = None) -> None:
-        """Make table ``raw`` of the columns ``row`` and ``c0``, ``c1``, … of a relation; white space around cells is taken off."""
+        """Make table ``raw`` of the columns ``row`` and ``c0``, ``c1``, … of a relation; white space around
+        cells is taken off.
+        """
         cells = []
         for i in range(len(self.columns)):
-            ends = f"(c{i} <> '' AND (contains($white_space, left(c{i}, 1)) OR contains($white_space, right(c{i}, 1))))"
+            ends = (
+                f"(c{i} <> '' AND (contains($white_space, left(c{i}, 1)) OR contains($white_space, "
+                f"right(c{i}, 1))))"
+            )
             cells.append(f"nullif(CASE WHEN {ends} THEN trim(c{i}, $white_space) ELSE c{i} END, '') AS c{i}")
         self.connection.execute(
             f"CREATE TABLE raw AS SELECT {', '.join(['row', *cells])} FROM {relation}",
@@ -266,11 +294,17 @@ class Staging:
     def drop(self, where: str, reason: str, parameters: Any = None) -> int:
         """Set aside the rows of ``raw`` for which a condition holds."""
         names = [f"c{i}" for i in range(len(self.columns))]
-        found = self.connection.execute(f"SELECT row, {', '.join(names)} FROM raw WHERE {where} ORDER BY row", parameters or {})
+        found = self.connection.execute(
+            f"SELECT row, {', '.join(names)} FROM raw WHERE {where} ORDER BY row", parameters or {}
+        )
         count = 0
         while rows := found.fetchmany(_AT_ONCE):
             for row, *cells in rows:
-                self.aside.add(row, reason, {name: cell for name, cell in zip(self.columns, cells, strict=True) if cell is not None})
+                self.aside.add(
+                    row,
+                    reason,
+                    {name: cell for name, cell in zip(self.columns, cells, strict=True) if cell is not None},
+                )
             count += len(rows)
         if count:
             self.connection.execute(f"DELETE FROM raw WHERE {where}", parameters or {})

@@ -50,7 +50,8 @@ def read_table(path: Path, staging: Staging) -> Found:
 
 
 def read_json_lines(path: Path, staging: Staging) -> Found:
-    """Stage a file of JSON objects, one a line; what is nested in an object has its path, parted by dots, as its name.
+    """Stage a file of JSON objects, one a line; what is nested in an object has its path, parted by dots, as
+    its name.
 
     Raises
     ------
@@ -64,7 +65,9 @@ def read_json_lines(path: Path, staging: Staging) -> Found:
             lines = (rest + chunk).split(b"\n")
             rest = lines.pop() if chunk else b""
             if len(rest) > MAX_LINE:
-                raise staging.error(f"holds a line longer than {MAX_LINE:,} bytes", "give JSON Lines: one object a line")
+                raise staging.error(
+                    f"holds a line longer than {MAX_LINE:,} bytes", "give JSON Lines: one object a line"
+                )
             for line in lines:
                 _stage_line(line.removeprefix(codecs.BOM_UTF8) if start else line, staging)
                 start = False

@@ -1,4 +1,6 @@
-"""Times as sources write them, as ISO 8601: other orders of day and month, epochs, and the offsets of a named zone."""
+"""Times as sources write them, as ISO 8601: other orders of day and month, epochs, and the offsets of a
+named zone.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,25 @@ _CLOCK = (
     r"(?:[T ,]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
     r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?"
 )
-_YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})(?P<sign>[-/.]?)(?P<one>\d{{1,2}})(?P=sign)(?P<two>\d{{1,2}}){_CLOCK}")
-_YEAR_LAST = re.compile(rf"(?P<one>\d{{1,2}})(?P<sign>[-/.])(?P<two>\d{{1,2}})(?P=sign)(?P<year>\d{{4}}){_CLOCK}")
-_NAMED = re.compile(rf"(?:[A-Za-z]{{3}},? )?(?P<one>\d{{1,2}})[ -](?P<name>[A-Za-z]{{3}})[a-z]*[ -](?P<year>\d{{4}}){_CLOCK}")
+_YEAR_FIRST = re.compile(
+    rf"(?P<year>\d{{4}})(?P<sign>[-/.]?)(?P<one>\d{{1,2}})(?P=sign)(?P<two>\d{{1,2}}){_CLOCK}"
+)
+_YEAR_LAST = re.compile(
+    rf"(?P<one>\d{{1,2}})(?P<sign>[-/.])(?P<two>\d{{1,2}})(?P=sign)(?P<year>\d{{4}}){_CLOCK}"
+)
+_NAMED = re.compile(
+    rf"(?:[A-Za-z]{{3}},? )?(?P<one>\d{{1,2}})[ -](?P<name>[A-Za-z]{{3}})[a-z]*[ -](?P<year>\d{{4}}){_CLOCK}"
+)
 _EPOCH = re.compile(r"(\d{9,10})(\.\d{1,9})?|(\d{12,13})")
-_MONTHS = {name: i for i, name in enumerate(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1)}
-_READY = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?\s*(?:Z|[+-]\d{2}:?\d{2})?)?")
+_MONTHS = {
+    name: i
+    for i, name in enumerate(
+        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
+    )
+}
+_READY = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?\s*(?:Z|[+-]\d{2}:?\d{2})?)?"
+)
 
 
 class Times(NamedTuple):
@@ -37,7 +52,8 @@ class Times(NamedTuple):
 
 
 def read_times(texts: Iterable[str], zone: ZoneInfo | None = None, order: Order | None = None) -> Times:
-    """Read the different texts of a column together: what one leaves open about day and month another may tell.
+    """Read the different texts of a column together: what one leaves open about day and month another may
+    tell.
 
     Parameters
     ----------
@@ -62,7 +78,9 @@ def read_times(texts: Iterable[str], zone: ZoneInfo | None = None, order: Order 
 
 
 def _suffix(text: str) -> str:
-    """The offset of an ISO text, ``date`` where it is none but a date, nothing where it has a clock and no offset."""
+    """The offset of an ISO text, ``date`` where it is none but a date, nothing where it has a clock and no
+    offset.
+    """
     if len(text) <= 10:
         return "date"
     found = re.search(r"(Z|[+-]\d{2}:?\d{2})$", text[10:])
@@ -89,7 +107,11 @@ def _written(text: str, zone: ZoneInfo | None, order: Order) -> str | None:
 
 def _fits(moment: datetime) -> bool:
     ahead = moment.utcoffset() or timedelta()
-    return YEARS[0] < moment.year < YEARS[1] and abs(ahead) <= timedelta(hours=14) and not ahead.total_seconds() % 60
+    return (
+        YEARS[0] < moment.year < YEARS[1]
+        and abs(ahead) <= timedelta(hours=14)
+        and not ahead.total_seconds() % 60
+    )
 
 
 def _moment(text: str, order: Order) -> tuple[datetime | None, bool]:
@@ -106,7 +128,11 @@ def _moment(text: str, order: Order) -> tuple[datetime | None, bool]:
     elif found.re is _YEAR_FIRST:
         month, day = int(parts["one"]), int(parts["two"])
     else:
-        day, month = (int(parts["one"]), int(parts["two"])) if order == "day-first" else (int(parts["two"]), int(parts["one"]))
+        day, month = (
+            (int(parts["one"]), int(parts["two"]))
+            if order == "day-first"
+            else (int(parts["two"]), int(parts["one"]))
+        )
     moment = datetime(int(parts["year"]), month, day)
     if parts["hour"] is None:
         return moment, True
@@ -116,7 +142,9 @@ def _moment(text: str, order: Order) -> tuple[datetime | None, bool]:
             return None, False
         hour = hour % 12 + (12 if parts["half"][0] in "Pp" else 0)
     micro = int((parts["part"] or "0")[:6].ljust(6, "0"))
-    moment = moment.replace(hour=hour, minute=int(parts["minute"]), second=int(parts["second"] or 0), microsecond=micro)
+    moment = moment.replace(
+        hour=hour, minute=int(parts["minute"]), second=int(parts["second"] or 0), microsecond=micro
+    )
     suffix = parts["zone"]
     if suffix:
         suffix = "+00:00" if suffix in ("Z", "UTC", "GMT") else suffix if len(suffix) > 3 else f"{suffix}:00"
@@ -129,4 +157,9 @@ def zone_named(name: str) -> ZoneInfo:
     try:
         return zone_of(name)
     except ValueError:
-        raise InputError(f"{name!r} is no time zone", "give one such as Europe/Amsterdam", source="arguments", field="--zone") from None
+        raise InputError(
+            f"{name!r} is no time zone",
+            "give one such as Europe/Amsterdam",
+            source="arguments",
+            field="--zone",
+        ) from None

@@ -1,4 +1,6 @@
-"""A context file with its comments, and what a person changed in it kept when the source is imported again."""
+"""A context file with its comments, and what a person changed in it kept when the source is imported
+again.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def _lines(key: str, value: Any, path: Path, derived: Derived, depth: int) -> It
         yield f"{indent}{scalar(key)}:" + (f"  # {visible(note)}" if note else "")
         for item in value:
             inner_path = (*path, str(item.get("name", "")))
-            yield from _commented(f"{indent}  - {_flow(item)}", derived.notes.get(inner_path), f"{indent}    ")
+            yield from _commented(
+                f"{indent}  - {_flow(item)}", derived.notes.get(inner_path), f"{indent}    "
+            )
             yield from (f"{indent}    # {visible(line)}" for line in derived.below.get(inner_path, ()))
     else:
         yield from _commented(f"{indent}{scalar(key)}: {_flow(value)}", note, indent)
@@ -83,7 +87,8 @@ def merged(base: Any, mine: Any, new: Any) -> Any:
     Parameters
     ----------
     base, mine, new : plain data
-        As it was guessed last, as it stands in the file, as it is guessed now. Lists of named things go by name.
+        As it was guessed last, as it stands in the file, as it is guessed now. Lists of named things go by
+        name.
     """
     if mine == base:
         return new
@@ -121,7 +126,11 @@ def changed(base: Any, mine: Any, path: Path = ()) -> Iterator[Path]:
         return
     for key in dict.fromkeys([*old, *own]):
         if old.get(key, MISSING) != own.get(key, MISSING):
-            yield from changed(old.get(key), own.get(key), (*path, key)) if key in old and key in own else [(*path, key)]
+            yield from (
+                changed(old.get(key), own.get(key), (*path, key))
+                if key in old and key in own
+                else [(*path, key)]
+            )
 
 
 def remarks(base: str, mine: str) -> dict[str, list[str]]:

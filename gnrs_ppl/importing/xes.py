@@ -1,4 +1,6 @@
-"""XES logs (IEEE 1849), streamed: an event is a row, attributes of its trace stand beside its own behind ``case:``."""
+"""XES logs (IEEE 1849), streamed: an event is a row, attributes of its trace stand beside its own behind
+``case:``.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ class _Log:
     def grow(self, root: Element, document: Growing) -> None:
         """Take what is complete: traces with their events, and the events of the trace that still grows."""
         if self._kind(root.tag) != "log":
-            raise self.staging.error(f"its root is {one_line(local(root.tag), 60)!r}, not a log", "give an XES log")
+            raise self.staging.error(
+                f"its root is {one_line(local(root.tag), 60)!r}, not a log", "give an XES log"
+            )
         for element in document.take(root):
             kind = self._kind(element.tag)
             if kind == "trace":
@@ -136,13 +140,22 @@ class _Log:
         if self.extensions:
             found.said.append(f"extensions: {', '.join(self.extensions[:20])}")
         for scope, count in sorted(self.globals.items()):
-            found.said.append(f"{count} attributes are declared for every {scope}; the values given there are no data")
+            found.said.append(
+                f"{count} attributes are declared for every {scope}; the values given there are no data"
+            )
         for name, keys in self.classifiers[:10]:
             found.said.append(f"classifier {name!r}: {keys}")
         found.said += [f"{count:,} {what}" for what, count in sorted(self.faults.items())]
         columns = self.staging.columns
         if "concept:name" not in columns:
-            first = next((keys.split()[0] for _, keys in self.classifiers if keys.split() and keys.split()[0] in columns), None)
+            first = next(
+                (
+                    keys.split()[0]
+                    for _, keys in self.classifiers
+                    if keys.split() and keys.split()[0] in columns
+                ),
+                None,
+            )
             if first is not None:
                 found.hints["activity"] = (first, "first key of the log's classifier")
         return found

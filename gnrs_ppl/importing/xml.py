@@ -1,4 +1,6 @@
-"""XML read in one pass and in little memory: no document type, no entities, bounded depth and size of elements."""
+"""XML read in one pass and in little memory: no document type, no entities, bounded depth and size of
+elements.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ class _Begun(Exception):
 
 
 class Growing:
-    """An XML document while it is read: whoever reads it takes away what is complete, so that little of it is held.
+    """An XML document while it is read: whoever reads it takes away what is complete, so that little of it is
+    held.
 
     Parameters
     ----------
@@ -55,8 +58,9 @@ class Growing:
         Raises
         ------
         InputError
-            Not well-formed, a document type (with it all entities, internal and external), an encoding Python does not know,
-            elements nested deeper than ``MAX_DEPTH``, or more than ``MAX_HELD`` bytes of which nothing could be taken away.
+            Not well-formed, a document type (with it all entities, internal and external), an encoding Python
+            does not know, elements nested deeper than ``MAX_DEPTH``, or more than ``MAX_HELD`` bytes of which
+            nothing could be taken away.
         """
         parser = XMLParser(target=TreeBuilder(element_factory=self._made))
         head = _Head(self.source)
@@ -88,13 +92,21 @@ class Growing:
         while element is not None:
             depth += 1
             if depth > MAX_DEPTH:
-                raise InputError(f"nests elements deeper than {MAX_DEPTH}", "is this the right file?", source=self.source)
+                raise InputError(
+                    f"nests elements deeper than {MAX_DEPTH}", "is this the right file?", source=self.source
+                )
             element = element[-1] if len(element) else None
         if self._waiting > MAX_HELD:
-            raise InputError(f"holds more than {MAX_HELD:,} bytes in one piece", "is this the right file?", source=self.source)
+            raise InputError(
+                f"holds more than {MAX_HELD:,} bytes in one piece",
+                "is this the right file?",
+                source=self.source,
+            )
 
     def take(self, parent: Element, ended: bool = False) -> list[Element]:
-        """The complete children of an element, taken off it; the last may still grow unless the element has ended."""
+        """The complete children of an element, taken off it; the last may still grow unless the element has
+        ended.
+        """
         complete = parent[:] if ended or self.final else parent[:-1]
         if complete:
             del parent[: len(complete)]
@@ -120,7 +132,11 @@ class _Head:
                 self.parser = None
 
     def _refuse(self, *_: object) -> None:
-        raise InputError("holds a document type, with which entities could be declared", "take the <!DOCTYPE …> out", source=self.source)
+        raise InputError(
+            "holds a document type, with which entities could be declared",
+            "take the <!DOCTYPE …> out",
+            source=self.source,
+        )
 
     def _begun(self, *_: object) -> None:
         raise _Begun

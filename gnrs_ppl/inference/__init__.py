@@ -1,7 +1,9 @@
-"""Sampling and enumerating rule spaces: one module a sampler, chains and observers over them, exact posteriors, diagnostics.
+"""Sampling and enumerating rule spaces: one module a sampler, chains and observers over them, exact
+posteriors, diagnostics.
 
-``run_chains(tables, kernel=...)`` is the one call behind them all, ``observe_chains`` the same without keeping the draws, ``algorithm`` a
-kernel to be stepped by hand; ``KERNELS`` says what each sampler is like, the modules hold their transitions.
+``run_chains(tables, kernel=...)`` is the one call behind them all, ``observe_chains`` the same without
+keeping the draws, ``algorithm`` a kernel to be stepped by hand; ``KERNELS`` says what each sampler is like,
+the modules hold their transitions.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +15,14 @@ if TYPE_CHECKING:
     from gnrs_ppl.inference.chains import SamplingAlgorithm, algorithm, observe_chains, run_chains, run_many
     from gnrs_ppl.inference.cpsat import Solved, solve
     from gnrs_ppl.inference.diagnostics import Diagnosis, diagnose
-    from gnrs_ppl.inference.exact import Enumeration, Posterior, enumerate_space, exact_posterior, optimum, slot_marginals
+    from gnrs_ppl.inference.exact import (
+        Enumeration,
+        Posterior,
+        enumerate_space,
+        exact_posterior,
+        optimum,
+        slot_marginals,
+    )
     from gnrs_ppl.inference.kernels import KERNELS, Kernel
     from gnrs_ppl.inference.observe import Observed, Observer
     from gnrs_ppl.inference.result import Chains, Exchange, Stages, best_visited
@@ -40,9 +49,42 @@ else:
     )
 
 __all__ = [
-    "KERNELS", "Chains", "Diagnosis", "Enumeration", "Exchange", "Kernel", "Observed", "Observer", "Posterior", "SamplingAlgorithm",
-    "Solved", "Stages", "algorithm", "best_visited", "cpsat", "datatree", "diagnose", "enumerate_space", "exact",
-    "exact_marginals", "exact_posterior", "gibbs", "informed", "load", "metropolis", "observe", "observe_chains", "optimum",
-    "relaxation_time", "run_chains", "run_many", "save", "slot_marginals", "smc", "solve", "spectral_gap", "sweep",
+    "KERNELS",
+    "Chains",
+    "Diagnosis",
+    "Enumeration",
+    "Exchange",
+    "Kernel",
+    "Observed",
+    "Observer",
+    "Posterior",
+    "SamplingAlgorithm",
+    "Solved",
+    "Stages",
+    "algorithm",
+    "best_visited",
+    "cpsat",
+    "datatree",
+    "diagnose",
+    "enumerate_space",
+    "exact",
+    "exact_marginals",
+    "exact_posterior",
+    "gibbs",
+    "informed",
+    "load",
+    "metropolis",
+    "observe",
+    "observe_chains",
+    "optimum",
+    "relaxation_time",
+    "run_chains",
+    "run_many",
+    "save",
+    "slot_marginals",
+    "smc",
+    "solve",
+    "spectral_gap",
+    "sweep",
     "tempering",
-]  # fmt: skip
+]

@@ -10,7 +10,9 @@ import jax
 
 
 def use_compilation_cache() -> None:
-    """Keep compiled kernels in ``$GNRS_CACHE_DIR``, else in the user's cache folder; leaves a folder JAX already uses alone."""
+    """Keep compiled kernels in ``$GNRS_CACHE_DIR``, else in the user's cache folder; leaves a folder JAX
+    already uses alone.
+    """
     config: Any = jax.config
     if config.jax_compilation_cache_dir is not None:
         return

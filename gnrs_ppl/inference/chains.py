@@ -1,7 +1,8 @@
-"""Many chains on many spaces at once: one compiled scan over steps of a vmapped transition (paper, Structured search: 200 steps).
+"""Many chains on many spaces at once: one compiled scan over steps of a vmapped transition (paper, Structured
+search: 200 steps).
 
-Every kernel that steps runs here, whoever watches: to record the draws is an observer like any other, and to keep none of them, so that
-a million chains fit, is to leave it out.
+Every kernel that steps runs here, whoever watches: to record the draws is an observer like any other, and to
+keep none of them, so that a million chains fit, is to leave it out.
 
 Examples
 --------
@@ -12,7 +13,8 @@ Examples
 >>> tables = contract(build_space([[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]]), np.array([1.0]))
 >>> run_chains(tables, chains=64, steps=50, temperature=0.08, seed=0).positions.shape
 (64, 50, 2)
->>> found = observe_chains(tables, {"counts": option_counts(), "best": best()}, chains=64, steps=50, temperature=0.08, seed=0)
+>>> observers = {"counts": option_counts(), "best": best()}
+>>> found = observe_chains(tables, observers, chains=64, steps=50, temperature=0.08, seed=0)
 >>> int(found.observed["counts"].sum()) == 64 * 50 * 2, found.observed["best"].position.tolist()
 (True, [0, 0])
 """
@@ -55,7 +57,8 @@ Settings = dict[str, Any]
 
 
 class Stepper(NamedTuple):
-    """How a kernel of :data:`~gnrs_ppl.inference.kernels.KERNELS` steps, for the one driver; the defaults are those of plain chains.
+    """How a kernel of :data:`~gnrs_ppl.inference.kernels.KERNELS` steps, for the one driver; the defaults are
+    those of plain chains.
 
     Attributes
     ----------
@@ -68,7 +71,8 @@ class Stepper(NamedTuple):
     draw_starts : callable
         ``draw_starts(tables, superchains, seed, stream, settings)`` gives the start of each superchain.
     complete : callable
-        ``complete(settings, spaces, chains, temperature)`` adds what was not given, and refuses what cannot be run.
+        ``complete(settings, spaces, chains, temperature)`` adds what was not given, and refuses what cannot
+        be run.
     traced : tuple of str
         Settings that are arguments of the compiled program, so that other values need no compiling.
     seen : callable
@@ -82,8 +86,8 @@ class Stepper(NamedTuple):
     build: Callable[..., Callable[..., Any]]
     words: Callable[[Any], int]
     init: Callable[..., Any] = metropolis.init
-    draw_starts: Callable[..., Int[NDArray[np.int32], "superchains *R V"]] = lambda tables, count, seed, stream, _: draw_starts(
-        tables, count, seed, stream
+    draw_starts: Callable[..., Int[NDArray[np.int32], "superchains *R V"]] = (
+        lambda tables, count, seed, stream, _: draw_starts(tables, count, seed, stream)
     )
     complete: Callable[[Settings, Sequence[Tables], int, float], Settings] = lambda settings, *_: settings
     traced: tuple[str, ...] = ()
@@ -100,7 +104,9 @@ STEPPERS = {
         complete=gibbs.complete,
         weighs=lambda tables: tables.unary.shape[1] ** (2 if len(tables.joints.variables) else 1),
     ),
-    "informed": Stepper(informed.build_kernel, lambda _: informed.WORDS, weighs=lambda tables: math.prod(tables.unary.shape)),
+    "informed": Stepper(
+        informed.build_kernel, lambda _: informed.WORDS, weighs=lambda tables: math.prod(tables.unary.shape)
+    ),
     "tempering": Stepper(
         lambda replicas, **settings: tempering.build_kernel(**settings),
         lambda ladders: tempering.words_needed(ladders.score.shape[1]),
@@ -136,33 +142,48 @@ def _are_probabilities(value: Any) -> bool:
 
 
 VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "move_probabilities": (_are_probabilities, f"give {len(moves.MOVES)} numbers from 0 to 1 that sum to one"),
-    "block_probability": (lambda share: share is None or (_is_number(share) and 0 <= share <= 1), "give a number from 0 to 1"),
-    "balancing": (lambda name: isinstance(name, str) and name in informed.BALANCING, f"choose one of {', '.join(informed.BALANCING)}"),
+    "move_probabilities": (
+        _are_probabilities,
+        f"give {len(moves.MOVES)} numbers from 0 to 1 that sum to one",
+    ),
+    "block_probability": (
+        lambda share: share is None or (_is_number(share) and 0 <= share <= 1),
+        "give a number from 0 to 1",
+    ),
+    "balancing": (
+        lambda name: isinstance(name, str) and name in informed.BALANCING,
+        f"choose one of {', '.join(informed.BALANCING)}",
+    ),
     "replicas": (_is_whole, "give a whole number"),
     "hottest": (lambda temperature: temperature is None or _is_number(temperature), "give a number"),
     "target_ess": (_is_number, "give a number"),
     "seconds": (_is_number, "give a number"),
     "workers": (_is_whole, "give a whole number"),
 }
-"""What values a setting takes, and what to say of others; who takes the setting checks the range where it is not checked here."""
+"""What values a setting takes, and what to say of others; who takes the setting checks the range where it is
+not checked here."""
 
 
 def checked_settings(kernel: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings, sequences as tuples; an unknown kernel, settings it does not take and values that they do not take are refused.
+    """The settings, sequences as tuples; an unknown kernel, settings it does not take and values that they do
+    not take are refused.
 
     Raises
     ------
     InputError
     """
     if kernel not in KERNELS:
-        raise InputError(f"no kernel {kernel!r}", f"choose one of {', '.join(KERNELS)}", source="arguments", field="kernel")
+        raise InputError(
+            f"no kernel {kernel!r}", f"choose one of {', '.join(KERNELS)}", source="arguments", field="kernel"
+        )
     takes = KERNELS[kernel].settings
     for name in settings:
         if name not in takes:
             remedy = f"it takes {', '.join(takes) or 'none'}"
             raise InputError(f"{kernel} has no setting {name!r}", remedy, source="arguments", field=name)
-    plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in settings.items()}
+    plain = {
+        name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in settings.items()
+    }
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
     for name, value in given.items():
         fits, remedy = VALUES[name]
@@ -174,7 +195,9 @@ def checked_settings(kernel: str, settings: dict[str, Any]) -> dict[str, Any]:
 def _check_types(request: Mapping[str, Any]) -> None:
     """Whole numbers all but the temperature; ranges are checked where the kernel begins."""
     for name, value in request.items():
-        is_right, remedy = (_is_number, "give a number") if name == "temperature" else (_is_whole, "give a whole number")
+        is_right, remedy = (
+            (_is_number, "give a number") if name == "temperature" else (_is_whole, "give a whole number")
+        )
         if not is_right(value) and not (name == "superchains" and value is None):
             raise InputError(f"{value!r} will not do", remedy, source="arguments", field=name)
 
@@ -203,18 +226,26 @@ def run_chains(
         0 to 2^32 - 1; one seed gives one result for a number of chains and steps on one kind of device.
     kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact", "cpsat"}
     superchains : int, optional
-        Number of distinct starts, a divisor of ``chains``; unless given, the greatest common divisor of ``chains`` and 8.
+        Number of distinct starts, a divisor of ``chains``; unless given, the greatest common divisor of
+        ``chains`` and 8.
     **settings
-        Of the kernel. ``move_probabilities`` (metropolis, tempering, smc): how often each of the paper's moves is tried.
-        ``balancing`` (informed). ``block_probability`` (gibbs). ``replicas``, ``hottest`` (tempering).
-        ``target_ess`` (smc). ``seconds``, ``workers`` (cpsat). What builds the kernel says what they mean.
+        Of the kernel. ``move_probabilities`` (metropolis, tempering, smc): how often each of the paper's
+        moves is tried. ``balancing`` (informed). ``block_probability`` (gibbs). ``replicas``, ``hottest``
+        (tempering). ``target_ess`` (smc). ``seconds``, ``workers`` (cpsat). What builds the kernel says what
+        they mean.
 
     Raises
     ------
     InputError
-        For an unknown kernel or setting, numbers that are none or out of range, and more draws than fit (with the bytes).
+        For an unknown kernel or setting, numbers that are none or out of range, and more draws than fit (with
+        the bytes).
     """
-    request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": temperature, "superchains": superchains}
+    request: dict[str, Any] = {
+        "chains": chains,
+        "steps": steps,
+        "temperature": temperature,
+        "superchains": superchains,
+    }
     return run_many([tables], **request, seed=seed, kernel=kernel, **settings)[0]
 
 
@@ -232,15 +263,16 @@ def run_many(
 ) -> list[Chains]:
     """Run the same number of chains on each of several spaces, in one program.
 
-    The spaces are padded to one shape, so that one compiled kernel serves them all; padding changes no draw. A named space gives the
-    same chains alone and in company.
+    The spaces are padded to one shape, so that one compiled kernel serves them all; padding changes no draw.
+    A named space gives the same chains alone and in company.
 
     Parameters
     ----------
     spaces : sequence of Tables
         With the same number of variables, swaps and joints.
     names : sequence of str, optional
-        One per space; its random numbers follow from the seed and its name, so that spaces are independent of one another.
+        One per space; its random numbers follow from the seed and its name, so that spaces are independent of
+        one another.
     chains, steps, temperature, seed, kernel, superchains, **settings
         As for :func:`run_chains`.
 
@@ -254,24 +286,40 @@ def run_many(
     InputError
         As :func:`run_chains`; no spaces, or not a name for each.
     """
-    request: dict[str, Any] = {"chains": chains, "steps": steps, "temperature": temperature, "superchains": superchains}
+    request: dict[str, Any] = {
+        "chains": chains,
+        "steps": steps,
+        "temperature": temperature,
+        "superchains": superchains,
+    }
     _check_types(request | {"seed": seed})
     if not spaces:
         raise InputError("no space to run on", "give at least one", source="arguments", field="spaces")
     if names and len(names) != len(spaces):
-        raise InputError(f"{len(names)} for {len(spaces)} spaces", "give one per space, or none", source="arguments", field="names")
+        raise InputError(
+            f"{len(names)} for {len(spaces)} spaces",
+            "give one per space, or none",
+            source="arguments",
+            field="names",
+        )
     streams = [zlib.crc32(name.encode()) for name in names] or [0] * len(spaces)
     settings = checked_settings(kernel, settings)
     if kernel in RUNNERS:
         run_one = RUNNERS[kernel]
-        runs = [run_one(tables, **request, **settings, seed=seed, stream=s) for tables, s in zip(spaces, streams, strict=True)]
+        runs = [
+            run_one(tables, **request, **settings, seed=seed, stream=s)
+            for tables, s in zip(spaces, streams, strict=True)
+        ]
         return [run._replace(settings=tuple(settings.items())) for run in runs]
     groups = check_request(spaces[0], **request, seed=seed, spaces=len(spaces))
     for tables in spaces[1:]:
         require_finite(tables)
     stepper, superchain = STEPPERS[kernel], superchain_ids(chains, groups)
     given, settings = settings, stepper.complete(settings, spaces, chains, temperature)
-    starts = [stepper.draw_starts(t, groups, seed, s, settings)[superchain] for t, s in zip(spaces, streams, strict=True)]
+    starts = [
+        stepper.draw_starts(t, groups, seed, s, settings)[superchain]
+        for t, s in zip(spaces, streams, strict=True)
+    ]
     options = room_for(max(tables.unary.shape[1] for tables in spaces))
     pairs = max(tables.pairs.shape[0] for tables in spaces)
     alike = [padded(tables, options, pairs) for tables in spaces]
@@ -318,16 +366,34 @@ def observe_chains(
     Raises
     ------
     InputError
-        As ``run_chains``; for other kernels; for more chains than fit (with the bytes) and more draws than can be counted.
+        As ``run_chains``; for other kernels; for more chains than fit (with the bytes) and more draws than
+        can be counted.
     """
     settings = checked_settings(kernel, settings)
     stepper = _stepper(kernel)
     _check_observed(stepper, tables, chains, steps)
     # Of the draws only those of one step stand in memory.
-    groups = check_request(tables, chains=chains, steps=min(steps, 1), temperature=temperature, seed=seed, superchains=superchains)
+    groups = check_request(
+        tables,
+        chains=chains,
+        steps=min(steps, 1),
+        temperature=temperature,
+        seed=seed,
+        superchains=superchains,
+    )
     settings = stepper.complete(settings, [tables], chains, temperature)
     starts = stepper.draw_starts(tables, groups, seed, 0, settings)[superchain_ids(chains, groups)]
-    driven = _drive(kernel, [tables], [starts], [*observers.values(), evaluations()], steps, temperature, seed, [0], settings)
+    driven = _drive(
+        kernel,
+        [tables],
+        [starts],
+        [*observers.values(), evaluations()],
+        steps,
+        temperature,
+        seed,
+        [0],
+        settings,
+    )
     *results, evaluated = driven.results[0]
     return Observed(
         dict(zip(observers, results, strict=True)),
@@ -338,13 +404,17 @@ def observe_chains(
 
 
 class SamplingAlgorithm(NamedTuple):
-    """``init(position, rng_key=None) -> State`` and ``step(key, state) -> (State, Info)``, as BlackJAX has them."""
+    """``init(position, rng_key=None) -> State`` and ``step(key, state) -> (State, Info)``, as BlackJAX has
+    them.
+    """
 
     init: Callable[..., Any]
     step: Callable[[Key[jax.Array, ""], Any], tuple[Any, Any]]
 
 
-def algorithm(tables: Tables, temperature: float, kernel: str = "metropolis", **settings: Any) -> SamplingAlgorithm:
+def algorithm(
+    tables: Tables, temperature: float, kernel: str = "metropolis", **settings: Any
+) -> SamplingAlgorithm:
     """One chain of a kernel to be stepped by hand, as BlackJAX's loops call it; ``jax.vmap`` it for many.
 
     ``step(key, state)`` draws the words of a step from the key and hands them to the kernel's transition.
@@ -355,7 +425,8 @@ def algorithm(tables: Tables, temperature: float, kernel: str = "metropolis", **
     temperature : float
         tau.
     kernel : {"metropolis", "gibbs", "informed", "tempering"}
-        A state of tempering is a ladder: its ``init`` takes the positions of all replicas, the cold one first.
+        A state of tempering is a ladder: its ``init`` takes the positions of all replicas, the cold one
+        first.
     **settings
         As for :func:`run_chains`.
 
@@ -372,7 +443,8 @@ def algorithm(tables: Tables, temperature: float, kernel: str = "metropolis", **
     --------
     >>> from gnrs_ppl.models.energy import contract
     >>> from gnrs_ppl.models.space import build_space
-    >>> tables = contract(build_space([[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]]), np.array([1.0]))
+    >>> space = build_space([[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]])
+    >>> tables = contract(space, np.array([1.0]))
     >>> init, step = algorithm(tables, temperature=0.08, kernel="gibbs")
     >>> state, info = step(jax.random.key(0), init(np.array([1, 1])))
     >>> int(info.energy_evaluations)
@@ -383,7 +455,9 @@ def algorithm(tables: Tables, temperature: float, kernel: str = "metropolis", **
     settings = stepper.complete(settings, [tables], 1, temperature)
     transition = stepper.build(**settings)
 
-    def begin(position: Int[AnyArray, "*R V"], rng_key: Key[jax.Array, ""] | None = None) -> Any:  # BlackJAX's loops hand it a key too
+    def begin(
+        position: Int[AnyArray, "*R V"], rng_key: Key[jax.Array, ""] | None = None
+    ) -> Any:  # BlackJAX's loops hand it a key too
         return stepper.init(position, tables, temperature)
 
     def step(key: Key[jax.Array, ""], state: Any) -> tuple[Any, Any]:
@@ -397,23 +471,36 @@ def algorithm(tables: Tables, temperature: float, kernel: str = "metropolis", **
 
 def _stepper(kernel: str) -> Stepper:
     if kernel not in STEPPERS:
-        raise InputError(f"{kernel} does not go step by step", f"choose one of {', '.join(STEPPERS)}", source="arguments", field="kernel")
+        raise InputError(
+            f"{kernel} does not go step by step",
+            f"choose one of {', '.join(STEPPERS)}",
+            source="arguments",
+            field="kernel",
+        )
     return STEPPERS[kernel]
 
 
 def _check_observed(stepper: Stepper, tables: Tables, chains: int, steps: int) -> None:
-    """A chain's structure and scores, its proposal, its random words, and what its kernel weighs; observers carry no more than that.
+    """A chain's structure and scores, its proposal, its random words, and what its kernel weighs; observers
+    carry no more than that.
 
-    Measured on a benchmark goal of 15 options a slot, one million chains take 0.3 GB (metropolis), 1.8 GB (informed) and 3.0 GB (gibbs).
+    Measured on a benchmark goal of 15 options a slot, one million chains take 0.3 GB (metropolis), 1.8 GB
+    (informed) and 3.0 GB (gibbs).
     """
     variables = len(tables.sizes)
-    each = 3 * (4 * variables + 3 * np.asarray(tables.unary).dtype.itemsize) + 16 + 16 * stepper.weighs(tables)
+    each = (
+        3 * (4 * variables + 3 * np.asarray(tables.unary).dtype.itemsize) + 16 + 16 * stepper.weighs(tables)
+    )
     if chains * each > LARGEST_RESULT:
         problem = f"{chains} chains need {chains * each} bytes, more than the {LARGEST_RESULT} allowed"
-        raise InputError(problem, f"ask for at most {LARGEST_RESULT // each} chains", source="arguments", field="chains")
+        raise InputError(
+            problem, f"ask for at most {LARGEST_RESULT // each} chains", source="arguments", field="chains"
+        )
     if chains * steps > MOST_DRAWS:
         remedy = f"ask for at most {MOST_DRAWS // max(chains, 1)} steps, and run again with another seed"
-        raise InputError(f"{chains * steps} draws are more than can be counted", remedy, source="arguments", field="steps")
+        raise InputError(
+            f"{chains * steps} draws are more than can be counted", remedy, source="arguments", field="steps"
+        )
 
 
 class _Driven(NamedTuple):
@@ -437,27 +524,39 @@ def _drive(
 ) -> _Driven:
     """Step the chains of every space from its starts; the spaces are padded alike."""
     stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *spaces)
-    keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(jax.random.key(seed), jnp.asarray(streams, jnp.uint32))
-    values = [jnp.asarray(value) for value in (temperature, *(settings[name] for name in STEPPERS[kernel].traced))]
-    arguments = _placed((jax.tree.map(jnp.asarray, stacked), jnp.asarray(np.stack(starts)), keys, *values), _mesh(*np.shape(starts)[:2]))
+    keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(
+        jax.random.key(seed), jnp.asarray(streams, jnp.uint32)
+    )
+    values = [
+        jnp.asarray(value) for value in (temperature, *(settings[name] for name in STEPPERS[kernel].traced))
+    ]
+    arguments = _placed(
+        (jax.tree.map(jnp.asarray, stacked), jnp.asarray(np.stack(starts)), keys, *values),
+        _mesh(*np.shape(starts)[:2]),
+    )
 
     began = time.perf_counter()
-    run = _compiled(kernel, frozen(kernel, settings), tuple(observers), steps, jax.tree.map(_shape, arguments))
+    run = _compiled(
+        kernel, frozen(kernel, settings), tuple(observers), steps, jax.tree.map(_shape, arguments)
+    )
     compiled = time.perf_counter()
     observed = jax.block_until_ready(run(*arguments))  # type: ignore[no-untyped-call]
     ended = time.perf_counter()
 
     observed = jax.tree.map(_gathered, observed)
     of_space = [jax.tree.map(lambda leaf, g=g: leaf[g], observed) for g in range(len(spaces))]
-    results = [[observer.finish(*seen) for observer, seen in zip(observers, every, strict=True)] for every in of_space]
+    results = [
+        [observer.finish(*seen) for observer, seen in zip(observers, every, strict=True)]
+        for every in of_space
+    ]
     return _Driven(results, ended - compiled, compiled - began)
 
 
 def _mesh(spaces: int, chains: int) -> Mesh:
     """The devices that chains, and then spaces, divide by evenly, as a grid (spaces, chains).
 
-    All devices of all processes where they divide; otherwise every process runs everything on devices of its own, and one process uses
-    as many of its devices as divide.
+    All devices of all processes where they divide; otherwise every process runs everything on devices of its
+    own, and one process uses as many of its devices as divide.
     """
     for devices in (jax.devices(), jax.local_devices()):
         columns = math.gcd(chains, len(devices))
@@ -468,20 +567,28 @@ def _mesh(spaces: int, chains: int) -> Mesh:
 
 
 def _placed(arguments: Any, mesh: Mesh) -> Any:
-    """Tables, starts, keys and values on the devices: spaces and chains are dealt out evenly, the rest stands on each of them.
+    """Tables, starts, keys and values on the devices: spaces and chains are dealt out evenly, the rest stands
+    on each of them.
 
-    Random numbers are made per chain whatever the number of devices, so that a seed gives the same draws on one and on many.
+    Random numbers are made per chain whatever the number of devices, so that a seed gives the same draws on
+    one and on many.
     """
     if mesh.size == 1:
         return arguments
 
     def put(array: jax.Array, *axes: str) -> jax.Array:
         host = np.asarray(array)  # every process holds all of it and hands over its devices' parts
-        return jax.make_array_from_callback(host.shape, NamedSharding(mesh, PartitionSpec(*axes)), host.__getitem__)  # type: ignore[no-untyped-call]
+        dealt = NamedSharding(mesh, PartitionSpec(*axes))  # type: ignore[no-untyped-call]
+        return jax.make_array_from_callback(host.shape, dealt, host.__getitem__)
 
     tables, starts, keys, *values = arguments
     dealt_keys = jax.random.wrap_key_data(put(jax.random.key_data(keys), "spaces"))
-    return jax.tree.map(lambda leaf: put(leaf, "spaces"), tables), put(starts, "spaces", "chains"), dealt_keys, *map(put, values)
+    return (
+        jax.tree.map(lambda leaf: put(leaf, "spaces"), tables),
+        put(starts, "spaces", "chains"),
+        dealt_keys,
+        *map(put, values),
+    )
 
 
 def _gathered(array: jax.Array) -> NDArray[Any]:
@@ -498,7 +605,9 @@ Frozen = tuple[tuple[str, Any], ...]
 
 def frozen(kernel: str, settings: Settings) -> Frozen:
     """What a program is compiled for: the settings that are no arguments of it."""
-    return tuple(sorted((name, value) for name, value in settings.items() if name not in STEPPERS[kernel].traced))
+    return tuple(
+        sorted((name, value) for name, value in settings.items() if name not in STEPPERS[kernel].traced)
+    )
 
 
 def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Callable[..., tuple[Any, Any]]:
@@ -508,18 +617,24 @@ def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Cal
 
     def advance(key: jax.Array, states: Any, tables: Tables, temperature: jax.Array) -> tuple[Any, Any]:
         words = jax.random.bits(key, (stepper.words(states), states.score.shape[0]), jnp.uint32)
-        moved: tuple[Any, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(words, states, tables, temperature)
+        moved: tuple[Any, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(
+            words, states, tables, temperature
+        )
         return moved
 
     return advance
 
 
 @lru_cache(maxsize=16)
-def _compiled(kernel: str, settings: Frozen, observers: tuple[Observer, ...], steps: int, shapes: Any) -> Compiled:
+def _compiled(
+    kernel: str, settings: Frozen, observers: tuple[Observer, ...], steps: int, shapes: Any
+) -> Compiled:
     """Compile once per kernel, settings, observers, number of steps and shapes."""
     stepper = STEPPERS[kernel]
 
-    def run(tables: Tables, starts: jax.Array, key: jax.Array, temperature: jax.Array, *traced: jax.Array) -> Any:
+    def run(
+        tables: Tables, starts: jax.Array, key: jax.Array, temperature: jax.Array, *traced: jax.Array
+    ) -> Any:
         advance = advance_of(kernel, settings, traced)
         first = jax.vmap(stepper.init, in_axes=(0, None, None))(starts, tables, temperature)
 
@@ -527,11 +642,17 @@ def _compiled(kernel: str, settings: Frozen, observers: tuple[Observer, ...], st
             before, carried = carry
             states, info = advance(key, before, tables, temperature)
             was, now = stepper.seen(before, temperature), stepper.seen(states, temperature)
-            carried = [observer.update(own, was, now, info) for observer, own in zip(observers, carried, strict=True)]
+            carried = [
+                observer.update(own, was, now, info) for observer, own in zip(observers, carried, strict=True)
+            ]
             return (states, carried), [observer.record(now, info) for observer in observers]
 
         begun = [observer.init(tables, stepper.seen(first, temperature)) for observer in observers]
         (_, carried), recorded = jax.lax.scan(step, (first, begun), jax.random.split(key, steps))
         return [*zip(carried, recorded, strict=True)]
 
-    return jax.jit(jax.vmap(run, in_axes=(0, 0, 0, *(None,) * (1 + len(stepper.traced))))).lower(*shapes).compile()
+    return (
+        jax.jit(jax.vmap(run, in_axes=(0, 0, 0, *(None,) * (1 + len(stepper.traced)))))
+        .lower(*shapes)
+        .compile()
+    )

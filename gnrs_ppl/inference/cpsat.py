@@ -1,25 +1,29 @@
-"""The optimum of s_search, or a bound on it, by OR-Tools' CP-SAT (Perron and Furnon, OR-Tools, developers.google.com/optimization).
+"""The optimum of s_search, or a bound on it, by OR-Tools' CP-SAT (Perron and Furnon, OR-Tools,
+developers.google.com/optimization).
 
 The model, in integers of 1 / ``SCALE``:
 
-- one Boolean per option, exactly one of a variable. Of options that are alike in every pair table and flag only the one of greatest
-  unary score is kept: some optimum uses no other.
-- A pair table's rows that are equal share one Boolean, and so do its columns; real tables have few distinct ones. What a row or a column
-  alone contributes moves into the unary scores, which leaves zeros.
-- What is left of a pair table has one of two forms. *Rows*, in spaces of at most ``ROWS_LIMIT`` structures, which a search by propagation
-  exhausts: an integer t and, for each row, t <= the row's entry of the chosen column, enforced where the row is chosen. *Local polytope*,
-  in larger ones, where only a good linear relaxation gives a bound: a Boolean for each row and column, one of them in every chosen row
-  and in every chosen column.
-- One Boolean for "some flag is up", forced by flagged options and, for each row of a flag table, unless one of the row's free columns is
-  chosen; it costs lambda once.
+- one Boolean per option, exactly one of a variable. Of options that are alike in every pair table and flag
+  only the one of greatest unary score is kept: some optimum uses no other.
+- A pair table's rows that are equal share one Boolean, and so do its columns; real tables have few distinct
+  ones. What a row or a column alone contributes moves into the unary scores, which leaves zeros.
+- What is left of a pair table has one of two forms. *Rows*, in spaces of at most ``ROWS_LIMIT`` structures,
+  which a search by propagation exhausts: an integer t and, for each row, t <= the row's entry of the chosen
+  column, enforced where the row is chosen. *Local polytope*, in larger ones, where only a good linear
+  relaxation gives a bound: a Boolean for each row and column, one of them in every chosen row and in every
+  chosen column.
+- One Boolean for "some flag is up", forced by flagged options and, for each row of a flag table, unless one
+  of the row's free columns is chosen; it costs lambda once.
 
-Error of the scaling. The integers are rounded, so the scaled score of a structure differs from s_search by at most the sum over all
-tables of the largest rounding error in each, below (V + P + 1) / (2 SCALE). ``Solved.bound`` has that sum added and is a bound on
-s_search itself; "optimal" means that no structure is better by more than twice that sum.
+Error of the scaling. The integers are rounded, so the scaled score of a structure differs from s_search by at
+most the sum over all tables of the largest rounding error in each, below (V + P + 1) / (2 SCALE).
+``Solved.bound`` has that sum added and is a bound on s_search itself; "optimal" means that no structure is
+better by more than twice that sum.
 
-Measured on two cores with two workers: the five slots of a benchmark goal 0.05 s, five slots of 24 options with dense random tables 0.2 s
-(2 s with the local polytope), 32 coupled rules of 64 options 5 to 15 s. The subsolvers matter most: OR-Tools' own choice for two
-workers leaves 8 % between score and bound after 30 s on 16 coupled rules, which these prove in 2 s.
+Measured on two cores with two workers: the five slots of a benchmark goal 0.05 s, five slots of 24 options
+with dense random tables 0.2 s (2 s with the local polytope), 32 coupled rules of 64 options 5 to 15 s. The
+subsolvers matter most: OR-Tools' own choice for two workers leaves 8 % between score and bound after 30 s on
+16 coupled rules, which these prove in 2 s.
 
 Examples
 --------
@@ -52,17 +56,21 @@ if TYPE_CHECKING:
 SCALE = 1e6
 """Integer units per unit of score."""
 LARGEST_SUM = 2.0**50
-"""Greatest scaled score: float64, in which the solver reports bounds, holds it exactly. Larger tables get a smaller scale."""
+"""Greatest scaled score: float64, in which the solver reports bounds, holds it exactly. Larger tables get a
+smaller scale."""
 ROWS_LIMIT = 10**8
 """Most structures of a space whose pair tables are modelled by rows."""
 SUBSOLVERS = ("max_lp", "reduced_costs")
-"""The full searches of the portfolio, first come first served; workers left over look for solutions (see the measurements above)."""
+"""The full searches of the portfolio, first come first served; workers left over look for solutions (see the
+measurements above)."""
 
 Status = Literal["optimal", "feasible", "unknown"]
 
 
 class Incumbent(NamedTuple):
-    """A solution better than those before: seconds since the solver was started, score within the scaling error."""
+    """A solution better than those before: seconds since the solver was started, score within the scaling
+    error.
+    """
 
     seconds: float
     score: float
@@ -74,14 +82,16 @@ class Solved(NamedTuple):
     Attributes
     ----------
     position : (V,) int32
-        The best structure found; where none was found in time, the option of greatest unary score of each variable.
+        The best structure found; where none was found in time, the option of greatest unary score of each
+        variable.
     score : float
         Its s_search, added up in float64 from the tables.
     feasible : bool
     bound : float
         No structure has a greater s_search.
     status : {"optimal", "feasible", "unknown"}
-        Optimal: no structure is better by more than twice the scaling error. Unknown: the time was over before a structure was found.
+        Optimal: no structure is better by more than twice the scaling error. Unknown: the time was over
+        before a structure was found.
     build_seconds, solve_seconds : float
         Making the model (not under the time limit), and solving it.
     incumbents : tuple of Incumbent
@@ -107,7 +117,9 @@ class _Factor(NamedTuple):
 
 
 class _Scaled(NamedTuple):
-    """The tables without padding in integer units of 1 / scale, and how far a scaled score can be from s_search."""
+    """The tables without padding in integer units of 1 / scale, and how far a scaled score can be from
+    s_search.
+    """
 
     scale: float
     error: float
@@ -137,11 +149,21 @@ def solve(tables: Tables, *, seconds: float = 10.0, workers: int = 2, seed: int 
         When OR-Tools is not installed, for numbers out of range, and for scores that are not finite.
     """
     if not (math.isfinite(seconds) and seconds > 0):
-        raise InputError(f"{seconds} seconds are no time limit", "give a positive number", source="arguments", field="seconds")
+        raise InputError(
+            f"{seconds} seconds are no time limit",
+            "give a positive number",
+            source="arguments",
+            field="seconds",
+        )
     if workers < 1:
         raise InputError(f"{workers} workers", "give at least 1", source="arguments", field="workers")
     if not 0 <= seed < 2**31:
-        raise InputError(f"{seed} is no seed", f"give a whole number from 0 to {2**31 - 1}", source="arguments", field="seed")
+        raise InputError(
+            f"{seed} is no seed",
+            f"give a whole number from 0 to {2**31 - 1}",
+            source="arguments",
+            field="seed",
+        )
     try:
         from ortools.sat.python import cp_model
     except ImportError:
@@ -166,8 +188,12 @@ def solve(tables: Tables, *, seconds: float = 10.0, workers: int = 2, seed: int 
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = workers
     solver.parameters.random_seed = seed
-    solver.parameters.catch_sigint_signal = False  # it would take Ctrl-C for a time limit, and the handler away
-    solver.parameters.linearization_level = 2  # what max_lp has, for a single worker, which runs no subsolvers
+    solver.parameters.catch_sigint_signal = (
+        False  # it would take Ctrl-C for a time limit, and the handler away
+    )
+    solver.parameters.linearization_level = (
+        2  # what max_lp has, for a single worker, which runs no subsolvers
+    )
     solver.parameters.subsolvers.extend(SUBSOLVERS)
     code = solver.solve(model.model, watch)
     ended = time.perf_counter()
@@ -175,15 +201,30 @@ def solve(tables: Tables, *, seconds: float = 10.0, workers: int = 2, seed: int 
     bound = _trivial_bound(scaled)
     position = np.array([table.argmax() for table in scaled.unary], np.int32)
     status: Status = "unknown"
-    if code in (cp_model.OPTIMAL, cp_model.FEASIBLE):  # otherwise the solver's bound may be a 0 that bounds nothing
+    if code in (
+        cp_model.OPTIMAL,
+        cp_model.FEASIBLE,
+    ):  # otherwise the solver's bound may be a 0 that bounds nothing
         status = "optimal" if code == cp_model.OPTIMAL else "feasible"
         bound = min(bound, solver.best_objective_bound / scaled.scale)
-        chosen = [next(o for o, literal in enumerate(literals) if solver.boolean_value(literal)) for literals in model.options]
+        chosen = [
+            next(o for o, literal in enumerate(literals) if solver.boolean_value(literal))
+            for literals in model.options
+        ]
         position = np.array([options[o] for options, o in zip(kept, chosen, strict=True)], np.int32)
     elif code != cp_model.UNKNOWN:
         raise RuntimeError(f"CP-SAT: {solver.status_name(code)} {model.model.validate()}")
     score, feasible = _evaluate(tables, position)
-    return Solved(position, score, feasible, max(bound + scaled.error, score), status, built - began, ended - built, tuple(watch.found))
+    return Solved(
+        position,
+        score,
+        feasible,
+        max(bound + scaled.error, score),
+        status,
+        built - began,
+        ended - built,
+        tuple(watch.found),
+    )
 
 
 def solver_chains(
@@ -198,7 +239,8 @@ def solver_chains(
     seconds: float = 10.0,
     workers: int = 1,
 ) -> Chains:
-    """Give the solver's structure as one chain of one draw, with its bound; how many chains and steps were asked for has no meaning here.
+    """Give the solver's structure as one chain of one draw, with its bound; how many chains and steps were
+    asked for has no meaning here.
 
     One worker unless more are asked for, so that a seed gives the same structure again.
 
@@ -207,7 +249,9 @@ def solver_chains(
     InputError
         As :func:`solve`.
     """
-    check_request(tables, chains=chains, steps=steps, temperature=temperature, seed=seed, superchains=superchains)
+    check_request(
+        tables, chains=chains, steps=steps, temperature=temperature, seed=seed, superchains=superchains
+    )
     found = solve(tables, seconds=seconds, workers=workers, seed=seed % 2**31)
     position, score, feasible = found.position[None], np.array([found.score]), np.array([found.feasible])
     return Chains(
@@ -249,7 +293,8 @@ class _Model:
         for left, right, table in scaled.scores:
             rows, columns = _classes(table), _classes(table.T)
             rest = table[_first(rows)][:, _first(columns)]
-            # A row's least entry belongs to the row alone, then a column's to the column: no score changes and zeros appear.
+            # A row's least entry belongs to the row alone, then a column's to the column: no score changes
+            # and zeros appear.
             alone = rest.min(1)
             rest = rest - alone[:, None]
             unary[left] += alone[rows]
@@ -315,30 +360,50 @@ def _scale(tables: Tables) -> _Scaled:
     """Round the tables, without their padding, to integers."""
     sizes = [int(size) for size in tables.sizes]
     unary = [np.asarray(tables.unary, np.float64)[v, :size] for v, size in enumerate(sizes)]
-    pairs = [(p, left, right) for p, (left, right) in enumerate(np.asarray(tables.pairs).tolist()) if left != right]  # padding is (0, 0)
-    pairwise = [np.asarray(tables.pairwise, np.float64)[p, : sizes[left], : sizes[right]] for p, left, right in pairs]
+    pairs = [
+        (p, left, right) for p, (left, right) in enumerate(np.asarray(tables.pairs).tolist()) if left != right
+    ]  # padding is (0, 0)
+    pairwise = [
+        np.asarray(tables.pairwise, np.float64)[p, : sizes[left], : sizes[right]] for p, left, right in pairs
+    ]
     flags = [np.asarray(tables.pair_flags)[p, : sizes[left], : sizes[right]] for p, left, right in pairs]
     penalty = np.asarray(tables.penalty, np.float64)
     every = [*unary, *pairwise, penalty]
     total = sum(float(np.abs(table).max()) for table in every)
     if not math.isfinite(total):
-        raise InputError("the scores are not finite", "look for NaN or infinite weights and features", source="tables", field="unary")
+        raise InputError(
+            "the scores are not finite",
+            "look for NaN or infinite weights and features",
+            source="tables",
+            field="unary",
+        )
     scale = SCALE if total * SCALE <= LARGEST_SUM else LARGEST_SUM / total
     rounded = [np.rint(table * scale).astype(np.int64) for table in every]
-    error = sum(float(np.abs(whole / scale - table).max()) for whole, table in zip(rounded, every, strict=True))
+    error = sum(
+        float(np.abs(whole / scale - table).max()) for whole, table in zip(rounded, every, strict=True)
+    )
     return _Scaled(
         scale=scale,
         error=error,
         unary=rounded[: len(sizes)],
         unary_flags=[np.asarray(tables.unary_flags)[v, :size] for v, size in enumerate(sizes)],
-        scores=[_Factor(left, right, table) for (_, left, right), table in zip(pairs, rounded[len(sizes) : -1], strict=True)],
-        flags=[_Factor(left, right, table) for (_, left, right), table in zip(pairs, flags, strict=True) if table.any()],
+        scores=[
+            _Factor(left, right, table)
+            for (_, left, right), table in zip(pairs, rounded[len(sizes) : -1], strict=True)
+        ],
+        flags=[
+            _Factor(left, right, table)
+            for (_, left, right), table in zip(pairs, flags, strict=True)
+            if table.any()
+        ],
         penalty=int(rounded[-1]),
     )
 
 
 def _without_twins(scaled: _Scaled) -> list[NDArray[np.int64]]:
-    """Options of each variable, one for each way of acting on the other variables: that of greatest unary score."""
+    """Options of each variable, one for each way of acting on the other variables: that of greatest unary
+    score.
+    """
     acts: list[list[NDArray[Any]]] = [[flagged] for flagged in scaled.unary_flags]
     for left, right, table in (*scaled.scores, *scaled.flags):
         acts[left].append(_classes(table))
@@ -366,7 +431,9 @@ def _restrict(scaled: _Scaled, kept: list[NDArray[np.int64]]) -> _Scaled:
 def _classes(table: NDArray[Any]) -> NDArray[np.int64]:
     """Number of each row's class, in order of appearance; equal rows are of one class."""
     numbers: dict[bytes, int] = {}
-    return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in np.ascontiguousarray(table)], np.int64)
+    return np.array(
+        [numbers.setdefault(row.tobytes(), len(numbers)) for row in np.ascontiguousarray(table)], np.int64
+    )
 
 
 def _first(classes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -384,6 +451,12 @@ def _evaluate(tables: Tables, position: NDArray[np.int32]) -> tuple[float, bool]
     """s_search and h, in float64 without JAX, whose default is float32."""
     variables, pairs = np.arange(len(position)), np.asarray(tables.pairs)
     places = np.arange(len(pairs)), position[pairs[:, 0]], position[pairs[:, 1]]
-    total = np.asarray(tables.unary, np.float64)[variables, position].sum() + np.asarray(tables.pairwise, np.float64)[places].sum()
-    raised = np.asarray(tables.unary_flags)[variables, position].any() or np.asarray(tables.pair_flags)[places].any()
+    total = (
+        np.asarray(tables.unary, np.float64)[variables, position].sum()
+        + np.asarray(tables.pairwise, np.float64)[places].sum()
+    )
+    raised = (
+        np.asarray(tables.unary_flags)[variables, position].any()
+        or np.asarray(tables.pair_flags)[places].any()
+    )
     return float(total - np.asarray(tables.penalty, np.float64) * raised), not raised

@@ -1,15 +1,15 @@
 """Whether chains have mixed, judged without reading anything into option numbers (DESIGN section 4).
 
-A slot is nominal: it is seen through indicators of its options, s_search through its ranks. Nested R-hat (Margossian et al., Nested
-R-hat, Bayesian Analysis 2024) compares superchains, whose chains share a start:
+A slot is nominal: it is seen through indicators of its options, s_search through its ranks. Nested R-hat
+(Margossian et al., Nested R-hat, Bayesian Analysis 2024) compares superchains, whose chains share a start:
 
-    B = variance of superchain means,  W = mean over superchains of (variance of chain means + mean variance within a chain)
-    nested R-hat = sqrt(1 + B / W)
+    B = variance of superchain means,  W = mean over superchains of (variance of chain means + mean variance
+    within a chain) nested R-hat = sqrt(1 + B / W)
 
-Its null deals the same chains out to superchains at random, since chains that have forgotten their starts do not care. The total
-variation of slot and pair marginals from the exact ones is held against that of as many independent exact draws as the chains are
-worth. Each null is taken over all indicators, or all slots and pairs, at once, so that a perfect sampler exceeds it in one run of a
-hundred.
+Its null deals the same chains out to superchains at random, since chains that have forgotten their starts do
+not care. The total variation of slot and pair marginals from the exact ones is held against that of as many
+independent exact draws as the chains are worth. Each null is taken over all indicators, or all slots and
+pairs, at once, so that a perfect sampler exceeds it in one run of a hundred.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ Excess = dict[tuple[str, ...], float]
 """By the one slot or the two that it is about."""
 
 LEVEL: Final = 0.99
-"""A perfect sampler stays within a null this often, all slots and pairs (or all indicators) taken together."""
+"""A perfect sampler stays within a null this often, all slots and pairs (or all indicators) taken together.
+"""
 REPLICATES: Final = 999
 """Draws from a null: one more draw exceeds the 990th of 999 with probability 1 - LEVEL."""
 SEED: Final = 0
@@ -47,13 +48,15 @@ LEAST_MASS: Final = 0.05
 STUCK_SHARE: Final = 0.05
 """When more chains than this never left their starts, and these differ, the run has not mixed."""
 LEAST_DRAWS_PER_CHAIN: Final = 2
-"""A chain worth fewer independent draws than this is no longer than its memory; plain R-hat is then about 1.2."""
+"""A chain worth fewer independent draws than this is no longer than its memory; plain R-hat is then about
+1.2."""
 ARVIZ_DRAWS: Final = 4
 """Draws a chain needs before ArviZ tells its effective number."""
 LARGE: Final = 1.1
 """Nested R-hat above this calls for another kernel, below it for more steps."""
 STAYS: Final = 1.5
-"""A chain worth fewer independent draws than this stays where it first came to, and more steps are no remedy."""
+"""A chain worth fewer independent draws than this stays where it first came to, and more steps are no
+remedy."""
 FAR: Final = 0.1
 """Marginals further off than this call for the draws that enumeration gives."""
 ROUNDING: Final = 1e-9
@@ -71,11 +74,11 @@ class Diagnosis(NamedTuple):
     sentence : str
         The verdict with its first reason and what to try, in one line.
     tv_excess, tv_excess_pairs : dict or None
-        Per slot, and per pair of slots under ``<left>_<right>``: total variation of its marginal from the exact one, less what
-        independent exact draws may show; fine when <= 0.
+        Per slot, and per pair of slots under ``<left>_<right>``: total variation of its marginal from the
+        exact one, less what independent exact draws may show; fine when <= 0.
     r_hat_nested, r_hat_null : float or None
-        Nested R-hat of the watched quantity that is furthest above its null (or least below), and the threshold of that null;
-        infinite where chains of a superchain never differ.
+        Nested R-hat of the watched quantity that is furthest above its null (or least below), and the
+        threshold of that null; infinite where chains of a superchain never differ.
     r_hat : float or None
         Plain R-hat (split, rank-normalised), the greatest over s_search and the indicators.
     ess : dict
@@ -83,13 +86,14 @@ class Diagnosis(NamedTuple):
     acceptance : dict
         Share of accepted proposals for each move that was tried; staying counts.
     hitting_time : dict
-        Steps until a chain first has the run's best s_search: ``q10``, ``q50``, ``q90`` (None where that many never do), and the
-        share of chains that ``never`` do.
+        Steps until a chain first has the run's best s_search: ``q10``, ``q50``, ``q90`` (None where that many
+        never do), and the share of chains that ``never`` do.
     never_moved : float or None
         Share of chains whose every draw is their start; None for independent draws.
     exchange : dict or None
-        From replica exchange: ``ladder`` (temperatures, the last infinite) and ``swap_rates`` (of neighbouring rungs; NaN where none
-        was tried) as lists, and over the chains the ``q10``, ``q50`` and ``q90`` of their ``round_trips``.
+        From replica exchange: ``ladder`` (temperatures, the last infinite) and ``swap_rates`` (of
+        neighbouring rungs; NaN where none was tried) as lists, and over the chains the ``q10``, ``q50`` and
+        ``q90`` of their ``round_trips``.
     notes : tuple of str
     """
 
@@ -118,7 +122,9 @@ class Diagnosis(NamedTuple):
 
 
 class _Watched(NamedTuple):
-    """K quantities that vary: their names and slots, means of each chain, mean variance within a chain, what ArviZ says."""
+    """K quantities that vary: their names and slots, means of each chain, mean variance within a chain, what
+    ArviZ says.
+    """
 
     names: list[str]
     slots: list[str]
@@ -129,7 +135,9 @@ class _Watched(NamedTuple):
 
 
 class _Nested(NamedTuple):
-    """Nested R-hat of the quantity that is furthest above its null; no value where starts and chains are too few for one."""
+    """Nested R-hat of the quantity that is furthest above its null; no value where starts and chains are too
+    few for one.
+    """
 
     name: str = ""
     value: float | None = None
@@ -138,7 +146,8 @@ class _Nested(NamedTuple):
 
 
 def diagnose(tree: xr.DataTree, exact: Marginals | None = None) -> Diagnosis:
-    """Judge all draws that the tree holds; to judge those after the first k, give ``tree.isel(draw=slice(k, None))``.
+    """Judge all draws that the tree holds; to judge those after the first k, give ``tree.isel(draw=slice(k,
+    None))``.
 
     Parameters
     ----------
@@ -150,7 +159,8 @@ def diagnose(tree: xr.DataTree, exact: Marginals | None = None) -> Diagnosis:
     Raises
     ------
     InputError
-        When the tree lacks something or holds what is no draw, and when the marginals are not those of its slots.
+        When the tree lacks something or holds what is no draw, and when the marginals are not those of its
+        slots.
     """
     run = read_trace(tree)
     if exact is not None:
@@ -159,14 +169,19 @@ def diagnose(tree: xr.DataTree, exact: Marginals | None = None) -> Diagnosis:
     nested = _nested_r_hat(watched, run.superchain)
     excess = None if exact is None else _tv_excess(run, watched, exact)
     never_moved, places = _never_moved(run)
-    against = _against(run, watched, nested, excess, never_moved if never_moved is not None and places > 1 else 0.0)
+    against = _against(
+        run, watched, nested, excess, never_moved if never_moved is not None and places > 1 else 0.0
+    )
     unsettled = _unsettled(run, watched, nested)
     verdict = "not mixed" if against else "unknown" if unsettled else "mixed"
     reasons = [*against, *unsettled] or [_in_favour(watched, nested, excess)]
     notes = reasons[1:]
     if nested.value == math.inf:
         notes.append("nested R-hat is infinite: chains that share a start never differ")
-    if nested.exceeded and (rest := _nested_r_hat(_watch(_second_half(run), arviz=False), run.superchain)).value is not None:
+    if (
+        nested.exceeded
+        and (rest := _nested_r_hat(_watch(_second_half(run), arviz=False), run.superchain)).value is not None
+    ):
         notes.append(f"without the first half of the draws, {_compared(rest)}")
     for slot in run.options:
         if slot not in watched.slots and np.ptp(run.drawn[slot]):
@@ -177,12 +192,19 @@ def diagnose(tree: xr.DataTree, exact: Marginals | None = None) -> Diagnosis:
     return Diagnosis(
         verdict=verdict,
         sentence=f"{verdict}: {reasons[0]}",
-        tv_excess=None if excess is None else {slots[0]: value for slots, value in excess.items() if len(slots) == 1},
-        tv_excess_pairs=None if excess is None else {"_".join(slots): value for slots, value in excess.items() if len(slots) > 1},
+        tv_excess=None
+        if excess is None
+        else {slots[0]: value for slots, value in excess.items() if len(slots) == 1},
+        tv_excess_pairs=None
+        if excess is None
+        else {"_".join(slots): value for slots, value in excess.items() if len(slots) > 1},
         r_hat_nested=nested.value,
         r_hat_null=nested.null,
         r_hat=_told(watched.r_hat, np.max),
-        ess={SCORE: _told(watched.ess[_are_score(watched)], np.min), "indicators": _told(watched.ess[~_are_score(watched)], np.min)},
+        ess={
+            SCORE: _told(watched.ess[_are_score(watched)], np.min),
+            "indicators": _told(watched.ess[~_are_score(watched)], np.min),
+        },
         acceptance=acceptance(run),
         hitting_time=_hitting_quantiles(hitting_time(run)),
         never_moved=never_moved,
@@ -209,8 +231,11 @@ def _quantities(run: Trace) -> Iterator[tuple[str, str, Float[Floats, "C n"]]]:
     if (~run.feasible).mean() >= LEAST_MASS:
         yield "infeasible", "", (~run.feasible).astype(np.float64)
     for slot, labels in run.options.items():
-        # by label: of two indicators that say the same, as those of two options do, the same one is named whatever their numbers
-        for option in sorted(np.flatnonzero(drawn_marginal(run, slot) >= LEAST_MASS).tolist(), key=labels.__getitem__):
+        # by label: of two indicators that say the same, as those of two options do, the same one is named
+        # whatever their numbers
+        for option in sorted(
+            np.flatnonzero(drawn_marginal(run, slot) >= LEAST_MASS).tolist(), key=labels.__getitem__
+        ):
             yield f"{slot} = {labels[option]}", slot, (run.drawn[slot] == option).astype(np.float64)
 
 
@@ -222,7 +247,9 @@ def score_ranks(run: Trace) -> Float[Floats, "C n"]:
 
 
 def _watch(run: Trace, *, arviz: bool = True) -> _Watched:
-    """Take stock of every quantity that varies; what ArviZ says is NaN where it is not asked, or the chains are too short."""
+    """Take stock of every quantity that varies; what ArviZ says is NaN where it is not asked, or the chains
+    are too short.
+    """
     chains, draws = run.score.shape
     arviz = arviz and draws >= ARVIZ_DRAWS
     rows: list[tuple[str, str, Floats, float, float, float]] = []
@@ -230,8 +257,12 @@ def _watch(run: Trace, *, arviz: bool = True) -> _Watched:
         if not np.ptp(values):
             continue
         ess = r_hat = math.nan
-        with np.errstate(divide="ignore", invalid="ignore"):  # plain R-hat of chains that never move is infinite
-            if arviz:  # ranks of an indicator are the indicator again, so that sorting it would change nothing
+        with np.errstate(
+            divide="ignore", invalid="ignore"
+        ):  # plain R-hat of chains that never move is infinite
+            if (
+                arviz
+            ):  # ranks of an indicator are the indicator again, so that sorting it would change nothing
                 ess = min(float(ARVIZ.ess(values, method="bulk" if name == SCORE else "mean")), values.size)
             if arviz and chains > 1:
                 r_hat = float(ARVIZ.rhat(values, method="rank" if name == SCORE else "split"))
@@ -255,14 +286,18 @@ def drawn_marginal(run: Trace, slot: str) -> Float[Floats, " n"]:
 
 
 def _thresholds(null: Float[Floats, "R K"]) -> Float[Floats, " K"]:
-    """K thresholds, each as many standard deviations above its mean, such that no column passes its own in LEVEL of the rows."""
+    """K thresholds, each as many standard deviations above its mean, such that no column passes its own in
+    LEVEL of the rows.
+    """
     mean, deviation = null.mean(0), null.std(0)
     scaled = np.divide(null - mean, deviation, out=np.zeros_like(null), where=deviation > ROUNDING)
     return np.asarray(mean + np.quantile(scaled.max(1), LEVEL, method="higher") * deviation)
 
 
 def _nested_r_hat(watched: _Watched, superchain: Int[NDArray[Any], " C"]) -> _Nested:
-    """Nested R-hat against chains dealt out at random; computed as B / (B + W), which is finite where chains never differ."""
+    """Nested R-hat against chains dealt out at random; computed as B / (B + W), which is finite where chains
+    never differ.
+    """
     sizes, chains = np.unique(superchain, return_counts=True)[1], len(superchain)
     groups, size = len(sizes), int(sizes[0])
     # too few ways to deal the chains out, and even the most telling one is no evidence at this level
@@ -279,40 +314,56 @@ def _nested_r_hat(watched: _Watched, superchain: Int[NDArray[Any], " C"]) -> _Ne
 
     generator = np.random.default_rng(SEED)
     observed = between_share(np.argsort(superchain, kind="stable"))
-    threshold = _thresholds(np.array([between_share(generator.permutation(chains)) for _ in range(REPLICATES)]))
+    threshold = _thresholds(
+        np.array([between_share(generator.permutation(chains)) for _ in range(REPLICATES)])
+    )
     worst = int((observed - threshold).argmax())
 
     def r_hat(share: float) -> float:
         return math.inf if share > 1 - ROUNDING else 1 / math.sqrt(1 - share)
 
     exceeded = bool(observed[worst] > threshold[worst] + ROUNDING)
-    return _Nested(watched.names[worst], r_hat(float(observed[worst])), r_hat(float(threshold[worst])), exceeded)
+    return _Nested(
+        watched.names[worst], r_hat(float(observed[worst])), r_hat(float(threshold[worst])), exceeded
+    )
 
 
 def _tv_excess(run: Trace, watched: _Watched, exact: Marginals) -> Excess:
-    """Total variation of each slot's and pair's marginal, less the threshold of as many independent exact draws as it is worth.
+    """Total variation of each slot's and pair's marginal, less the threshold of as many independent exact
+    draws as it is worth.
 
-    A slot is worth the least effective number of its indicators, a pair the lesser of its slots' two. The columns of the null are drawn
-    independently, those of a run are not; perfect samplers exceed one of them less often for it (docs/diagnostics.md, Levels).
+    A slot is worth the least effective number of its indicators, a pair the lesser of its slots' two. The
+    columns of the null are drawn independently, those of a run are not; perfect samplers exceed one of them
+    less often for it (docs/diagnostics.md, Levels).
     """
     generator = np.random.default_rng(SEED)
     slots = [*run.options]
     number = {slot: _independent_draws(run, watched, slot) for slot in slots}
-    marginals: dict[tuple[str, ...], Floats] = {(slot,): marginal for slot, marginal in zip(slots, exact.slots, strict=True)}
+    marginals: dict[tuple[str, ...], Floats] = {
+        (slot,): marginal for slot, marginal in zip(slots, exact.slots, strict=True)
+    }
     marginals |= {(slots[left], slots[right]): table for (left, right), table in sorted(exact.pairs.items())}
     found, null = [], []
     for names, marginal in marginals.items():
         draws = min(number[name] for name in names)
-        probability = np.sort(marginal.ravel() / marginal.sum())[::-1]  # so that the order of options does not change the draws
-        null.append(_total_variation(generator.multinomial(draws, probability, size=REPLICATES) / draws, probability))
+        probability = np.sort(marginal.ravel() / marginal.sum())[
+            ::-1
+        ]  # so that the order of options does not change the draws
+        null.append(
+            _total_variation(generator.multinomial(draws, probability, size=REPLICATES) / draws, probability)
+        )
         cell = np.ravel_multi_index([run.drawn[name].ravel() for name in names], marginal.shape)
-        found.append(float(_total_variation(np.bincount(cell, minlength=marginal.size) / cell.size, marginal.ravel())))
+        found.append(
+            float(_total_variation(np.bincount(cell, minlength=marginal.size) / cell.size, marginal.ravel()))
+        )
     excess = np.array(found) - _thresholds(np.array(null).T)
     return dict(zip(marginals, excess.tolist(), strict=True))
 
 
 def _independent_draws(run: Trace, watched: _Watched, slot: str) -> int:
-    """Least effective number of a slot's indicators; where it never varied, each chain is one draw at least, if the chains are right."""
+    """Least effective number of a slot's indicators; where it never varied, each chain is one draw at least,
+    if the chains are right.
+    """
     of_slot = watched.ess[[s == slot for s in watched.slots]]
     return max(int(np.nanmin(of_slot)), 1) if np.isfinite(of_slot).any() else len(run.score)
 
@@ -328,7 +379,9 @@ def _never_moved(run: Trace) -> tuple[float | None, int]:
     """Share of chains that never left their start, and how many different starts these have."""
     if traits(run.kernel).independent:
         return None, 0
-    stayed = np.all([(drawn == run.starts[slot][:, None]).all(1) for slot, drawn in run.drawn.items()], axis=0)
+    stayed = np.all(
+        [(drawn == run.starts[slot][:, None]).all(1) for slot, drawn in run.drawn.items()], axis=0
+    )
     starts = np.stack([*run.starts.values()], axis=1)[stayed]
     return float(stayed.mean()), len(np.unique(starts, axis=0))
 
@@ -340,7 +393,9 @@ def acceptance(run: Trace) -> dict[str, float]:
 
 
 def hitting_time(run: Trace) -> Float[Floats, " C"]:
-    """Step at which each chain first has the best s_search of all draws; 0 at its start, infinite for never."""
+    """Step at which each chain first has the best s_search of all draws; 0 at its start, infinite for
+    never.
+    """
     best = run.score >= run.score.max() - SAME_SCORE
     time = np.where(best.any(1), run.step[best.argmax(1)], math.inf)
     # scores of starts are not kept, but a start that is a best structure is known by its options
@@ -356,7 +411,9 @@ def _hitting_quantiles(time: Float[Floats, " C"]) -> dict[str, float | None]:
 
 
 def _quantiles(values: NDArray[Any]) -> dict[str, float]:
-    return {name: float(np.quantile(values, level, method="inverted_cdf")) for name, level in QUANTILES.items()}
+    return {
+        name: float(np.quantile(values, level, method="inverted_cdf")) for name, level in QUANTILES.items()
+    }
 
 
 def _travelled(exchange: Exchange) -> dict[str, Any]:
@@ -385,7 +442,9 @@ def _told(values: Floats, choose: Callable[[Floats], Any]) -> float | None:
 # ---- words
 
 
-def _against(run: Trace, watched: _Watched, nested: _Nested, excess: Excess | None, stuck: float) -> list[str]:
+def _against(
+    run: Trace, watched: _Watched, nested: _Nested, excess: Excess | None, stuck: float
+) -> list[str]:
     """Reasons why the run has not mixed, the plainest first, each with what to try."""
     draws = run.score.shape[1]
     kernel = traits(run.kernel)
@@ -404,9 +463,14 @@ def _against(run: Trace, watched: _Watched, nested: _Nested, excess: Excess | No
     if each < LEAST_DRAWS_PER_CHAIN:
         found.append(f"a chain is worth {each:.1f} independent draws{other if each < STAYS else longer}")
     if off := {names: value for names, value in (excess or {}).items() if value > ROUNDING}:
-        worst = max(off, key=lambda names: (-len(names), off[names]))  # a slot before a pair, which is off where its slots are
+        worst = max(
+            off, key=lambda names: (-len(names), off[names])
+        )  # a slot before a pair, which is off where its slots are
         remedy = "; try --kernel exact" if off[worst] > FAR and not again else remedy
-        found.append(f"marginals of {' and '.join(worst)} are off by {off[worst]:.2g} more than chance explains{remedy}")
+        found.append(
+            f"marginals of {' and '.join(worst)} are off by {off[worst]:.2g} more than chance "
+            f"explains{remedy}"
+        )
     return found
 
 
@@ -423,12 +487,17 @@ def _unsettled(run: Trace, watched: _Watched, nested: _Nested) -> list[str]:
         found.append(f"{SCORE} never varied{remedy}")
     chains, draws = run.score.shape
     if draws < ARVIZ_DRAWS:
-        more = "a particle is drawn once; compare runs of other seeds" if kernel.particles else "try --steps 200"
+        more = (
+            "a particle is drawn once; compare runs of other seeds" if kernel.particles else "try --steps 200"
+        )
         more = "a solver samples nothing" if kernel.solves else more
         found.append(f"{draws} draws of a chain are too few for an effective number; {more}")
     if watched.names and nested.value is None:
         starts = len(np.unique(run.superchain))
-        found.append(f"{chains} chains from {starts} starts are too few, or too unequal, for nested R-hat; try --chains 64")
+        found.append(
+            f"{chains} chains from {starts} starts are too few, or too unequal, for nested R-hat; try "
+            "--chains 64"
+        )
     return found
 
 
@@ -443,7 +512,11 @@ def _unheld(run: Trace, excess: Excess | None) -> list[str]:
     """What was not held against exact marginals."""
     if excess is None:
         return ["not held against exact marginals"]
-    missing = [f"{left} and {right}" for left, right in itertools.combinations(run.options, 2) if (left, right) not in excess]
+    missing = [
+        f"{left} and {right}"
+        for left, right in itertools.combinations(run.options, 2)
+        if (left, right) not in excess
+    ]
     return [f"pairs not held against exact marginals: {', '.join(missing)}"] if missing else []
 
 
@@ -452,12 +525,21 @@ def _on_exchange(exchange: Exchange) -> list[str]:
     rates, trips = exchange.swap_rates, exchange.round_trips
     shares = ", ".join("none tried" if math.isnan(rate) else _percent(rate) for rate in rates.tolist())
     quantiles = ", ".join(f"{name} {value:g}" for name, value in _quantiles(trips).items())
-    found = [f"replica exchange: swaps accepted between neighbouring rungs {shares}; round trips of a chain's replicas {quantiles}"]
+    found = [
+        f"replica exchange: swaps accepted between neighbouring rungs {shares}; round trips of a chain's "
+        f"replicas {quantiles}"
+    ]
     for pair in np.flatnonzero(rates < LEAST_SWAP_RATE).tolist():
         low, high = exchange.ladder[pair : pair + 2].tolist()
-        found.append(f"rungs at temperatures {low:.3g} and {high:.3g} swap in {_percent(rates[pair])} of tries; give more replicas")
+        found.append(
+            f"rungs at temperatures {low:.3g} and {high:.3g} swap in {_percent(rates[pair])} of tries; give "
+            "more replicas"
+        )
     if not trips.any():
-        found.append("no replica made a round trip, so that the hot rungs never helped; try more steps, or other replicas")
+        found.append(
+            "no replica made a round trip, so that the hot rungs never helped; try more steps, or other "
+            "replicas"
+        )
     return found
 
 

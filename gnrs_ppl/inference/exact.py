@@ -1,7 +1,7 @@
 """Plain enumeration: every structure's score by broadcasting the factors over the product space, in float64.
 
-At the paper's size the sweep is cheaper than the chains, so it is the yardstick of every sampler. Larger spaces, and independent draws:
-:mod:`gnrs_ppl.inference.sweep`.
+At the paper's size the sweep is cheaper than the chains, so it is the yardstick of every sampler. Larger
+spaces, and independent draws: :mod:`gnrs_ppl.inference.sweep`.
 
     log Z(tau) = log sum_a p0(a) exp(s_search(a) / tau)
 """
@@ -22,7 +22,8 @@ from gnrs_ppl.inference.starts import unravel
 from gnrs_ppl.models.energy import Tables
 
 STATE_LIMIT = 10_000_000
-"""Most structures that are enumerated at once: 17 bytes each, and 16 more for the probabilities, 330 MB in all."""
+"""Most structures that are enumerated at once: 17 bytes each, and 16 more for the probabilities, 330 MB in
+all."""
 
 
 TIE = 1e-9
@@ -122,7 +123,9 @@ def enumerate_space(tables: Tables, limit: int = STATE_LIMIT) -> Enumeration:
 
 
 def enumerate_block(tables: Tables, options: Sequence[slice]) -> Enumeration:
-    """Score every structure of a part of the space: of each variable the options from ``start`` to ``stop``, numbered from 0 there."""
+    """Score every structure of a part of the space: of each variable the options from ``start`` to ``stop``,
+    numbered from 0 there.
+    """
     sizes = tuple(kept.stop - kept.start for kept in options)
     shape, states = _free(sizes), math.prod(sizes)
     score, log_prior, raised = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
@@ -138,7 +141,8 @@ def enumerate_block(tables: Tables, options: Sequence[slice]) -> Enumeration:
 
 
 def exact_posterior(enumeration: Enumeration, temperature: float) -> Posterior:
-    """Normalise p0(a) exp(s_search / tau) over the space; another temperature costs one more pass, not another sweep.
+    """Normalise p0(a) exp(s_search / tau) over the space; another temperature costs one more pass, not
+    another sweep.
 
     Parameters
     ----------
@@ -157,7 +161,8 @@ def exact_posterior(enumeration: Enumeration, temperature: float) -> Posterior:
 
 
 def optimum(posterior: Posterior) -> Ranked:
-    """a* of the whole space, the first of ``best``; feasible whenever any structure is (lambda exceeds every gap).
+    """a* of the whole space, the first of ``best``; feasible whenever any structure is (lambda exceeds every
+    gap).
 
     Parameters
     ----------
@@ -167,7 +172,9 @@ def optimum(posterior: Posterior) -> Ranked:
 
 
 def best(posterior: Posterior, count: int) -> list[Ranked]:
-    """The ``count`` structures of greatest s_search, the more probable first where scores agree to nine decimals."""
+    """The ``count`` structures of greatest s_search, the more probable first where scores agree to nine
+    decimals.
+    """
     return _first(posterior, count, np.round(posterior.enumeration.score, 9), posterior.probability)
 
 
@@ -198,7 +205,9 @@ def pair_marginal(posterior: Posterior, left: int, right: int) -> Float[NDArray[
 
 
 def pair_marginals(posterior: Posterior) -> dict[tuple[int, int], Float[NDArray[np.float64], "n m"]]:
-    """:func:`pair_marginal` of every two variables; each is summed from what those before it have left, in few passes over the space."""
+    """:func:`pair_marginal` of every two variables; each is summed from what those before it have left, in
+    few passes over the space.
+    """
     found, sizes = {}, posterior.enumeration.sizes
     rest: NDArray[np.float64] = posterior.probability
     for left, size in enumerate(sizes):
@@ -213,10 +222,14 @@ def pair_marginals(posterior: Posterior) -> dict[tuple[int, int], Float[NDArray[
 
 
 def fewest_flags(tables: Tables, limit: int = STATE_LIMIT) -> Blocked:
-    """What stands in the way when no structure is feasible: the structure with the fewest raised flags, and which they are."""
+    """What stands in the way when no structure is feasible: the structure with the fewest raised flags, and
+    which they are.
+    """
     sizes = _sizes(tables, limit)
     count = np.zeros(_free(sizes), np.int32)
-    for place, table in _factors([slice(0, size) for size in sizes], tables, tables.unary_flags, tables.pair_flags):
+    for place, table in _factors(
+        [slice(0, size) for size in sizes], tables, tables.unary_flags, tables.pair_flags
+    ):
         count += table.reshape(place)
     position = np.array(unravel([*sizes], np.asarray(count.argmin())), np.int32)
     raised = [Raised((v,), (int(o),)) for v, o in enumerate(position) if tables.unary_flags[v, o]]
@@ -230,7 +243,8 @@ def _sizes(tables: Tables, limit: int) -> tuple[int, ...]:
     states = number_of_states(tables)
     if states > limit:
         raise InputError(
-            f"{states} structures, more than the {limit} that are enumerated", "sweep them in blocks, or use --kernel metropolis"
+            f"{states} structures, more than the {limit} that are enumerated",
+            "sweep them in blocks, or use --kernel metropolis",
         )
     return tuple(int(size) for size in tables.sizes)
 
@@ -245,7 +259,9 @@ def _place(sizes: tuple[int, ...], variables: tuple[int, ...]) -> tuple[int, ...
     return tuple(size if v in variables else 1 for v, size in enumerate(sizes) if size > 1)
 
 
-def _factors(options: Sequence[slice], tables: Tables, unary: Any, pairwise: Any) -> Iterator[tuple[tuple[int, ...], NDArray[Any]]]:
+def _factors(
+    options: Sequence[slice], tables: Tables, unary: Any, pairwise: Any
+) -> Iterator[tuple[tuple[int, ...], NDArray[Any]]]:
     """Each factor on these options, and the shape in which it broadcasts."""
     sizes = tuple(kept.stop - kept.start for kept in options)
     for v, kept in enumerate(options):
@@ -262,7 +278,12 @@ def _marginal(posterior: Posterior, variables: tuple[int, ...]) -> Float[NDArray
     return np.atleast_1d(posterior.probability.reshape(_free(sizes)).sum(axis=others)).reshape(-1)
 
 
-def _first(posterior: Posterior, count: int, key: Float[NDArray[np.float64], " N"], tie: Float[NDArray[np.float64], " N"]) -> list[Ranked]:
+def _first(
+    posterior: Posterior,
+    count: int,
+    key: Float[NDArray[np.float64], " N"],
+    tie: Float[NDArray[np.float64], " N"],
+) -> list[Ranked]:
     """The structures of greatest key, then tie, then lowest number."""
     enumeration = posterior.enumeration
     count = max(0, min(count, len(key)))
@@ -270,6 +291,11 @@ def _first(posterior: Posterior, count: int, key: Float[NDArray[np.float64], " N
     among = np.flatnonzero(key >= least)
     chosen = among[np.lexsort((-tie[among], -key[among]))][:count]
     return [
-        Ranked(enumeration.position(i), float(enumeration.score[i]), bool(enumeration.feasible[i]), float(posterior.probability[i]))
+        Ranked(
+            enumeration.position(i),
+            float(enumeration.score[i]),
+            bool(enumeration.feasible[i]),
+            float(posterior.probability[i]),
+        )
         for i in chosen.tolist()
     ]

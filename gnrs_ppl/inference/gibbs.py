@@ -1,9 +1,11 @@
-"""Gibbs sampling: one variable, or a joint pair of them, drawn anew from its exact conditional (Geman and Geman 1984, random scan).
+"""Gibbs sampling: one variable, or a joint pair of them, drawn anew from its exact conditional (Geman and
+Geman 1984, random scan).
 
     p(a_v | rest) is proportional to p0(a_v) * exp(s_search(a_v, rest) / tau)
 
-Blocks are numbered: every variable, then every entry of ``tables.joints.variables`` as a block of two. A step draws its block without
-looking at the state, then the block's options given the rest. Nothing is proposed that could be refused.
+Blocks are numbered: every variable, then every entry of ``tables.joints.variables`` as a block of two. A step
+draws its block without looking at the state, then the block's options given the rest. Nothing is proposed
+that could be refused.
 
 Random bits: a step takes ``WORDS`` = 2 independent uint32 words, and no bit decides two things.
 
@@ -14,9 +16,10 @@ word  decides
 1     the option, or the pair of options, through the inverse of the distribution function.
 ====  =====================================================================================
 
-Bias. :func:`draw` gives an alternative of probability p, one of n, p within p * (2^-19 + n * 2^-31) + 2^-30; what is rarer than that
-may never come (metropolis: 2^-33). In all a draw is off by at most 2^-19 + n * 2^-30 in total variation, 2.4e-6 for a pair of 24 options
-each. The block is chosen from two times 16 bits, within 2^-16 of its due, which changes nothing of what is sampled.
+Bias. :func:`draw` gives an alternative of probability p, one of n, p within p * (2^-19 + n * 2^-31) + 2^-30;
+what is rarer than that may never come (metropolis: 2^-33). In all a draw is off by at most 2^-19 + n * 2^-30
+in total variation, 2.4e-6 for a pair of 24 options each. The block is chosen from two times 16 bits, within
+2^-16 of its due, which changes nothing of what is sampled.
 """
 
 from __future__ import annotations
@@ -35,8 +38,18 @@ from gnrs_ppl.models.energy import Tables
 from gnrs_ppl.models.space import AnyArray, look_up
 
 __all__ = [
-    "WORDS", "Info", "State", "Transition", "build_kernel", "complete", "conditional", "draw", "init", "joint_conditional", "most_pairs",
-]  # fmt: skip
+    "WORDS",
+    "Info",
+    "State",
+    "Transition",
+    "build_kernel",
+    "complete",
+    "conditional",
+    "draw",
+    "init",
+    "joint_conditional",
+    "most_pairs",
+]
 
 WORDS = 2
 """uint32 words a step takes."""
@@ -70,18 +83,22 @@ Transition = Callable[[UInt32[jax.Array, " 2"], State, Tables, float | jax.Array
 
 
 def build_kernel(block_probability: float | None = None, pairs_per_variable: int | None = None) -> Transition:
-    """Random scan over the blocks as ``transition(words, state, tables, temperature)``, for one chain; ``jax.vmap`` it for many.
+    """Random scan over the blocks as ``transition(words, state, tables, temperature)``, for one chain;
+    ``jax.vmap`` it for many.
 
-    Under ``vmap`` a chain pays for both kinds of block, O options and O * O pairs of them, unless only one kind is ever chosen.
+    Under ``vmap`` a chain pays for both kinds of block, O options and O * O pairs of them, unless only one
+    kind is ever chosen.
 
     Parameters
     ----------
     block_probability : float, optional
-        How often a step takes a pair, 0 to 1, rounded to whole 2^-16; then all pairs, or all variables, are equally likely. Unless
-        given, all blocks are. Without joints every step takes a variable. Pairs alone need not reach every structure.
+        How often a step takes a pair, 0 to 1, rounded to whole 2^-16; then all pairs, or all variables, are
+        equally likely. Unless given, all blocks are. Without joints every step takes a variable. Pairs alone
+        need not reach every structure.
     pairs_per_variable : int, optional
-        Most pairs that any variable stands in, :func:`most_pairs` of the tables; work for a variable then grows with this instead of
-        with P. Unless given, any number will do. Where it turns out too small, score and logdensity become NaN.
+        Most pairs that any variable stands in, :func:`most_pairs` of the tables; work for a variable then
+        grows with this instead of with P. Unless given, any number will do. Where it turns out too small,
+        score and logdensity become NaN.
 
     Raises
     ------
@@ -90,10 +107,15 @@ def build_kernel(block_probability: float | None = None, pairs_per_variable: int
     """
     if block_probability is not None and not 0 <= block_probability <= 1:
         raise InputError(
-            f"{block_probability} is no probability", "give a number from 0 to 1", source="arguments", field="block_probability"
+            f"{block_probability} is no probability",
+            "give a number from 0 to 1",
+            source="arguments",
+            field="block_probability",
         )
 
-    def transition(words: UInt32[jax.Array, " 2"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:
+    def transition(
+        words: UInt32[jax.Array, " 2"], state: State, tables: Tables, temperature: float | jax.Array
+    ) -> tuple[State, Info]:
         tables = jax.tree.map(jnp.asarray, tables)
         position, sizes = state.position, tables.sizes.astype(jnp.int32)
         variables, joints = position.shape[0], tables.joints.variables.shape[0]
@@ -122,17 +144,23 @@ def build_kernel(block_probability: float | None = None, pairs_per_variable: int
             drawn = one_pair()
         else:
             paired = words[0] >> 16 < pairs_below
-            drawn = jax.tree.map(lambda pair, single: jnp.where(paired, pair, single), one_pair(), one_variable())
+            drawn = jax.tree.map(
+                lambda pair, single: jnp.where(paired, pair, single), one_pair(), one_variable()
+            )
         after = init(drawn.position, tables, temperature)
         spoilt = jnp.where(drawn.spoilt, jnp.nan, 0.0).astype(after.logdensity.dtype)
         after = after._replace(score=after.score + spoilt, logdensity=after.logdensity + spoilt)
-        return after, Info(drawn.block, jnp.ones((), bool), jnp.ones((), after.logdensity.dtype), after, drawn.options)
+        return after, Info(
+            drawn.block, jnp.ones((), bool), jnp.ones((), after.logdensity.dtype), after, drawn.options
+        )
 
     return transition
 
 
 class _Drawn(NamedTuple):
-    """A block's number, the position with the block drawn anew, how many options the block has, whether a density was NaN."""
+    """A block's number, the position with the block drawn anew, how many options the block has, whether a
+    density was NaN.
+    """
 
     block: Int32[jax.Array, ""]
     position: Int32[jax.Array, " V"]
@@ -147,7 +175,8 @@ def conditional(
     temperature: float | jax.Array,
     pairs_per_variable: int | None = None,
 ) -> Float[jax.Array, " O"]:
-    """Log density of every option of one variable, the others standing as they are, up to what they contribute alone.
+    """Log density of every option of one variable, the others standing as they are, up to what they
+    contribute alone.
 
     Parameters
     ----------
@@ -163,7 +192,8 @@ def conditional(
     Returns
     -------
     (O,) float
-        Differences are those of :func:`gnrs_ppl.models.energy.logdensity`; ``PADDING`` or below where there is no option.
+        Differences are those of :func:`gnrs_ppl.models.energy.logdensity`; ``PADDING`` or below where there
+        is no option.
     """
     position, variable = jnp.asarray(position, jnp.int32), jnp.asarray(variable, jnp.int32)
     score, flags = _row(tables, position, variable, None, pairs_per_variable)
@@ -222,11 +252,13 @@ def complete(settings: dict[str, Any], spaces: Sequence[Tables], *_: Any) -> dic
 
 
 def draw(word: UInt32[jax.Array, ""], logdensity: Float[jax.Array, ...]) -> Int32[jax.Array, ""]:
-    """One entry of a table of log densities, by inverse distribution function in whole numbers; its number in the flattened table.
+    """One entry of a table of log densities, by inverse distribution function in whole numbers; its number in
+    the flattened table.
 
-    Densities become whole parts of about 2^31, less a part at most, and the word, times their sum, divided by 2^32, falls on one of
-    them. Sums of whole numbers are exact, so an entry gets its own rounding alone and not what was added up before it. An entry
-    without parts, such as ``PADDING``, is never drawn. Where a density is NaN the first entry is.
+    Densities become whole parts of about 2^31, less a part at most, and the word, times their sum, divided by
+    2^32, falls on one of them. Sums of whole numbers are exact, so an entry gets its own rounding alone and
+    not what was added up before it. An entry without parts, such as ``PADDING``, is never drawn. Where a
+    density is NaN the first entry is.
 
     Parameters
     ----------
@@ -260,9 +292,15 @@ def _high_product(a: UInt32[jax.Array, ""], b: UInt32[jax.Array, ""]) -> UInt32[
 
 
 def _row(
-    tables: Tables, position: Int32[jax.Array, " V"], variable: Int32[jax.Array, ""], without: Int32[jax.Array, ""] | None, most: int | None
+    tables: Tables,
+    position: Int32[jax.Array, " V"],
+    variable: Int32[jax.Array, ""],
+    without: Int32[jax.Array, ""] | None,
+    most: int | None,
 ) -> tuple[Float[jax.Array, " O"], Bool[jax.Array, " O"]]:
-    """What every option of a variable adds to w . phi, and whether it raises a flag; pairs with the variable ``without`` left out."""
+    """What every option of a variable adds to w . phi, and whether it raises a flag; pairs with the variable
+    ``without`` left out.
+    """
     score, flags = look_up(tables.unary, variable), look_up(tables.unary_flags, variable)
     pairs = jnp.asarray(tables.pairs)
     if pairs.shape[0] == 0:
@@ -289,7 +327,9 @@ def _row(
     return score, flags
 
 
-def _raised_outside(tables: Tables, position: Int32[jax.Array, " V"], inside: tuple[Int32[jax.Array, ""], ...]) -> Bool[jax.Array, ""]:
+def _raised_outside(
+    tables: Tables, position: Int32[jax.Array, " V"], inside: tuple[Int32[jax.Array, ""], ...]
+) -> Bool[jax.Array, ""]:
     """Whether a flag is up that no variable of the block has a part in."""
     numbers = jnp.arange(position.shape[0], dtype=jnp.int32)
     standing = look_up(tables.unary_flags, numbers, position)
@@ -298,7 +338,12 @@ def _raised_outside(tables: Tables, position: Int32[jax.Array, " V"], inside: tu
     raised = standing.any()
     if tables.pairs.shape[0]:
         pairs = jnp.asarray(tables.pairs)
-        up = look_up(tables.pair_flags, np.arange(pairs.shape[0]), look_up(position, pairs[:, 0]), look_up(position, pairs[:, 1]))
+        up = look_up(
+            tables.pair_flags,
+            np.arange(pairs.shape[0]),
+            look_up(position, pairs[:, 0]),
+            look_up(position, pairs[:, 1]),
+        )
         for variable in inside:
             up &= (pairs[:, 0] != variable) & (pairs[:, 1] != variable)
         raised |= up.any()

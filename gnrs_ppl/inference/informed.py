@@ -1,13 +1,14 @@
-"""Locally balanced proposals: a step weighs every change of one variable by the target itself (Zanella 2020, section 2).
+"""Locally balanced proposals: a step weighs every change of one variable by the target itself (Zanella 2020,
+section 2).
 
-    q(y | x) = g(p(y) / p(x)) / Z(x),   Z(x) = sum of g(p(y) / p(x)) over all y that differ from x in one variable
-    accept y with probability min(1, p(y) g(p(x) / p(y)) Z(x) / (p(x) g(p(y) / p(x)) Z(y)))
+    q(y | x) = g(p(y) / p(x)) / Z(x),   Z(x) = sum of g(p(y) / p(x)) over all y that differ from x in one
+    variable accept y with probability min(1, p(y) g(p(x) / p(y)) Z(x) / (p(x) g(p(y) / p(x)) Z(y)))
 
 Each g of ``BALANCING`` satisfies g(t) = t g(1 / t), so that everything but Z(x) / Z(y) cancels.
 
-Random bits: a step takes ``WORDS`` = 2 independent uint32 words: 0 decides the neighbour, 1 whether it is accepted. Bias: a neighbour
-of probability q is drawn within q * (2^-19 + n * 2^-31) + 2^-30, n = V * O (:func:`gnrs_ppl.inference.gibbs.draw`); acceptance as in
-metropolis.
+Random bits: a step takes ``WORDS`` = 2 independent uint32 words: 0 decides the neighbour, 1 whether it is
+accepted. Bias: a neighbour of probability q is drawn within q * (2^-19 + n * 2^-31) + 2^-30, n = V * O
+(:func:`gnrs_ppl.inference.gibbs.draw`); acceptance as in metropolis.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ __all__ = ["BALANCING", "WORDS", "Info", "State", "Transition", "build_kernel", 
 WORDS = 2
 """uint32 words a step takes."""
 PAIRS_AT_ONCE = 16
-"""Pairs written out one by one before a loop is made: a pair is four rows here, and compiling takes as long as 32 look-ups elsewhere."""
+"""Pairs written out one by one before a loop is made: a pair is four rows here, and compiling takes as long
+as 32 look-ups elsewhere."""
 
 BALANCING: dict[str, Callable[[jax.Array], jax.Array]] = {
     "sqrt": lambda log_ratio: log_ratio / 2,
@@ -66,12 +68,14 @@ Transition = Callable[[UInt32[jax.Array, " 2"], State, Tables, float | jax.Array
 
 
 def build_kernel(balancing: str = "barker") -> Transition:
-    """Locally balanced kernel as ``transition(words, state, tables, temperature)``, for one chain; ``jax.vmap`` it for many.
+    """Locally balanced kernel as ``transition(words, state, tables, temperature)``, for one chain;
+    ``jax.vmap`` it for many.
 
     Parameters
     ----------
     balancing : {"sqrt", "barker", "min"}
-        The square root leans most on the best neighbours and is refused most, min least (Zanella's remark; so in the tests' spaces).
+        The square root leans most on the best neighbours and is refused most, min least (Zanella's remark; so
+        in the tests' spaces).
 
     Raises
     ------
@@ -79,16 +83,25 @@ def build_kernel(balancing: str = "barker") -> Transition:
         For a function of another name.
     """
     if balancing not in BALANCING:
-        raise InputError(f"no function {balancing!r}", f"choose one of {', '.join(BALANCING)}", source="arguments", field="balancing")
+        raise InputError(
+            f"no function {balancing!r}",
+            f"choose one of {', '.join(BALANCING)}",
+            source="arguments",
+            field="balancing",
+        )
     log_g = BALANCING[balancing]
 
-    def transition(words: UInt32[jax.Array, " 2"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:
+    def transition(
+        words: UInt32[jax.Array, " 2"], state: State, tables: Tables, temperature: float | jax.Array
+    ) -> tuple[State, Info]:
         tables = jax.tree.map(jnp.asarray, tables)
         position, sizes = state.position, tables.sizes.astype(jnp.int32)
 
         def weigh(position: Int32[jax.Array, " V"]) -> Float[jax.Array, "V O"]:
             log_ratios = neighbours(tables, position, temperature)
-            return jnp.where(log_ratios <= PADDING / 2, PADDING, log_g(log_ratios))  # this way round NaN stays NaN
+            return jnp.where(
+                log_ratios <= PADDING / 2, PADDING, log_g(log_ratios)
+            )  # this way round NaN stays NaN
 
         weights = weigh(position)
         variable, option = jnp.divmod(draw(words[0], weights), np.int32(weights.shape[1]))
@@ -96,14 +109,19 @@ def build_kernel(balancing: str = "barker") -> Transition:
         proposal = init(jnp.where(there, option, position), tables, temperature)
         log_ratio = proposal.logdensity - state.logdensity
         normalizers = jax.nn.logsumexp(weights) - jax.nn.logsumexp(weigh(proposal.position))
-        taken, accepted, rate = accept(words[1], state, proposal, log_g(-log_ratio) - log_g(log_ratio) + normalizers)
+        taken, accepted, rate = accept(
+            words[1], state, proposal, log_g(-log_ratio) - log_g(log_ratio) + normalizers
+        )
         return taken, Info(accepted, rate, proposal, 2 * (sizes - 1).sum(dtype=jnp.int32))
 
     return transition
 
 
-def neighbours(tables: Tables, position: Int[AnyArray, " V"], temperature: float | jax.Array) -> Float[jax.Array, "V O"]:
-    """Log p(y) / p(x) of every structure y that differs from x in one variable, named by that variable and its new option.
+def neighbours(
+    tables: Tables, position: Int[AnyArray, " V"], temperature: float | jax.Array
+) -> Float[jax.Array, "V O"]:
+    """Log p(y) / p(x) of every structure y that differs from x in one variable, named by that variable and
+    its new option.
 
     Every pair of variables adds a row of its table to each of the two: 2 P O look-ups for all V O neighbours.
 
@@ -123,13 +141,21 @@ def neighbours(tables: Tables, position: Int[AnyArray, " V"], temperature: float
         at_left, at_right = look_up(position, left), look_up(position, right)
         for end, row in ((left, (pair, every, at_right)), (right, (pair, at_left, every))):
             score = score.at[end].add(look_up(tables.pairwise, *row), mode="promise_in_bounds")
-            flags = flags.at[end].add(look_up(tables.pair_flags, *row).astype(jnp.int32), mode="promise_in_bounds")
-        return (score, flags, raised + look_up(tables.pair_flags, pair, at_left, at_right).astype(jnp.int32)), None
+            flags = flags.at[end].add(
+                look_up(tables.pair_flags, *row).astype(jnp.int32), mode="promise_in_bounds"
+            )
+        return (
+            score,
+            flags,
+            raised + look_up(tables.pair_flags, pair, at_left, at_right).astype(jnp.int32),
+        ), None
 
     total = (jnp.asarray(tables.unary), jnp.asarray(tables.unary_flags).astype(jnp.int32), raised)
     if tables.pairs.shape[0]:
         # Row by row: two to four times as fast on a CPU as one scatter of all rows, or a matrix product.
-        total, _ = jax.lax.scan(add_pair, total, jnp.arange(tables.pairs.shape[0], dtype=jnp.int32), unroll=PAIRS_AT_ONCE)
+        total, _ = jax.lax.scan(
+            add_pair, total, jnp.arange(tables.pairs.shape[0], dtype=jnp.int32), unroll=PAIRS_AT_ONCE
+        )
     score, flags, raised = total
     # A flag of x stays up in y unless the changed variable has a part in it.
     elsewhere = raised - look_up(flags, numbers, position)

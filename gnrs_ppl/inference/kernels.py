@@ -1,4 +1,6 @@
-"""The samplers by name, and what sets each apart: who has to know asks here, and nobody compares names. Loads no JAX."""
+"""The samplers by name, and what sets each apart: who has to know asks here, and nobody compares names.
+Loads no JAX.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,12 @@ def read_settings(given: Sequence[str]) -> dict[str, Any]:
     for text in given:
         name, _, value = text.partition("=")
         if not name or not value:
-            raise InputError(f"{text!r} is no setting", "write NAME=VALUE, such as replicas=8", source="arguments", field="--setting")
+            raise InputError(
+                f"{text!r} is no setting",
+                "write NAME=VALUE, such as replicas=8",
+                source="arguments",
+                field="--setting",
+            )
         values = tuple(_number(part) for part in value.split(","))
         settings[name] = values if len(values) > 1 else values[0]
     return settings

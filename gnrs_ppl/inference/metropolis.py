@@ -2,8 +2,8 @@
 
     accept a' with probability min(1, p(a') / p(a) * q(a | a') / q(a' | a))
 
-The transition is a deterministic function of a few random words (their layout stands in :mod:`gnrs_ppl.inference.moves`), so that many
-chains can take theirs from one call per step.
+The transition is a deterministic function of a few random words (their layout stands in
+:mod:`gnrs_ppl.inference.moves`), so that many chains can take theirs from one call per step.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def _below(word: UInt32[jax.Array, ""], log_ratio: Float[jax.Array, ""]) -> Bool
 
 
 def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES) -> Transition:
-    """Mixture of the four moves as ``transition(words, state, tables, temperature)``, for one chain; ``jax.vmap`` it for many.
+    """Mixture of the four moves as ``transition(words, state, tables, temperature)``, for one chain;
+    ``jax.vmap`` it for many.
 
     Every chain draws its own move; the look-ups are the same whichever it is.
 
@@ -117,7 +118,9 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PR
     require_probabilities(move_probabilities)
     ends = np.rint(np.cumsum(move_probabilities)[:-1] * 2**16).astype(np.uint32)
 
-    def transition(words: UInt32[jax.Array, " 3"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:
+    def transition(
+        words: UInt32[jax.Array, " 3"], state: State, tables: Tables, temperature: float | jax.Array
+    ) -> tuple[State, Info]:
         tables = jax.tree.map(jnp.asarray, tables)
         move = (words[0] >> 16 >= ends).sum(dtype=jnp.int32)
         kept = propose(words, tables, state.position, move)

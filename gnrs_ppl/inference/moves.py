@@ -1,9 +1,10 @@
-"""The paper's four edits of a structure, each with its own Hastings term (paper, Structured search; DESIGN section 4).
+"""The paper's four edits of a structure, each with its own Hastings term (paper, Structured search; DESIGN
+section 4).
 
-A move is a function of (words, tables, position) that returns a candidate position and log q(reverse) - log q(forward) for that
-move alone. It is pure, works under ``jax.vmap``, and never leaves the space; where it has nowhere to go it returns the position.
-All four read one table (:class:`~gnrs_ppl.models.space.Edits`), so that a step in which every chain draws its own move makes one set of
-look-ups, not four.
+A move is a function of (words, tables, position) that returns a candidate position and log q(reverse) - log
+q(forward) for that move alone. It is pure, works under ``jax.vmap``, and never leaves the space; where it has
+nowhere to go it returns the position. All four read one table (:class:`~gnrs_ppl.models.space.Edits`), so
+that a step in which every chain draws its own move makes one set of look-ups, not four.
 
 Random bits: a step takes ``WORDS`` = 3 independent uint32 words, and no bit decides two things.
 
@@ -16,11 +17,12 @@ word  decides
 2     acceptance.
 ====  =============================================================================================
 
-Bias. A choice among n takes the high part of word * n and leaves the low part, so each option (each pair of candidate and tuple,
-n being the candidates times that candidate's tuples) has a probability within 2^-32 of its due: relative error n * 2^-32, 2.4e-6 at
-n = 10^4. So has each pair of a joint entry (:func:`~gnrs_ppl.models.space.alias_table`): relative error 2^-32 / (p0(t) R[t, e]). Move
-and entry are chosen from 16 bits, within 2^-16 of their due; they do not look at the state, so this changes how often an edit is tried
-and nothing of what is sampled.
+Bias. A choice among n takes the high part of word * n and leaves the low part, so each option (each pair of
+candidate and tuple, n being the candidates times that candidate's tuples) has a probability within 2^-32 of
+its due: relative error n * 2^-32, 2.4e-6 at n = 10^4. So has each pair of a joint entry
+(:func:`~gnrs_ppl.models.space.alias_table`): relative error 2^-32 / (p0(t) R[t, e]). Move and entry are
+chosen from 16 bits, within 2^-16 of their due; they do not look at the state, so this changes how often an
+edit is tried and nothing of what is sampled.
 """
 
 from __future__ import annotations
@@ -52,8 +54,8 @@ class MoveProposal(NamedTuple):
     log_hastings : () float
         log q(reverse) - log q(forward).
     log_ratio : () float
-        log_hastings + log p0(there) - log p0(here): the acceptance ratio without the scores. It comes from one table, where what
-        cancels is zero: everything for replacements and parameter edits.
+        log_hastings + log p0(there) - log p0(here): the acceptance ratio without the scores. It comes from
+        one table, where what cancels is zero: everything for replacements and parameter edits.
     """
 
     position: Int[jax.Array, " V"]
@@ -67,7 +69,8 @@ Move = Callable[[UInt32[jax.Array, " 3"], Tables, Int[jax.Array, " V"]], MovePro
 def apart(function: Callable[..., Any], *arguments: Any) -> Any:
     """The same function, compiled as a call of its own on CPUs.
 
-    Left alone, XLA repeats the arithmetic of a proposal in everything that reads it, and a step takes 2 to 3 times as long.
+    Left alone, XLA repeats the arithmetic of a proposal in everything that reads it, and a step takes 2 to 3
+    times as long.
     """
     if jax.default_backend() != "cpu":
         return function(*arguments)
@@ -84,8 +87,12 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return jax.jit(inside)
 
 
-def choose(word: UInt32[jax.Array, ""], count: UInt32[jax.Array, ""]) -> tuple[UInt32[jax.Array, ""], UInt32[jax.Array, ""]]:
-    """One of ``count`` alternatives, floor(word * count / 2^32), and the rest of the product as a word to go on with."""
+def choose(
+    word: UInt32[jax.Array, ""], count: UInt32[jax.Array, ""]
+) -> tuple[UInt32[jax.Array, ""], UInt32[jax.Array, ""]]:
+    """One of ``count`` alternatives, floor(word * count / 2^32), and the rest of the product as a word to go
+    on with.
+    """
     high, low = word >> 16, word & 0xFFFF
     # jax.lax.mulhi does not compile for several devices (jax 0.10.2)
     by_low, by_high = count & 0xFFFF, count >> 16
@@ -94,7 +101,9 @@ def choose(word: UInt32[jax.Array, ""], count: UInt32[jax.Array, ""]) -> tuple[U
 
 
 class _Change(NamedTuple):
-    """The two variables that change (one twice where it is one), their options before and after, and the log ratio of the proposal."""
+    """The two variables that change (one twice where it is one), their options before and after, and the log
+    ratio of the proposal.
+    """
 
     variables: tuple[jax.Array, jax.Array]
     before: tuple[jax.Array, jax.Array]
@@ -102,9 +111,16 @@ class _Change(NamedTuple):
     log_ratio: Float[jax.Array, ""]
 
 
-def propose(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"], move: int | Int[jax.Array, ""]) -> MoveProposal:
+def propose(
+    words: UInt32[jax.Array, " 3"],
+    tables: Tables,
+    position: Int[jax.Array, " V"],
+    move: int | Int[jax.Array, ""],
+) -> MoveProposal:
     """What the move of that number proposes; what it is stands with each of them."""
-    change: _Change = apart(_change, words, tables.edits, tables.swaps.variables, tables.joints.variables, position, move)
+    change: _Change = apart(
+        _change, words, tables.edits, tables.swaps.variables, tables.joints.variables, position, move
+    )
     log_p0 = [
         look_up(tables.log_prior, v, after) - look_up(tables.log_prior, v, before)
         for v, before, after in zip(change.variables, change.before, change.after, strict=True)
@@ -125,7 +141,9 @@ def _change(
     """Draw an entry, one of its columns, and the options there."""
     options = edits.offers.shape[1]
     entries = [position.shape[0], position.shape[0], max(len(swaps), 1), max(len(joints), 1)]
-    entry = _of_move(move, [0, *np.cumsum(entries)[:-1].tolist()]) + _low_half(words[0], _of_move(move, entries))
+    entry = _of_move(move, [0, *np.cumsum(entries)[:-1].tolist()]) + _low_half(
+        words[0], _of_move(move, entries)
+    )
     first, second = _halves(look_up(edits.variables, entry))
     before = _option(position, first), _option(position, second)
 
@@ -183,33 +201,48 @@ def _option(position: Int[jax.Array, " V"], variable: Int[jax.Array, ""]) -> Int
     return option
 
 
-def replace_option(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> MoveProposal:
-    """Single-slot replacement: a variable, another candidate of it, one of that candidate's parameter tuples, each uniformly.
+def replace_option(
+    words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]
+) -> MoveProposal:
+    """Single-slot replacement: a variable, another candidate of it, one of that candidate's parameter tuples,
+    each uniformly.
 
-    q(forward) = 1/V * 1/(C - 1) * 1/n(c'), so the Hastings term is log n(c') - log n(c), n counting parameter tuples.
+    q(forward) = 1/V * 1/(C - 1) * 1/n(c'), so the Hastings term is log n(c') - log n(c), n counting parameter
+    tuples.
     """
     return propose(words, tables, position, 0)
 
 
-def edit_parameters(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> MoveProposal:
-    """Parameter-only edit: a variable, another parameter tuple of the same candidate, both uniformly; symmetric."""
+def edit_parameters(
+    words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]
+) -> MoveProposal:
+    """Parameter-only edit: a variable, another parameter tuple of the same candidate, both uniformly;
+    symmetric.
+    """
     return propose(words, tables, position, 1)
 
 
-def swap_evidence(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> MoveProposal:
-    """Evidence-policy swap: a swap entry, another option of the same group that belongs to another candidate, both uniformly.
+def swap_evidence(
+    words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]
+) -> MoveProposal:
+    """Evidence-policy swap: a swap entry, another option of the same group that belongs to another candidate,
+    both uniformly.
 
     Hastings: log partners(o) - log partners(o'); zero where every candidate has one option a group.
     """
     return propose(words, tables, position, 2)
 
 
-def edit_jointly(words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]) -> MoveProposal:
-    """Trigger-evidence edit: a joint entry (t, e) uniformly, t' from p0, e' from row t' of the entry's table R; drawn together.
+def edit_jointly(
+    words: UInt32[jax.Array, " 3"], tables: Tables, position: Int[jax.Array, " V"]
+) -> MoveProposal:
+    """Trigger-evidence edit: a joint entry (t, e) uniformly, t' from p0, e' from row t' of the entry's table
+    R; drawn together.
 
     Hastings: log p0(t) + log R[t, e] - log p0(t') - log R[t', e'].
     """
-    # paper, Structured search: the acceptance rule there has no Hastings term; without it this edit would not leave p(a | x) in place
+    # paper, Structured search: the acceptance rule there has no Hastings term; without it this edit would not
+    # leave p(a | x) in place
     return propose(words, tables, position, 3)
 
 
@@ -222,9 +255,11 @@ MOVES: dict[str, Move] = {
 """The paper's moves in its order; a move's number is its place here."""
 
 MOVE_PROBABILITIES = (0.4, 0.2, 0.2, 0.2)
-"""How often each move is tried. The paper gives no figures. Replacement alone reaches every candidate of every variable, and with the
-parameter edit every option, so it has twice the share of the three that refine. The choice does not look at the state: where a space
-has no swaps or joints their share is spent on staying, and no Hastings correction is needed."""
+"""How often each move is tried. The paper gives no figures. Replacement alone reaches every candidate of
+every variable, and with the parameter edit every option, so it has twice the share of the three that refine.
+The choice does not look at the state: where a space has no swaps or joints their share is spent on staying,
+and no Hastings correction is needed.
+"""
 
 
 def require_probabilities(move_probabilities: Sequence[float]) -> None:
@@ -234,6 +269,15 @@ def require_probabilities(move_probabilities: Sequence[float]) -> None:
     ------
     InputError
     """
-    if len(move_probabilities) != len(MOVES) or min(move_probabilities) < 0 or abs(sum(move_probabilities) - 1) > 1e-9:
+    if (
+        len(move_probabilities) != len(MOVES)
+        or min(move_probabilities) < 0
+        or abs(sum(move_probabilities) - 1) > 1e-9
+    ):
         problem = f"{move_probabilities} are not {len(MOVES)} probabilities that sum to one"
-        raise InputError(problem, f"give one for each of {', '.join(MOVES)}", source="arguments", field="move_probabilities")
+        raise InputError(
+            problem,
+            f"give one for each of {', '.join(MOVES)}",
+            source="arguments",
+            field="move_probabilities",
+        )

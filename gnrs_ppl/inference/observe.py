@@ -1,6 +1,8 @@
-"""What is kept of a run: observers see every step of all chains at once, and carry or record what they want of it.
+"""What is kept of a run: observers see every step of all chains at once, and carry or record what they want
+of it.
 
-An observer is a few pure functions; whatever arrays it carries stand in for the draws. :func:`recording` is the one that keeps them all.
+An observer is a few pure functions; whatever arrays it carries stand in for the draws. :func:`recording` is
+the one that keeps them all.
 """
 
 from __future__ import annotations
@@ -30,10 +32,11 @@ class Observer(NamedTuple):
     init : callable
         ``init(tables, states)`` makes the carry; states are those of the starts, leaves of shape (C, ...).
     update : callable
-        ``update(carry, before, states, info)`` gives the next carry; called after every step, inside the compiled program.
+        ``update(carry, before, states, info)`` gives the next carry; called after every step, inside the
+        compiled program.
     finish : callable
-        ``finish(carry, records)`` makes the result of the last carry and of the records, stacked by step, in NumPy; the last carry
-        unless given.
+        ``finish(carry, records)`` makes the result of the last carry and of the records, stacked by step, in
+        NumPy; the last carry unless given.
     record : callable
         ``record(states, info)`` is kept of every step; nothing unless given.
     """
@@ -45,7 +48,9 @@ class Observer(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best structure of each chain so far, (C,) and (C, V); at the end that of all chains, () and (V,)."""
+    """The best structure of each chain so far, (C,) and (C, V); at the end that of all chains, () and
+    (V,).
+    """
 
     score: Float[AnyArray, "*C"]
     position: Int32[AnyArray, "*C V"]
@@ -60,7 +65,9 @@ class Moments(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """Step number (), and the step at which each chain first met the target (C,): 0 at its start, -1 for not yet."""
+    """Step number (), and the step at which each chain first met the target (C,): 0 at its start, -1 for not
+    yet.
+    """
 
     step: Int32[jax.Array, ""]
     first: Int32[jax.Array, " C"]
@@ -68,7 +75,9 @@ class Hits(NamedTuple):
 
 @cache
 def option_counts() -> Observer:
-    """How often each option was drawn, (V, O) int32; divided by chains times steps these are the marginals."""
+    """How often each option was drawn, (V, O) int32; divided by chains times steps these are the
+    marginals.
+    """
 
     def count(counts: jax.Array, before: State, states: State, info: Any) -> jax.Array:
         variables = jnp.arange(states.position.shape[1])[None]
@@ -99,7 +108,10 @@ def best() -> Observer:
 
     def keep(so_far: Best, before: State, states: State, info: Any) -> Best:
         better = states.score > so_far.score
-        return Best(jnp.maximum(states.score, so_far.score), jnp.where(better[:, None], states.position, so_far.position))
+        return Best(
+            jnp.maximum(states.score, so_far.score),
+            jnp.where(better[:, None], states.position, so_far.position),
+        )
 
     def overall(each: Best, _: None) -> Best:
         chain = np.argmax(each.score)
@@ -110,7 +122,9 @@ def best() -> Observer:
 
 @cache
 def first_hit(target: float) -> Observer:
-    """When each chain first had s_search of at least ``target``, to float32's precision of a score: :class:`Hits`."""
+    """When each chain first had s_search of at least ``target``, to float32's precision of a score:
+    :class:`Hits`.
+    """
     target -= SAME_SCORE
 
     def begin(tables: Tables, states: State) -> Hits:
@@ -125,7 +139,9 @@ def first_hit(target: float) -> Observer:
 
 @cache
 def move_counts() -> Observer:
-    """Per move of the paper, (4, 3) int32: tried, accepted (staying counts), changed. For the kernel ``metropolis``."""
+    """Per move of the paper, (4, 3) int32: tried, accepted (staying counts), changed. For the kernel
+    ``metropolis``.
+    """
 
     def count(counts: jax.Array, before: State, states: State, info: Any) -> jax.Array:
         changed = (before.position != states.position).any(1)
@@ -160,7 +176,12 @@ def recording() -> Observer:
         *draws, evaluated = (np.moveaxis(leaf, 0, 1) for leaf in steps)
         return Draws(*draws, *start), int(evaluated.sum(dtype=np.int64))
 
-    return Observer(lambda tables, states: (states.position, states.score, states.feasible), lambda start, *_: start, drawn, keep)
+    return Observer(
+        lambda tables, states: (states.position, states.score, states.feasible),
+        lambda start, *_: start,
+        drawn,
+        keep,
+    )
 
 
 @cache
@@ -175,7 +196,9 @@ def evaluations() -> Observer:
 
 
 class Observed(NamedTuple):
-    """What the observers carried at the end (NumPy), and what it cost; times as in :class:`~gnrs_ppl.inference.result.Chains`."""
+    """What the observers carried at the end (NumPy), and what it cost; times as in
+    :class:`~gnrs_ppl.inference.result.Chains`.
+    """
 
     observed: dict[str, Any]
     energy_evaluations: int

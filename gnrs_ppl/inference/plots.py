@@ -1,6 +1,7 @@
 """Plots of a run, and of how fast the kernel forgets, as PNG files.
 
-Colours can be told apart by the colour-blind: Okabe and Ito's for kinds of things, viridis for starts, of which there may be many.
+Colours can be told apart by the colour-blind: Okabe and Ito's for kinds of things, viridis for starts, of
+which there may be many.
 """
 
 from __future__ import annotations
@@ -40,13 +41,14 @@ TEMPERATURE: Final = "temperature τ (in units of s_search)"
 def plots(tree: xr.DataTree, folder: Path, exact: Marginals | None = None) -> list[Path]:
     """Write plots of a run as PNG files; give their paths.
 
-    Trace and ranks of s_search, slot marginals (beside the exact ones where these are given), hitting time, acceptance by move, and
-    where replicas were exchanged, how these travelled.
+    Trace and ranks of s_search, slot marginals (beside the exact ones where these are given), hitting time,
+    acceptance by move, and where replicas were exchanged, how these travelled.
 
     Raises
     ------
     InputError
-        As :func:`gnrs_ppl.inference.diagnostics.diagnose`; also when matplotlib is missing, and when the folder cannot be written.
+        As :func:`gnrs_ppl.inference.diagnostics.diagnose`; also when matplotlib is missing, and when the
+        folder cannot be written.
     """
     run = read_trace(tree)
     if exact is not None:
@@ -54,13 +56,20 @@ def plots(tree: xr.DataTree, folder: Path, exact: Marginals | None = None) -> li
     drawings: dict[str, tuple[tuple[float, float], Callable[[Trace, Figure], None]]] = {
         "trace.png": ((9, 4), _plot_trace),
         "rank.png": ((9, 4), _plot_rank),
-        "marginals.png": ((12, 3.5 * -(-len(run.options) // PLOT_COLUMNS)), partial(_plot_marginals, exact=exact)),
+        "marginals.png": (
+            (12, 3.5 * -(-len(run.options) // PLOT_COLUMNS)),
+            partial(_plot_marginals, exact=exact),
+        ),
         "hitting_time.png": ((7, 4), _plot_hitting_time),
         "acceptance.png": ((7, 3), _plot_acceptance),
     }
     if run.exchange is not None:
         drawings["exchange.png"] = ((9, 4), _plot_exchange)
-    return write_all(folder, [(name, _png(size, partial(draw, run))) for name, (size, draw) in drawings.items()], manifest=True)
+    return write_all(
+        folder,
+        [(name, _png(size, partial(draw, run))) for name, (size, draw) in drawings.items()],
+        manifest=True,
+    )
 
 
 def gap_plot(
@@ -92,9 +101,13 @@ def gap_plot(
 
 def _png(size: tuple[float, float], draw: Callable[[Figure], None]) -> bytes:
     try:
-        from matplotlib.figure import Figure  # used without pyplot it is drawn by Agg, and no figure stays open
+        from matplotlib.figure import (
+            Figure,
+        )  # used without pyplot it is drawn by Agg, and no figure stays open
     except ImportError:
-        raise InputError("plots need matplotlib, which is not installed", "pip install 'gnrs-ppl[plots]'") from None
+        raise InputError(
+            "plots need matplotlib, which is not installed", "pip install 'gnrs-ppl[plots]'"
+        ) from None
     figure, content = Figure(figsize=size, layout="constrained"), io.BytesIO()
     draw(figure)
     figure.savefig(content, format="png")
@@ -112,13 +125,23 @@ def _plot_trace(run: Trace, figure: Figure) -> None:
     axes, colours = figure.subplots(), _start_colours(run)
     chosen = np.unique(np.linspace(0, len(run.score) - 1, PLOTTED_CHAINS).astype(int))
     for chain in chosen.tolist():
-        axes.plot(run.step, run.score[chain], linewidth=0.7, alpha=0.7, color=colours[int(run.superchain[chain])])
+        axes.plot(
+            run.step, run.score[chain], linewidth=0.7, alpha=0.7, color=colours[int(run.superchain[chain])]
+        )
     below = ""
-    if 0 < (share := (~run.feasible).mean()) < 1:  # lambda below the others, which would be one line beside them
+    if (
+        0 < (share := (~run.feasible).mean()) < 1
+    ):  # lambda below the others, which would be one line beside them
         least, greatest = run.score[run.feasible].min(), run.score.max()
-        axes.set_ylim(least - 0.05 * (greatest - least) - SAME_SCORE, greatest + 0.05 * (greatest - least) + SAME_SCORE)
+        axes.set_ylim(
+            least - 0.05 * (greatest - least) - SAME_SCORE, greatest + 0.05 * (greatest - least) + SAME_SCORE
+        )
         below = f"; {share:.1%} of the draws are infeasible and lie below"
-    axes.set(xlabel="step", ylabel=f"{SCORE} (dimensionless)", title=f"{len(chosen)} of {len(run.score)} chains, one colour a start{below}")
+    axes.set(
+        xlabel="step",
+        ylabel=f"{SCORE} (dimensionless)",
+        title=f"{len(chosen)} of {len(run.score)} chains, one colour a start{below}",
+    )
 
 
 def _plot_rank(run: Trace, figure: Figure) -> None:
@@ -127,7 +150,9 @@ def _plot_rank(run: Trace, figure: Figure) -> None:
         ranks = rank[run.superchain == start]
         axes.stairs(np.histogram(ranks, edges)[0] / ranks.size, edges, color=colour)
     # ties make the bins uneven, so the draws of all starts are the line to compare with
-    axes.stairs(np.histogram(rank, edges)[0] / rank.size, edges, color="black", linewidth=2, label="all starts")
+    axes.stairs(
+        np.histogram(rank, edges)[0] / rank.size, edges, color="black", linewidth=2, label="all starts"
+    )
     axes.set(xlabel=f"rank of {SCORE} among all draws, as a share", ylabel="share of the start's draws")
     axes.set(title=f"Ranks of {SCORE}, one colour a start")
     axes.legend()
@@ -141,13 +166,17 @@ def _plot_marginals(run: Trace, figure: Figure, exact: Marginals | None) -> None
         axes, place = panels[v], np.arange(len(labels))
         axes.bar(place, drawn_marginal(run, slot), color=BLUE, label="draws")
         if exact is not None:
-            axes.plot(place, exact.slots[v], "_", color="black", markersize=8, markeredgewidth=2, label="exact")
+            axes.plot(
+                place, exact.slots[v], "_", color="black", markersize=8, markeredgewidth=2, label="exact"
+            )
         axes.set_title(visible(slot), parse_math=False)
         axes.set(ylabel="share of draws")
         if len(labels) <= LABELLED_OPTIONS:
             # parse_math: a dollar sign in a label is a dollar sign
             axes.set_xticks(place, [*map(visible, labels)], rotation=90, fontsize=7, parse_math=False)
-        axes.set(xlabel="option" if len(labels) <= LABELLED_OPTIONS else f"number of the option (of {len(labels)})")
+        axes.set(
+            xlabel="option" if len(labels) <= LABELLED_OPTIONS else f"number of the option (of {len(labels)})"
+        )
     panels[0].legend()
 
 
@@ -156,7 +185,12 @@ def _plot_hitting_time(run: Trace, figure: Figure) -> None:
     reached = time[np.isfinite(time)]
     share = np.arange(len(reached) + 1) / len(time)
     axes.step([0, *reached, run.step[-1]], [*share, share[-1]], where="post", color=BLUE)
-    axes.set(xlabel="step", ylabel="share of chains", ylim=(0, 1), title=f"Chains that have met the best {SCORE} of the run")
+    axes.set(
+        xlabel="step",
+        ylabel="share of chains",
+        ylim=(0, 1),
+        title=f"Chains that have met the best {SCORE} of the run",
+    )
 
 
 def _plot_acceptance(run: Trace, figure: Figure) -> None:
@@ -164,7 +198,9 @@ def _plot_acceptance(run: Trace, figure: Figure) -> None:
     axes.barh(range(len(found)), [*found.values()], color=BLUE)
     axes.set_yticks(range(len(found)), [*map(visible, found)], parse_math=False)
     axes.invert_yaxis()
-    axes.set(xlabel="share of proposals accepted (staying counts)", xlim=(0, 1), ylabel="move" if found else "")
+    axes.set(
+        xlabel="share of proposals accepted (staying counts)", xlim=(0, 1), ylabel="move" if found else ""
+    )
     axes.set(title="Acceptance by move" if found else "No move was tried")
 
 
@@ -176,12 +212,20 @@ def _plot_exchange(run: Trace, figure: Figure) -> None:
     swaps.bar(place, np.nan_to_num(rates), color=BLUE)
     pairs = [f"{low:.3g}\n{high:.3g}" for low, high in itertools.pairwise(ladder)]
     swaps.set_xticks(place, pairs, fontsize=8)
-    swaps.set(xlabel="temperatures of the two rungs (units of s_search)", ylabel="share of tried swaps accepted", ylim=(0, 1))
+    swaps.set(
+        xlabel="temperatures of the two rungs (units of s_search)",
+        ylabel="share of tried swaps accepted",
+        ylim=(0, 1),
+    )
     swaps.set(title="Swaps of neighbouring rungs")
     numbers, chains = np.unique(trips, return_counts=True)
     travels.bar(numbers, chains, color=VERMILION)
     travels.xaxis.get_major_locator().set_params(integer=True)
-    travels.set(xlabel="round trips of a chain's replicas", ylabel="number of chains", title="Round trips, coldest to hottest and back")
+    travels.set(
+        xlabel="round trips of a chain's replicas",
+        ylabel="number of chains",
+        title="Round trips, coldest to hottest and back",
+    )
 
 
 def _plot_gap(temperatures: np.ndarray, gaps: np.ndarray, figure: Figure) -> None:

@@ -40,7 +40,8 @@ class Exchange(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """How a population of particles came from p0 to tau, in S stages; the last resampling and its mutations are not counted.
+    """How a population of particles came from p0 to tau, in S stages; the last resampling and its mutations
+    are not counted.
 
     Attributes
     ----------
@@ -83,7 +84,8 @@ class Chains(NamedTuple):
     energy_evaluations : int
         How many structures were scored, starts included.
     wall_seconds, compile_seconds : float
-        Running time without compiling, and compiling alone (0 where a compiled kernel of the same shapes was at hand).
+        Running time without compiling, and compiling alone (0 where a compiled kernel of the same shapes was
+        at hand).
     settings : tuple of (name, value)
         Of the kernel, as they were given.
     exchange : Exchange, optional
@@ -91,8 +93,8 @@ class Chains(NamedTuple):
     stages : Stages, optional
         From tempered particles.
     log_normalizer : float, optional
-        Estimate of log Z = log sum_a p0(a) exp(s_search / tau), from tempered particles; the exponential of it is unbiased but for the
-        choice of exponents.
+        Estimate of log Z = log sum_a p0(a) exp(s_search / tau), from tempered particles; the exponential of
+        it is unbiased but for the choice of exponents.
     bound : float, optional
         No structure has a greater s_search, from CP-SAT.
     """
@@ -120,7 +122,9 @@ class Chains(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """One structure: position (V,) int32, s_search, h; and its probability, NaN where only chains tell of it."""
+    """One structure: position (V,) int32, s_search, h; and its probability, NaN where only chains tell of
+    it.
+    """
 
     position: Int[NDArray[np.int32], " V"]
     score: float
@@ -137,7 +141,8 @@ class MoveCount(NamedTuple):
 
 
 def best_visited(chains: Chains) -> Ranked:
-    """Visited structure of greatest s_search, starts included; the earliest, then that of the lowest chain, where several tie.
+    """Visited structure of greatest s_search, starts included; the earliest, then that of the lowest chain,
+    where several tie.
 
     Parameters
     ----------
@@ -147,7 +152,9 @@ def best_visited(chains: Chains) -> Ranked:
     draw, chain = divmod(int(score.T.argmax()), score.shape[0])
     if draw == 0:
         return Ranked(chains.starts[chain], float(score[chain, 0]), bool(chains.start_feasible[chain]))
-    return Ranked(chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1]))
+    return Ranked(
+        chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1])
+    )
 
 
 def move_counts(chains: Chains) -> dict[str, MoveCount]:
@@ -157,7 +164,9 @@ def move_counts(chains: Chains) -> dict[str, MoveCount]:
     counts = {}
     for number, name in enumerate(MOVES):
         tried = chains.move == number
-        counts[name] = MoveCount(int(tried.sum()), int((tried & chains.accepted).sum()), int((tried & changed).sum()))
+        counts[name] = MoveCount(
+            int(tried.sum()), int((tried & chains.accepted).sum()), int((tried & changed).sum())
+        )
     return counts
 
 
@@ -167,7 +176,14 @@ def superchain_ids(chains: int, superchains: int) -> Int[NDArray[np.int32], " C"
 
 
 def check_request(
-    tables: Tables, *, chains: int, steps: int, temperature: float, seed: int, superchains: int | None, spaces: int = 1
+    tables: Tables,
+    *,
+    chains: int,
+    steps: int,
+    temperature: float,
+    seed: int,
+    superchains: int | None,
+    spaces: int = 1,
 ) -> int:
     """Refuse what cannot be run, before anything is; give back the number of superchains.
 
@@ -182,18 +198,41 @@ def check_request(
         if value < 1:
             raise InputError(f"{value} asked for", "ask for at least 1", source="arguments", field=name)
     if not (math.isfinite(temperature) and temperature > 0):
-        raise InputError(f"{temperature} is no temperature", "give a positive number such as 0.08", source="arguments", field="temperature")
+        raise InputError(
+            f"{temperature} is no temperature",
+            "give a positive number such as 0.08",
+            source="arguments",
+            field="temperature",
+        )
     if not 0 <= seed < 2**32:
-        raise InputError(f"{seed} is no seed", f"give a whole number from 0 to {2**32 - 1}", source="arguments", field="seed")
+        raise InputError(
+            f"{seed} is no seed",
+            f"give a whole number from 0 to {2**32 - 1}",
+            source="arguments",
+            field="seed",
+        )
     if superchains is not None and (superchains < 1 or chains % superchains):
         remedy = f"give a number that divides the {chains} chains, 1 to {chains}"
-        raise InputError(f"{superchains} superchains cannot share {chains} chains", remedy, source="arguments", field="superchains")
+        raise InputError(
+            f"{superchains} superchains cannot share {chains} chains",
+            remedy,
+            source="arguments",
+            field="superchains",
+        )
     per_draw = 4 * tables.sizes.shape[0] + np.asarray(tables.unary).dtype.itemsize + 3
     needed = spaces * chains * (steps + 1) * per_draw
     if needed > LARGEST_RESULT:
         on = f" on each of {spaces} spaces" if spaces > 1 else ""
-        problem = f"{chains} chains of {steps} steps{on} need {needed} bytes, more than the {LARGEST_RESULT} allowed"
-        raise InputError(problem, f"ask for at most {LARGEST_RESULT // per_draw} draws in all", source="arguments", field="chains")
+        problem = (
+            f"{chains} chains of {steps} steps{on} need {needed} bytes, more than the "
+            f"{LARGEST_RESULT} allowed"
+        )
+        raise InputError(
+            problem,
+            f"ask for at most {LARGEST_RESULT // per_draw} draws in all",
+            source="arguments",
+            field="chains",
+        )
     require_finite(tables)
     return superchains or math.gcd(chains, 8)
 
@@ -207,4 +246,9 @@ def require_finite(tables: Tables) -> None:
     """
     for table in (tables.unary, tables.pairwise, tables.penalty):
         if not np.isfinite(np.asarray(table)).all():
-            raise InputError("the scores are not finite", "look for NaN or infinite weights and features", source="tables", field="unary")
+            raise InputError(
+                "the scores are not finite",
+                "look for NaN or infinite weights and features",
+                source="tables",
+                field="unary",
+            )

@@ -1,4 +1,6 @@
-"""Overdispersed starts: few distinct structures from p0, each shared by many chains, as nested R-hat needs them."""
+"""Overdispersed starts: few distinct structures from p0, each shared by many chains, as nested R-hat needs
+them.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,13 @@ from numpy.typing import NDArray
 from gnrs_ppl.models.energy import Tables
 
 ENUMERABLE = 100_000
-"""Spaces up to this size are drawn from without replacement by listing them; in larger ones repeats are drawn again."""
+"""Spaces up to this size are drawn from without replacement by listing them; in larger ones repeats are
+drawn again."""
 
 
-def draw_prior(tables: Tables, count: int, generator: np.random.Generator) -> Int[NDArray[np.int32], "count V"]:
+def draw_prior(
+    tables: Tables, count: int, generator: np.random.Generator
+) -> Int[NDArray[np.int32], "count V"]:
     """Independent draws from p0: per variable a candidate, then one of its parameter tuples, uniformly."""
     lookup, variables = tables.lookup, np.arange(tables.sizes.shape[0])
     candidate = generator.integers(0, lookup.candidates, size=(count, len(variables)))
@@ -22,7 +27,9 @@ def draw_prior(tables: Tables, count: int, generator: np.random.Generator) -> In
     return (np.asarray(lookup.start)[variables, candidate] + chosen).astype(np.int32)
 
 
-def draw_starts(tables: Tables, superchains: int, seed: int, stream: int = 0) -> Int[NDArray[np.int32], "superchains V"]:
+def draw_starts(
+    tables: Tables, superchains: int, seed: int, stream: int = 0
+) -> Int[NDArray[np.int32], "superchains V"]:
     """Distinct structures drawn from p0 without replacement; ``stream`` sets spaces of one seed apart.
 
     A space with fewer structures than superchains gives each of them once, and then again from the first.
@@ -44,7 +51,9 @@ def draw_starts(tables: Tables, superchains: int, seed: int, stream: int = 0) ->
 
 
 def unravel(sizes: list[int], index: Int[NDArray[np.int64], ...]) -> list[Int[NDArray[np.int64], ...]]:
-    """Option of each variable from the number of a structure, last variable fastest, for any number of variables."""
+    """Option of each variable from the number of a structure, last variable fastest, for any number of
+    variables.
+    """
     columns = []
     for size in reversed(sizes):
         index, column = np.divmod(index, size)

@@ -1,7 +1,8 @@
-"""The exact posterior in bounded memory: the space is swept block by block, and what is kept does not grow with it.
+"""The exact posterior in bounded memory: the space is swept block by block, and what is kept does not grow
+with it.
 
-A block fixes the options of the leading variables and leaves the next one a range; it is enumerated like a space of its own and summed
-up in its place:
+A block fixes the options of the leading variables and leaves the next one a range; it is enumerated like a
+space of its own and summed up in its place:
 
     log Z = log sum_b Z_b,    p(option) = sum_b (Z_b / Z) p_b(option)
 """
@@ -20,7 +21,14 @@ from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import exact
-from gnrs_ppl.inference.exact import TIE, Enumeration, Posterior, enumerate_block, exact_posterior, number_of_states
+from gnrs_ppl.inference.exact import (
+    TIE,
+    Enumeration,
+    Posterior,
+    enumerate_block,
+    exact_posterior,
+    number_of_states,
+)
 from gnrs_ppl.inference.result import NO_MOVE, Chains, Ranked, check_request, require_finite, superchain_ids
 from gnrs_ppl.inference.starts import unravel
 from gnrs_ppl.models.energy import Tables
@@ -55,7 +63,8 @@ class Exact(NamedTuple):
     pair_marginals : {(left, right): (n_left, n_right) float64}
         p of two options, for every two variables, left < right.
     best, top : tuple of Ranked
-        The structures of greatest s_search, the more probable first among ties, and the most probable ones; 64 of each at most.
+        The structures of greatest s_search, the more probable first among ties, and the most probable ones;
+        64 of each at most.
     """
 
     sizes: tuple[int, ...]
@@ -111,10 +120,16 @@ class _Sum:
         def placed(found: list[Ranked]) -> list[Ranked]:
             """With the options numbered as in the space, and p in units of log_unit."""
             first = _first(options)
-            return [r._replace(position=first + r.position, probability=weight * r.probability) for r in found]
+            return [
+                r._replace(position=first + r.position, probability=weight * r.probability) for r in found
+            ]
 
-        self.best = sorted(self.best + placed(exact.best(block, KEPT)), key=lambda r: (-round(r.score, 9), -r.probability))[:KEPT]
-        self.top = sorted(self.top + placed(exact.top(block, KEPT)), key=lambda r: (-r.probability, -r.score))[:KEPT]
+        self.best = sorted(
+            self.best + placed(exact.best(block, KEPT)), key=lambda r: (-round(r.score, 9), -r.probability)
+        )[:KEPT]
+        self.top = sorted(
+            self.top + placed(exact.top(block, KEPT)), key=lambda r: (-r.probability, -r.score)
+        )[:KEPT]
 
     def _count_optimal(self, enumeration: Enumeration) -> None:
         greatest = max(self.greatest, float(enumeration.score.max()))
@@ -128,7 +143,9 @@ class _Sum:
         self.infeasible *= factor
         for table in (*self.marginals, *self.pairs.values()):
             table *= factor
-        self.best, self.top = ([r._replace(probability=factor * r.probability) for r in kept] for kept in (self.best, self.top))
+        self.best, self.top = (
+            [r._replace(probability=factor * r.probability) for r in kept] for kept in (self.best, self.top)
+        )
 
 
 def sweep(tables: Tables, temperature: float, *, pairs: bool = True, limit: int = SWEEP_LIMIT) -> Exact:
@@ -147,7 +164,8 @@ def sweep(tables: Tables, temperature: float, *, pairs: bool = True, limit: int 
     Raises
     ------
     InputError
-        When the space has more structures than ``limit``, where the line names the alternatives, and for scores that are not finite.
+        When the space has more structures than ``limit``, where the line names the alternatives, and for
+        scores that are not finite.
     """
     sizes = _sizes(tables, limit)
     require_finite(tables)
@@ -172,26 +190,44 @@ def sweep(tables: Tables, temperature: float, *, pairs: bool = True, limit: int 
 
 
 def exact_chains(
-    tables: Tables, *, chains: int, steps: int, temperature: float, seed: int, superchains: int | None = None, stream: int = 0
+    tables: Tables,
+    *,
+    chains: int,
+    steps: int,
+    temperature: float,
+    seed: int,
+    superchains: int | None = None,
+    stream: int = 0,
 ) -> Chains:
     """Independent draws from p(a | x) in the shape of chains: what a perfect sampler would record.
 
-    One sweep gives the mass of every block, a second draws inside those that were hit. Every "start" is one more independent draw;
-    superchains only group the chains.
+    One sweep gives the mass of every block, a second draws inside those that were hit. Every "start" is one
+    more independent draw; superchains only group the chains.
 
     Raises
     ------
     InputError
         As :func:`sweep`, and for more draws than fit.
     """
-    groups = check_request(tables, chains=chains, steps=steps, temperature=temperature, seed=seed, superchains=superchains)
+    groups = check_request(
+        tables, chains=chains, steps=steps, temperature=temperature, seed=seed, superchains=superchains
+    )
     began = time.perf_counter()
     sizes, generator = _sizes(tables, SWEEP_LIMIT), np.random.default_rng([seed, stream])
     number = chains * (steps + 1)
-    log_mass = np.array([exact_posterior(enumerate_block(tables, options), temperature).log_normalizer for options in _blocks(sizes)])
+    log_mass = np.array(
+        [
+            exact_posterior(enumerate_block(tables, options), temperature).log_normalizer
+            for options in _blocks(sizes)
+        ]
+    )
     share = np.exp(log_mass - log_mass.max())
     drawn = generator.multinomial(number, share / share.sum())
-    positions, score, feasible = np.empty((number, len(sizes)), np.int32), np.empty(number), np.empty(number, bool)
+    positions, score, feasible = (
+        np.empty((number, len(sizes)), np.int32),
+        np.empty(number),
+        np.empty(number, bool),
+    )
     at = 0
     for count, options in zip(drawn.tolist(), _blocks(sizes), strict=True):
         if count:
@@ -200,8 +236,13 @@ def exact_chains(
             uniform = generator.random(count) * cumulative[-1]
             index = np.minimum(np.searchsorted(cumulative, uniform, side="right"), len(cumulative) - 1)
             here = slice(at, at + count)
-            positions[here] = _first(options) + np.stack(unravel([*posterior.enumeration.sizes], index), axis=-1)
-            score[here], feasible[here] = posterior.enumeration.score[index], posterior.enumeration.feasible[index]
+            positions[here] = _first(options) + np.stack(
+                unravel([*posterior.enumeration.sizes], index), axis=-1
+            )
+            score[here], feasible[here] = (
+                posterior.enumeration.score[index],
+                posterior.enumeration.feasible[index],
+            )
             at += count
     order = generator.permutation(number).reshape(chains, steps + 1)
     positions, score, feasible = positions[order], score[order], feasible[order]
@@ -239,7 +280,11 @@ def _blocks(sizes: tuple[int, ...]) -> Iterator[Block]:
     starts = [range(n) for n in sizes[:ranged]] + [range(0, sizes[ranged], width)]
     for firsts in itertools.product(*starts):
         leading = [slice(first, first + 1) for first in firsts[:-1]]
-        yield (*leading, slice(firsts[-1], min(firsts[-1] + width, sizes[ranged])), *(slice(0, n) for n in sizes[ranged + 1 :]))
+        yield (
+            *leading,
+            slice(firsts[-1], min(firsts[-1] + width, sizes[ranged])),
+            *(slice(0, n) for n in sizes[ranged + 1 :]),
+        )
 
 
 def _first(options: Block) -> Int[NDArray[np.int32], " V"]:

@@ -1,13 +1,17 @@
-"""Replica exchange: a chain is a ladder of replicas, hot ones find the way for the cold one (non-reversible scheme: Syed et al. 2022).
+"""Replica exchange: a chain is a ladder of replicas, hot ones find the way for the cold one (non-reversible
+scheme: Syed et al. 2022).
 
-    joint target  prod_r p0(a_r) exp(s_search(a_r) / tau_r),   swap r, r+1 with min(1, exp((1/tau_r - 1/tau_r+1) (s_r+1 - s_r)))
+    joint target  prod_r p0(a_r) exp(s_search(a_r) / tau_r),   swap r, r+1 with min(1, exp((1/tau_r -
+    1/tau_r+1) (s_r+1 - s_r)))
 
-A step is one Metropolis transition of every replica at the temperature of its rung, then swaps of neighbours: the pairs (0, 1), (2, 3),
-... in one step and (1, 2), (3, 4), ... in the next, by turns and not by chance, so that a replica that is swapped keeps its direction
-(two replicas have one pair, and try it every other step).
-Either part of a step leaves the joint target in place. Rung 0 is the target; the last rung is p0 itself. p0 cancels in a swap.
+A step is one Metropolis transition of every replica at the temperature of its rung, then swaps of neighbours:
+the pairs (0, 1), (2, 3), ... in one step and (1, 2), (3, 4), ... in the next, by turns and not by chance, so
+that a replica that is swapped keeps its direction (two replicas have one pair, and try it every other step).
+Either part of a step leaves the joint target in place. Rung 0 is the target; the last rung is p0 itself. p0
+cancels in a swap.
 
-Random bits: a step of R replicas takes ``words_needed(R)`` uint32 words: ``moves.WORDS`` for each rung, then one for each pair of a turn.
+Random bits: a step of R replicas takes ``words_needed(R)`` uint32 words: ``moves.WORDS`` for each rung, then
+one for each pair of a turn.
 
 Examples
 --------
@@ -44,7 +48,8 @@ from gnrs_ppl.models.space import AnyArray
 
 REPLICAS = 6
 HOTTEST = 20.0
-"""Temperature of the last rung before p0, over tau: at the search temperature 1.6, where a gap of 0.5 costs a factor of 0.7."""
+"""Temperature of the last rung before p0, over tau: at the search temperature 1.6, where a gap of 0.5 costs
+a factor of 0.7."""
 
 
 class State(NamedTuple):
@@ -58,12 +63,13 @@ class State(NamedTuple):
         s_search, with lambda subtracted where a hard condition breaks.
     feasible : (R,) bool
     log_prior : (R,) float
-        log p0. The density at a rung is made of it and the score when it is needed, so that swaps and steps round nothing.
+        log p0. The density at a rung is made of it and the score when it is needed, so that swaps and steps
+        round nothing.
     replica : (R,) int32
         Which replica stands here; replica r started at rung r.
     leg : (R,) int8
-        How far the replica that stands here is on its round trip: 0 it has not been at rung 0, 1 it was there and not at the last rung
-        since, 2 it was at rung 0 and then at the last.
+        How far the replica that stands here is on its round trip: 0 it has not been at rung 0, 1 it was there
+        and not at the last rung since, 2 it was at rung 0 and then at the last.
     round_trips : (R,) int32
         Round trips (rung 0, last rung, rung 0) of the replica that stands here.
     odd : () bool
@@ -123,8 +129,11 @@ def words_needed(replicas: int) -> int:
     return replicas * moves.WORDS + replicas // 2
 
 
-def ladder(temperature: float | jax.Array, replicas: int = REPLICAS, hottest: float | jax.Array | None = None) -> Float[jax.Array, " R"]:
-    """Temperatures from tau to ``hottest`` in equal ratios, and infinity (p0) last; two replicas are tau and infinity.
+def ladder(
+    temperature: float | jax.Array, replicas: int = REPLICAS, hottest: float | jax.Array | None = None
+) -> Float[jax.Array, " R"]:
+    """Temperatures from tau to ``hottest`` in equal ratios, and infinity (p0) last; two replicas are tau and
+    infinity.
 
     Parameters
     ----------
@@ -149,7 +158,9 @@ def ladder(temperature: float | jax.Array, replicas: int = REPLICAS, hottest: fl
 
 
 def init(position: Int[AnyArray, "R V"], tables: Tables, temperature: float | jax.Array) -> State:
-    """Evaluate the positions of the replicas, that of the cold one first; the first swaps will be those of the even pairs."""
+    """Evaluate the positions of the replicas, that of the cold one first; the first swaps will be those of
+    the even pairs.
+    """
     tables = jax.tree.map(jnp.asarray, tables)
     position = jnp.asarray(position, jnp.int32)
     replicas = position.shape[0]
@@ -167,11 +178,14 @@ def init(position: Int[AnyArray, "R V"], tables: Tables, temperature: float | ja
 
 
 def build_kernel(
-    hottest: float | jax.Array | None = None, move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES
+    hottest: float | jax.Array | None = None,
+    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
 ) -> Transition:
-    """Replica exchange as ``transition(words, state, tables, temperature)``, for one chain; ``jax.vmap`` it for many.
+    """Replica exchange as ``transition(words, state, tables, temperature)``, for one chain; ``jax.vmap`` it
+    for many.
 
-    The state says how many replicas there are; ``temperature`` is tau, that of rung 0, and the others follow by :func:`ladder`.
+    The state says how many replicas there are; ``temperature`` is tau, that of rung 0, and the others follow
+    by :func:`ladder`.
     """
     within = metropolis.build_kernel(move_probabilities)
 
@@ -179,23 +193,37 @@ def build_kernel(
         words: UInt32[jax.Array, " 4"], state: State, tables: Tables, temperature: jax.Array
     ) -> tuple[metropolis.State, Float[jax.Array, ""], metropolis.Info]:
         """One rung: the entries of ``state`` are those of the rung."""
-        here = metropolis.State(state.position, state.score, state.feasible, state.log_prior + state.score / temperature)
+        here = metropolis.State(
+            state.position, state.score, state.feasible, state.log_prior + state.score / temperature
+        )
         there, info = within(words, here, tables, temperature)
-        # The compiler has this sum already, from the proposal's density; taking it from there would round at every step.
+        # The compiler has this sum already, from the proposal's density; taking it from there would round at
+        # every step.
         prior = jnp.where(info.accepted, log_prior(tables, info.proposal.position), state.log_prior)
         return there, prior, info
 
-    def transition(words: UInt32[jax.Array, " words"], state: State, tables: Tables, temperature: float | jax.Array) -> tuple[State, Info]:
+    def transition(
+        words: UInt32[jax.Array, " words"], state: State, tables: Tables, temperature: float | jax.Array
+    ) -> tuple[State, Info]:
         tables = jax.tree.map(jnp.asarray, tables)
         replicas = state.score.shape[0]
         temperatures = ladder(temperature, replicas, hottest)
-        rung_words, pair_words = words[: replicas * moves.WORDS].reshape(replicas, moves.WORDS), words[replicas * moves.WORDS :]
+        rung_words, pair_words = (
+            words[: replicas * moves.WORDS].reshape(replicas, moves.WORDS),
+            words[replicas * moves.WORDS :],
+        )
         rungs = jax.tree.map(lambda _: 0, state)._replace(odd=None)
         moved, prior, info = jax.vmap(move, (0, rungs, None, 0))(rung_words, state, tables, temperatures)
-        state = state._replace(position=moved.position, score=moved.score, feasible=moved.feasible, log_prior=prior)
-        partner, tried = (jnp.where(state.odd, odd, even) for even, odd in zip(*_turns(replicas), strict=True))
+        state = state._replace(
+            position=moved.position, score=moved.score, feasible=moved.feasible, log_prior=prior
+        )
+        partner, tried = (
+            jnp.where(state.odd, odd, even) for even, odd in zip(*_turns(replicas), strict=True)
+        )
         swapped, rate = _decide(pair_words, state, 1 / temperatures, partner)
-        after = _count_trips(_exchange(state, jnp.where(swapped, partner, np.arange(replicas, dtype=np.int32))))
+        after = _count_trips(
+            _exchange(state, jnp.where(swapped, partner, np.arange(replicas, dtype=np.int32)))
+        )
         return after._replace(odd=~state.odd), Info(
             accepted=info.accepted[0],
             acceptance_rate=info.acceptance_rate[0],
@@ -213,7 +241,9 @@ def build_kernel(
 
 
 def _turns(replicas: int) -> list[tuple[NDArray[np.int32], NDArray[np.bool_]]]:
-    """For the turn of the even pairs and that of the odd: partner of each rung (itself where it has none), whose turn it is."""
+    """For the turn of the even pairs and that of the odd: partner of each rung (itself where it has none),
+    whose turn it is.
+    """
     turns = []
     for first in (0, 1):
         partner = np.arange(replicas, dtype=np.int32)
@@ -224,18 +254,24 @@ def _turns(replicas: int) -> list[tuple[NDArray[np.int32], NDArray[np.bool_]]]:
 
 
 def _decide(
-    words: UInt32[jax.Array, " turn"], state: State, inverse: Float[jax.Array, " R"], partner: Int[jax.Array, " R"]
+    words: UInt32[jax.Array, " turn"],
+    state: State,
+    inverse: Float[jax.Array, " R"],
+    partner: Int[jax.Array, " R"],
 ) -> tuple[Bool[jax.Array, " R"], Float[jax.Array, " R"]]:
     """Whether each rung changes places with its partner, and with what probability.
 
-    Both rungs of a pair decide alike: they read one word, and changing r for its partner changes both signs of the product.
+    Both rungs of a pair decide alike: they read one word, and changing r for its partner changes both signs
+    of the product.
     """
     rungs = np.arange(len(inverse), dtype=np.int32)
     # A rung without a partner may read any word: it changes places with itself.
     word = words[jnp.minimum(jnp.minimum(rungs, partner) // 2, len(words) - 1)]
     log_ratio = (inverse - inverse[partner]) * (state.score[partner] - state.score)
     here = metropolis.State(state.position, state.score, state.feasible, jnp.zeros_like(log_ratio))
-    there = metropolis.State(state.position[partner], state.score[partner], state.feasible[partner], log_ratio)
+    there = metropolis.State(
+        state.position[partner], state.score[partner], state.feasible[partner], log_ratio
+    )
     _, accepted, rate = jax.vmap(metropolis.accept)(word, here, there, jnp.zeros_like(log_ratio))
     return accepted, rate
 
@@ -259,7 +295,9 @@ def _count_trips(state: State) -> State:
 def cold(ladders: State, temperature: jax.Array) -> metropolis.State:
     """The chains that are at tau: rung 0 of many ladders."""
     score = ladders.score[:, 0]
-    return metropolis.State(ladders.position[:, 0], score, ladders.feasible[:, 0], ladders.log_prior[:, 0] + score / temperature)
+    return metropolis.State(
+        ladders.position[:, 0], score, ladders.feasible[:, 0], ladders.log_prior[:, 0] + score / temperature
+    )
 
 
 @cache
@@ -271,25 +309,38 @@ def exchange(replicas: int) -> Observer:
         each = jnp.zeros((states.score.shape[0], replicas))
         return none, none, each.astype(jnp.int32), each
 
-    def count(so_far: tuple[jax.Array, ...], before: metropolis.State, states: metropolis.State, info: Info) -> tuple[jax.Array, ...]:
+    def count(
+        so_far: tuple[jax.Array, ...], before: metropolis.State, states: metropolis.State, info: Info
+    ) -> tuple[jax.Array, ...]:
         tried, swapped, _, _ = so_far
-        return tried + info.tried.astype(jnp.int32), swapped + info.swapped.astype(jnp.int32), info.round_trips, info.temperatures
+        return (
+            tried + info.tried.astype(jnp.int32),
+            swapped + info.swapped.astype(jnp.int32),
+            info.round_trips,
+            info.temperatures,
+        )
 
     def travelled(so_far: tuple[Any, ...], _: None) -> Exchange:
         tried, swapped, round_trips, temperatures = so_far
-        return Exchange(temperatures[0].astype(np.float64), _shares(swapped, tried), round_trips.sum(1, dtype=np.int64))
+        return Exchange(
+            temperatures[0].astype(np.float64), _shares(swapped, tried), round_trips.sum(1, dtype=np.int64)
+        )
 
     return Observer(begin, count, travelled)
 
 
-def _shares(swapped: Int[NDArray[np.int32], "C pairs"], tried: Int[NDArray[np.int32], "C pairs"]) -> Float[NDArray[np.float64], " pairs"]:
+def _shares(
+    swapped: Int[NDArray[np.int32], "C pairs"], tried: Int[NDArray[np.int32], "C pairs"]
+) -> Float[NDArray[np.float64], " pairs"]:
     """Accepted over tried of each pair, over all chains; NaN where none was tried."""
     tries, rates = tried.sum(0, dtype=np.float64), np.full(tried.shape[1], np.nan)
     np.divide(swapped.sum(0, dtype=np.float64), tries, out=rates, where=tries > 0)
     return rates
 
 
-def complete(settings: dict[str, Any], spaces: Sequence[Tables], chains: int, temperature: float) -> dict[str, Any]:
+def complete(
+    settings: dict[str, Any], spaces: Sequence[Tables], chains: int, temperature: float
+) -> dict[str, Any]:
     """The settings with the replicas and the hottest temperature.
 
     Raises
@@ -300,24 +351,43 @@ def complete(settings: dict[str, Any], spaces: Sequence[Tables], chains: int, te
     settings = {"replicas": REPLICAS, "hottest": None} | settings
     replicas, hottest = settings["replicas"], settings["hottest"]
     if replicas < 2:
-        raise InputError(f"{replicas} replicas exchange nothing", "ask for at least 2", source="arguments", field="replicas")
+        raise InputError(
+            f"{replicas} replicas exchange nothing",
+            "ask for at least 2",
+            source="arguments",
+            field="replicas",
+        )
     if hottest is not None and not (math.isfinite(hottest) and hottest > temperature):
         remedy = f"give a finite number above {temperature}, such as {HOTTEST * temperature:g}"
         raise InputError(f"{hottest} is no hottest temperature", remedy, source="arguments", field="hottest")
     # A replica's structure and scores, what it proposes, and its random words.
-    per_replica = 2 * (4 * len(spaces[0].sizes) + 2 * np.asarray(spaces[0].unary).dtype.itemsize) + 4 * (moves.WORDS + 1)
+    per_replica = 2 * (4 * len(spaces[0].sizes) + 2 * np.asarray(spaces[0].unary).dtype.itemsize) + 4 * (
+        moves.WORDS + 1
+    )
     needed = len(spaces) * chains * replicas * per_replica
     if needed > LARGEST_RESULT:
-        problem = f"{chains} chains of {replicas} replicas need {needed} bytes, more than the {LARGEST_RESULT} allowed"
-        raise InputError(problem, f"ask for at most {LARGEST_RESULT // per_replica} replicas in all", source="arguments", field="replicas")
+        problem = (
+            f"{chains} chains of {replicas} replicas need {needed} bytes, more than the "
+            f"{LARGEST_RESULT} allowed"
+        )
+        raise InputError(
+            problem,
+            f"ask for at most {LARGEST_RESULT // per_replica} replicas in all",
+            source="arguments",
+            field="replicas",
+        )
     return settings | {"hottest": HOTTEST * temperature if hottest is None else hottest}
 
 
 def draw_starts(
     tables: Tables, superchains: int, seed: int, stream: int, settings: dict[str, Any]
 ) -> Int[NDArray[np.int32], "superchains R V"]:
-    """The starts of other kernels for the cold rung, independent draws from p0 for the others; a superchain shares them all."""
+    """The starts of other kernels for the cold rung, independent draws from p0 for the others; a superchain
+    shares them all.
+    """
     replicas = settings["replicas"]
     coldest = starts.draw_starts(tables, superchains, seed, stream)
-    others = starts.draw_prior(tables, superchains * (replicas - 1), np.random.default_rng([seed, superchains, stream, replicas]))
+    others = starts.draw_prior(
+        tables, superchains * (replicas - 1), np.random.default_rng([seed, superchains, stream, replicas])
+    )
     return np.concatenate([coldest[:, None], others.reshape(superchains, replicas - 1, -1)], axis=1)

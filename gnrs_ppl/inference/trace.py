@@ -60,7 +60,8 @@ class Marginals(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A tree's arrays: C chains of n draws; ``options`` are the labels of each slot, ``step`` numbers the draws from 1.
+    """A tree's arrays: C chains of n draws; ``options`` are the labels of each slot, ``step`` numbers the
+    draws from 1.
 
     ``source`` is the file that they come from, for messages.
     """
@@ -106,22 +107,28 @@ def datatree(
     features : sequence of str, optional
         Names of the weights; numbers unless given.
     exact : Marginals, optional
-        At the chains' temperature, where the space was enumerated; pairs of at most ``LARGEST_PAIR`` cells are kept.
+        At the chains' temperature, where the space was enumerated; pairs of at most ``LARGEST_PAIR`` cells
+        are kept.
 
     Returns
     -------
     xarray.DataTree
-        ``posterior``: an option index per slot, and s_search, (chain, draw). ``sample_stats``: move, accepted, feasible, (chain,
-        draw). ``constant_data``: weights (feature,); superchain (chain,); per slot its start (chain,) and its pool, the coordinate
-        ``<slot>_option`` of option labels with ``<slot>_candidate`` and, where known, ``<slot>_exact`` and
-        ``<left>_<right>_exact`` beside it. From replica exchange: temperature_ladder (rung,), swap_rate (pair,), round_trips (chain,).
-        Root attributes: kernel, chains, steps, temperature, seed, goal, moves, energy_evaluations, seconds, versions and, where
-        known, settings (JSON), log_normalizer and bound. Options are names, not quantities: no mean or R-hat of an index means anything.
+        ``posterior``: an option index per slot, and s_search, (chain, draw). ``sample_stats``: move,
+        accepted, feasible, (chain, draw). ``constant_data``: weights (feature,); superchain (chain,); per
+        slot its start (chain,) and its pool, the coordinate ``<slot>_option`` of option labels with
+        ``<slot>_candidate`` and, where known, ``<slot>_exact`` and ``<left>_<right>_exact`` beside it. From
+        replica exchange: temperature_ladder (rung,), swap_rate (pair,), round_trips (chain,). Root
+        attributes: kernel, chains, steps, temperature, seed, goal, moves, energy_evaluations, seconds,
+        versions and, where known, settings (JSON), log_normalizer and bound. Options are names, not
+        quantities: no mean or R-hat of an index means anything.
     """
-    pools: dict[str, Any] = {f"{slot}_candidate": np.array((candidates or labels)[slot], str) for slot in labels}
+    pools: dict[str, Any] = {
+        f"{slot}_candidate": np.array((candidates or labels)[slot], str) for slot in labels
+    }
     known, known_dims = _known(list(labels), exact, chains.exchange)
     data: dict[str, dict[str, Any]] = {
-        "posterior": {slot: chains.positions[..., v] for v, slot in enumerate(labels)} | {SCORE: chains.score},
+        "posterior": {slot: chains.positions[..., v] for v, slot in enumerate(labels)}
+        | {SCORE: chains.score},
         "sample_stats": {"move": chains.move, "accepted": chains.accepted, "feasible": chains.feasible},
         "constant_data": {
             "weights": weights,
@@ -137,7 +144,8 @@ def datatree(
     coords |= {"feature": list(features or range(len(weights))), "chain": np.arange(count)}
     tree = from_dict(
         data,
-        check_conventions=False,  # it warns of more chains than draws, which is how this sampler is meant to run
+        # it warns of more chains than draws, which is how this sampler is meant to run
+        check_conventions=False,
         coords=coords,
         dims={
             "weights": ["feature"],
@@ -168,7 +176,9 @@ def datatree(
     return tree
 
 
-def _known(slots: list[str], exact: Marginals | None, exchange: Exchange | None) -> tuple[dict[str, Any], dict[str, list[str]]]:
+def _known(
+    slots: list[str], exact: Marginals | None, exchange: Exchange | None
+) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """What only some runs have, by name, and its dimensions."""
     values: dict[str, Any] = {}
     dims: dict[str, list[str]] = {}
@@ -180,7 +190,11 @@ def _known(slots: list[str], exact: Marginals | None, exchange: Exchange | None)
                 name = f"{slots[left]}_{slots[right]}_exact"
                 values[name], dims[name] = table, [f"{slots[left]}_option", f"{slots[right]}_option"]
     if exchange is not None:
-        values |= {"temperature_ladder": exchange.ladder, "swap_rate": exchange.swap_rates, "round_trips": exchange.round_trips}
+        values |= {
+            "temperature_ladder": exchange.ladder,
+            "swap_rate": exchange.swap_rates,
+            "round_trips": exchange.round_trips,
+        }
         dims |= {"temperature_ladder": ["rung"], "swap_rate": ["pair"], "round_trips": ["chain"]}
     return values, dims
 
@@ -203,7 +217,9 @@ def exact_marginals(tree: xr.DataTree) -> Marginals | None:
     def table(*slots: str) -> NDArray[np.float64]:
         name, dims = f"{'_'.join(slots)}_exact", [f"{slot}_option" for slot in slots]
         if {*constant[name].dims} != {*dims}:
-            raise InputError(f"constant_data/{name} has shape {dict(constant[name].sizes)}", REMEDY, source=_source(tree))
+            raise InputError(
+                f"constant_data/{name} has shape {dict(constant[name].sizes)}", REMEDY, source=_source(tree)
+            )
         return constant[name].transpose(*dims).to_numpy()
 
     slots = _slots(tree)
@@ -215,7 +231,11 @@ def exact_marginals(tree: xr.DataTree) -> Marginals | None:
     pairs = itertools.combinations(enumerate(slots), 2)
     return Marginals(
         tuple(table(slot) for slot in slots),
-        {(i, j): table(left, right) for (i, left), (j, right) in pairs if f"{left}_{right}_exact" in constant},
+        {
+            (i, j): table(left, right)
+            for (i, left), (j, right) in pairs
+            if f"{left}_{right}_exact" in constant
+        },
     )
 
 
@@ -227,7 +247,11 @@ def _source(tree: xr.DataTree) -> str:
 def _slots(tree: xr.DataTree) -> list[str]:
     """Variables of the posterior that have a pool or a start; :func:`read_trace` asks for both."""
     constant = tree["constant_data"].to_dataset().variables
-    return [str(name) for name in tree["posterior"].to_dataset().data_vars if {f"{name}_option", f"{name}_start"} & {*constant}]
+    return [
+        str(name)
+        for name in tree["posterior"].to_dataset().data_vars
+        if {f"{name}_option", f"{name}_start"} & {*constant}
+    ]
 
 
 def read_trace(tree: xr.DataTree) -> Trace:
@@ -244,7 +268,9 @@ def read_trace(tree: xr.DataTree) -> Trace:
             variable = tree[group][name]
         except KeyError:
             raise InputError(f"holds no {group}/{name}", REMEDY, source=source) from None
-        if {*variable.dims} != {*dims} or any(variable.sizes[dim] != sizes.get(dim, variable.sizes[dim]) for dim in dims):
+        if {*variable.dims} != {*dims} or any(
+            variable.sizes[dim] != sizes.get(dim, variable.sizes[dim]) for dim in dims
+        ):
             raise InputError(f"{group}/{name} has shape {dict(variable.sizes)}", REMEDY, source=source)
         try:
             return np.asarray(variable.transpose(*dims).to_numpy().astype(dtype, casting="same_kind"))
@@ -254,7 +280,9 @@ def read_trace(tree: xr.DataTree) -> Trace:
     def truth(name: str) -> NDArray[np.bool_]:
         values = take("sample_stats", name, np.int64, "chain", "draw")
         if not np.isin(values, (0, 1)).all():
-            raise InputError("holds other numbers than 0 and 1", REMEDY, source=source, field=f"sample_stats/{name}")
+            raise InputError(
+                "holds other numbers than 0 and 1", REMEDY, source=source, field=f"sample_stats/{name}"
+            )
         return np.asarray(values.astype(bool))
 
     source, sizes = _source(tree), dict[str, int]()
@@ -269,7 +297,10 @@ def read_trace(tree: xr.DataTree) -> Trace:
     kernel = str(tree.attrs.get("kernel", ""))
     run = Trace(
         source=source,
-        options={slot: [str(name) for name in take("constant_data", f"{slot}_option", object, f"{slot}_option")] for slot in slots},
+        options={
+            slot: [str(name) for name in take("constant_data", f"{slot}_option", object, f"{slot}_option")]
+            for slot in slots
+        },
         drawn={slot: take("posterior", slot, np.int64, "chain", "draw") for slot in slots},
         starts={slot: take("constant_data", f"{slot}_start", np.int64, "chain") for slot in slots},
         score=score,
@@ -291,11 +322,21 @@ def read_trace(tree: xr.DataTree) -> Trace:
     )
     if not np.isfinite(score).all():
         share = 1 - float(np.isfinite(score).mean())
-        raise InputError(f"{100 * share:.3g} % are no finite numbers", "sample again with finite weights", source=source, field=SCORE)
+        raise InputError(
+            f"{100 * share:.3g} % are no finite numbers",
+            "sample again with finite weights",
+            source=source,
+            field=SCORE,
+        )
     for values, part in ((run.drawn, ""), (run.starts, "_start")):
         for slot, drawn in values.items():
             if drawn.min() < 0 or drawn.max() >= len(run.options[slot]):
-                raise InputError(f"an option outside its pool of {len(run.options[slot])}", REMEDY, source=source, field=slot + part)
+                raise InputError(
+                    f"an option outside its pool of {len(run.options[slot])}",
+                    REMEDY,
+                    source=source,
+                    field=slot + part,
+                )
     _require_sense(run, tree.attrs)
     return run
 
@@ -354,10 +395,14 @@ def _require_steps(run: Trace) -> None:
 
 
 def _require_scores(run: Trace, features: tuple[str, ...]) -> None:
-    """Refuse weights off the simplex, two scores of one structure, and scores that the weights cannot give."""
+    """Refuse weights off the simplex, two scores of one structure, and scores that the weights cannot
+    give.
+    """
     weights = run.weights
     if not (np.isfinite(weights).all() and (weights >= 0).all() and abs(weights.sum() - 1) < SUM_TOLERANCE):
-        raise InputError("are not numbers of at least 0 that sum to one", REMEDY, source=run.source, field="weights")
+        raise InputError(
+            "are not numbers of at least 0 that sum to one", REMEDY, source=run.source, field="weights"
+        )
     if {*features} & {*FEATURES} and features != FEATURES:
         raise InputError("are of other features", "sample again", source=run.source, field="weights")
     structure = np.zeros(run.score.size, np.int64)
@@ -390,12 +435,22 @@ def require_marginals(run: Trace, exact: Marginals) -> None:
     given = [len(marginal) for marginal in exact.slots]
     remedy = "give those of the space that was sampled"
     if given != sizes:
-        raise InputError(f"exact marginals over {given} options for slots of {sizes}", remedy, source=run.source)
+        raise InputError(
+            f"exact marginals over {given} options for slots of {sizes}", remedy, source=run.source
+        )
     for (left, right), table in exact.pairs.items():
         if not 0 <= left < right < len(sizes) or table.shape != (sizes[left], sizes[right]):
-            raise InputError(f"exact marginals of pair ({left}, {right}) over {table.shape} options", remedy, source=run.source)
+            raise InputError(
+                f"exact marginals of pair ({left}, {right}) over {table.shape} options",
+                remedy,
+                source=run.source,
+            )
     for table in (*exact.slots, *exact.pairs.values()):
-        if not (np.issubdtype(table.dtype, np.floating) and (table >= 0).all() and abs(table.sum() - 1) < SUM_TOLERANCE):
+        if not (
+            np.issubdtype(table.dtype, np.floating)
+            and (table >= 0).all()
+            and abs(table.sum() - 1) < SUM_TOLERANCE
+        ):
             raise InputError("exact marginals that are no probabilities", remedy, source=run.source)
 
 
@@ -433,22 +488,33 @@ def save(tree: xr.DataTree, path: Path) -> None:
 
 
 def _require_heaps_that_end(path: Path) -> None:
-    """Refuse a global heap with free space of no size, through which HDF5 2.0 walks for ever (and Python cannot stop it)."""
+    """Refuse a global heap with free space of no size, through which HDF5 2.0 walks for ever (and Python
+    cannot stop it).
+    """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         heap, entries = content.find(HEAP), 0
         while heap >= 0:
-            at, end = heap + 16, min(heap + int.from_bytes(content[heap + 8 : heap + 16], "little"), len(content))
+            at, end = (
+                heap + 16,
+                min(heap + int.from_bytes(content[heap + 8 : heap + 16], "little"), len(content)),
+            )
             while at + 16 <= end:
-                number, size = int.from_bytes(content[at : at + 2], "little"), int.from_bytes(content[at + 8 : at + 16], "little")
+                number, size = (
+                    int.from_bytes(content[at : at + 2], "little"),
+                    int.from_bytes(content[at + 8 : at + 16], "little"),
+                )
                 entries += 1
                 if number == size == 0 or entries > HEAP_ENTRIES:
-                    raise InputError("is no readable netCDF file (a heap that does not end)", REMEDY, source=str(path))
+                    raise InputError(
+                        "is no readable netCDF file (a heap that does not end)", REMEDY, source=str(path)
+                    )
                 at += size if number == 0 else 16 + -(-size // 8) * 8
             heap = content.find(HEAP, heap + 1)
 
 
 def _inspect(path: Path) -> None:
-    """Walk the file before anything is read: what it declares may not fit, and what it links to may be itself, or another file.
+    """Walk the file before anything is read: what it declares may not fit, and what it links to may be
+    itself, or another file.
 
     A damaged one fails here, where h5netcdf would print a traceback of its own besides.
     """
@@ -501,8 +567,9 @@ def load(path: Path) -> xr.DataTree:
     Raises
     ------
     InputError
-        When the file is missing, is no regular file, is too large, links to elsewhere, is of a half-written folder or holds no
-        draws, and when what it holds is no run: steps that the kernel does not take, scores that the weights do not give.
+        When the file is missing, is no regular file, is too large, links to elsewhere, is of a half-written
+        folder or holds no draws, and when what it holds is no run: steps that the kernel does not take,
+        scores that the weights do not give.
     """
     require_regular(path, DRAWS_BYTES, REMEDY)
     as_written(path)
@@ -516,8 +583,12 @@ def load(path: Path) -> xr.DataTree:
     except InputError:
         raise
     except Exception as error:  # whatever the libraries stumble over in a damaged file
-        raise InputError(f"is no readable netCDF file ({type(error).__name__})", REMEDY, source=str(path)) from None
-    if missing := [group for group in ("posterior", "sample_stats", "constant_data") if group not in tree.children]:
+        raise InputError(
+            f"is no readable netCDF file ({type(error).__name__})", REMEDY, source=str(path)
+        ) from None
+    if missing := [
+        group for group in ("posterior", "sample_stats", "constant_data") if group not in tree.children
+    ]:
         raise InputError(f"holds no group {missing[0]}", REMEDY, source=str(path))
     run = read_trace(tree)
     _require_steps(run)

@@ -1,4 +1,6 @@
-"""The OpenAI adapter, which also serves vLLM, Ollama, llama.cpp and the like: cache, chat completions, cost limit."""
+"""The OpenAI adapter, which also serves vLLM, Ollama, llama.cpp and the like: cache, chat completions, cost
+limit.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ _Kind = tuple[str, Way, type[BaseModel] | None]
 class OpenAIModel:
     """Models behind an OpenAI-compatible server: cache first, then chat completions within the cost limit.
 
-    The SDK, and with it the key, is reached only when something has to be sent; a cache that holds every answer needs no key.
+    The SDK, and with it the key, is reached only when something has to be sent; a cache that holds every
+    answer needs no key.
 
     Parameters
     ----------
@@ -59,8 +62,8 @@ class OpenAIModel:
         Raises
         ------
         InputError
-            No key, no SDK, no model for the role, an unknown price under a limit, a key or model that the server does not know,
-            a cache that cannot be used.
+            No key, no SDK, no model for the role, an unknown price under a limit, a key or model that the
+            server does not know, a cache that cannot be used.
         """
         return replace(await self._complete(request), prompt=request.prompt)
 
@@ -85,15 +88,22 @@ class OpenAIModel:
         for number, call in enumerate(calls):
             answer = await self._ask(call)
             if answer.error is None or answer.error.kind != "rejected":
-                # only now is it clear that the way of asking was what the server did not take, and not the request
+                # only now is it clear that the way of asking was what the server did not take, and not the
+                # request
                 self._rejected.update(tried.kind for tried in calls[:number])
                 break
-            logger.warning("%s: %s rejected %s (%s)", call.request.role, call.model, call.way, answer.error.message)
+            logger.warning(
+                "%s: %s rejected %s (%s)", call.request.role, call.model, call.way, answer.error.message
+            )
         return answer
 
     def _call(self, request: Request[T], way: Way) -> _Call[T]:
         model, messages = self.settings.model(request.role), [_clean(message) for message in request.messages]
-        body: dict[str, Any] = {"model": model, "messages": messages, self.settings.limit_field: request.max_tokens}
+        body: dict[str, Any] = {
+            "model": model,
+            "messages": messages,
+            self.settings.limit_field: request.max_tokens,
+        }
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if request.seed is not None:
@@ -101,12 +111,21 @@ class OpenAIModel:
         if request.response:
             schema = _strict_schema(request.response)
             if way == "json_schema":
-                body["response_format"] = {"type": way, way: {"name": _name(request.response), "schema": schema, "strict": True}}
+                body["response_format"] = {
+                    "type": way,
+                    way: {"name": _name(request.response), "schema": schema, "strict": True},
+                }
             else:
                 messages[-1]["content"] += f"\n\n{SCHEMA_FOLLOWS}{canonical(schema)}"
             if way == "json_object":
                 body["response_format"] = {"type": way}
-        sent = {"adapter": ADAPTER, "base_url": self.settings.base_url, "role": request.role, "sample": request.sample, "body": body}
+        sent = {
+            "adapter": ADAPTER,
+            "base_url": self.settings.base_url,
+            "role": request.role,
+            "sample": request.sample,
+            "body": body,
+        }
         return _Call(request, way, body, canonical(sent))
 
     def _stored(self, call: _Call[T]) -> Answer[T] | None:
@@ -129,7 +148,10 @@ class OpenAIModel:
         reserved = bound * (1 + self.settings.retries)
         if not await self.costs.reserve(reserved):
             return Answer(
-                way=call.way, error=CallError("max_cost", f"not asked: it might exceed the limit of {self.costs.limit} US dollars")
+                way=call.way,
+                error=CallError(
+                    "max_cost", f"not asked: it might exceed the limit of {self.costs.limit} US dollars"
+                ),
             )
         tries, answer = _Tries(), None
         try:
@@ -140,10 +162,20 @@ class OpenAIModel:
             possible = bound * (tries.sent - tries.answered)
             if tries.good and cost is None:
                 # all we can count ourselves; a server may also not have stopped where it was told to
-                possible += self.costs.bound(call.model, call.size, max(call.request.max_tokens, tries.written))
+                possible += self.costs.bound(
+                    call.model, call.size, max(call.request.max_tokens, tries.written)
+                )
             self.costs.settle(reserved, cost or 0.0, possible)
         outcome = answer.error.kind if answer.error else "refused" if answer.refusal else "answered"
-        logger.info("%s: %s, %s, %s in %.2f s, %d tries", call.request.role, call.model, call.way, outcome, tries.seconds, tries.sent)
+        logger.info(
+            "%s: %s, %s, %s in %.2f s, %d tries",
+            call.request.role,
+            call.model,
+            call.way,
+            outcome,
+            tries.seconds,
+            tries.sent,
+        )
         return replace(answer, tries=tries.sent)
 
     async def _send(self, call: _Call[T], tries: _Tries) -> Answer[T]:
@@ -151,7 +183,9 @@ class OpenAIModel:
         headers = {ROLE_HEADER: call.request.role, SAMPLE_HEADER: str(call.request.sample)}
         failure = None
         try:
-            raw = await self._client.chat.completions.with_raw_response.create(**call.body, extra_headers=headers)
+            raw = await self._client.chat.completions.with_raw_response.create(
+                **call.body, extra_headers=headers
+            )
         except _openai().OpenAIError as error:
             failure = self._failure(call, error)
         # raised here, where no frame and no chained exception holds the SDK's error: that may quote the key
@@ -163,7 +197,9 @@ class OpenAIModel:
             reply = Completion.model_validate_json(raw.content).reply()
         except ValidationError as error:
             self.costs.count(None, None)
-            return Answer(way=call.way, error=CallError("malformed", f"no chat completion: {first_problem(error)}"))
+            return Answer(
+                way=call.way, error=CallError("malformed", f"no chat completion: {first_problem(error)}")
+            )
         tries.written = len((reply.text + reply.refusal).encode())
         answer = self._answer(call, reply)
         self.costs.count(answer.usage, answer.cost)
@@ -173,7 +209,9 @@ class OpenAIModel:
 
     def _answer(self, call: _Call[T], reply: Reply) -> Answer[T]:
         text, usage = THOUGHTS.sub("", reply.text), reply.usage
-        if usage and not credible(usage, call.words, call.size, reply.text + reply.refusal, call.request.max_tokens):
+        if usage and not credible(
+            usage, call.words, call.size, reply.text + reply.refusal, call.request.max_tokens
+        ):
             usage = None
         answer: Answer[T] = Answer(
             text=text,
@@ -188,7 +226,9 @@ class OpenAIModel:
         if reply.refusal:
             return answer
         if reply.finish_reason == "length":
-            return replace(answer, error=CallError("truncated", f"cut off after {call.request.max_tokens} tokens"))
+            return replace(
+                answer, error=CallError("truncated", f"cut off after {call.request.max_tokens} tokens")
+            )
         if reply.finish_reason == "content_filter":
             return replace(answer, error=CallError("filtered", "withheld by the server's content filter"))
         if call.request.response is None:
@@ -206,10 +246,17 @@ class OpenAIModel:
         server = f"the server at {self.settings.base_url}"
         match error:
             case openai.AuthenticationError():
-                return InputError(f"{server} refused the key (401)", "set a key that it knows", source="environment", field=KEY)
+                return InputError(
+                    f"{server} refused the key (401)",
+                    "set a key that it knows",
+                    source="environment",
+                    field=KEY,
+                )
             case openai.NotFoundError() if call.way in ("text", self.settings.structured[-1]):
                 remedy = f"check OPENAI_BASE_URL and GNRS_MODEL_{call.request.role.upper()}"
-                return InputError(f"{server} has no model {call.model!r} or no chat completions ({message})", remedy)
+                return InputError(
+                    f"{server} has no model {call.model!r} or no chat completions ({message})", remedy
+                )
             case openai.RateLimitError():
                 return CallError("rate_limit", message)
             case openai.APITimeoutError():
@@ -217,8 +264,13 @@ class OpenAIModel:
             case openai.APIConnectionError():
                 return CallError("connection", one_line(f"{server} cannot be reached ({error.__cause__!r})"))
             case openai.APIStatusError() if 300 <= error.status_code < 400:
-                problem = f"{server} redirects ({error.status_code}), which is not followed: the key would go with it"
-                return InputError(problem, "give the address it redirects to", source="environment", field="OPENAI_BASE_URL")
+                problem = (
+                    f"{server} redirects ({error.status_code}), which is not followed: the key would "
+                    "go with it"
+                )
+                return InputError(
+                    problem, "give the address it redirects to", source="environment", field="OPENAI_BASE_URL"
+                )
             case openai.APIStatusError() if error.status_code < 500:
                 return CallError("rejected", message)
             case openai.APIError():
@@ -237,15 +289,22 @@ class OpenAIModel:
 
         settings = self.settings
         transport = Transport(settings.base_url, settings.timeout, settings.longest)
-        sender = openai.DefaultAsyncHttpxClient(event_hooks=hooks, transport=transport, follow_redirects=False)
+        sender = openai.DefaultAsyncHttpxClient(
+            event_hooks=hooks, transport=transport, follow_redirects=False
+        )
         # the SDK reads the key from the environment itself
         self._client = openai.AsyncOpenAI(
-            base_url=settings.base_url, timeout=settings.timeout, max_retries=settings.retries, http_client=sender
+            base_url=settings.base_url,
+            timeout=settings.timeout,
+            max_retries=settings.retries,
+            http_client=sender,
         )
 
 
 @contextmanager
-def model_from_environment(max_cost: float | None = None, prices: Sequence[str] = (), cache: Mode = "rw") -> Iterator[OpenAIModel]:
+def model_from_environment(
+    max_cost: float | None = None, prices: Sequence[str] = (), cache: Mode = "rw"
+) -> Iterator[OpenAIModel]:
     """The models that the environment names, with the answers kept in the user's cache file.
 
     Parameters

@@ -1,8 +1,9 @@
 """Shapes of the answers models are asked for, and the way from an answer to the typed slots.
 
-A shape only says what a server can enforce as a JSON schema: fields, kinds and closed lists of words. Everything else (names, durations,
-what goes with what) is checked where a part is read into its slot, so that one bad part costs that part and not the answer. What a shape
-leaves out when nothing is stated is null. Docstrings here travel with the schema to the server.
+A shape only says what a server can enforce as a JSON schema: fields, kinds and closed lists of words.
+Everything else (names, durations, what goes with what) is checked where a part is read into its slot, so that
+one bad part costs that part and not the answer. What a shape leaves out when nothing is stated is null.
+Docstrings here travel with the schema to the server.
 """
 
 from __future__ import annotations
@@ -105,7 +106,8 @@ class SlotAnswer(Frozen):
         Raises
         ------
         InputError
-            A name, duration or number that no rule can hold, or fields that do not go together; the line names slot and field.
+            A name, duration or number that no rule can hold, or fields that do not go together; the line
+            names slot and field.
         """
         content: SlotContent = validated(self.kind, self.model_dump(), source=SOURCE, field=self.slot)
         return content
@@ -122,7 +124,9 @@ class ScopeAnswer(SlotAnswer):
 
 
 class TriggerAnswer(SlotAnswer):
-    """The one act that opens an instance, and the log it is read from; neither where the start of a case opens it."""
+    """The one act that opens an instance, and the log it is read from; neither where the start of a case
+    opens it.
+    """
 
     slot, kind = "trigger", Trigger
     act: ActAnswer | None = None
@@ -268,7 +272,9 @@ class StructureAnswer(Frozen):
         InputError
             The first slot that cannot be read.
         """
-        return Structure.model_validate({slot: getattr(self, slot).content() for slot in type(self).model_fields})
+        return Structure.model_validate(
+            {slot: getattr(self, slot).content() for slot in type(self).model_fields}
+        )
 
 
 class ParsedStructure(Frozen):
@@ -374,8 +380,18 @@ class StrictRubricScores(Frozen):
 RESPONSES: dict[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        SentenceReading, ProposedFragments, ParsedStructure, StructuredRule, RefinedRule, NormSynthesis, CharterDraft, CharterRevision,
-        PolishedClause, DevelopmentJudgement, RubricScores, StrictRubricScores,
+        SentenceReading,
+        ProposedFragments,
+        ParsedStructure,
+        StructuredRule,
+        RefinedRule,
+        NormSynthesis,
+        CharterDraft,
+        CharterRevision,
+        PolishedClause,
+        DevelopmentJudgement,
+        RubricScores,
+        StrictRubricScores,
     )
-}  # fmt: skip
+}
 """What a prompt may ask for, by the name its header gives."""

@@ -1,4 +1,6 @@
-"""Answers on disk: one SQLite table of JSON, written as each answer arrives, so that a killed run repeats nothing that it had."""
+"""Answers on disk: one SQLite table of JSON, written as each answer arrives, so that a killed run repeats
+nothing that it had.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,11 @@ def key_of(request: str) -> str:
 
 
 class Cache:
-    """Request (canonical JSON) -> reply (JSON), in one file. Several processes may share it; what is in it is never executed.
+    """Request (canonical JSON) -> reply (JSON), in one file. Several processes may share it; what is in it is
+    never executed.
 
-    It keeps SQLite's rollback journal rather than a write-ahead log: one file to copy, also on network folders, for a millisecond a write.
+    It keeps SQLite's rollback journal rather than a write-ahead log: one file to copy, also on network
+    folders, for a millisecond a write.
 
     Parameters
     ----------
@@ -57,14 +61,21 @@ class Cache:
 
     def __init__(self, path: Path | str, mode: Mode = "rw") -> None:
         if mode not in get_args(Mode):
-            raise InputError(f"{mode!r} is no cache mode", f"choose {', '.join(get_args(Mode))}", source="arguments", field="cache")
+            raise InputError(
+                f"{mode!r} is no cache mode",
+                f"choose {', '.join(get_args(Mode))}",
+                source="arguments",
+                field="cache",
+            )
         self.path, self.mode = Path(path), mode
         self._connection = None if mode == "off" else self._open()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def get(self, request: str) -> str | None:
@@ -77,11 +88,14 @@ class Cache:
         """
         if self._connection is None or self.mode == "refresh":
             return None
-        row = self._run(self._connection, "SELECT reply FROM answers WHERE key = ?", (key_of(request),)).fetchone()
+        row = self._run(
+            self._connection, "SELECT reply FROM answers WHERE key = ?", (key_of(request),)
+        ).fetchone()
         return redacted(str(row[0])) if row else None  # what an earlier version stored may hold a key
 
     def put(self, request: str, reply: str, seconds: float) -> None:
-        """Store a reply without keys and how long it took, at once and whole; nothing where the mode does not write.
+        """Store a reply without keys and how long it took, at once and whole; nothing where the mode does not
+        write.
 
         Raises
         ------
@@ -101,13 +115,17 @@ class Cache:
 
     def _open(self) -> sqlite3.Connection:
         if self.mode == "read-only" and not self.path.is_file():
-            raise InputError("no such file", "a read-only cache must exist; check the path", source=str(self.path))
+            raise InputError(
+                "no such file", "a read-only cache must exist; check the path", source=str(self.path)
+            )
         try:
             if self.mode != "read-only":
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             location = f"{self.path.absolute().as_uri()}?mode={'ro' if self.mode == 'read-only' else 'rwc'}"
             # a notebook asks from a second thread, one at a time
-            connection = sqlite3.connect(location, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(
+                location, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from None
         try:
@@ -119,16 +137,25 @@ class Cache:
 
     def _check_layout(self, connection: sqlite3.Connection) -> None:
         if self.mode != "read-only":
-            self._run(connection, "BEGIN IMMEDIATE")  # whoever comes second, or after a kill, sees all of this or nothing
+            self._run(
+                connection, "BEGIN IMMEDIATE"
+            )  # whoever comes second, or after a kill, sees all of this or nothing
             if not self._run(connection, "SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                columns = "key TEXT PRIMARY KEY, request TEXT NOT NULL, reply TEXT NOT NULL, created TEXT NOT NULL, seconds REAL NOT NULL"
+                columns = (
+                    "key TEXT PRIMARY KEY, request TEXT NOT NULL, reply TEXT NOT NULL, created TEXT "
+                    "NOT NULL, seconds REAL NOT NULL"
+                )
                 self._run(connection, f"CREATE TABLE answers ({columns})")
                 self._run(connection, f"PRAGMA user_version = {LAYOUT}")
             self._run(connection, "COMMIT")
         if self._run(connection, "PRAGMA user_version").fetchone()[0] != LAYOUT:
-            raise InputError("is not an answer cache of this version", "name another file", source=str(self.path))
+            raise InputError(
+                "is not an answer cache of this version", "name another file", source=str(self.path)
+            )
 
-    def _run(self, connection: sqlite3.Connection, statement: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
+    def _run(
+        self, connection: sqlite3.Connection, statement: str, values: tuple[Any, ...] = ()
+    ) -> sqlite3.Cursor:
         try:
             return connection.execute(statement, values)
         except sqlite3.Error as error:
@@ -136,5 +163,7 @@ class Cache:
 
     def _unusable(self, error: Exception) -> InputError:
         return InputError(
-            f"cannot be used as a cache ({error})", "name a file you may write to, or switch the cache off", source=str(self.path)
+            f"cannot be used as a cache ({error})",
+            "name a file you may write to, or switch the cache off",
+            source=str(self.path),
         )

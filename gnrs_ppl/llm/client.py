@@ -1,4 +1,6 @@
-"""Asking language models: one small protocol of ours, requests and answers, many at a time or one after another."""
+"""Asking language models: one small protocol of ours, requests and answers, many at a time or one after
+another.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel
-from typing_extensions import TypeVar  # pydantic's; defaults of type variables are in typing from Python 3.13 on
+from typing_extensions import (
+    TypeVar,
+)  # pydantic's; defaults of type variables are in typing from Python 3.13 on
 
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.llm.costs import Usage
@@ -23,7 +27,17 @@ Way = Literal["json_schema", "json_object", "prompt", "text", ""]
 """How an answer was asked for; ``text`` where no JSON was wanted, empty where nothing was asked."""
 
 Failure = Literal[
-    "rate_limit", "server", "timeout", "connection", "rejected", "malformed", "truncated", "filtered", "invalid", "max_cost", "cache_miss"
+    "rate_limit",
+    "server",
+    "timeout",
+    "connection",
+    "rejected",
+    "malformed",
+    "truncated",
+    "filtered",
+    "invalid",
+    "max_cost",
+    "cache_miss",
 ]
 
 
@@ -75,7 +89,8 @@ class CallError(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer(Generic[T]):
-    """What came back. Exactly one of these holds: ``error`` is set, ``refusal`` is set, or the answer is good.
+    """What came back. Exactly one of these holds: ``error`` is set, ``refusal`` is set, or the answer is
+    good.
 
     Attributes
     ----------
@@ -84,7 +99,8 @@ class Answer(Generic[T]):
     parsed : pydantic model or None
         The validated answer where the request named a model.
     refusal : str
-        What the model said when it declined: an answer, so cached, lest asking again until it complies passes for compliance.
+        What the model said when it declined: an answer, so cached, lest asking again until it complies passes
+        for compliance.
     way : Way
     usage : Usage or None
         As the server counts; None where it does not, or not credibly.
@@ -125,7 +141,18 @@ class Answer(Generic[T]):
 
     def record(self) -> dict[str, Any]:
         """Everything but ``parsed``, as JSON data; ``scripted`` and the prompt's hash are always in it."""
-        names = ("text", "finish_reason", "refusal", "way", "cost", "cached", "model", "scripted", "tries", "prompt")
+        names = (
+            "text",
+            "finish_reason",
+            "refusal",
+            "way",
+            "cost",
+            "cached",
+            "model",
+            "scripted",
+            "tries",
+            "prompt",
+        )
         usage, error = self.usage and self.usage._asdict(), self.error and self.error._asdict()
         return {name: getattr(self, name) for name in names} | {"usage": usage, "error": error}
 
@@ -134,7 +161,9 @@ class Model(Protocol):
     """Whatever answers requests."""
 
     async def complete(self, request: Request[T]) -> Answer[T]:
-        """Answer one request; what goes wrong with this call alone is in the answer, bad configuration is raised."""
+        """Answer one request; what goes wrong with this call alone is in the answer, bad configuration is
+        raised.
+        """
         ...
 
     async def close(self) -> None:
@@ -189,7 +218,8 @@ def ask(
     concurrency: int = CONCURRENCY,
     on_answer: Callable[[Answer[T]], None] | None = None,
 ) -> list[Answer[T]]:
-    """``ask_all`` for callers without an event loop, and for notebooks, which run one already; closes the model.
+    """``ask_all`` for callers without an event loop, and for notebooks, which run one already; closes the
+    model.
 
     Parameters
     ----------
@@ -217,13 +247,17 @@ def ask(
 
 
 def account(answers: Iterable[Answer[Any]]) -> dict[str, Any]:
-    """What some answers took: calls made, answers from the cache, US dollars (None where a price is unknown), whether any is scripted."""
+    """What some answers took: calls made, answers from the cache, US dollars (None where a price is
+    unknown), whether any is scripted.
+    """
     found = list(answers)
     made = [answer for answer in found if answer.tries]
     return {
         "calls": len(made),
         "cached": sum(answer.cached for answer in found),
-        "cost": None if any(answer.cost is None for answer in made) else float(sum(answer.cost or 0.0 for answer in made)),
+        "cost": None
+        if any(answer.cost is None for answer in made)
+        else float(sum(answer.cost or 0.0 for answer in made)),
         "scripted": any(answer.scripted for answer in found),
     }
 
@@ -242,5 +276,7 @@ def refuse_scripted(answers: Iterable[Answer[Any]]) -> None:
     """
     marks = [answer.scripted for answer in answers]
     if any(marks):
-        problem = f"{sum(marks):,} of {len(marks):,} answers were made by the scripted server, which is no model"
+        problem = (
+            f"{sum(marks):,} of {len(marks):,} answers were made by the scripted server, which is no model"
+        )
         raise InputError(problem, "results need a real one: set OPENAI_BASE_URL and ask again")

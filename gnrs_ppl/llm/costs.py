@@ -13,7 +13,9 @@ MILLION = 1_000_000
 
 
 class Usage(NamedTuple):
-    """Tokens of one answer as the server counts them; ``cached`` is the part of ``input`` that it had seen before, and bills for less."""
+    """Tokens of one answer as the server counts them; ``cached`` is the part of ``input`` that it had seen
+    before, and bills for less.
+    """
 
     input: int
     output: int
@@ -60,7 +62,9 @@ class Price(NamedTuple):
     def cost(self, usage: Usage) -> float:
         """US dollars for these tokens."""
         cached = min(usage.cached, usage.input)
-        return ((usage.input - cached) * self.input + cached * self.cached_input + usage.output * self.output) / MILLION
+        return (
+            (usage.input - cached) * self.input + cached * self.cached_input + usage.output * self.output
+        ) / MILLION
 
 
 _GPT_4O_MINI = Price(0.15, 0.075, 0.60, "2026-11", "developers.openai.com/api/docs/pricing")
@@ -97,9 +101,16 @@ def parse_price(text: str) -> tuple[str, Price]:
         values = [float(number) for number in numbers.split(",")]
     except ValueError:
         values = []
-    if not model or len(values) not in (2, 3) or not all(math.isfinite(value) and value >= 0 for value in values):
+    if (
+        not model
+        or len(values) not in (2, 3)
+        or not all(math.isfinite(value) and value >= 0 for value in values)
+    ):
         raise InputError(
-            f"{text!r} is not a price", "write MODEL=IN,OUT in US dollars for a million tokens", source="arguments", field="price"
+            f"{text!r} is not a price",
+            "write MODEL=IN,OUT in US dollars for a million tokens",
+            source="arguments",
+            field="price",
         )
     return model, Price(values[0], values[-2], values[-1], "", "stated by the user")
 
@@ -107,8 +118,9 @@ def parse_price(text: str) -> tuple[str, Price]:
 class Costs:
     """Totals of one run, and its limit.
 
-    The limit holds for what may have been billed, not only for what is known: before a call is made its upper bound is set aside, and
-    attempts that got no answer (a time-out, a broken connection) stay counted at that bound. Cached answers cost nothing.
+    The limit holds for what may have been billed, not only for what is known: before a call is made its upper
+    bound is set aside, and attempts that got no answer (a time-out, a broken connection) stay counted at that
+    bound. Cached answers cost nothing.
 
     Parameters
     ----------
@@ -137,7 +149,12 @@ class Costs:
 
     def __init__(self, limit: float | None = None, prices: Mapping[str, Price] = PRICES) -> None:
         if limit is not None and not (math.isfinite(limit) and limit >= 0):
-            raise InputError(f"{limit} is not an amount", "state US dollars, such as 2.50", source="arguments", field="max-cost")
+            raise InputError(
+                f"{limit} is not an amount",
+                "state US dollars, such as 2.50",
+                source="arguments",
+                field="max-cost",
+            )
         self.limit, self.prices = limit, prices
         self.known = self.possible = 0.0
         self.calls = self.hits = self.unpriced = 0
@@ -153,7 +170,8 @@ class Costs:
         return price.cost(usage) if price and usage else None
 
     def bound(self, model: str, input_bytes: int, max_tokens: int) -> float:
-        """Upper bound of one attempt in US dollars: a token is at least a byte, and the server stops at ``max_tokens``; 0 without a price.
+        """Upper bound of one attempt in US dollars: a token is at least a byte, and the server stops at
+        ``max_tokens``; 0 without a price.
 
         Raises
         ------
@@ -173,8 +191,14 @@ class Costs:
         return 0.0
 
     async def reserve(self, amount: float) -> bool:
-        """Set ``amount`` aside, once enough calls in flight have settled; False, from now on, where it does not fit under the limit."""
-        while not self.stopped and self.limit is not None and self.known + self.possible + self._reserved + amount > self.limit:
+        """Set ``amount`` aside, once enough calls in flight have settled; False, from now on, where it does
+        not fit under the limit.
+        """
+        while (
+            not self.stopped
+            and self.limit is not None
+            and self.known + self.possible + self._reserved + amount > self.limit
+        ):
             if self._pending:
                 await self._settled.wait()
             else:

@@ -1,4 +1,6 @@
-"""A context as prompts show it: the same goal, schema and records for every method, for the parser and for the judges."""
+"""A context as prompts show it: the same goal, schema and records for every method, for the parser and for
+the judges.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,15 @@ from gnrs_ppl.llm.prompts import load, render
 from gnrs_ppl.llm.roles import Role
 
 MAX_TOKENS = 4096
-"""Most tokens of an answer; a structure with its clause needs about 800, the rest is for models that think aloud."""
+"""Most tokens of an answer; a structure with its clause needs about 800, the rest is for models that think
+aloud."""
 
 
 def material(context: Context) -> dict[str, str]:
     """Values of the placeholders ``goal``, ``schema`` and ``records``.
 
-    The goal's id stays out, and so does whatever nothing keeps: channels that are not durable, and observables. Where there is no log yet,
-    nothing is counted.
+    The goal's id stays out, and so does whatever nothing keeps: channels that are not durable, and
+    observables. Where there is no log yet, nothing is counted.
     """
     return {
         "goal": _json(context.goal.model_dump(mode="json", exclude_defaults=True, exclude={"id"})),
@@ -69,7 +72,9 @@ def request(
     prompt = load(name)
     given = {key: value for key, value in material(context).items() if key in prompt.placeholders}
     message = Message("user", render(prompt, **given, **values or {}))
-    return Request(role, (message,), response, seed=seed, max_tokens=MAX_TOKENS, sample=sample, prompt=prompt.hash)
+    return Request(
+        role, (message,), response, seed=seed, max_tokens=MAX_TOKENS, sample=sample, prompt=prompt.hash
+    )
 
 
 def _records(context: Context) -> dict[str, Any]:
@@ -78,10 +83,18 @@ def _records(context: Context) -> dict[str, Any]:
     for name, activity in sorted(profile.pairs):
         seen.setdefault(name, []).append(activity)
     channels = []
-    for channel in [c for c in records.channels if c.durable] or [Channel.model_construct(name=name) for name in seen]:
-        stated = channel.model_dump(mode="json", exclude_defaults=True, include={"name", "phrase", "closed_world", "grain"})
+    for channel in [c for c in records.channels if c.durable] or [
+        Channel.model_construct(name=name) for name in seen
+    ]:
+        stated = channel.model_dump(
+            mode="json", exclude_defaults=True, include={"name", "phrase", "closed_world", "grain"}
+        )
         able = seen.get(channel.name, ()) if channel.activities is None else channel.activities
-        shown = {"activities": able} if records.prospective else {"rows": {name: profile.rows(channel.name, name) for name in able}}
+        shown = (
+            {"activities": able}
+            if records.prospective
+            else {"rows": {name: profile.rows(channel.name, name) for name in able}}
+        )
         channels.append(stated | shown)
     support = [found.model_dump(mode="json") for found in records.support]
     counted = {} if records.prospective else {"cases": profile.cases}
@@ -89,10 +102,14 @@ def _records(context: Context) -> dict[str, Any]:
 
 
 def _json(data: dict[str, Any]) -> str:
-    """JSON with a line for each field, and one for each entry of a list of objects: short, and still easy to read."""
+    """JSON with a line for each field, and one for each entry of a list of objects: short, and still easy to
+    read.
+    """
     lines = []
     for name, value in data.items():
-        entries = [json.dumps(entry, ensure_ascii=False) for entry in value] if isinstance(value, list) else []
+        entries = (
+            [json.dumps(entry, ensure_ascii=False) for entry in value] if isinstance(value, list) else []
+        )
         several = entries and isinstance(value[0], dict)
         text = "[\n  " + ",\n  ".join(entries) + "\n ]" if several else json.dumps(value, ensure_ascii=False)
         lines.append(f" {json.dumps(name)}: {text}")

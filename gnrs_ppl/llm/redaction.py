@@ -21,9 +21,13 @@ from urllib.parse import unquote, urlsplit
 
 KEY = "OPENAI_API_KEY"
 SECRETS = (
-    KEY, "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_ORGANIZATION", "OPENAI_PROJECT_ID",
+    KEY,
+    "OPENAI_ADMIN_KEY",
+    "OPENAI_ORG_ID",
+    "OPENAI_ORGANIZATION",
+    "OPENAI_PROJECT_ID",
     "OPENAI_WEBHOOK_SECRET",
-)  # fmt: skip
+)
 """Variables the SDK reads whose values are no one else's business; passwords of proxies are another."""
 PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 

@@ -1,4 +1,6 @@
-"""Reading what a server sends: the part of a chat completion that matters, and the JSON object inside an answer."""
+"""Reading what a server sends: the part of a chat completion that matters, and the JSON object inside an
+answer.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ def _usage(stated: Any) -> Usage | None:
     except ValidationError:
         return None
     details = usage.prompt_tokens_details
-    counted = Usage(usage.prompt_tokens, usage.completion_tokens, (details.cached_tokens if details else 0) or 0)
+    counted = Usage(
+        usage.prompt_tokens, usage.completion_tokens, (details.cached_tokens if details else 0) or 0
+    )
     return counted if min(counted) >= 0 else None
 
 
@@ -89,7 +93,8 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def json_object(text: str) -> str:
-    """The JSON object that begins at the first brace; fences and words around it are tolerated, a broken one is not searched for parts.
+    """The JSON object that begins at the first brace; fences and words around it are tolerated, a broken one
+    is not searched for parts.
 
     Raises
     ------

@@ -1,6 +1,7 @@
 """Which model plays which role, and where the server is: all from the environment.
 
-``OPENAI_API_KEY`` (read by the SDK and kept nowhere else), ``OPENAI_BASE_URL``, ``GNRS_MODEL_<ROLE>``, ``GNRS_STRUCTURED``.
+``OPENAI_API_KEY`` (read by the SDK and kept nowhere else), ``OPENAI_BASE_URL``, ``GNRS_MODEL_<ROLE>``,
+``GNRS_STRUCTURED``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from gnrs_ppl.llm.redaction import KEY
 Role = Literal["generator", "polisher", "parser", "judge", "second_judge"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
-DEFAULT_MODELS: Mapping[Role, str] = {"generator": "gpt-4o-mini", "polisher": "gpt-4o-mini", "parser": "gpt-5.1", "judge": "gpt-5.1"}
+DEFAULT_MODELS: Mapping[Role, str] = {
+    "generator": "gpt-4o-mini",
+    "polisher": "gpt-4o-mini",
+    "parser": "gpt-5.1",
+    "judge": "gpt-5.1",
+}
 """The paper's: GPT-4o-mini writes, GPT-5.1 scores, which we take to include reading rules back.
 
 Of its second judge only the family, Gemini, is given."""
@@ -63,7 +69,9 @@ class Settings:
         _check_url(self.base_url)
         if not self.structured or not set(self.structured) <= set(get_args(Structured)):
             remedy = f"list some of {', '.join(get_args(Structured))}, best first"
-            raise InputError("is no list of ways to ask for JSON", remedy, source="environment", field="GNRS_STRUCTURED")
+            raise InputError(
+                "is no list of ways to ask for JSON", remedy, source="environment", field="GNRS_STRUCTURED"
+            )
 
     def model(self, role: Role) -> str:
         """The model that plays ``role``.
@@ -74,14 +82,22 @@ class Settings:
             None is set.
         """
         if not self.models.get(role):
-            raise InputError(f"no model is set for the {role.replace('_', ' ')}", f"set GNRS_MODEL_{role.upper()}", source="environment")
+            raise InputError(
+                f"no model is set for the {role.replace('_', ' ')}",
+                f"set GNRS_MODEL_{role.upper()}",
+                source="environment",
+            )
         return self.models[role]
 
     @property
     def limit_field(self) -> str:
-        """What the server calls the most tokens of an answer: OpenAI's newer models know one name, many compatible servers the other."""
+        """What the server calls the most tokens of an answer: OpenAI's newer models know one name, many
+        compatible servers the other.
+        """
         host = urlsplit(self.base_url).hostname or ""
-        return "max_completion_tokens" if host.endswith((".openai.com", ".openai.azure.com")) else "max_tokens"
+        return (
+            "max_completion_tokens" if host.endswith((".openai.com", ".openai.azure.com")) else "max_tokens"
+        )
 
 
 def settings_from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -118,7 +134,12 @@ def require_key(environment: Mapping[str, str] = os.environ) -> None:
         remedy = f"set {KEY} (any word where OPENAI_BASE_URL names a server that asks for none)"
         raise InputError(f"a language model is needed and {KEY} is not set", remedy)
     if not all("!" <= character <= "~" for character in environment[KEY]):
-        raise InputError("holds blanks, line breaks or other characters no key has", "set it again", source="environment", field=KEY)
+        raise InputError(
+            "holds blanks, line breaks or other characters no key has",
+            "set it again",
+            source="environment",
+            field=KEY,
+        )
 
 
 def _check_url(url: str) -> None:
@@ -130,7 +151,15 @@ def _check_url(url: str) -> None:
         sound = False
     if not sound:
         raise InputError(
-            "is not an http(s) address", "write it like http://127.0.0.1:8000/v1", source="environment", field="OPENAI_BASE_URL"
+            "is not an http(s) address",
+            "write it like http://127.0.0.1:8000/v1",
+            source="environment",
+            field="OPENAI_BASE_URL",
         )
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise InputError("holds more than host and path", f"give the key as {KEY}", source="environment", field="OPENAI_BASE_URL")
+        raise InputError(
+            "holds more than host and path",
+            f"give the key as {KEY}",
+            source="environment",
+            field="OPENAI_BASE_URL",
+        )

@@ -1,11 +1,22 @@
-"""The And-Or Graph as a probabilistic program: features, rule space, energy, and the NumPyro face of the same density."""
+"""The And-Or Graph as a probabilistic program: features, rule space, energy, and the NumPyro face of the
+same density.
+"""
 
 from typing import TYPE_CHECKING
 
 from gnrs_ppl.lazy import exports
 
 if TYPE_CHECKING:
-    from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, feasible, hard_penalty, log_prior, logdensity, score
+    from gnrs_ppl.models.energy import (
+        SEARCH_TEMPERATURE,
+        Tables,
+        contract,
+        feasible,
+        hard_penalty,
+        log_prior,
+        logdensity,
+        score,
+    )
     from gnrs_ppl.models.features import FEATURES
     from gnrs_ppl.models.graph import AndOrGraph, compile_graph
     from gnrs_ppl.models.program import rule_program
@@ -18,13 +29,37 @@ else:
         features=("FEATURES",),
         graph=("AndOrGraph", "compile_graph"),
         space=("RuleSpace", "build_space"),
-        energy=("SEARCH_TEMPERATURE", "Tables", "contract", "feasible", "hard_penalty", "log_prior", "logdensity", "score"),
+        energy=(
+            "SEARCH_TEMPERATURE",
+            "Tables",
+            "contract",
+            "feasible",
+            "hard_penalty",
+            "log_prior",
+            "logdensity",
+            "score",
+        ),
         program=("rule_program",),
         synthetic=("coupled_rules",),
         uai=("from_factors", "read_uai"),
     )
 
 __all__ = [
-    "FEATURES", "SEARCH_TEMPERATURE", "AndOrGraph", "RuleSpace", "Tables", "build_space", "compile_graph", "contract", "coupled_rules",
-    "feasible", "from_factors", "hard_penalty", "log_prior", "logdensity", "read_uai", "rule_program", "score",
-]  # fmt: skip
+    "FEATURES",
+    "SEARCH_TEMPERATURE",
+    "AndOrGraph",
+    "RuleSpace",
+    "Tables",
+    "build_space",
+    "compile_graph",
+    "contract",
+    "coupled_rules",
+    "feasible",
+    "from_factors",
+    "hard_penalty",
+    "log_prior",
+    "logdensity",
+    "read_uai",
+    "rule_program",
+    "score",
+]

@@ -3,8 +3,8 @@
     s_search(a; x) = w . phi(a, x) - lambda * 1[not h(a, x)]
     p(a | x) is proportional to p0(a) * exp(s_search(a; x) / tau)
 
-Signs, once: the *score* s_search is better when greater, the *energy* is -s_search, the *logdensity* is log p0 + s_search / tau
-without its normalising constant.
+Signs, once: the *score* s_search is better when greater, the *energy* is -s_search, the *logdensity* is log
+p0 + s_search / tau without its normalising constant.
 """
 
 from __future__ import annotations
@@ -19,19 +19,31 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.models.space import PADDING, AnyArray, Edits, Joints, Lookup, RuleSpace, Swaps, build_edits, look_up
+from gnrs_ppl.models.space import (
+    PADDING,
+    AnyArray,
+    Edits,
+    Joints,
+    Lookup,
+    RuleSpace,
+    Swaps,
+    build_edits,
+    look_up,
+)
 
 SEARCH_TEMPERATURE = 0.08
-"""tau of the paper's search; it moves the chains, and probabilities at it are not for people (DESIGN section 1)."""
+"""tau of the paper's search; it moves the chains, and probabilities at it are not for people (DESIGN section
+1)."""
 PENALTY_PER_WEIGHT = 2.0
 """lambda over the sum of the weights: see :func:`hard_penalty`."""
 UNROLL = 32
-"""Up to this many table look-ups are written out one by one: of a goal's tables that is faster than one gather for all of them, of a
-coupled rules' it is slower."""
+"""Up to this many table look-ups are written out one by one: of a goal's tables that is faster than one
+gather for all of them, of a coupled rules' it is slower."""
 
 
 class Tables(NamedTuple):
-    """A :class:`~gnrs_ppl.models.space.RuleSpace` contracted with one weight vector; flags apart, temperature not baked in.
+    """A :class:`~gnrs_ppl.models.space.RuleSpace` contracted with one weight vector; flags apart, temperature
+    not baked in.
 
     Attributes
     ----------
@@ -63,10 +75,11 @@ class Tables(NamedTuple):
 def hard_penalty(weights: Float[AnyArray, " F"]) -> float:
     """Set lambda by rule: twice the sum of the weights (2 on the simplex).
 
-    Features lie in [0, 1], so w . phi differs by at most sum(w) between two structures. The first sum makes every structure
-    that passes h score above every one that does not. The second is margin: the infeasible mass is at most
-    exp(-sum(w) / tau) times its prior odds, 4e-6 of them at the search temperature. lambda / tau is then 25, and with the
-    greatest gap 37.5, far below 88, where exp overflows in float32 (numpyro's modified Gibbs freezes there).
+    Features lie in [0, 1], so w . phi differs by at most sum(w) between two structures. The first sum makes
+    every structure that passes h score above every one that does not. The second is margin: the infeasible
+    mass is at most exp(-sum(w) / tau) times its prior odds, 4e-6 of them at the search temperature. lambda /
+    tau is then 25, and with the greatest gap 37.5, far below 88, where exp overflows in float32 (numpyro's
+    modified Gibbs freezes there).
 
     Parameters
     ----------
@@ -76,7 +89,8 @@ def hard_penalty(weights: Float[AnyArray, " F"]) -> float:
 
 
 def contract(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float | None = None) -> Tables:
-    """Contract the features with the weights once; NumPy in gives NumPy float64 out, JAX weights can be differentiated.
+    """Contract the features with the weights once; NumPy in gives NumPy float64 out, JAX weights can be
+    differentiated.
 
     Parameters
     ----------
@@ -98,7 +112,8 @@ def contract(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float | 
     if weights.shape != space.unary.shape[-1:]:
         problem = f"shape {weights.shape}, expected {space.unary.shape[-1:]}"
         raise InputError(problem, "give one weight per feature", source="arguments", field="weights")
-    # Products and a sum, not a matrix product: accelerators run those in less than float32 unless told otherwise.
+    # Products and a sum, not a matrix product: accelerators run those in less than float32 unless told
+    # otherwise.
     scores = {
         "unary": (space.unary * weights[None, None]).sum(-1),
         "pairwise": (space.pairwise * weights[None, None, None]).sum(-1),
@@ -117,7 +132,9 @@ def room_for(options: int) -> int:
 
 
 def padded(tables: Tables, options: int, pairs: int) -> Tables:
-    """The same tables with room for more options and pairs; what does not exist keeps its mark and changes no draw."""
+    """The same tables with room for more options and pairs; what does not exist keeps its mark and changes
+    no draw.
+    """
     more, new_pairs = options - tables.unary.shape[1], pairs - tables.pairs.shape[0]
 
     def grow(table: AnyArray, axes: tuple[int, ...], fill: float = 0, first: int = 0) -> AnyArray:
@@ -135,7 +152,11 @@ def padded(tables: Tables, options: int, pairs: int) -> Tables:
         pairwise=grow(tables.pairwise, (1, 2), first=new_pairs),
         pair_flags=grow(tables.pair_flags, (1, 2), first=new_pairs),
         swaps=swaps._replace(
-            **{name: grow(getattr(swaps, name), (1,), -1 if name == "group" else 0) for name in Swaps._fields if name != "variables"}
+            **{
+                name: grow(getattr(swaps, name), (1,), -1 if name == "group" else 0)
+                for name in Swaps._fields
+                if name != "variables"
+            }
         ),
         joints=joints._replace(
             table=grow(joints.table, (1, 2)),
@@ -143,14 +164,19 @@ def padded(tables: Tables, options: int, pairs: int) -> Tables:
         ),
         lookup=lookup._replace(start=grow(lookup.start, (1,)), tuples=grow(lookup.tuples, (1,), 1)),
     )
-    edits = build_edits(grown.sizes, grown.candidate, grown.log_prior, grown.swaps, grown.joints, grown.lookup)
+    edits = build_edits(
+        grown.sizes, grown.candidate, grown.log_prior, grown.swaps, grown.joints, grown.lookup
+    )
     return grown._replace(edits=edits)
 
 
-def evaluate(tables: Tables, position: Int[AnyArray, " V"]) -> tuple[Float[jax.Array, ""], Bool[jax.Array, ""]]:
+def evaluate(
+    tables: Tables, position: Int[AnyArray, " V"]
+) -> tuple[Float[jax.Array, ""], Bool[jax.Array, ""]]:
     """s_search and h of one structure: V + P table look-ups.
 
-    A look-up reads score and flag at once: the flag is the last bit of the score, which is wrong by at most one unit in its last place.
+    A look-up reads score and flag at once: the flag is the last bit of the score, which is wrong by at most
+    one unit in its last place.
     """
     position = jnp.asarray(position)
     unary, pairwise = _marked(tables.unary, tables.unary_flags), _marked(tables.pairwise, tables.pair_flags)
@@ -164,7 +190,13 @@ def evaluate(tables: Tables, position: Int[AnyArray, " V"]) -> tuple[Float[jax.A
 
     entries = [*_each(option, tables.unary), *_each(pair, tables.pairwise)]
     total = sum([entry.sum() for entry in entries], jnp.zeros((), unary.dtype))
-    raised = functools.reduce(jnp.bitwise_or, [jnp.bitwise_or.reduce(_bits(entry), axis=None) for entry in entries]) & 1 == 1
+    raised = (
+        functools.reduce(
+            jnp.bitwise_or, [jnp.bitwise_or.reduce(_bits(entry), axis=None) for entry in entries]
+        )
+        & 1
+        == 1
+    )
     # paper, Structured search: lambda is subtracted once, however many conditions break
     return total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), ~raised
 
@@ -188,7 +220,9 @@ def _marked(values: AnyArray, flags: AnyArray) -> jax.Array:
 
 
 @_marked.defjvp
-def _marked_jvp(primals: tuple[AnyArray, AnyArray], tangents: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+def _marked_jvp(
+    primals: tuple[AnyArray, AnyArray], tangents: tuple[jax.Array, jax.Array]
+) -> tuple[jax.Array, jax.Array]:
     return _marked(*primals), tangents[0]
 
 
@@ -244,11 +278,15 @@ def log_prior(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array,
     """
     position = jnp.asarray(position)
 
-    entries = _each(lambda variable: look_up(tables.log_prior, variable, look_up(position, variable)), tables.log_prior)
+    entries = _each(
+        lambda variable: look_up(tables.log_prior, variable, look_up(position, variable)), tables.log_prior
+    )
     return sum([entry.sum() for entry in entries], jnp.zeros((), jnp.asarray(tables.log_prior).dtype))
 
 
-def logdensity(tables: Tables, position: Int[AnyArray, " V"], temperature: float | jax.Array) -> Float[jax.Array, ""]:
+def logdensity(
+    tables: Tables, position: Int[AnyArray, " V"], temperature: float | jax.Array
+) -> Float[jax.Array, ""]:
     """Log p0 + s_search / tau, without the normalising constant.
 
     Parameters
@@ -275,7 +313,9 @@ def features(space: RuleSpace, position: Int[AnyArray, " V"]) -> Float[jax.Array
     return jnp.asarray(space.unary)[variables, position].sum(0) + pairwise.sum(0)
 
 
-def slow_score(space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float, position: Int[AnyArray, " V"]) -> float:
+def slow_score(
+    space: RuleSpace, weights: Float[AnyArray, " F"], penalty: float, position: Int[AnyArray, " V"]
+) -> float:
     """s_search by plain loops, kept for the tests: what :func:`score` must equal."""
     total, broken = 0.0, False
     for variable, option in enumerate(position):

@@ -1,7 +1,8 @@
-"""The six features φ of s_search, each a stated mean in [0, 1] of terms that read one slot or two (paper, Structured search).
+"""The six features φ of s_search, each a stated mean in [0, 1] of terms that read one slot or two (paper,
+Structured search).
 
-A term is ``(slots, value)``: ``value`` takes the contents of those slots and gives a number in [0, 1]. A feature is the
-mean of its terms, so it splits exactly into the unary and pairwise tables of the rule space.
+A term is ``(slots, value)``: ``value`` takes the contents of those slots and gives a number in [0, 1]. A
+feature is the mean of its terms, so it splits exactly into the unary and pairwise tables of the rule space.
 """
 
 from __future__ import annotations
@@ -22,7 +23,18 @@ from gnrs_ppl.context.types import Goal
 from gnrs_ppl.models.statements import says
 from gnrs_ppl.reading import ActRead, Reading, Readings
 from gnrs_ppl.reading.goal import ways
-from gnrs_ppl.rule.types import LOOK_BACK, Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
+from gnrs_ppl.rule.types import (
+    LOOK_BACK,
+    Act,
+    Constraint,
+    EvidencePolicy,
+    Norm,
+    Office,
+    Procedure,
+    Scope,
+    Structure,
+    Trigger,
+)
 
 FEATURES = (
     "intent_alignment",
@@ -47,7 +59,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the features and flags may know of a context: goal, schema, capability and counts, never a label."""
+    """What the features and flags may know of a context: goal, schema, capability and counts, never a
+    label.
+    """
 
     context: Context
     capability: dict[str, frozenset[str]]
@@ -101,7 +115,9 @@ class Facts:
 
 
 def overlap(wanted: Sequence[str], chosen: Sequence[str]) -> float:
-    """F1 of two sets of names; 1 when nothing is wanted and nothing chosen, 0.5 when nothing is wanted but something is chosen."""
+    """F1 of two sets of names; 1 when nothing is wanted and nothing chosen, 0.5 when nothing is wanted but
+    something is chosen.
+    """
     if not wanted:
         return 1.0 if not chosen else 0.5
     both = len(set(wanted) & set(chosen))
@@ -119,24 +135,29 @@ def positive_targets(norm: Norm) -> list[str]:
 
 
 def intent_alignment(facts: Facts) -> list[Term]:
-    """Does the rule say what the goal's sentence says, and nothing else? Expectations are over the ways to read it.
+    """Does the rule say what the goal's sentence says, and nothing else? Expectations are over the ways to
+    read it.
 
-    A goal's fields are a person's own words for it; those left empty are filled from the sentence. Terms, equal weights:
+    A goal's fields are a person's own words for it; those left empty are filled from the sentence. Terms,
+    equal weights:
 
     - F1 of the acts the goal demands and those the norm does [norm];
     - F1 of the acts it forbids and those the norm does [norm];
-    - times: mean over constraints of 1 where the deadline is the one that was read of its act, or none was read and none is
-      stated; 0.8 × shorter / longer where both are stated and differ; else 0 [norm];
-    - things and places: mean over targets of the share of objects and locations that are as they were read of the act [norm];
-    - how well the trigger fits what was read of an opener (:func:`~gnrs_ppl.candidates.stated.openers`), half of it for the
-      things and places that were read of that act and for opening each time or at the first [trigger];
-    - statements: the share of those read that the norm says (:func:`~gnrs_ppl.models.statements.says`: template, targets, opener,
-      count, time, exception); half for a constraint of the same direction, target and opener; 1 for an act without a time that
-      the rule starts from [trigger × norm];
-    - whether the bearer is the one the opener suggests: whoever opened it, or an office where another did [trigger × norm];
+    - times: mean over constraints of 1 where the deadline is the one that was read of its act, or none was
+      read and none is stated; 0.8 × shorter / longer where both are stated and differ; else 0 [norm];
+    - things and places: mean over targets of the share of objects and locations that are as they were read
+      of the act [norm];
+    - how well the trigger fits what was read of an opener (:func:`~gnrs_ppl.candidates.stated.openers`),
+      half of it for the things and places that were read of that act and for opening each time or at the
+      first [trigger];
+    - statements: the share of those read that the norm says (:func:`~gnrs_ppl.models.statements.says`:
+      template, targets, opener, count, time, exception); half for a constraint of the same direction, target
+      and opener; 1 for an act without a time that the rule starts from [trigger × norm];
+    - whether the bearer is the one the opener suggests: whoever opened it, or an office where another did
+      [trigger × norm];
     - F1 of those bound and the scope's roles with the office [scope × norm];
-    - mean F1 of the locations and objects that the likeliest opener asks for and those by which scope and trigger filter it
-      [scope × trigger].
+    - mean F1 of the locations and objects that the likeliest opener asks for and those by which scope and
+      trigger filter it [scope × trigger].
     """
     goal, said = facts.goal, facts.said
 
@@ -148,7 +169,9 @@ def intent_alignment(facts: Facts) -> list[Term]:
         return overlap(goal.required, positive_targets(norm))
 
     def forbidden(norm: Norm) -> float:
-        return overlap(goal.forbidden, [name for c in norm.constraints if not c.positive for name in c.target.activities])
+        return overlap(
+            goal.forbidden, [name for c in norm.constraints if not c.positive for name in c.target.activities]
+        )
 
     def times(norm: Norm) -> float:
         def timely(constraint: Constraint, readings: Sequence[Reading]) -> float:
@@ -161,22 +184,39 @@ def intent_alignment(facts: Facts) -> list[Term]:
             one, other = stated.shortest_seconds(), constraint.deadline.shortest_seconds()
             return 1.0 if stated == constraint.deadline else 0.8 * min(one, other) / max(one, other)
 
-        return expected(lambda readings: share([timely(c, readings) for c in norm.constraints], 0.0), timed_by_field(norm))
+        return expected(
+            lambda readings: share([timely(c, readings) for c in norm.constraints], 0.0), timed_by_field(norm)
+        )
 
     def timed_by_field(norm: Norm) -> float:
         if goal.within is None:
             return 1.0
         wanted = goal.within.shortest_seconds()
-        stated = [c.deadline.shortest_seconds() if c.deadline else 0.0 for c in norm.constraints if c.positive]
+        stated = [
+            c.deadline.shortest_seconds() if c.deadline else 0.0 for c in norm.constraints if c.positive
+        ]
         return share([min(d, wanted) / max(d, wanted) for d in stated], 0.0)
 
     def like(act: Act, read: ActRead) -> float:
-        return share([(n.name if n else None) == getattr(act, f) for f, n in (("object", read.object), ("location", read.location))], 1.0)
+        return share(
+            [
+                (n.name if n else None) == getattr(act, f)
+                for f, n in (("object", read.object), ("location", read.location))
+            ],
+            1.0,
+        )
 
     def things(norm: Norm) -> float:
         def matched(readings: Sequence[Reading]) -> float:
             acts = {a.activity: a for r in readings for a in r.targets}
-            return share([like(c.target, acts[c.target.activity]) for c in norm.constraints if c.target.activity in acts], 0.5)
+            return share(
+                [
+                    like(c.target, acts[c.target.activity])
+                    for c in norm.constraints
+                    if c.target.activity in acts
+                ],
+                0.5,
+            )
 
         return expected(matched, 0.5)
 
@@ -207,14 +247,22 @@ def intent_alignment(facts: Facts) -> list[Term]:
             for o in offered_
             if o.activity == activity
         ]
-        return sum(p * (bearer == first) for p, (first, *_) in found) / sum(p for p, _ in found) if found else 0.5
+        return (
+            sum(p * (bearer == first) for p, (first, *_) in found) / sum(p for p, _ in found)
+            if found
+            else 0.5
+        )
 
     def stated(trigger: Trigger, norm: Norm) -> float:
         return expected(lambda readings: share([worth(r, trigger, norm) for r in readings], 0.5), 0.5)
 
     def worth(reading: Reading, trigger: Trigger, norm: Norm) -> float:
         targets = {a.activity for a in reading.targets}
-        if trigger.act is not None and targets == {trigger.act.activity} and presupposed(reading, facts.context.goal):
+        if (
+            trigger.act is not None
+            and targets == {trigger.act.activity}
+            and presupposed(reading, facts.context.goal)
+        ):
             return 1.0
 
         def opens(constraint: Constraint) -> bool:
@@ -238,13 +286,18 @@ def intent_alignment(facts: Facts) -> list[Term]:
 
         def narrowed(opener: Opener) -> float:
             act = opener.act
-            wanted = [(act.location.name,) if act and act.location else (), (act.object.name,) if act and act.object else ()]
+            wanted = [
+                (act.location.name,) if act and act.location else (),
+                (act.object.name,) if act and act.object else (),
+            ]
             return sum(overlap(w, sorted(found)) for w, found in zip(wanted, (where, what), strict=True)) / 2
 
         first = [(p, found[0]) for p, found in offered]
         if first:
             return sum(p * narrowed(opener) for p, opener in first) / sum(p for p, _ in first)
-        return (overlap(goal.locations, sorted(where)) + overlap(goal.objects, sorted(what | {*scope.concerns}))) / 2
+        return (
+            overlap(goal.locations, sorted(where)) + overlap(goal.objects, sorted(what | {*scope.concerns}))
+        ) / 2
 
     return [
         Term(("norm",), demanded),
@@ -260,10 +313,18 @@ def intent_alignment(facts: Facts) -> list[Term]:
 
 
 DIRECTION = {
-    "existence": "demand", "response": "demand", "responded_existence": "demand", "exactly": "demand", "chain_response": "demand",
-    "precedence": "before", "chain_precedence": "before",
-    "absence": "ban", "not_response": "ban", "not_coexistence": "ban", "not_precedence": "ban before",
-}  # fmt: skip
+    "existence": "demand",
+    "response": "demand",
+    "responded_existence": "demand",
+    "exactly": "demand",
+    "chain_response": "demand",
+    "precedence": "before",
+    "chain_precedence": "before",
+    "absence": "ban",
+    "not_response": "ban",
+    "not_coexistence": "ban",
+    "not_precedence": "ban before",
+}
 """Templates that say nearly the same: a demand, a look back, a ban."""
 
 
@@ -273,9 +334,10 @@ def schema_grounding(facts: Facts) -> list[Term]:
     Terms, equal weights:
 
     - share of scope roles the schema lets perform the trigger act, 0.5 for case start [scope × trigger];
-    - share of (performer, target) pairs the schema affords, performers being the office, the target's role or the scope's
-      roles [scope × norm];
-    - share of steps whose recorded activity its role may perform, 0.5 for a step that no activity records [procedure].
+    - share of (performer, target) pairs the schema affords, performers being the office, the target's role
+      or the scope's roles [scope × norm];
+    - share of steps whose recorded activity its role may perform, 0.5 for a step that no activity records
+      [procedure].
     """
 
     def opens(scope: Scope, trigger: Trigger) -> float:
@@ -293,41 +355,64 @@ def schema_grounding(facts: Facts) -> list[Term]:
         return share(hits, 0.0)
 
     def staffed(procedure: Procedure) -> float:
-        return share([facts.affords(s.role, Act(activity=s.activity)) if s.activity else 0.5 for s in procedure.steps], 0.0)
+        return share(
+            [facts.affords(s.role, Act(activity=s.activity)) if s.activity else 0.5 for s in procedure.steps],
+            0.0,
+        )
 
-    return [Term(("scope", "trigger"), opens), Term(("scope", "norm"), performs), Term(("procedure",), staffed)]
+    return [
+        Term(("scope", "trigger"), opens),
+        Term(("scope", "norm"), performs),
+        Term(("procedure",), staffed),
+    ]
 
 
 def record_compatibility(facts: Facts) -> list[Term]:
-    """Can these records show it? Capability and case coverage, not support (that would be ρ under another name).
+    """Can these records show it? Capability and case coverage, not support (that would be ρ under another
+    name).
 
     Terms, equal weights:
 
     - share of cases with the trigger act in its channel, 1 for case start [trigger];
     - share of trigger rows the scope's filters keep, by field, least of them [scope × trigger];
     - mean over targets of the share of the policy's channels that can record it [norm × evidence];
-    - mean over positive targets of the case coverage the operator asks for, that of the k-th best channel [norm × evidence];
-    - share of duties with at least n − k + 1 closed-world channels, without which silence proves no breach [norm × evidence];
-    - mean over targets of the share of the logs that can record it which the policy lists: a breach may stand in any of them
+    - mean over positive targets of the case coverage the operator asks for, that of the k-th best channel
       [norm × evidence];
-    - how customary the duties are: mean over positive constraints of min(1, 2 × share of the opener's cases in which the traces show
-      them kept), 0.5 where they do not tell. Custom is no norm, but what hardly anyone does is likely misread [trigger × norm].
+    - share of duties with at least n − k + 1 closed-world channels, without which silence proves no breach
+      [norm × evidence];
+    - mean over targets of the share of the logs that can record it which the policy lists: a breach may
+      stand in any of them [norm × evidence];
+    - how customary the duties are: mean over positive constraints of min(1, 2 × share of the opener's cases
+      in which the traces show them kept), 0.5 where they do not tell. Custom is no norm, but what hardly
+      anyone does is likely misread [trigger × norm].
     """
     cases = max(facts.context.profile.cases, 1)
 
     def occurs(trigger: Trigger) -> float:
-        return facts.pair(trigger.channel, trigger.act).cases / cases if trigger.act and trigger.channel else 1.0
+        return (
+            facts.pair(trigger.channel, trigger.act).cases / cases if trigger.act and trigger.channel else 1.0
+        )
 
     def keeps(scope: Scope, trigger: Trigger) -> float:
         if trigger.act is None or trigger.channel is None:
             return 1.0
         pair = facts.pair(trigger.channel, trigger.act)
         filters = (("role", scope.roles), ("location", scope.locations), ("object", scope.objects))
-        kept = [sum(pair.values.get(f, {}).get(n, 0) for n in names) / max(pair.rows, 1) for f, names in filters if names]
+        kept = [
+            sum(pair.values.get(f, {}).get(n, 0) for n in names) / max(pair.rows, 1)
+            for f, names in filters
+            if names
+        ]
         return min(kept, default=1.0)
 
     def capable(norm: Norm, evidence: EvidencePolicy) -> float:
-        return share([len(facts.capable(c.target, evidence.channels)) / len(evidence.channels) for c in norm.constraints], 0.0)
+        return share(
+            [
+                len(facts.capable(c.target, evidence.channels)) / len(evidence.channels)
+                for c in norm.constraints
+            ],
+            0.0,
+        )
 
     def every_log(norm: Norm, evidence: EvidencePolicy) -> float:
         able = [facts.capable(c.target, tuple(facts.capability)) for c in norm.constraints]
@@ -346,7 +431,10 @@ def record_compatibility(facts: Facts) -> list[Term]:
         hits: list[bool | float] = []
         for constraint in (c for c in norm.constraints if c.positive):
             rel = facts.capable(constraint.target, evidence.channels)
-            hits.append(bool(rel) and sum(facts.closed_world(c) for c in rel) >= len(rel) - evidence.needed(len(rel)) + 1)
+            hits.append(
+                bool(rel)
+                and sum(facts.closed_world(c) for c in rel) >= len(rel) - evidence.needed(len(rel)) + 1
+            )
         return share(hits, 1.0)
 
     def customary(trigger: Trigger, norm: Norm) -> float:
@@ -358,7 +446,9 @@ def record_compatibility(facts: Facts) -> list[Term]:
         acts = trigger.act.activity, constraint.target.activity
         found = facts.context.traces.delays.get(acts[::-1] if constraint.template in LOOK_BACK else acts)
         limit = constraint.deadline or trigger.window
-        within = 0.0 if found is None else 1.0 if limit is None else found.share_within(limit.shortest_seconds())
+        within = (
+            0.0 if found is None else 1.0 if limit is None else found.share_within(limit.shortest_seconds())
+        )
         return within * (found.cases if found else 0) / max(facts.context.traces.cases(acts[0]), 1)
 
     return [
@@ -380,8 +470,10 @@ def procedural_closure(facts: Facts) -> list[Term]:
     - share of review, decision, remedy and appeal present [procedure];
     - a response time is stated [procedure];
     - the appeal is heard by another role than decides, 0 without appeal [procedure];
-    - share of inspected logs that the evidence policy lists, 0 where no step inspects one [evidence × procedure];
-    - share of reviewing, deciding and hearing steps whose role the scope does not regulate [scope × procedure];
+    - share of inspected logs that the evidence policy lists, 0 where no step inspects one [evidence ×
+      procedure];
+    - share of reviewing, deciding and hearing steps whose role the scope does not regulate [scope ×
+      procedure];
     - how tightly the window closes around the longest deadline, deadline / window, 1 where either is missing
       [trigger × norm].
     """
@@ -403,7 +495,11 @@ def procedural_closure(facts: Facts) -> list[Term]:
 
     def closes(trigger: Trigger, norm: Norm) -> float:
         deadlines = [c.deadline.shortest_seconds() for c in norm.constraints if c.deadline]
-        return min(1.0, max(deadlines) / trigger.window.shortest_seconds()) if deadlines and trigger.window else 1.0
+        return (
+            min(1.0, max(deadlines) / trigger.window.shortest_seconds())
+            if deadlines and trigger.window
+            else 1.0
+        )
 
     return [
         Term(("procedure",), complete),
@@ -421,7 +517,8 @@ def _independent_appeal(procedure: Procedure) -> float:
 
 
 def value_consistency(facts: Facts) -> list[Term]:
-    """Does the rule's form honour the goal's value tags? Mean over tags of two terms each; constant 1 without tags.
+    """Does the rule's form honour the goal's value tags? Mean over tags of two terms each; constant 1 without
+    tags.
 
     - accountability: a person or office answers [norm]; review and decision are named [procedure].
     - fairness: an appeal [procedure]; heard by another role than decides [procedure].
@@ -436,11 +533,20 @@ def value_consistency(facts: Facts) -> list[Term]:
         return share([any(s.stage == n for s in procedure.steps) for n in names], 0.0)
 
     def answers(norm: Norm) -> float:
-        return share([norm.bearer != "trigger" or norm.correlation(c) == "same_resource" for c in norm.constraints], 0.0)
+        return share(
+            [norm.bearer != "trigger" or norm.correlation(c) == "same_resource" for c in norm.constraints],
+            0.0,
+        )
 
     meaning: dict[str, tuple[Term, Term]] = {
-        "accountability": (Term(("norm",), answers), Term(("procedure",), lambda p: stages(p, "review", "decision"))),
-        "fairness": (Term(("procedure",), lambda p: stages(p, "appeal")), Term(("procedure",), _independent_appeal)),
+        "accountability": (
+            Term(("norm",), answers),
+            Term(("procedure",), lambda p: stages(p, "review", "decision")),
+        ),
+        "fairness": (
+            Term(("procedure",), lambda p: stages(p, "appeal")),
+            Term(("procedure",), _independent_appeal),
+        ),
         "leniency": (
             Term(("norm",), lambda n: float(n.force == "should" or any(c.unless for c in n.constraints))),
             Term(("procedure",), lambda p: stages(p, "remedy")),
@@ -449,7 +555,10 @@ def value_consistency(facts: Facts) -> list[Term]:
             Term(("evidence",), lambda e: 1 / len(e.channels)),
             Term(("procedure",), lambda p: 1 / max(1, sum(s.inspects is not None for s in p.steps))),
         ),
-        "safety": (Term(("norm",), lambda n: float(n.force == "must")), Term(("evidence",), lambda e: float(e.operator == "all"))),
+        "safety": (
+            Term(("norm",), lambda n: float(n.force == "must")),
+            Term(("evidence",), lambda e: float(e.operator == "all")),
+        ),
         "timeliness": (
             Term(("norm",), lambda n: share([c.deadline is not None for c in n.constraints], 0.0)),
             Term(("procedure",), lambda p: float(p.response_time is not None)),
@@ -470,7 +579,8 @@ PARSIMONY = {"scope": 3, "trigger": 4, "norm": 8, "evidence": 4, "procedure": 8}
 def language(facts: Facts) -> list[Term]:
     """Will the text be short and in people's words? Nothing else opposes a rule that lists everything.
 
-    One term per slot: the mean of parsimony, min(1, budget / names), and the share of its names that have a phrase of their own.
+    One term per slot: the mean of parsimony, min(1, budget / names), and the share of its names that have a
+    phrase of their own.
     """
     schema, records = facts.context.schema, facts.context.records
     phrased = {
@@ -506,6 +616,13 @@ DEFINITIONS: dict[str, Callable[[Facts], list[Term]]] = {
 def feature_vector(structure: Structure, facts: Facts) -> dict[str, float]:
     """φ(a, x) of one structure, the slow readable way: the mean of each feature's terms."""
     return {
-        name: float(np.mean([term.value(*(getattr(structure, slot) for slot in term.slots)) for term in DEFINITIONS[name](facts)]))
+        name: float(
+            np.mean(
+                [
+                    term.value(*(getattr(structure, slot) for slot in term.slots))
+                    for term in DEFINITIONS[name](facts)
+                ]
+            )
+        )
         for name in FEATURES
     }

@@ -1,7 +1,8 @@
-"""The hard predicate h of s_search: named conditions over at most two slots, each with what would remedy it (DESIGN §3).
+"""The hard predicate h of s_search: named conditions over at most two slots, each with what would remedy it
+(DESIGN §3).
 
-A condition is *raised* where it fails; h(a) holds when none is raised. They share the intent of the evaluator's
-HARD-OK gate, not its code and not ρ, and add what only a check needs (deadlines, grains, keys).
+A condition is *raised* where it fails; h(a) holds when none is raised. They share the intent of the
+evaluator's HARD-OK gate, not its code and not ρ, and add what only a check needs (deadlines, grains, keys).
 """
 
 from __future__ import annotations
@@ -47,8 +48,16 @@ def _norm_flags(facts: Facts) -> list[Flag]:
     goal = facts.context.goal
 
     def misses_required(trigger: Trigger, norm: Norm) -> bool:
-        met = [a for c in norm.constraints for a in (c.unless, c.after.act if c.after else None, trigger.act) if a]
-        return not set(goal.required) <= {*positive_targets(norm), *(name for act in met for name in act.activities)}
+        met = [
+            a
+            for c in norm.constraints
+            for a in (c.unless, c.after.act if c.after else None, trigger.act)
+            if a
+        ]
+        return not set(goal.required) <= {
+            *positive_targets(norm),
+            *(name for act in met for name in act.activities),
+        }
 
     def demands_forbidden(norm: Norm) -> bool:
         return bool(set(goal.forbidden) & set(positive_targets(norm)))
@@ -61,22 +70,41 @@ def _norm_flags(facts: Facts) -> list[Flag]:
         return any(a.act.activity not in facts.capability.get(a.channel, ()) for a in afters)
 
     return [
-        Flag("required_actions_targeted", ("trigger", "norm"), misses_required, "add a norm candidate that demands every required action"),
         Flag(
-            "forbidden_actions_not_demanded", ("norm",), demands_forbidden, "add a norm candidate that does not demand a forbidden action"
+            "required_actions_targeted",
+            ("trigger", "norm"),
+            misses_required,
+            "add a norm candidate that demands every required action",
         ),
-        Flag("goal_is_binding", ("norm",), only_permits, "use must or should: a permission cannot carry out the goal"),
+        Flag(
+            "forbidden_actions_not_demanded",
+            ("norm",),
+            demands_forbidden,
+            "add a norm candidate that does not demand a forbidden action",
+        ),
+        Flag(
+            "goal_is_binding",
+            ("norm",),
+            only_permits,
+            "use must or should: a permission cannot carry out the goal",
+        ),
         Flag("after_recorded", ("norm",), after_unrecordable, "name a channel that records the after act"),
     ]
 
 
 def _evidence_flags(facts: Facts) -> list[Flag]:
     def unseen_act(norm: Norm, evidence: EvidencePolicy) -> bool:
-        return any(_unverifiable(facts, act, evidence) for c in norm.constraints for act in (c.target, c.unless) if act)
+        return any(
+            _unverifiable(facts, act, evidence)
+            for c in norm.constraints
+            for act in (c.target, c.unless)
+            if act
+        )
 
     def folded(norm: Norm, evidence: EvidencePolicy) -> bool:
         return any(
-            (c.count > 1 or c.template == "exactly") and evidence.needed(len(facts.capable(c.target, evidence.channels))) > 1
+            (c.count > 1 or c.template == "exactly")
+            and evidence.needed(len(facts.capable(c.target, evidence.channels))) > 1
             for c in norm.constraints
             if c.template in COUNTING
         )
@@ -87,7 +115,10 @@ def _evidence_flags(facts: Facts) -> list[Flag]:
         return agreeing or any(c.template in MUTUAL and len(rel) > 1 for c, rel in logs)
 
     def keyless(norm: Norm, evidence: EvidencePolicy) -> bool:
-        return any(_key_unrecorded(facts, norm, c, c.target, facts.capable(c.target, evidence.channels)) for c in norm.constraints)
+        return any(
+            _key_unrecorded(facts, norm, c, c.target, facts.capable(c.target, evidence.channels))
+            for c in norm.constraints
+        )
 
     def fieldless(norm: Norm, evidence: EvidencePolicy) -> bool:
         acts = [a for c in norm.constraints for a in (norm.target(c), c.unless) if a]
@@ -95,7 +126,9 @@ def _evidence_flags(facts: Facts) -> list[Flag]:
 
     def coarse(norm: Norm, evidence: EvidencePolicy) -> bool:
         return any(
-            _too_coarse(facts, c.deadline, c.target, ch) for c in norm.constraints for ch in facts.capable(c.target, evidence.channels)
+            _too_coarse(facts, c.deadline, c.target, ch)
+            for c in norm.constraints
+            for ch in facts.capable(c.target, evidence.channels)
         )
 
     def trigger_unseen(trigger: Trigger, evidence: EvidencePolicy) -> bool:
@@ -103,12 +136,42 @@ def _evidence_flags(facts: Facts) -> list[Flag]:
 
     more = "list an evidence channel that records it"
     return [
-        Flag("acts_recorded_by_evidence", ("norm", "evidence"), unseen_act, more + ", enough of them for the operator"),
-        Flag("counted_acts_need_one_log", ("norm", "evidence"), folded, "use operator any where acts are counted"),
-        Flag("neighbours_need_one_log", ("norm", "evidence"), lone, "use operator any, and one log for acts that ask for each other"),
-        Flag("correlation_key_recorded", ("norm", "evidence"), keyless, "correlate by case, or cite logs that record the key"),
-        Flag("stated_fields_recorded", ("norm", "evidence"), fieldless, "leave the field out, or cite logs that record it"),
-        Flag("deadline_not_finer_than_clock", ("norm", "evidence"), coarse, "lengthen the deadline to two units of the log's clock"),
+        Flag(
+            "acts_recorded_by_evidence",
+            ("norm", "evidence"),
+            unseen_act,
+            more + ", enough of them for the operator",
+        ),
+        Flag(
+            "counted_acts_need_one_log",
+            ("norm", "evidence"),
+            folded,
+            "use operator any where acts are counted",
+        ),
+        Flag(
+            "neighbours_need_one_log",
+            ("norm", "evidence"),
+            lone,
+            "use operator any, and one log for acts that ask for each other",
+        ),
+        Flag(
+            "correlation_key_recorded",
+            ("norm", "evidence"),
+            keyless,
+            "correlate by case, or cite logs that record the key",
+        ),
+        Flag(
+            "stated_fields_recorded",
+            ("norm", "evidence"),
+            fieldless,
+            "leave the field out, or cite logs that record it",
+        ),
+        Flag(
+            "deadline_not_finer_than_clock",
+            ("norm", "evidence"),
+            coarse,
+            "lengthen the deadline to two units of the log's clock",
+        ),
         Flag("trigger_recorded_by_evidence", ("trigger", "evidence"), trigger_unseen, more),
     ]
 
@@ -117,7 +180,9 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
     records = facts.context.records
 
     def unrecordable(trigger: Trigger) -> bool:
-        return trigger.act is not None and trigger.act.activity not in facts.capability.get(trigger.channel or "", ())
+        return trigger.act is not None and trigger.act.activity not in facts.capability.get(
+            trigger.channel or "", ()
+        )
 
     def fieldless(trigger: Trigger) -> bool:
         return trigger.act is not None and _field_unrecorded(facts, trigger.act, [trigger.channel or ""])
@@ -130,22 +195,36 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
         return pair.rows > 0 and any(names and not pair.recorded.get(field, 0) for field, names in stated)
 
     def late(trigger: Trigger, norm: Norm) -> bool:
-        return trigger.window is not None and any(c.deadline and not c.deadline.fits_within(trigger.window) for c in norm.constraints)
+        return trigger.window is not None and any(
+            c.deadline and not c.deadline.fits_within(trigger.window) for c in norm.constraints
+        )
 
     def circular(trigger: Trigger, norm: Norm) -> bool:
         def opens(constraint: Constraint) -> set[str]:
-            return {name for act in (trigger.act, constraint.after.act if constraint.after else None) if act for name in act.activities}
+            return {
+                name
+                for act in (trigger.act, constraint.after.act if constraint.after else None)
+                if act
+                for name in act.activities
+            }
 
         return any(set(c.target.activities) & opens(c) for c in norm.constraints)
 
     def endless(trigger: Trigger, norm: Norm) -> bool:
         ends = trigger.window or records.case_end or records.quiet_after
-        return not ends and any(c.deadline is None and c.template not in (*LOOK_BACK, "not_precedence", "init") for c in norm.constraints)
+        return not ends and any(
+            c.deadline is None and c.template not in (*LOOK_BACK, "not_precedence", "init")
+            for c in norm.constraints
+        )
 
     def nobody(trigger: Trigger, norm: Norm) -> bool:
-        first_or_last = all(c.template in ("init", "end") for c in norm.constraints)  # nobody in particular opens or closes a case
+        first_or_last = all(
+            c.template in ("init", "end") for c in norm.constraints
+        )  # nobody in particular opens or closes a case
         nobodys = norm.bearer == "trigger" and not first_or_last
-        return trigger.act is None and (nobodys or any(norm.correlation(c) != "same_case" for c in norm.constraints))
+        return trigger.act is None and (
+            nobodys or any(norm.correlation(c) != "same_case" for c in norm.constraints)
+        )
 
     def unopened(trigger: Trigger, norm: Norm) -> bool:
         beside = ("chain_response", "chain_precedence", *MUTUAL)
@@ -155,7 +234,10 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
         if trigger.act is None or trigger.channel is None:
             return False
         act, channel = trigger.act, trigger.channel
-        return any(_key_unrecorded(facts, norm, c, act, [channel]) or _key_constant(facts, norm, c, act, channel) for c in norm.constraints)
+        return any(
+            _key_unrecorded(facts, norm, c, act, [channel]) or _key_constant(facts, norm, c, act, channel)
+            for c in norm.constraints
+        )
 
     def coarse(trigger: Trigger, norm: Norm) -> bool:
         if trigger.act is None or trigger.channel is None:
@@ -165,19 +247,49 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
     return [
         Flag("trigger_recorded", ("trigger",), unrecordable, "name a channel that records the trigger act"),
         Flag("trigger_fields_recorded", ("trigger",), fieldless, "leave the field out of the trigger act"),
-        Flag("scope_fields_recorded", ("scope", "trigger"), unfiltered, "widen the scope, or trigger on a log that records the field"),
+        Flag(
+            "scope_fields_recorded",
+            ("scope", "trigger"),
+            unfiltered,
+            "widen the scope, or trigger on a log that records the field",
+        ),
         Flag("deadline_fits_window", ("trigger", "norm"), late, "widen the window or shorten the deadline"),
-        Flag("target_differs_from_trigger", ("trigger", "norm"), circular, "demand another act than the one that opens the instance"),
-        Flag("interval_ends", ("trigger", "norm"), endless, "state a deadline or a window, or declare records.case_end"),
-        Flag("neighbours_have_an_opener", ("trigger", "norm"), unopened, "open the rule by an act, or state what it comes after"),
-        Flag("case_start_binds_an_office", ("trigger", "norm"), nobody, "give the duty to an office and correlate by case"),
+        Flag(
+            "target_differs_from_trigger",
+            ("trigger", "norm"),
+            circular,
+            "demand another act than the one that opens the instance",
+        ),
+        Flag(
+            "interval_ends",
+            ("trigger", "norm"),
+            endless,
+            "state a deadline or a window, or declare records.case_end",
+        ),
+        Flag(
+            "neighbours_have_an_opener",
+            ("trigger", "norm"),
+            unopened,
+            "open the rule by an act, or state what it comes after",
+        ),
+        Flag(
+            "case_start_binds_an_office",
+            ("trigger", "norm"),
+            nobody,
+            "give the duty to an office and correlate by case",
+        ),
         Flag(
             "trigger_key_recorded",
             ("trigger", "norm"),
             keyless,
             "correlate by case, or trigger on a log that records the key of more than one",
         ),
-        Flag("deadline_not_finer_than_trigger_clock", ("trigger", "norm"), coarse, "lengthen the deadline to two units of the log's clock"),
+        Flag(
+            "deadline_not_finer_than_trigger_clock",
+            ("trigger", "norm"),
+            coarse,
+            "lengthen the deadline to two units of the log's clock",
+        ),
     ]
 
 
@@ -192,7 +304,9 @@ def _procedure_flags(facts: Facts) -> list[Flag]:
 def _unverifiable(facts: Facts, act: Act, evidence: EvidencePolicy) -> bool:
     rel = [facts.capable(pattern, evidence.channels) for pattern in act.patterns]
     n = len({channel for channels in rel for channel in channels})
-    several = len(act.activities) > 1 and evidence.needed(n) > 1  # acts of several kinds in logs that must agree: A entries
+    several = (
+        len(act.activities) > 1 and evidence.needed(n) > 1
+    )  # acts of several kinds in logs that must agree: A entries
     return not all(rel) or n < evidence.needed(n) or several
 
 
@@ -205,13 +319,22 @@ def _key_unrecorded(facts: Facts, norm: Norm, constraint: Constraint, act: Act, 
 
 
 def _key_constant(facts: Facts, norm: Norm, constraint: Constraint, act: Act, channel: str) -> bool:
-    """Whether trigger and target may be shown by rows that all carry one and the same key, over two cases or more."""
+    """Whether trigger and target may be shown by rows that all carry one and the same key, over two cases or
+    more.
+    """
     key = KEY_OF.get(norm.correlation(constraint))
     opener = facts.pair(channel, act)
     if key is None or key not in opener.sole:
         return False
-    targets = [pair for (_, name), pair in facts.context.profile.pairs.items() if name in constraint.target.activities]
-    return any(t.sole.get(key) == opener.sole[key] and min(opener.cases + t.cases, facts.context.profile.cases) > 1 for t in targets)
+    targets = [
+        pair
+        for (_, name), pair in facts.context.profile.pairs.items()
+        if name in constraint.target.activities
+    ]
+    return any(
+        t.sole.get(key) == opener.sole[key] and min(opener.cases + t.cases, facts.context.profile.cases) > 1
+        for t in targets
+    )
 
 
 def _field_unrecorded(facts: Facts, act: Act, channels: list[str]) -> bool:
@@ -224,7 +347,11 @@ def _field_unrecorded(facts: Facts, act: Act, channels: list[str]) -> bool:
 def _too_coarse(facts: Facts, deadline: Duration | None, act: Act, channel: str) -> bool:
     declared = facts.context.records.channel(channel)
     grain = (declared.grain if declared else None) or facts.pair(channel, act).grain
-    return deadline is not None and grain is not None and GRAIN_LENGTH[grain].total_seconds() > deadline.shortest_seconds() / 2
+    return (
+        deadline is not None
+        and grain is not None
+        and GRAIN_LENGTH[grain].total_seconds() > deadline.shortest_seconds() / 2
+    )
 
 
 def raised(structure: Structure, facts: Facts) -> list[Flag]:

@@ -1,4 +1,6 @@
-"""The And-Or Graph of one context as a factor graph: OR nodes as variables, horizontal relations as pair tables (DESIGN §3)."""
+"""The And-Or Graph of one context as a factor graph: OR nodes as variables, horizontal relations as pair
+tables (DESIGN §3).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ Table = NDArray[np.float64]
 Position = Sequence[int] | NDArray[np.int32]
 """One option index per variable."""
 COMPATIBLE_FAVOUR = 9.0
-"""How much likelier the trigger-evidence edit proposes a policy that can record the trigger than one that cannot."""
+"""How much likelier the trigger-evidence edit proposes a policy that can record the trigger than one that
+cannot."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,9 @@ class AndOrGraph:
         return {slot: [option_label(o) for o in self.options[v]] for v, slot in enumerate(SLOTS)}
 
     def blockers(self) -> list[tuple[Flag, float]]:
-        """Hard conditions with the share of the product space each alone excludes, largest first, zeros left out."""
+        """Hard conditions with the share of the product space each alone excludes, largest first, zeros left
+        out.
+        """
         shares = [(flag, float(table.mean())) for flag, table in self.flags]
         return sorted([(f, s) for f, s in shares if s > 0], key=lambda pair: -pair[1])
 
@@ -102,7 +107,9 @@ def compile_graph(context: Context, pools: Pools) -> AndOrGraph:
     return AndOrGraph(facts, chosen, space, named)
 
 
-def _feature_tables(facts: Facts, contents: dict[str, list[Any]]) -> tuple[list[Table], dict[tuple[int, int], Table]]:
+def _feature_tables(
+    facts: Facts, contents: dict[str, list[Any]]
+) -> tuple[list[Table], dict[tuple[int, int], Table]]:
     """φ split exactly: each feature is the mean of its terms, each term a unary or a pair table."""
     unary = [np.zeros((len(contents[slot]), len(FEATURES))) for slot in SLOTS]
     pairwise: dict[tuple[int, int], Table] = {}
@@ -111,11 +118,17 @@ def _feature_tables(facts: Facts, contents: dict[str, list[Any]]) -> tuple[list[
         for term in terms:
             where = tuple(SLOTS.index(s) for s in term.slots)
             if len(where) == 1:
-                unary[where[0]][:, f] += np.array([term.value(c) for c in contents[term.slots[0]]]) / len(terms)
+                unary[where[0]][:, f] += np.array([term.value(c) for c in contents[term.slots[0]]]) / len(
+                    terms
+                )
                 continue
             first, second = term.slots
-            table = pairwise.setdefault((where[0], where[1]), np.zeros((len(contents[first]), len(contents[second]), len(FEATURES))))
-            table[:, :, f] += np.array([[term.value(a, b) for b in contents[second]] for a in contents[first]]) / len(terms)
+            table = pairwise.setdefault(
+                (where[0], where[1]), np.zeros((len(contents[first]), len(contents[second]), len(FEATURES)))
+            )
+            table[:, :, f] += np.array(
+                [[term.value(a, b) for b in contents[second]] for a in contents[first]]
+            ) / len(terms)
     return unary, pairwise
 
 
@@ -150,7 +163,9 @@ def _operator_groups(policies: list[EvidencePolicy]) -> list[int]:
 
 def _trigger_evidence(facts: Facts, triggers: list[Trigger], policies: list[EvidencePolicy]) -> Table:
     """Row-stochastic table R[t, e]: every policy has mass, those that can record the trigger act more."""
-    capable = np.array([[t.act is None or bool(facts.capable(t.act, p.channels)) for p in policies] for t in triggers])
+    capable = np.array(
+        [[t.act is None or bool(facts.capable(t.act, p.channels)) for p in policies] for t in triggers]
+    )
     weights = 1.0 + COMPATIBLE_FAVOUR * capable
     rows: Table = weights / weights.sum(axis=1, keepdims=True)
     return rows

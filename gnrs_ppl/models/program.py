@@ -25,11 +25,14 @@ def rule_program(tables: Tables, temperature: float, names: Sequence[str] | None
 
     Notes
     -----
-    ``numpyro.infer.util.log_density`` of this program is log p0 + s_search / tau, as ``energy.logdensity`` has it.
+    ``numpyro.infer.util.log_density`` of this program is log p0 + s_search / tau, as ``energy.logdensity``
+    has it.
     """
     sites = names or [f"variable_{v}" for v in range(tables.sizes.shape[0])]
     position = [
-        numpyro.sample(site, dist.Categorical(logits=jnp.asarray(tables.log_prior[v, : int(tables.sizes[v])])))
+        numpyro.sample(
+            site, dist.Categorical(logits=jnp.asarray(tables.log_prior[v, : int(tables.sizes[v])]))
+        )
         for v, site in enumerate(sites)
     ]
     numpyro.factor("s_search", score(tables, jnp.stack(position)) / temperature)

@@ -1,7 +1,9 @@
-"""The rule space: an And-Or Graph compiled to a factor graph over categorical variables with sparse pairs (paper, Method).
+"""The rule space: an And-Or Graph compiled to a factor graph over categorical variables with sparse pairs
+(paper, Method).
 
-AND node: all variables take a value. OR node: one *option* of one variable, a (candidate, parameter tuple) pair flattened to one
-index. Horizontal relations: pairwise tables. A rule has five variables; several interacting rules are the same object with more.
+AND node: all variables take a value. OR node: one *option* of one variable, a (candidate, parameter tuple)
+pair flattened to one index. Horizontal relations: pairwise tables. A rule has five variables; several
+interacting rules are the same object with more.
 
 Examples
 --------
@@ -27,25 +29,31 @@ AnyArray: TypeAlias = np.ndarray | jax.Array
 """A NumPy array as built on the host, or a JAX array inside a compiled function."""
 
 PADDING = -1e30
-"""Log probability of an option that does not exist: finite (inf - inf is NaN), and exp of it is 0 in float32 too."""
+"""Log probability of an option that does not exist: finite (inf - inf is NaN), and exp of it is 0 in float32
+too."""
 LARGEST_VARIABLE = 2**16 - 1
-"""Most options a variable may have, and most variables: the moves multiply such counts by 16-bit halves of a word."""
+"""Most options a variable may have, and most variables: the moves multiply such counts by 16-bit halves of a
+word."""
 ROW_UNITS = 2**32
-"""Rows of a joint table are whole multiples of 1/ROW_UNITS, and its pairs are drawn with whole multiples: as many as there are words."""
+"""Rows of a joint table are whole multiples of 1/ROW_UNITS, and its pairs are drawn with whole multiples: as
+many as there are words."""
 SUM_TOLERANCE = 1e-6
 """How far a row may be from one, and a feature from [0, 1], before it is refused."""
 
 
 def look_up(table: AnyArray, *index: Any) -> jax.Array:
-    """``table[index]`` without the checks for negative and outside indices that JAX puts before each look-up."""
+    """``table[index]`` without the checks for negative and outside indices that JAX puts before each
+    look-up.
+    """
     return jnp.asarray(table).at[index].get(mode="promise_in_bounds")
 
 
 class Swaps(NamedTuple):
     """Variables whose options can be exchanged inside a group: evidence policies of equal (operator, k).
 
-    The partners of an option are the options of its group that belong to another candidate. ``order`` lists the options by
-    (group, candidate, option), so partners are the option's group in that order without its own candidate's stretch.
+    The partners of an option are the options of its group that belong to another candidate. ``order`` lists
+    the options by (group, candidate, option), so partners are the option's group in that order without its
+    own candidate's stretch.
 
     Attributes
     ----------
@@ -77,7 +85,8 @@ class Joints(NamedTuple):
     ----------
     variables : (J, 2) int
     table : (J, O, O) float
-        Row t is a distribution over e, every entry positive and a whole multiple of 1/ROW_UNITS; 0 where there is no option.
+        Row t is a distribution over e, every entry positive and a whole multiple of 1/ROW_UNITS; 0 where
+        there is no option.
     log_table : (J, O, O) float
         Its logarithm; ``PADDING`` where there is no option.
     """
@@ -95,7 +104,8 @@ class Lookup(NamedTuple):
     candidates : (V,) int
         Number of candidates of a variable.
     start, tuples : (V, O) int
-        First option and number of options (parameter tuples) of each candidate; 0 and 1 where there is no candidate.
+        First option and number of options (parameter tuples) of each candidate; 0 and 1 where there is no
+        candidate.
     """
 
     candidates: Int[AnyArray, " V"]
@@ -106,10 +116,10 @@ class Lookup(NamedTuple):
 class Edits(NamedTuple):
     """The paper's four edits as one table, so that a step makes one set of look-ups whichever it draws.
 
-    An *entry* is what an edit may change: each variable for replacements, each again for parameter edits, each swap entry, each joint
-    entry, in this order; an edit without any has one that stays. With its (first) variable at option o an entry offers ``offers``
-    *columns* from ``first`` on, some left out; a column says where the edit goes. *Halves* are two 16-bit numbers in a word, the first
-    of them high.
+    An *entry* is what an edit may change: each variable for replacements, each again for parameter edits,
+    each swap entry, each joint entry, in this order; an edit without any has one that stays. With its (first)
+    variable at option o an entry offers ``offers`` *columns* from ``first`` on, some left out; a column says
+    where the edit goes. *Halves* are two 16-bit numbers in a word, the first of them high.
 
     Attributes
     ----------
@@ -121,12 +131,13 @@ class Edits(NamedTuple):
     left_out : (E, O) uint32
         Halves: after how many columns some are left out, and how many.
     threshold, below, above : (N,) uint32
-        A word below the threshold takes ``below``, another ``above``. Halves: the first of the options to choose from, and how many
-        they are; for two variables the option of each.
+        A word below the threshold takes ``below``, another ``above``. Halves: the first of the options to
+        choose from, and how many they are; for two variables the option of each.
     log_weight : (T,) float
-        For each option of the entries of one variable, then for each two options (J O O) of the joint entries. The weight of where a
-        chain stands minus that of where it goes is log q(reverse) - log q(forward) + log p0(there) - log p0(here). Replacements and
-        parameter edits draw from p0, so theirs are all zero.
+        For each option of the entries of one variable, then for each two options (J O O) of the joint
+        entries. The weight of where a chain stands minus that of where it goes is log q(reverse) - log
+        q(forward) + log p0(there) - log p0(here). Replacements and parameter edits draw from p0, so theirs
+        are all zero.
     """
 
     variables: UInt32[AnyArray, " E"]
@@ -149,8 +160,8 @@ class RuleSpace(NamedTuple):
     candidate : (V, O) int
         Dense candidate index of each option; 0 where there is no option.
     log_prior : (V, O) float
-        log p0: uniform over a variable's candidates, then over the candidate's parameter tuples; ``PADDING`` where there is
-        no option.
+        log p0: uniform over a variable's candidates, then over the candidate's parameter tuples; ``PADDING``
+        where there is no option.
     unary : (V, O, F) float
         Contribution of an option to each feature; 0 where there is no option.
     unary_flags : (V, O) bool
@@ -196,7 +207,8 @@ def build_space(
     Parameters
     ----------
     candidates : per variable, sequence of int
-        Dense candidate index of each option (0, 1, 2, ... in order of appearance, a candidate's options side by side).
+        Dense candidate index of each option (0, 1, 2, ... in order of appearance, a candidate's options side
+        by side).
     unary : per variable, (n, F) float
         Feature contributions of each option.
     pairwise : {(left, right): (n_left, n_right, F) float}, left < right
@@ -215,19 +227,27 @@ def build_space(
     Raises
     ------
     InputError
-        Naming the table: wrong shape, not finite, candidates out of order, a feature that can leave [0, 1], rows that do not
-        sum to one or with an entry below 1/ROW_UNITS, padding too small.
+        Naming the table: wrong shape, not finite, candidates out of order, a feature that can leave [0, 1],
+        rows that do not sum to one or with an entry below 1/ROW_UNITS, padding too small.
     """
     sizes = [len(indices) for indices in candidates]
     _check_sizes(sizes, len(unary))
-    tables = [_finite(f"unary[{v}]", table, (size, None)) for v, (table, size) in enumerate(zip(unary, sizes, strict=True))]
+    tables = [
+        _finite(f"unary[{v}]", table, (size, None))
+        for v, (table, size) in enumerate(zip(unary, sizes, strict=True))
+    ]
     features = tables[0].shape[1]
-    tables = [_finite(f"unary[{v}]", table, (size, features)) for v, (table, size) in enumerate(zip(tables, sizes, strict=True))]
+    tables = [
+        _finite(f"unary[{v}]", table, (size, features))
+        for v, (table, size) in enumerate(zip(tables, sizes, strict=True))
+    ]
     pairwise, pair_flags, unary_flags = pairwise or {}, pair_flags or {}, unary_flags or {}
     pairs = sorted({*pairwise, *pair_flags})
     for pair in pairs:
         if not 0 <= pair[0] < pair[1] < len(sizes):
-            raise _refusal(f"pair {pair}", f"there are {len(sizes)} variables", "name two of them, the smaller first")
+            raise _refusal(
+                f"pair {pair}", f"there are {len(sizes)} variables", "name two of them, the smaller first"
+            )
     options = _padded("pad_options", pad_options, max(sizes))
     padded_pairs = _padded("pad_pairs", pad_pairs, len(pairs))
 
@@ -245,9 +265,13 @@ def build_space(
     for p, (left, right) in enumerate(pairs):
         shape = (sizes[left], sizes[right])
         if (left, right) in pairwise:
-            pairwise_padded[p, : shape[0], : shape[1]] = _finite(f"pairwise[{left}, {right}]", pairwise[left, right], (*shape, features))
+            pairwise_padded[p, : shape[0], : shape[1]] = _finite(
+                f"pairwise[{left}, {right}]", pairwise[left, right], (*shape, features)
+            )
         if (left, right) in pair_flags:
-            pair_flags_padded[p, : shape[0], : shape[1]] = _flags(f"pair_flags[{left}, {right}]", pair_flags[left, right], shape)
+            pair_flags_padded[p, : shape[0], : shape[1]] = _flags(
+                f"pair_flags[{left}, {right}]", pair_flags[left, right], shape
+            )
     _check_range(tables, pairwise_padded, pairs, sizes)
 
     candidate, lookup, log_prior = _candidates(candidates, options)
@@ -278,13 +302,29 @@ def build_edits(
 ) -> Edits:
     """Make the edits of a space from its NumPy tables; room for more options changes none of them."""
     variables, options = candidate.shape
-    numbers, none, one = np.broadcast_to(np.arange(options), candidate.shape), np.zeros_like(candidate), np.ones_like(candidate)
-    start, tuples = (np.take_along_axis(np.asarray(table), np.asarray(candidate), 1) for table in (lookup.start, lookup.tuples))
+    numbers, none, one = (
+        np.broadcast_to(np.arange(options), candidate.shape),
+        np.zeros_like(candidate),
+        np.ones_like(candidate),
+    )
+    start, tuples = (
+        np.take_along_axis(np.asarray(table), np.asarray(candidate), 1)
+        for table in (lookup.start, lookup.tuples)
+    )
     partner_weight = np.log(np.maximum(swaps.partners, 1)) - log_prior[swaps.variables]
     stay = (np.zeros(1, np.int32), *[np.zeros((1, options), np.int32)] * 7)
-    # Per edit of one variable: the variable; a column's first option, and how many; of each option the number of columns, the first,
-    # after how many some are left out, how many, and the weight.
-    replacement = (np.arange(variables), lookup.start, lookup.tuples, lookup.candidates[:, None] - one, none, candidate, one, none)
+    # Per edit of one variable: the variable; a column's first option, and how many; of each option the number
+    # of columns, the first, after how many some are left out, how many, and the weight.
+    replacement = (
+        np.arange(variables),
+        lookup.start,
+        lookup.tuples,
+        lookup.candidates[:, None] - one,
+        none,
+        candidate,
+        one,
+        none,
+    )
     parameters = (np.arange(variables), numbers, one, tuples - 1, start, numbers - start, one, none)
     swap = (
         swaps.variables,
@@ -296,8 +336,15 @@ def build_edits(
         swaps.own_size,
         partner_weight,
     )
-    edits = [replacement, parameters, swap if len(swaps.variables) else stay, *([] if len(joints.variables) else [stay])]
-    variable, option, choices, count, first, after, left_out, weight = (np.concatenate(parts) for parts in zip(*edits, strict=True))
+    edits = [
+        replacement,
+        parameters,
+        swap if len(swaps.variables) else stay,
+        *([] if len(joints.variables) else [stay]),
+    ]
+    variable, option, choices, count, first, after, left_out, weight = (
+        np.concatenate(parts) for parts in zip(*edits, strict=True)
+    )
     first = first + options * np.arange(len(variable))[:, None]
 
     cells, threshold, below, above, pair_weight = _pair_columns(sizes, log_prior, joints)
@@ -318,7 +365,9 @@ def _halves(high: AnyArray, low: AnyArray) -> NDArray[np.uint32]:
     return np.asarray(high).astype(np.uint32) << np.uint32(16) | np.asarray(low).astype(np.uint32)
 
 
-def _pair_columns(sizes: Int[AnyArray, " V"], log_prior: Float[AnyArray, "V O"], joints: Joints) -> tuple[NDArray[Any], ...]:
+def _pair_columns(
+    sizes: Int[AnyArray, " V"], log_prior: Float[AnyArray, "V O"], joints: Joints
+) -> tuple[NDArray[Any], ...]:
     """Of each joint entry: number of columns (J, 1); threshold, below, above (J, O O); weight (J, O, O)."""
     entries, options = joints.table.shape[:2]
     cells, columns = np.zeros((entries, 1), np.uint32), np.zeros((3, entries, options**2), np.uint32)
@@ -332,11 +381,15 @@ def _pair_columns(sizes: Int[AnyArray, " V"], log_prior: Float[AnyArray, "V O"],
     return cells, *columns, weight
 
 
-def alias_table(probabilities: Float[NDArray[np.float64], " n"]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Walker's alias method in whole words: one of n outcomes from one 32-bit word and one look-up (Walker 1977).
+def alias_table(
+    probabilities: Float[NDArray[np.float64], " n"],
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Walker's alias method in whole words: one of n outcomes from one 32-bit word and one look-up (Walker
+    1977).
 
-    Column floor(word * n / 2^32) stands for itself where the word is below its threshold, for ``other`` where not. Each outcome has a
-    whole number of words, at least one, and within one of its due (less for the greatest, where others are due less than a half).
+    Column floor(word * n / 2^32) stands for itself where the word is below its threshold, for ``other`` where
+    not. Each outcome has a whole number of words, at least one, and within one of its due (less for the
+    greatest, where others are due less than a half).
 
     Returns
     -------
@@ -354,7 +407,8 @@ def alias_table(probabilities: Float[NDArray[np.float64], " n"]) -> tuple[NDArra
     starts = -(-np.arange(count + 1, dtype=np.int64) * ROW_UNITS // count)
     room = np.diff(starts) - words
     small, large = np.flatnonzero(room > 0), np.flatnonzero(room <= 0)
-    # Large outcomes fill the room of small columns in turn; one that gives more than it has over is helped out by the next.
+    # Large outcomes fill the room of small columns in turn; one that gives more than it has over is helped
+    # out by the next.
     asked, given = np.cumsum(np.append(0, room[small])), np.cumsum(-room[large])
     other = np.arange(count)
     other[small] = large[np.searchsorted(given, asked[:-1], side="right")]
@@ -392,7 +446,9 @@ def _finite(name: str, table: ArrayLike, shape: tuple[int | None, ...]) -> NDArr
         array = np.asarray(table, np.float64)
     except (ValueError, TypeError) as error:  # ragged, or no number
         raise _refusal(name, str(error), "give one number for each entry") from None
-    if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
+    if array.ndim != len(shape) or any(
+        n is not None and n != m for n, m in zip(shape, array.shape, strict=True)
+    ):
         wanted = ", ".join("features" if n is None else str(n) for n in shape)
         raise _refusal(name, f"shape {array.shape}, expected ({wanted})", "give a table of that shape")
     if not np.isfinite(array).all():
@@ -404,29 +460,45 @@ def _finite(name: str, table: ArrayLike, shape: tuple[int | None, ...]) -> NDArr
 def _flags(name: str, table: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     array = np.asarray(table)
     if array.dtype != np.bool_ or array.shape != shape:
-        raise _refusal(name, f"shape {array.shape} of {array.dtype}, expected {shape} of bool", "give a table of that shape")
+        raise _refusal(
+            name,
+            f"shape {array.shape} of {array.dtype}, expected {shape} of bool",
+            "give a table of that shape",
+        )
     return array
 
 
-def _check_range(unary: list[NDArray[np.float64]], pairwise: NDArray[np.float64], pairs: list[tuple[int, int]], sizes: list[int]) -> None:
+def _check_range(
+    unary: list[NDArray[np.float64]],
+    pairwise: NDArray[np.float64],
+    pairs: list[tuple[int, int]],
+    sizes: list[int],
+) -> None:
     """Each feature stays in [0, 1] for every structure: the tables' least and greatest entries bound it."""
     real = [pairwise[p, : sizes[left], : sizes[right]] for p, (left, right) in enumerate(pairs)]
     entries = [table.reshape(-1, pairwise.shape[-1]) for table in (*unary, *real)]
-    least, greatest = np.sum([table.min(0) for table in entries], 0), np.sum([table.max(0) for table in entries], 0)
+    least, greatest = (
+        np.sum([table.min(0) for table in entries], 0),
+        np.sum([table.max(0) for table in entries], 0),
+    )
     for f, (low, high) in enumerate(zip(least, greatest, strict=True)):
         if low < -SUM_TOLERANCE or high > 1 + SUM_TOLERANCE:
             problem = f"the tables add up to between {low:.6g} and {high:.6g}, outside [0, 1]"
             raise _refusal(f"feature {f}", problem, "scale its entries in unary and pairwise")
 
 
-def _candidates(candidates: Sequence[Sequence[int]], options: int) -> tuple[NDArray[np.int32], Lookup, NDArray[np.float64]]:
+def _candidates(
+    candidates: Sequence[Sequence[int]], options: int
+) -> tuple[NDArray[np.int32], Lookup, NDArray[np.float64]]:
     variables = len(candidates)
     padded = np.zeros((variables, options), np.int32)
     count = np.zeros(variables, np.int32)
     start, tuples = np.zeros((variables, options), np.int32), np.ones((variables, options), np.int32)
     log_prior = np.full((variables, options), PADDING)
     for v, indices in enumerate(candidates):
-        found, first, members = np.unique(np.asarray(indices, np.int64), return_index=True, return_counts=True)
+        found, first, members = np.unique(
+            np.asarray(indices, np.int64), return_index=True, return_counts=True
+        )
         if np.any(np.diff(indices) < 0) or found[0] != 0 or found[-1] != len(found) - 1:
             remedy = "number candidates 0, 1, 2, ... and keep a candidate's options side by side"
             raise _refusal(f"candidates[{v}]", "not dense, or not in order", remedy)
@@ -443,7 +515,9 @@ def _swaps(swaps: Mapping[int, Sequence[int]], candidate: NDArray[np.int32], siz
     group -= 1
     for s, (v, labels) in enumerate(swaps.items()):
         if not 0 <= v < len(sizes) or len(labels) != sizes[v]:
-            raise _refusal(f"swaps[{v}]", f"{len(labels)} groups", "name a variable and the group of each of its options")
+            raise _refusal(
+                f"swaps[{v}]", f"{len(labels)} groups", "name a variable and the group of each of its options"
+            )
         label = np.asarray(labels, np.int32)
         if label.min() < 0:
             raise _refusal(f"swaps[{v}]", f"a group is {label.min()}", "number groups from 0")
@@ -457,7 +531,15 @@ def _swaps(swaps: Mapping[int, Sequence[int]], candidate: NDArray[np.int32], siz
         group_start[s, :size] = np.where(same_group, rank, size).min(1)
         own_offset[s, :size] = np.where(own, rank, size).min(1) - group_start[s, :size]
         own_size[s, :size] = own.sum(1)
-    return Swaps(np.array([*swaps], np.int32).reshape(len(swaps)), group, partners, order, group_start, own_offset, own_size)
+    return Swaps(
+        np.array([*swaps], np.int32).reshape(len(swaps)),
+        group,
+        partners,
+        order,
+        group_start,
+        own_offset,
+        own_size,
+    )
 
 
 def _joints(joints: Mapping[tuple[int, int], ArrayLike], sizes: list[int], options: int) -> Joints:
@@ -465,12 +547,19 @@ def _joints(joints: Mapping[tuple[int, int], ArrayLike], sizes: list[int], optio
     table, log_table = np.zeros(shape), np.full(shape, PADDING)
     for j, ((t, e), rows) in enumerate(joints.items()):
         if t == e or not (0 <= t < len(sizes) and 0 <= e < len(sizes)):
-            raise _refusal(f"joints[{t}, {e}]", f"there are {len(sizes)} variables", "name two different ones")
+            raise _refusal(
+                f"joints[{t}, {e}]", f"there are {len(sizes)} variables", "name two different ones"
+            )
         distribution = _finite(f"joints[{t}, {e}]", rows, (sizes[t], sizes[e]))
         sums = distribution.sum(axis=1, keepdims=True)
         if np.abs(sums - 1).max() > SUM_TOLERANCE:
-            raise _refusal(f"joints[{t}, {e}]", f"row {np.abs(sums - 1).argmax()} does not sum to one", "give rows that do")
-        # Cut the rows at whole multiples of 1/ROW_UNITS and keep the cut rows: what is drawn and what Hastings reads are one table.
+            raise _refusal(
+                f"joints[{t}, {e}]",
+                f"row {np.abs(sums - 1).argmax()} does not sum to one",
+                "give rows that do",
+            )
+        # Cut the rows at whole multiples of 1/ROW_UNITS and keep the cut rows: what is drawn and what
+        # Hastings reads are one table.
         ends = np.rint(np.cumsum(distribution / sums, axis=1) * ROW_UNITS)
         ends[:, -1] = ROW_UNITS
         units = np.diff(ends, axis=1, prepend=0.0)

@@ -14,22 +14,33 @@ def statements_said(structure: Structure, readings: Readings) -> tuple[bool, ...
 
 
 def says(trigger: Trigger, norm: Norm, reading: Reading) -> bool:
-    """Whether the norm has a constraint of the reading's template on each of its targets, with what the reading says of it.
+    """Whether the norm has a constraint of the reading's template on each of its targets, with what the
+    reading says of it.
 
-    Where the reading has an activation, the trigger or the constraint's ``after`` is that act; a second activation is ``after``;
-    a stated duration is the deadline, an exception the act that excuses; who opened it is asked, or kept out, where the sentence
-    says the same person or another. What one act or another is to do, one constraint says.
+    Where the reading has an activation, the trigger or the constraint's ``after`` is that act; a second
+    activation is ``after``; a stated duration is the deadline, an exception the act that excuses; who opened
+    it is asked, or kept out, where the sentence says the same person or another. What one act or another is
+    to do, one constraint says.
     """
     if (reading.force == "may") != (norm.force == "may"):
         return False
     names = [act.activity for act in reading.targets]
     wanted = [set(names)] if reading.joint == "any" else [{name} for name in names]
-    fitting = [set(c.target.activities) for c in norm.constraints if _fits(trigger, c, reading) and _by_whom(norm, c, reading)]
+    fitting = [
+        set(c.target.activities)
+        for c in norm.constraints
+        if _fits(trigger, c, reading) and _by_whom(norm, c, reading)
+    ]
     return all(any(acts <= found for found in fitting) for acts in wanted)
 
 
 def _fits(trigger: Trigger, constraint: Constraint, reading: Reading) -> bool:
-    asked_in_time = reading.template == "existence" and reading.activation is None and reading.count == 1 and reading.time is not None
+    asked_in_time = (
+        reading.template == "existence"
+        and reading.activation is None
+        and reading.count == 1
+        and reading.time is not None
+    )
     if constraint.template != reading.template and not (asked_in_time and constraint.template == "response"):
         return False
     duration = reading.time.duration if reading.time and not reading.time.working_days else None
@@ -37,9 +48,15 @@ def _fits(trigger: Trigger, constraint: Constraint, reading: Reading) -> bool:
     return (
         constraint.count == (reading.count if reading.template in ("existence", "exactly", "absence") else 1)
         and (reading.activation is None or reading.activation.activity in opened)
-        and (reading.after is None or (constraint.after is not None and reading.after.activity in constraint.after.act.activities))
+        and (
+            reading.after is None
+            or (constraint.after is not None and reading.after.activity in constraint.after.act.activities)
+        )
         and (duration is None or constraint.deadline == duration)
-        and (reading.exception is None or (constraint.unless is not None and reading.exception.activity in constraint.unless.activities))
+        and (
+            reading.exception is None
+            or (constraint.unless is not None and reading.exception.activity in constraint.unless.activities)
+        )
     )
 
 
@@ -49,7 +66,11 @@ def _by_whom(norm: Norm, constraint: Constraint, reading: Reading) -> bool:
         return True
     if reading.who == "same_person":
         return norm.correlation(constraint) == "same_resource"
-    others = (c for c in norm.constraints if c.template == "not_coexistence" and norm.correlation(c) == "same_resource")
+    others = (
+        c
+        for c in norm.constraints
+        if c.template == "not_coexistence" and norm.correlation(c) == "same_resource"
+    )
     return any(c.target == constraint.target for c in others)
 
 

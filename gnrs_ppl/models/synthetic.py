@@ -1,4 +1,5 @@
-"""Coupled rules: seeded spaces of many interacting rules, past any sweep (paper, Method: an And-Or Graph with more slots).
+"""Coupled rules: seeded spaces of many interacting rules, past any sweep (paper, Method: an And-Or Graph with
+more slots).
 
 A set of m coupled rules has V = 5 m variables in the order of ``SLOTS``, rule after rule. Per slot all
 rules draw their pools from one shared vocabulary, whose words have parameter tuples, a topic and a side; a
@@ -8,19 +9,22 @@ of tables:
 
 - a unary table per slot, uniform;
 - two pair tables inside a rule (trigger and norm, norm and evidence), which depend on the topics;
-- one flag table inside a rule: strict evidence that does not record the trigger's channel. Option 0 of a pool records every channel, so
-  that some structure is always feasible. lambda is subtracted once, however many rules are flagged: where many are, no single edit
-  changes the score by it, and local moves have no slope towards h (``strict=1`` makes such sets);
-- coupling tables between the norms, and between the triggers, of two rules: ``WORTH * (1 + J * s * s' * o) / 2`` with J = +1 or -1, the
-  sides s, s' = +1 or -1 of the two words, and an overlap o of their topics, 1 unless couplings are graded.
+- one flag table inside a rule: strict evidence that does not record the trigger's channel. Option 0 of a
+  pool records every channel, so that some structure is always feasible. lambda is subtracted once, however
+  many rules are flagged: where many are, no single edit changes the score by it, and local moves have no
+  slope towards h (``strict=1`` makes such sets);
+- coupling tables between the norms, and between the triggers, of two rules: ``WORTH * (1 + J * s * s' * o)
+  / 2`` with J = +1 or -1, the sides s, s' = +1 or -1 of the two words, and an overlap o of their topics, 1
+  unless couplings are graded.
 
-A coupling is *satisfied* where its entry is above ``WORTH / 2``, that is where s * s' = J. Couplings run around one ring of all rules
-and along random chords. The signs are random but for one, which makes their product around the ring -1 while that of the sides is
-always +1: from three rules on, no structure satisfies all couplings (a frustrated graph).
+A coupling is *satisfied* where its entry is above ``WORTH / 2``, that is where s * s' = J. Couplings run
+around one ring of all rules and along random chords. The signs are random but for one, which makes their
+product around the ring -1 while that of the sides is always +1: from three rules on, no structure satisfies
+all couplings (a frustrated graph).
 
-Like a real goal's tables, these have few distinct rows and columns. How hard a set is to prove: with couplings not graded, CP-SAT
-proves the optimum of 32 rules of 64 options in 5 to 15 s on two cores; with ``grading=0.5`` its bound is 9 % above its best structure
-after a minute.
+Like a real goal's tables, these have few distinct rows and columns. How hard a set is to prove: with
+couplings not graded, CP-SAT proves the optimum of 32 rules of 64 options in 5 to 15 s on two cores; with
+``grading=0.5`` its bound is 9 % above its best structure after a minute.
 
 Examples
 --------
@@ -57,7 +61,9 @@ TRIGGER, NORM, EVIDENCE = (SLOTS.index(name) for name in ("trigger", "norm", "ev
 
 
 class _Vocabulary(NamedTuple):
-    """Words of one slot, a candidate's side by side, and what they share with the other words of their candidate."""
+    """Words of one slot, a candidate's side by side, and what they share with the other words of their
+    candidate.
+    """
 
     candidate: NDArray[np.int64]
     topic: NDArray[np.int64]
@@ -70,9 +76,17 @@ class _Vocabulary(NamedTuple):
 
 
 def coupled_rules(
-    rules: int, options: int, seed: int, *, density: float = 0.1, topics: int = 8, strict: float = 0.1, grading: float = 0.0
+    rules: int,
+    options: int,
+    seed: int,
+    *,
+    density: float = 0.1,
+    topics: int = 8,
+    strict: float = 0.1,
+    grading: float = 0.0,
 ) -> Tables:
-    """The tables of a set of coupled rules (NumPy, float64), with swaps and joints of every rule so that all four edits act.
+    """The tables of a set of coupled rules (NumPy, float64), with swaps and joints of every rule so that all
+    four edits act.
 
     Parameters
     ----------
@@ -87,7 +101,8 @@ def coupled_rules(
     topics : int
         Topics of the words of a slot; pair tables have at most twice as many distinct rows.
     strict : float
-        Share of the evidence candidates that are flagged with triggers they do not record, about 0.3 of the pairs.
+        Share of the evidence candidates that are flagged with triggers they do not record, about 0.3 of the
+        pairs.
     grading : float
         How far the overlap of two topics may fall below 1 (uniformly between).
 
@@ -101,12 +116,21 @@ def coupled_rules(
     InputError
         For numbers out of range, and tables that would not fit (with the bytes).
     """
-    for name, value, least in (("rules", rules, 1), ("options", options, 2), ("topics", topics, 1), ("seed", seed, 0)):
+    for name, value, least in (
+        ("rules", rules, 1),
+        ("options", options, 2),
+        ("topics", topics, 1),
+        ("seed", seed, 0),
+    ):
         if value < least:
-            raise InputError(f"{value} is too small", f"give at least {least}", source="arguments", field=name)
+            raise InputError(
+                f"{value} is too small", f"give at least {least}", source="arguments", field=name
+            )
     for name, share in (("density", density), ("strict", strict), ("grading", grading)):
         if not 0 <= share <= 1:
-            raise InputError(f"{share} is not between 0 and 1", "give a number from 0 to 1", source="arguments", field=name)
+            raise InputError(
+                f"{share} is not between 0 and 1", "give a number from 0 to 1", source="arguments", field=name
+            )
     rng = np.random.default_rng(seed)
     couplings = [(NORM, *edge) for edge in _signed_graph(rng, rules, density)]
     couplings += [(TRIGGER, *edge) for edge in _signed_graph(rng, rules, density)]
@@ -134,7 +158,8 @@ def coupled_rules(
         table = _coupling(vocabularies[slot], pools[left][slot], pools[right][slot], sign)
         pairwise[left * len(SLOTS) + slot, right * len(SLOTS) + slot] = table[..., None]
 
-    # build_space wants features in [0, 1]: divide by what the tables could add up to, and give that as the weight
+    # build_space wants features in [0, 1]: divide by what the tables could add up to, and give that as the
+    # weight
     total = WORTH * (len(unary) + len(pairwise))
     space = build_space(
         candidates,
@@ -151,22 +176,33 @@ def coupled_rules(
 def _signed_graph(rng: np.random.Generator, rules: int, density: float) -> list[tuple[int, int, int]]:
     """Edges (left, right, sign), left < right: a ring whose signs multiply to -1, and random chords."""
     order = rng.permutation(rules).tolist()
-    ring = {(min(pair), max(pair)) for pair in zip(order, order[1:] + order[:1], strict=True) if pair[0] != pair[1]}
+    ring = {
+        (min(pair), max(pair))
+        for pair in zip(order, order[1:] + order[:1], strict=True)
+        if pair[0] != pair[1]
+    }
     every = [(left, right) for left in range(rules) for right in range(left + 1, rules)]
-    edges = [edge for edge, chance in zip(every, rng.random(len(every)), strict=True) if edge in ring or chance < density]
+    edges = [
+        edge
+        for edge, chance in zip(every, rng.random(len(every)), strict=True)
+        if edge in ring or chance < density
+    ]
     signs = dict(zip(edges, rng.choice([-1, 1], len(edges)).tolist(), strict=True))
     if ring:
         signs[max(ring)] *= -int(np.prod([signs[edge] for edge in sorted(ring)]))
     return [(left, right, sign) for (left, right), sign in signs.items()]
 
 
-def _vocabulary(rng: np.random.Generator, words: int, topics: int, strict: float, grading: float) -> _Vocabulary:
+def _vocabulary(
+    rng: np.random.Generator, words: int, topics: int, strict: float, grading: float
+) -> _Vocabulary:
     """Random words; the first records every channel."""
     candidate = np.repeat(np.arange(words), rng.integers(1, LONGEST_CANDIDATE + 1, words))[:words]
     candidates = int(candidate[-1]) + 1
     records = rng.random((candidates, CHANNELS)) < RECORDED
     records[0] = True
-    # As many candidates of each side, and of each topic, to within one or two: of few words all would often be of one side.
+    # As many candidates of each side, and of each topic, to within one or two: of few words all would often
+    # be of one side.
     shuffled = rng.permutation(candidates)
     # Not the first, which records everything.
     strict_ones = rng.permutation(np.arange(1, candidates))[: math.ceil(strict * (candidates - 1))]
@@ -190,9 +226,12 @@ def _pool(rng: np.random.Generator, options: int) -> NDArray[np.int64]:
     return np.concatenate([[0], np.sort(others)])
 
 
-def _coupling(vocabulary: _Vocabulary, left: NDArray[np.int64], right: NDArray[np.int64], sign: int) -> NDArray[np.float64]:
+def _coupling(
+    vocabulary: _Vocabulary, left: NDArray[np.int64], right: NDArray[np.int64], sign: int
+) -> NDArray[np.float64]:
     agreement = (
-        np.outer(vocabulary.side[left], vocabulary.side[right]) * vocabulary.overlap[vocabulary.topic[left]][:, vocabulary.topic[right]]
+        np.outer(vocabulary.side[left], vocabulary.side[right])
+        * vocabulary.overlap[vocabulary.topic[left]][:, vocabulary.topic[right]]
     )
     table: NDArray[np.float64] = WORTH * (1 + sign * agreement) / 2
     return table
@@ -203,6 +242,9 @@ def _check_bytes(rules: int, options: int, couplings: int) -> None:
     needed = options**2 * (9 * (3 * rules + couplings) + 20 * rules)
     if needed > LARGEST_TABLES:
         problem = (
-            f"{rules} rules of {options} options with {couplings} couplings need {needed} bytes, more than the {LARGEST_TABLES} allowed"
+            f"{rules} rules of {options} options with {couplings} couplings need {needed} bytes, more "
+            f"than the {LARGEST_TABLES} allowed"
         )
-        raise InputError(problem, "ask for fewer options, or a lower density", source="arguments", field="options")
+        raise InputError(
+            problem, "ask for fewer options, or a lower density", source="arguments", field="options"
+        )

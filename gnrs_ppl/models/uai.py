@@ -1,32 +1,37 @@
-"""Any graph of categorical variables with factors over one or two as :class:`~gnrs_ppl.models.energy.Tables`; the UAI text format.
+"""Any graph of categorical variables with factors over one or two as :class:`~gnrs_ppl.models.energy.Tables`;
+the UAI text format.
 
-For those who have no rule: every sampler runs on these tables as on a goal's. A Markov network with non-negative factors f has
+For those who have no rule: every sampler runs on these tables as on a goal's. A Markov network with
+non-negative factors f has
 
     Z = sum_a prod_f f(a),    p(a) = prod_f f(a) / Z.
 
-The tables hold log f as scores and a uniform p0, so that at temperature 1 their density log p0 + s_search is that of the network. As p0
-is normalised, the log normaliser of the tables is smaller than the network's by the log of the number of structures:
+The tables hold log f as scores and a uniform p0, so that at temperature 1 their density log p0 + s_search is
+that of the network. As p0 is normalised, the log normaliser of the tables is smaller than the network's by
+the log of the number of structures:
 
     log Z = log_normalizer(tables, temperature 1) + sum_v log(size_v) = log_normalizer + log_states(tables).
 
-Each option is a candidate of its own, so the single-slot replacement reaches every structure, the parameter-only edit stays, and so do
-swaps and joint edits unless they are given.
+Each option is a candidate of its own, so the single-slot replacement reaches every structure, the
+parameter-only edit stays, and so do swaps and joint edits unless they are given.
 
-Zeros. An entry of zero is a hard flag, and in its place stands the least positive entry of its factor; a structure that meets a zero
-keeps a density, exp(-lambda) times what it would have, not none. The rule for lambda: with range = the sum over factors of log (greatest
-entry / least positive entry) and N structures,
+Zeros. An entry of zero is a hard flag, and in its place stands the least positive entry of its factor; a
+structure that meets a zero keeps a density, exp(-lambda) times what it would have, not none. The rule for
+lambda: with range = the sum over factors of log (greatest entry / least positive entry) and N structures,
 
     lambda = range + log N + log(1 / ZERO_MASS).
 
-If any structure has positive probability, Z is too great by at most the share ``ZERO_MASS`` = 1e-9, every probability of a possible
-structure too small by at most that share, and all impossible ones have at most that probability together. (One possible structure weighs
-at least the product of least entries, at most N impossible ones weigh exp(-lambda) times the product of greatest entries.) If none has,
-Z = 0 and the tables mean nothing: ``enumerate_space(tables).any_feasible`` tells. lambda is subtracted once, so between structures that
-all meet a zero there is no slope: local moves are no way to satisfy many constraints.
+If any structure has positive probability, Z is too great by at most the share ``ZERO_MASS`` = 1e-9, every
+probability of a possible structure too small by at most that share, and all impossible ones have at most that
+probability together. (One possible structure weighs at least the product of least entries, at most N
+impossible ones weigh exp(-lambda) times the product of greatest entries.) If none has, Z = 0 and the tables
+mean nothing: ``enumerate_space(tables).any_feasible`` tells. lambda is subtracted once, so between structures
+that all meet a zero there is no slope: local moves are no way to satisfy many constraints.
 
-The format (UAI inference competitions, 2008 to 2022): ``MARKOV``; the number of variables; their sizes; the number of factors; for each
-its number of variables and their indices from 0; then for each the number of entries and the entries, the last variable fastest. White
-space is free. A factor over no variable is a constant and goes into the first variable's scores.
+The format (UAI inference competitions, 2008 to 2022): ``MARKOV``; the number of variables; their sizes; the
+number of factors; for each its number of variables and their indices from 0; then for each the number of
+entries and the entries, the last variable fastest. White space is free. A factor over no variable is a
+constant and goes into the first variable's scores.
 
 Examples
 --------
@@ -74,7 +79,8 @@ def from_factors(
     unary : {variable: (n,) float}
         Factor of each option; 1 where absent.
     pairwise : {(left, right): (n_left, n_right) float}
-        Factor of each two options, in either order of the variables; the factors of (i, j) and (j, i) multiply. Absent pairs have 1.
+        Factor of each two options, in either order of the variables; the factors of (i, j) and (j, i)
+        multiply. Absent pairs have 1.
     swaps, joints
         As for :func:`~gnrs_ppl.models.build_space`, for the edits that use them.
 
@@ -86,8 +92,8 @@ def from_factors(
     Raises
     ------
     InputError
-        Naming the table: wrong shape, a negative or infinite entry, no positive entry, no such variable, and tables that would not fit
-        (with the bytes).
+        Naming the table: wrong shape, a negative or infinite entry, no positive entry, no such variable, and
+        tables that would not fit (with the bytes).
     """
     counts = [int(size) for size in sizes]
     if not counts or min(counts) < 1 or max(counts) > LARGEST_VARIABLE or len(counts) > LARGEST_VARIABLE:
@@ -96,13 +102,20 @@ def from_factors(
     logs: dict[int, NDArray[np.float64]] = {}
     for v, table in (unary or {}).items():
         if not 0 <= v < len(counts):
-            raise InputError(f"there are {len(counts)} variables", "number them from 0", source="arguments", field=f"unary[{v}]")
+            raise InputError(
+                f"there are {len(counts)} variables",
+                "number them from 0",
+                source="arguments",
+                field=f"unary[{v}]",
+            )
         logs[v] = _log(table, (counts[v],), "arguments", f"unary[{v}]")
     pair_logs: dict[tuple[int, int], NDArray[np.float64]] = {}
     for (left, right), table in (pairwise or {}).items():
         field = f"pairwise[{left}, {right}]"
         if left == right or not (0 <= left < len(counts) and 0 <= right < len(counts)):
-            raise InputError(f"no two of {len(counts)} variables", "number them from 0", source="arguments", field=field)
+            raise InputError(
+                f"no two of {len(counts)} variables", "number them from 0", source="arguments", field=field
+            )
         _add_pair(pair_logs, (left, right), _log(table, (counts[left], counts[right]), "arguments", field))
     return _tables(counts, logs, pair_logs, swaps, joints, "arguments", 0.0)
 
@@ -117,13 +130,17 @@ def read_uai(path: str | Path) -> Tables:
     Raises
     ------
     InputError
-        With file and field: not readable, not a MARKOV network, cut short, counts that do not fit, three variables in a factor,
-        negative entries.
+        With file and field: not readable, not a MARKOV network, cut short, counts that do not fit, three
+        variables in a factor, negative entries.
     """
     reader = _Reader(Path(path))
     kind = reader.token("type")
     if kind.upper() != "MARKOV":
-        raise reader.error("type", f"{kind!r} is not MARKOV", "write the network as MARKOV; a BAYES network's tables can stay as they are")
+        raise reader.error(
+            "type",
+            f"{kind!r} is not MARKOV",
+            "write the network as MARKOV; a BAYES network's tables can stay as they are",
+        )
     variables = reader.count("variables", 1, LARGEST_VARIABLE)
     sizes = [reader.count(f"sizes[{v}]", 1, LARGEST_VARIABLE) for v in range(variables)]
     factors = reader.count("factors", 0, reader.left)
@@ -142,7 +159,9 @@ def read_uai(path: str | Path) -> Tables:
     if constant == -math.inf:
         raise reader.error("tables", "a factor over no variable is zero", "no structure is possible (Z = 0)")
     if reader.left:
-        raise reader.error("tables", f"{reader.left} numbers are left over", "check the counts before the tables")
+        raise reader.error(
+            "tables", f"{reader.left} numbers are left over", "check the counts before the tables"
+        )
     return _tables(sizes, unary, pairwise, None, None, reader.source, constant)
 
 
@@ -176,13 +195,21 @@ class _Reader:
         token = self.token(field)
         whole = token.isascii() and token.isdigit() and len(token) <= 19
         if not whole or not least <= int(token) <= greatest:
-            raise self.error(field, f"{token!r} is no whole number from {least} to {greatest}", "check the count and those before it")
+            raise self.error(
+                field,
+                f"{token!r} is no whole number from {least} to {greatest}",
+                "check the count and those before it",
+            )
         return int(token)
 
     def scope(self, field: str, variables: int) -> tuple[int, ...]:
         members = self.count(field, 0, variables)
         if members > 2:
-            raise self.error(field, f"a factor over {members} variables", "factors may have one or two: join variables, or add one")
+            raise self.error(
+                field,
+                f"a factor over {members} variables",
+                "factors may have one or two: join variables, or add one",
+            )
         scope = tuple(self.count(field, 0, variables - 1) for _ in range(members))
         if len({*scope}) < members:
             raise self.error(field, f"variable {scope[0]} stands there twice", "name two different variables")
@@ -193,9 +220,15 @@ class _Reader:
         entries = math.prod(shape)
         given = self.count(field, 0, 2**62)
         if given != entries:
-            raise self.error(field, f"{given} entries, where the sizes of its variables make {entries}", "check sizes and scopes")
+            raise self.error(
+                field,
+                f"{given} entries, where the sizes of its variables make {entries}",
+                "check sizes and scopes",
+            )
         if self.left < entries:
-            raise self.error(field, f"the file ends after {self.left} of {entries} entries", "it is cut short")
+            raise self.error(
+                field, f"the file ends after {self.left} of {entries} entries", "it is cut short"
+            )
         tokens = self._tokens[self._next : self._next + entries]
         self._next += entries
         try:
@@ -205,7 +238,9 @@ class _Reader:
         return _log(numbers.reshape(shape), shape, self.source, field)
 
 
-def _add_pair(logs: dict[tuple[int, int], NDArray[np.float64]], pair: tuple[int, int], table: NDArray[np.float64]) -> None:
+def _add_pair(
+    logs: dict[tuple[int, int], NDArray[np.float64]], pair: tuple[int, int], table: NDArray[np.float64]
+) -> None:
     """Multiply a factor over two variables into that of the same variables in order."""
     ordered = (min(pair), max(pair))
     logs[ordered] = logs.get(ordered, 0.0) + (table if pair == ordered else table.T)
@@ -218,11 +253,21 @@ def _log(table: ArrayLike, shape: tuple[int, ...], source: str, field: str) -> N
     except ValueError as error:  # ragged, or no number
         raise InputError(str(error), "give one number for each option", source=source, field=field) from None
     if entries.shape != shape:
-        raise InputError(f"shape {entries.shape}, expected {shape}", "give one entry for each option", source=source, field=field)
+        raise InputError(
+            f"shape {entries.shape}, expected {shape}",
+            "give one entry for each option",
+            source=source,
+            field=field,
+        )
     refused = ~(np.isfinite(entries) & (entries >= 0))
     if refused.any():
         problem = f"an entry is {entries[refused].flat[0]:g}"
-        raise InputError(problem, "factors are finite and not negative: give potentials, not logarithms", source=source, field=field)
+        raise InputError(
+            problem,
+            "factors are finite and not negative: give potentials, not logarithms",
+            source=source,
+            field=field,
+        )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(entries))
 
@@ -236,17 +281,30 @@ def _tables(
     source: str,
     constant: float,
 ) -> Tables:
-    """Tables from the logs of factors, one per variable and per pair at most, pairs with the smaller variable first."""
+    """Tables from the logs of factors, one per variable and per pair at most, pairs with the smaller
+    variable first.
+    """
     pairs = sorted(pairwise)
     options = max(sizes)
     needed = 9 * len(pairs) * options**2
     if needed > LARGEST_TABLES:
-        problem = f"{len(pairs)} pair tables, padded to {options} options, need {needed} bytes, more than the {LARGEST_TABLES} allowed"
-        raise InputError(problem, "split the variable with the most options, or leave out factors", source=source)
-    for name, table in [(f"unary[{v}]", unary[v]) for v in unary] + [(f"pairwise[{i}, {j}]", pairwise[i, j]) for i, j in pairs]:
+        problem = (
+            f"{len(pairs)} pair tables, padded to {options} options, need {needed} bytes, more than "
+            f"the {LARGEST_TABLES} allowed"
+        )
+        raise InputError(
+            problem, "split the variable with the most options, or leave out factors", source=source
+        )
+    for name, table in [(f"unary[{v}]", unary[v]) for v in unary] + [
+        (f"pairwise[{i}, {j}]", pairwise[i, j]) for i, j in pairs
+    ]:
         if np.isneginf(table).all():
-            raise InputError("every entry is zero", "no structure is possible (Z = 0)", source=source, field=name)
-    finite = {key: np.where(np.isneginf(table), np.inf, table) for key, table in (*unary.items(), *pairwise.items())}
+            raise InputError(
+                "every entry is zero", "no structure is possible (Z = 0)", source=source, field=name
+            )
+    finite = {
+        key: np.where(np.isneginf(table), np.inf, table) for key, table in (*unary.items(), *pairwise.items())
+    }
     least = {key: float(table.min()) for key, table in finite.items()}
     spread = sum(float(table.max()) - least[key] for key, table in (*unary.items(), *pairwise.items()))
     penalty = spread + sum(math.log(size) for size in sizes) - math.log(ZERO_MASS)

@@ -1,4 +1,6 @@
-"""s_search and h of a structure that need not be in any pool, the slow readable way: features and flags from its contents."""
+"""s_search and h of a structure that need not be in any pool, the slow readable way: features and flags from
+its contents.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from gnrs_ppl.rule.types import Structure
 
 
 class Worth(NamedTuple):
-    """s_search = w . phi - lambda * 1[not h] (paper, Structured search), at most 1 and below 0 where h fails; and h."""
+    """s_search = w . phi - lambda * 1[not h] (paper, Structured search), at most 1 and below 0 where h
+    fails; and h.
+    """
 
     s_search: float
     feasible: bool

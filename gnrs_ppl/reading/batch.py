@@ -18,7 +18,9 @@ MAX_BYTES = 50_000_000
 
 
 class Row(Frozen):
-    """A sentence with the acts that it may name; further fields, such as a gold template, are not looked at."""
+    """A sentence with the acts that it may name; further fields, such as a gold template, are not looked
+    at.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -46,7 +48,11 @@ def rows_of(path: Path) -> list[Row]:
     listed = (
         parse_json(text, source, remedy)
         if whole
-        else [parse_json(line, f"{source}: line {n}", remedy) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+        else [
+            parse_json(line, f"{source}: line {n}", remedy)
+            for n, line in enumerate(text.splitlines(), 1)
+            if line.strip()
+        ]
     )
     return [validated(Row, row, source=source, field=f"row {number}") for number, row in enumerate(listed, 1)]
 
@@ -63,10 +69,10 @@ def read_rows(rows: Sequence[Row], readings: Sequence[Readings] | None = None) -
     Returns
     -------
     list of dict
-        ``id``; ``template`` in DECLARE's spelling with the ``activities`` in its order, ``constraint`` and ``count`` in this
-        project's, and ``probability``, all of the first statement's most probable reading; ``statements``, every one.
-        Where nothing was read these are None and empty, ``reason`` says why in a word, and ``nearest`` which act (name, score)
-        comes nearest.
+        ``id``; ``template`` in DECLARE's spelling with the ``activities`` in its order, ``constraint`` and
+        ``count`` in this project's, and ``probability``, all of the first statement's most probable reading;
+        ``statements``, every one. Where nothing was read these are None and empty, ``reason`` says why in a
+        word, and ``nearest`` which act (name, score) comes nearest.
     """
     known = readings or [read(row.text, row.names) for row in rows]
     return [_told(row, one) for row, one in zip(rows, known, strict=True)]

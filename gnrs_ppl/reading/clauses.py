@@ -1,4 +1,6 @@
-"""A sentence as clauses: what opens each (after, before, unless …), how the main ones bind (must, must not, may), what is background."""
+"""A sentence as clauses: what opens each (after, before, unless …), how the main ones bind (must, must not,
+may), what is background.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,28 @@ from typing import Literal, NamedTuple
 from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
 from gnrs_ppl.reading.words import lemmas, word
 
-Kind = Literal["main", "after", "only_after", "before", "until", "unless", "without", "provided", "purpose", "background", "who"]
+Kind = Literal[
+    "main",
+    "after",
+    "only_after",
+    "before",
+    "until",
+    "unless",
+    "without",
+    "provided",
+    "purpose",
+    "background",
+    "who",
+]
 
 
 class Clause(NamedTuple):
-    """Characters ``start`` to ``end`` of the sentence, without the words that open the clause, which begin at ``opened``.
+    """Characters ``start`` to ``end`` of the sentence, without the words that open the clause, which begin at
+    ``opened``.
 
-    ``direct`` says that nothing may come between ("immediately after"); ``number`` counts main clauses, and is that of the main clause a
-    subordinate one belongs to; ``first`` says that the clause stands before its main clause.
+    ``direct`` says that nothing may come between ("immediately after"); ``number`` counts main clauses, and
+    is that of the main clause a subordinate one belongs to; ``first`` says that the clause stands before its
+    main clause.
     """
 
     kind: Kind
@@ -43,62 +59,98 @@ _LIMIT = (
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("without", r"(?:who|that|which) (?:(?:has|have|had) not|hasn't|haven't)(?: yet)?\b"),
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
-    ("who", r"(?:that|which) (?:is|are|was|were|gets?) [a-z]+(?= (?:must|shall|has to|have to|should|"
-        r"needs? to|may|can)\b)"),
+    (
+        "who",
+        r"(?:that|which) (?:is|are|was|were|gets?) [a-z]+(?= (?:must|shall|has to|have to|should|"
+        r"needs? to|may|can)\b)",
+    ),
     ("after", r"(?<!\w )(?<!\w, )having(?= [a-z]+)"),
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
     ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
-    ("before", rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|"
+    (
+        "before",
+        rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|"
         rf"in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|"
-        rf"ahead of|in advance of)\b"),
-    ("background", r"(?:even (?:with|if|though|when|after|before|where)|whether or not|no matter|"
+        rf"ahead of|in advance of)\b",
+    ),
+    (
+        "background",
+        r"(?:even (?:with|if|though|when|after|before|where)|whether or not|no matter|"
         r"never mind|regardless of|irrespective of|whatever|whichever|however|whoever was|"
-                   r"because(?: of)?|on account of|in view of|in light of|by reason of|thanks to|"
-                       r"as a result of|now that|due to|owing to|although|though|whereas|in spite of|"
-                       r"despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b"),
-    ("background", r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|"
-        r"next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)"),
+        r"because(?: of)?|on account of|in view of|in light of|by reason of|thanks to|"
+        r"as a result of|now that|due to|owing to|although|though|whereas|in spite of|"
+        r"despite|rather than|instead of|since(?! (?:the )?(?:case|start|beginning)\b))\b",
+    ),
+    (
+        "background",
+        r"(?<!\w )(?<!\w, )(?:as|while) (?!soon|long|well|far|the (?:first|initial|last|final|"
+        r"next)|an? (?:first|initial|last|final|result|rule)|part of|of\b)(?=[^,]+,)",
+    ),
     ("background", r"(?<!\w )(?<!\w, )with (?:(?!you\b)[\w'-]+ ){1,5}?\w+ing\b"),
     ("background", r"(?<!\w )(?<!\w, )(?:[\w'-]+ ){1,7}or not(?=,)"),
     ("background", r"(?<!\w )(?<!\w, )(?:I|we) (?:know|understand|realise|realize|appreciate|see)\b"),
     ("without", r"(?<!\w )(?<!\w, )no(?= [\w'-]+(?: [\w'-]+)?, no\b)"),
     ("before", r"who (?:wants?|wish(?:es)?|intends?|plans?|would like|(?:is|are) about) to\b"),
     ("purpose", r"to (?:see|find out|check|test|verify|make sure|learn) (?:if|whether|that)\b"),
-    ("purpose", r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|"
+    (
+        "purpose",
+        r"(?:so that|in order (?:to|that)|so as to|such that|with a view to|for the (?:sake|"
         r"purposes?) of|to (?:ensure|prevent|avoid|help|protect|provide|"
-                r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|"
-                    r"better|enrich|maintain))\b"),
-    ("only_after", r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|"
-        r"where|upon|following|as soon as)\b"),
-    ("provided", r"(?:only provided|(?<=, )provided|(?:provided|providing) that|"
+        r"allow|enable|make sure|guarantee|facilitate|foster|keep track|track|discuss|understand|"
+        r"better|enrich|maintain))\b",
+    ),
+    (
+        "only_after",
+        r"(?:only|not) (?:(?:immediately|directly|right|straight) )?(?:after|once|when|if|"
+        r"where|upon|following|as soon as)\b",
+    ),
+    (
+        "provided",
+        r"(?:only provided|(?<=, )provided|(?:provided|providing) that|"
         r"on (?:the )?condition that|as long as|so long as|subject to|contingent (?:up)?on|conditional on"
-                 r"|dependent on|depends on)\b"),
-    ("unless", r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|"
+        r"|dependent on|depends on)\b",
+    ),
+    (
+        "unless",
+        r"(?:unless|except(?:ing)?(?: (?:when|if|where|after|for|that|in case))?|save (?:when|if|"
         r"for|that|where)|other than|apart from|with the exception of"
-               r"|if not(?= already)|barring)\b"),
-    ("without", r"(?:without (?!delay|undue|hesitation|exception|fail|a doubt|further|reproach)(?:having |"
-        r"first )*|in the absence of )"),
+        r"|if not(?= already)|barring)\b",
+    ),
+    (
+        "without",
+        r"(?:without (?!delay|undue|hesitation|exception|fail|a doubt|further|reproach)(?:having |"
+        r"first )*|in the absence of )",
+    ),
     ("until", r"(?:not until|until|till|up to the (?:time|moment) (?:that|of))\b"),
-    ("before", _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|"
+    (
+        "before",
+        _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|"
         r"prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|"
         r"week|month|year))))\b"
-               rf"(?!{_END[3:-1]})"),
-    ("after", _DIRECT.format(n=2) + r"(?:(?<!the )(?<!at least )(?:after(?!wards|\s+which)|following)|"
+        rf"(?!{_END[3:-1]})",
+    ),
+    (
+        "after",
+        _DIRECT.format(n=2) + r"(?:(?<!the )(?<!at least )(?:after(?!wards|\s+which)|following)|"
         r"upon|as soon as|whenever|when(?:ever)?(?! applicable)|(?:each|every|any) time"
-              r"|from the (?:moment|time|day)(?: (?:when|that|on which))?|(?:in|for) (?:any |every |each |"
-                  r"the )?(?:case|event)s?(?: of| that| where| when)(?! doubt)|in case"
-              r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|where(?= )(?!as)|"
-                  r"given that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
-              r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|"
-                  r"admission|discharge|creation|rejection|submission)\b)"
-              r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )"
-              r"once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
-              r"every|in|or|more|only|again|during|throughout|for)\b))\b"
-               rf"(?!{_END[3:-1]})"),
-    ("background", r"(?<!\w )(?:(?!(?:and|or|but|is|are|was|were|be|must|shall|may|can|will|"
+        r"|from the (?:moment|time|day)(?: (?:when|that|on which))?|(?:in|for) (?:any |every |each |"
+        r"the )?(?:case|event)s?(?: of| that| where| when)(?! doubt)|in case"
+        r"|if(?! (?:possible|necessary|applicable|any|need be|appropriate))|where(?= )(?!as)|"
+        r"given that|on(?= (?:receipt|receiving|completion|arrival|arriving|"
+        r"departure|departing|detection|discovery|notification|entering|entry|leaving|approval|"
+        r"admission|discharge|creation|rejection|submission)\b)"
+        r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )"
+        r"once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
+        r"every|in|or|more|only|again|during|throughout|for)\b))\b"
+        rf"(?!{_END[3:-1]})",
+    ),
+    (
+        "background",
+        r"(?<!\w )(?:(?!(?:and|or|but|is|are|was|were|be|must|shall|may|can|will|"
         r"should)\b)[\w'-]+ ){1,9}?"
-                   r"(?:having (?!to\b|an?\b|the\b)|being|not (?=\w+ing\b))"),
-)  # fmt: skip
+        r"(?:having (?!to\b|an?\b|the\b)|being|not (?=\w+ing\b))",
+    ),
+)
 _COMPILED = tuple((kind, re.compile(rf"(?<![\w-]){pattern}", re.IGNORECASE)) for kind, pattern in _OPENERS)
 
 MODAL = (
@@ -147,7 +199,11 @@ SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n
 def sentences(text: str) -> list[tuple[int, int]]:
     """Start and end of every sentence, or part of one between semicolons or colons."""
     found, at = [], 0
-    ends = [m.end() for m in SENTENCE_END.finditer(text) if m[0] != ":" or not _LIST_TO_COME.search(text[: m.start()])]
+    ends = [
+        m.end()
+        for m in SENTENCE_END.finditer(text)
+        if m[0] != ":" or not _LIST_TO_COME.search(text[: m.start()])
+    ]
     for end in [*ends, len(text)]:
         if any(c.isalnum() for c in text[at:end]):
             found.append((at, end))
@@ -184,10 +240,14 @@ _WHO = re.compile(rf"\b(?:who|whoever)\s+(?!(?:{MODAL})\b)(?=\w)", re.IGNORECASE
 
 
 def _end_of_relative(text: str, start: int, end: int) -> int | None:
-    """Where "who …" ends: at the modal or the second verb in the third person that its subject has ("who hears of it | brings …")."""
+    """Where "who …" ends: at the modal or the second verb in the third person that its subject has ("who
+    hears of it | brings …").
+    """
     comma = text.find(",", start, end)
     until = comma if comma > 0 else end
-    if (other := _WHO.search(text, start, until)) and (joint := text.rfind(" and ", start, other.start())) > 0:
+    if (other := _WHO.search(text, start, until)) and (
+        joint := text.rfind(" and ", start, other.start())
+    ) > 0:
         return joint
     modal = _MODAL.search(text, start, until)
     for m in list(re.finditer(r"[a-z]+", text[start : modal.start() if modal else until]))[2:]:
@@ -207,7 +267,10 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
         and _MODAL.search(text, comma, end)
     ):
         lead = len(text[start:end]) - len(text[start:end].lstrip())
-        marks = [_Opening("before", start + lead, start + lead + 2, False, "to"), *(m for m in marks if m.opened > start + lead + 2)]
+        marks = [
+            _Opening("before", start + lead, start + lead + 2, False, "to"),
+            *(m for m in marks if m.opened > start + lead + 2),
+        ]
     found: list[Clause] = []
     number = 0
     at = start
@@ -226,12 +289,25 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
             main(at, mark.opened)
         behind = [m.opened for m in marks[i + 1 :]]
         if mark.kind == "background":  # reaches to the end, unless an opener stands behind a comma
-            behind = [m.opened for m in marks[i + 1 :] if m.kind != "background" and text[: m.opened].rstrip().endswith(",")]
+            behind = [
+                m.opened
+                for m in marks[i + 1 :]
+                if m.kind != "background" and text[: m.opened].rstrip().endswith(",")
+            ]
         limit = behind[0] if behind else end
         joined = _JOINED.search(text, at, mark.opened) or _TIME_TO.search(text, at, mark.opened)
         first = number == 0 or bool(at < mark.opened and joined)
         stop = _end_of_subordinate(text, mark, limit, end, first)
-        clause = Clause(mark.kind, mark.start, stop, mark.opened, mark.direct, number + 1 if first else number, first, mark.opener)
+        clause = Clause(
+            mark.kind,
+            mark.start,
+            stop,
+            mark.opened,
+            mark.direct,
+            number + 1 if first else number,
+            first,
+            mark.opener,
+        )
         found.append(clause)
         at = stop
     if any(c.isalnum() for c in text[at:end]):
@@ -239,7 +315,9 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
     for mark, until in relative:
         owner = next((c for c in found if c.kind == "main" and c.start <= mark.opened < c.end), None)
         if owner and until is not None:
-            found.append(Clause(mark.kind, mark.start, until, mark.opened, number=owner.number, opener=mark.opener))
+            found.append(
+                Clause(mark.kind, mark.start, until, mark.opened, number=owner.number, opener=mark.opener)
+            )
     if number == 0:  # only a subordinate clause: what it says is the main one
         return [c._replace(kind="main", number=1) if i == 0 else c for i, c in enumerate(found)]
     return [c._replace(number=min(max(c.number, 1), number)) for c in found]
@@ -248,7 +326,8 @@ def clauses(text: str, start: int, end: int) -> list[Clause]:
 def _embedded(text: str, mark: _Opening, end: int) -> int | None:
     """Where a clause ends that stands inside another, else None.
 
-    "any that has been cut", "a courier without a task must", "handling prior to signature is forbidden", "shall, if asked, …".
+    "any that has been cut", "a courier without a task must", "handling prior to signature is forbidden",
+    "shall, if asked, …".
     """
     if mark.kind == "who":
         return mark.start
@@ -277,7 +356,22 @@ def _only_adverbs(text: str) -> bool:
     words = re.findall(r"[a-z']+", text.lower())
     return all(
         w
-        in ("then", "and", "but", "also", "finally", "however", "therefore", "or", "so", "only", "that", "moreover", "afterwards", "again")
+        in (
+            "then",
+            "and",
+            "but",
+            "also",
+            "finally",
+            "however",
+            "therefore",
+            "or",
+            "so",
+            "only",
+            "that",
+            "moreover",
+            "afterwards",
+            "again",
+        )
         for w in words
     )
 
@@ -297,7 +391,9 @@ _THAT_DONE = re.compile(
 
 
 def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: bool) -> int:
-    """Where a subordinate clause ends: at the comma before the main clause, or where a new binding clause begins."""
+    """Where a subordinate clause ends: at the comma before the main clause, or where a new binding clause
+    begins.
+    """
     if mark.kind == "background" and not first:
         return limit
     commas = [m.start() for m in re.finditer(r",", text[mark.start : limit])]
@@ -315,7 +411,9 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
             if _MODAL.search(text, mark.start, comma) and (cut := _before_binding(text, mark.start, comma)):
                 return cut
             listed = re.match(r"\s*(?:and|or)\s", text[comma + 1 : end])
-            if not listed and any(word(w).verbs for w in re.findall(r"[a-z]{3,}", text[mark.start : comma].lower())):
+            if not listed and any(
+                word(w).verbs for w in re.findall(r"[a-z]{3,}", text[mark.start : comma].lower())
+            ):
                 return comma
         if commas:
             return commas[-1]
@@ -345,7 +443,9 @@ _TO = re.compile(r"\sto (?=[a-z]+\b)(?!the\b|an?\b)", re.IGNORECASE)
 
 
 def _before_binding(text: str, start: int, end: int) -> int | None:
-    """Where the noun phrase begins that a modal follows, after a verb: "if it rains | the shop must close"."""
+    """Where the noun phrase begins that a modal follows, after a verb: "if it rains | the shop must
+    close".
+    """
     for modal in reversed(list(_MODAL.finditer(text, start, end))):
         for d in reversed(list(_DETERMINER.finditer(text, start, modal.start() + 1))):
             if d.start() > start + 3 and _has_act(text[start : d.start()]):
@@ -354,14 +454,18 @@ def _before_binding(text: str, start: int, end: int) -> int | None:
 
 
 def _before_finite(text: str, start: int, end: int) -> int | None:
-    """Where the noun phrase begins that a plain verb follows: "within an hour of each sale | the courier arrives"."""
+    """Where the noun phrase begins that a plain verb follows: "within an hour of each sale | the courier
+    arrives".
+    """
     for d in _DETERMINER.finditer(text, start + 4, end):
         if _has_act(text[start : d.start()]) and _finds_verb(text[d.end() : end]):
             return d.start()
     return None
 
 
-_SHORT_VERBS = frozenset({"go", "pay", "end", "buy", "get", "add", "cut", "set", "put", "use", "see", "ask", "eat", "run"})
+_SHORT_VERBS = frozenset(
+    {"go", "pay", "end", "buy", "get", "add", "cut", "set", "put", "use", "see", "ask", "eat", "run"}
+)
 
 
 def _has_act(text: str) -> bool:
@@ -372,7 +476,10 @@ def _finds_verb(text: str) -> bool:
     """Whether a verb in the third person stands behind a noun phrase."""
     if any(lemmas(m[1].lower(), "v") for m in _VERB_AND_OBJECT.finditer(text)):
         return True
-    return any(w.endswith("s") and (_finite(w) or lemmas(w, "v")[:1] in _COMMON) for w in re.findall(r"[a-z]+", text.lower())[1:7])
+    return any(
+        w.endswith("s") and (_finite(w) or lemmas(w, "v")[:1] in _COMMON)
+        for w in re.findall(r"[a-z]+", text.lower())[1:7]
+    )
 
 
 _VERB_AND_OBJECT = re.compile(

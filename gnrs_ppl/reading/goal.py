@@ -1,4 +1,6 @@
-"""What a goal says: its sentence as read, and its fields filled from the readings where a person left them empty."""
+"""What a goal says: its sentence as read, and its fields filled from the readings where a person left them
+empty.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from gnrs_ppl.reading.types import ActRead, Reading, Readings
 from gnrs_ppl.rule.types import NEGATIVE
 
 CONSTRUCTIONS = 0.06
-"""Where constructions and relations read a text differently, how often the constructions are right: 199 of 3,542 texts of domains left out
-of the fit, the relations 1,298 (``tools/fit_reader.py check``)."""
+"""Where constructions and relations read a text differently, how often the constructions are right: 199 of
+3,542 texts of domains left out of the fit, the relations 1,298 (``tools/fit_reader.py check``)."""
 LEFT_OUT = 0.02
 """What is left of a reading that leaves out what a person's fields state."""
 LEAST_SHARE = 0.15
@@ -34,9 +36,11 @@ def _read(goal: Goal, schema: Schema) -> Readings:
 
 
 def rules_of(readings: Readings) -> list[tuple[int, ...]]:
-    """Statements (by number) that one rule can hold: those of one opener, those without, and what follows from their own acts.
+    """Statements (by number) that one rule can hold: those of one opener, those without, and what follows
+    from their own acts.
 
-    The first rule is the one whose opener the sentence names; a statement with another opener is a rule of its own.
+    The first rule is the one whose opener the sentence names; a statement with another opener is a rule of
+    its own.
     """
     left = list(range(len(readings.statements)))
     rules: list[tuple[int, ...]] = []
@@ -50,27 +54,42 @@ def rules_of(readings: Readings) -> list[tuple[int, ...]]:
 
 
 def _goes_with(lead: Reading, other: Reading) -> bool:
-    """Whether one rule can hold both: the same opener, no opener of its own, or an opener that the lead demands."""
+    """Whether one rule can hold both: the same opener, no opener of its own, or an opener that the lead
+    demands.
+    """
     if {lead.template, other.template} & {"init", "end"}:
         return False
     if other.activation is None or lead.activation is None:
         opener = lead.activation.activity if lead.activation else None
-        return other.activation is None and opener not in {a.activity for a in other.targets if other.joint == "any"}
-    demanded = {a.activity for a in lead.targets} if lead.template == "response" and other.template == "response" else set()
+        return other.activation is None and opener not in {
+            a.activity for a in other.targets if other.joint == "any"
+        }
+    demanded = (
+        {a.activity for a in lead.targets}
+        if lead.template == "response" and other.template == "response"
+        else set()
+    )
     return other.activation.activity in {lead.activation.activity, *demanded}
 
 
-def ways(readings: Readings, rule: int = 0, goal: Goal | None = None) -> Iterator[tuple[float, tuple[Reading, ...]]]:
+def ways(
+    readings: Readings, rule: int = 0, goal: Goal | None = None
+) -> Iterator[tuple[float, tuple[Reading, ...]]]:
     """The ways to read one rule: its statements as most probably read, then with another reading of its lead.
 
-    Behind them, for the first rule, what the constructions say where that differs. A person's fields decide between the two: what leaves
-    out an act they require or forbid is as good as excluded.
+    Behind them, for the first rule, what the constructions say where that differs. A person's fields decide
+    between the two: what leaves out an act they require or forbid is as good as excluded.
     """
     whole = [(1.0, readings)]
     if readings.otherwise and rule == 0:
-        both = ((1 - CONSTRUCTIONS, readings), (CONSTRUCTIONS, replace(readings, statements=readings.otherwise, otherwise=())))
+        both = (
+            (1 - CONSTRUCTIONS, readings),
+            (CONSTRUCTIONS, replace(readings, statements=readings.otherwise, otherwise=())),
+        )
         shares = [(share * (1.0 if _as_stated(said, goal) else LEFT_OUT), said) for share, said in both]
-        whole = sorted(((share / sum(s for s, _ in shares), said) for share, said in shares), key=lambda w: -w[0])
+        whole = sorted(
+            ((share / sum(s for s, _ in shares), said) for share, said in shares), key=lambda w: -w[0]
+        )
     for share, said in whole:
         for probability, statements in _ways(said, rule):
             yield share * probability, statements
@@ -80,7 +99,9 @@ def _as_stated(readings: Readings, goal: Goal | None) -> bool:
     """Whether a sentence, as read, asks what the goal's fields require and bans what they forbid."""
     if goal is None:
         return True
-    asked = {a.activity for s in readings.statements for a in s.best.targets if s.best.template not in NEGATIVE}
+    asked = {
+        a.activity for s in readings.statements for a in s.best.targets if s.best.template not in NEGATIVE
+    }
     banned = {a.activity for s in readings.statements for a in s.best.targets if s.best.template in NEGATIVE}
     return set(goal.required) <= asked and set(goal.forbidden) <= banned
 
@@ -93,7 +114,10 @@ def _ways(readings: Readings, rule: int) -> Iterator[tuple[float, tuple[Reading,
     lead = next((k for k, s in enumerate(statements) if s.best.activation is not None), 0)
     for reading in statements[lead].readings:
         if reading.probability >= LEAST_SHARE or reading is statements[lead].best:
-            yield reading.probability, tuple(reading if k == lead else s.best for k, s in enumerate(statements))
+            yield (
+                reading.probability,
+                tuple(reading if k == lead else s.best for k, s in enumerate(statements)),
+            )
 
 
 def filled(goal: Goal, readings: Readings, rule: int = 0) -> Goal:
@@ -105,17 +129,25 @@ def filled(goal: Goal, readings: Readings, rule: int = 0) -> Goal:
         ban = forbidden if reading.template == "absence" else barred
         into = permitted if reading.force == "may" else ban if reading.template in NEGATIVE else required
         into += names
-    forbidden += [a for a in barred if a not in required]  # what is barred at some time only may be asked for at another
+    forbidden += [
+        a for a in barred if a not in required
+    ]  # what is barred at some time only may be asked for at another
     acts: list[ActRead] = [a for r in said for a in (*r.targets, *((r.activation,) if r.activation else ()))]
     stated = bool(goal.required or goal.forbidden or goal.permitted)
     demanded = tuple(dict.fromkeys(a for a in required if a not in forbidden))
     found = {
         "required": () if stated else demanded,
         "forbidden": () if stated else tuple(dict.fromkeys(forbidden)),
-        "permitted": () if stated else tuple(dict.fromkeys(a for a in permitted if a not in (*demanded, *forbidden))),
+        "permitted": ()
+        if stated
+        else tuple(dict.fromkeys(a for a in permitted if a not in (*demanded, *forbidden))),
         "roles": tuple(dict.fromkeys(n.name for r in said for n in r.bearers)),
         "locations": tuple(dict.fromkeys(a.location.name for a in acts if a.location)),
         "objects": tuple(dict.fromkeys(a.object.name for a in acts if a.object)),
-        "within": next((r.time.duration for r in said if r.time and r.time.duration and not r.time.working_days), None),
+        "within": next(
+            (r.time.duration for r in said if r.time and r.time.duration and not r.time.working_days), None
+        ),
     }
-    return goal.model_copy(update={name: value for name, value in found.items() if value and not getattr(goal, name)})
+    return goal.model_copy(
+        update={name: value for name, value in found.items() if value and not getattr(goal, name)}
+    )

@@ -1,7 +1,8 @@
-"""Where a text tells an act: its verb or noun, and the words around that say which act of the schema is meant.
+"""Where a text tells an act: its verb or noun, and the words around that say which act of the schema is
+meant.
 
-An act may be told more than once, the same words may tell several acts (rivals), and what was said before may be left out later ("once
-it has been approved"): words that stand further off count for less.
+An act may be told more than once, the same words may tell several acts (rivals), and what was said before may
+be left out later ("once it has been approved"): words that stand further off count for less.
 """
 
 from __future__ import annotations
@@ -29,19 +30,25 @@ LEAST = 0.35
 BESIDE = 6
 """Most tokens between an act's words for them to count in full."""
 FAR, FURTHER, ELSEWHERE = 10, 0.85, 0.75
-"""What a word of an act counts up to so many tokens away in the same part of a sentence, and anywhere else in the text."""
+"""What a word of an act counts up to so many tokens away in the same part of a sentence, and anywhere else
+in the text."""
 HEAD_AWAY, HEAD_FAR = 8, 0.8
 """How far an act's verb may stand from its other words, and what it counts there."""
 TAKES_PART = 0.4
 """Least likeness, distance counted, at which a further word adds to a mention."""
 TWO_ACTS = 0.85
-"""Two acts that share their verb are both told where each fits this well and has words of its own ("modules A and B")."""
+"""Two acts that share their verb are both told where each fits this well and has words of its own ("modules
+A and B")."""
 MOST_RIVALS = 4
 MOST_PLACES = 40
 """A word that stands oftener in a text is looked for in its first places only."""
-_SEPARABLE = frozenset({"up", "down", "off", "out", "over", "back", "away", "in", "on", "aside", "through", "forward"})
+_SEPARABLE = frozenset(
+    {"up", "down", "off", "out", "over", "back", "away", "in", "on", "aside", "through", "forward"}
+)
 """Particles that may stand behind the object: turn the request down."""
-_OPENS = frozenset({"before", "after", "until", "unless", "if", "when", "whenever", "once", "because", "while"})
+_OPENS = frozenset(
+    {"before", "after", "until", "unless", "if", "when", "whenever", "once", "because", "while"}
+)
 """Words that open a clause; an act is told in one clause."""
 _NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which", "must", "shall"})
 
@@ -49,8 +56,9 @@ _NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which"
 class Told(NamedTuple):
     """One act at one place: the token its verb or noun is, how well it fits, the tokens that tell it.
 
-    ``head`` says that its verb is among them, ``exact`` that this is the act's own word, ``lent`` that a word was taken from further off,
-    ``by_verb`` that ``at`` is the verb's place and not that of another of its words.
+    ``head`` says that its verb is among them, ``exact`` that this is the act's own word, ``lent`` that a word
+    was taken from further off, ``by_verb`` that ``at`` is the verb's place and not that of another of its
+    words.
     """
 
     activity: str
@@ -80,15 +88,23 @@ class Mention(NamedTuple):
 
 
 def mentions(
-    words: Vocabulary, tokens: Sequence[Token], people_and_places: Set[int] = frozenset(), things: Set[int] = frozenset()
+    words: Vocabulary,
+    tokens: Sequence[Token],
+    people_and_places: Set[int] = frozenset(),
+    things: Set[int] = frozenset(),
 ) -> tuple[Mention, ...]:
     """Every mention of an act of a schema, in the order of the text.
 
-    Tokens of roles and places tell no act (the delivery station), those of things only where they are the act's own words.
+    Tokens of roles and places tell no act (the delivery station), those of things only where they are the
+    act's own words.
     """
     text = _Text(tokens, words.place_words)
     found = [told for entry in words.acts for told in _places(text, entry.name, entry.variants)]
-    found = [t for t in found if t.at not in people_and_places and (t.at not in things or (t.exact and t.by_verb) or not t.by_verb)]
+    found = [
+        t
+        for t in found
+        if t.at not in people_and_places and (t.at not in things or (t.exact and t.by_verb) or not t.by_verb)
+    ]
     return _grouped(_without_echoes(found), tokens)
 
 
@@ -127,11 +143,17 @@ class _Text:
 
     def saying(self, wanted: str, i: int) -> tuple[int, ...]:
         """The places of the saying that stands for a word, if one begins there."""
-        return next((self.sayings[i][c] for c in classes_of(wanted) if c in self.sayings[i]), ()) if self.sayings[i] else ()
+        return (
+            next((self.sayings[i][c] for c in classes_of(wanted) if c in self.sayings[i]), ())
+            if self.sayings[i]
+            else ()
+        )
 
 
 def _phrasal(tokens: Sequence[Token], i: int) -> str:
-    """The verb at a place with its particle ("turned down"), where the two are a verb of their own; else nothing."""
+    """The verb at a place with its particle ("turned down"), where the two are a verb of their own; else
+    nothing.
+    """
     text = tokens[i].text
     if text in STOP or not text.isalpha() or not lemmas(text, "v"):
         return ""
@@ -139,7 +161,11 @@ def _phrasal(tokens: Sequence[Token], i: int) -> str:
         other = tokens[j].text
         if not other.isalpha() or other in _NO_OBJECT:
             break
-        if other in PHRASAL_PARTICLES and (j == i + 1 or other in _SEPARABLE) and lemmas(joined := f"{text} {other}", "v"):
+        if (
+            other in PHRASAL_PARTICLES
+            and (j == i + 1 or other in _SEPARABLE)
+            and lemmas(joined := f"{text} {other}", "v")
+        ):
             return joined
     return ""
 
@@ -160,11 +186,17 @@ def _places(text: _Text, activity: str, variants: Sequence[tuple[tuple[str, floa
         for k, (wanted, _) in enumerate(variant):
             if wanted in PARTICLES or (wanted in LIGHT and len(variant) > 1):
                 continue
-            found += [_at(text, activity, variant, k, score, i) for score, i in text.scores(wanted) if score >= CLASSMATE]
+            found += [
+                _at(text, activity, variant, k, score, i)
+                for score, i in text.scores(wanted)
+                if score >= CLASSMATE
+            ]
     return found
 
 
-def _at(text: _Text, activity: str, variant: tuple[tuple[str, float], ...], k: int, score: float, i: int) -> Told:
+def _at(
+    text: _Text, activity: str, variant: tuple[tuple[str, float], ...], k: int, score: float, i: int
+) -> Told:
     """An act told at a place by its word number ``k``, with whatever tells its other words."""
     head, light = variant[0][0], variant[0][0] in LIGHT
     got, used, lent = variant[k][1] * score, [i], False
@@ -186,7 +218,16 @@ def _at(text: _Text, activity: str, variant: tuple[tuple[str, float], ...], k: i
     if k == 0 and score == SAID:
         used = sorted({*used, *text.saying(head, i)})
     by_verb = verb >= 0 and (not light or (abs(verb - i) <= BESIDE and text.score(head, verb) >= SAME))
-    return Told(activity, verb if by_verb else i, got / sum(w for _, w in variant), tuple(sorted(used)), told, exact, lent, by_verb)
+    return Told(
+        activity,
+        verb if by_verb else i,
+        got / sum(w for _, w in variant),
+        tuple(sorted(used)),
+        told,
+        exact,
+        lent,
+        by_verb,
+    )
 
 
 def _reach(text: _Text, wanted: str, head: bool, i: int, place: int) -> float:
@@ -202,11 +243,16 @@ def _reach(text: _Text, wanted: str, head: bool, i: int, place: int) -> float:
 
 
 def _without_echoes(found: Sequence[Told]) -> list[Told]:
-    """Of each act the best at every place: what tells it with words of a better one, and no verb of its own, is that one again."""
+    """Of each act the best at every place: what tells it with words of a better one, and no verb of its own,
+    is that one again.
+    """
     kept: dict[str, list[Told]] = {}
     for told in sorted(found, key=lambda t: (-t.score, t.at)):
         mine = kept.setdefault(told.activity, [])
-        echo = any(told.at == o.at or (not (told.by_verb and o.by_verb) and set(told.used) & set(o.used)) for o in mine)
+        echo = any(
+            told.at == o.at or (not (told.by_verb and o.by_verb) and set(told.used) & set(o.used))
+            for o in mine
+        )
         if told.score >= LEAST and not echo:
             mine.append(told)
     return [told for mine in kept.values() for told in mine]
@@ -227,12 +273,15 @@ def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, .
 
 def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     together = told.at == best.at
-    if not (together or (not told.by_verb and told.at in best.used) or (not best.by_verb and best.at in told.used)):
+    if not (
+        together or (not told.by_verb and told.at in best.used) or (not best.by_verb and best.at in told.used)
+    ):
         return False
     own, theirs = set(told.used) - set(best.used), set(best.used) - set(told.used)
     if not (together and own and theirs and told.score >= TWO_ACTS and told.by_verb and best.by_verb):
         return True
     # "checks in and out" are two acts, "checks out in both cases" is one
     return all(
-        tokens[i].text in _SEPARABLE and tokens[i - 1].text not in ("and", "or") for i in (own if max(own) > max(theirs) else theirs)
+        tokens[i].text in _SEPARABLE and tokens[i - 1].text not in ("and", "or")
+        for i in (own if max(own) > max(theirs) else theirs)
     )

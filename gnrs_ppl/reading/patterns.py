@@ -89,33 +89,63 @@ TOGETHER = _words(
 VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
 CHOICE = _words(r"either")
 RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("precedes", _words(r"preced(?:e|es|ed|ing)|(?:comes?|happens?|occurs?|takes? place) (?:immediately |"
-        r"directly |right |straight )?before|"
-                        r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|"
-                            r"of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)")),
-    ("follows", _words(r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|"
-        r"takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)")),
-    ("leads", _words(r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|"
-        r"causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
-                     r"(?:\w+ )?(?:succeeded|followed) (?:up )?(?:\w+ ){0,6}?by|gives? rise to|"
-                         r"brings? about|obliges?|initiates?|(?<!, )followed by|calls? for")),
-    ("with", _words(r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|"
-        r"match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
-                    r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|"
-                        r"ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
-                    r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|"
-                        r"comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
-                    r"in (?:conjunction|tandem|combination|parallel|accordance|line) with|"
-                        r"supplemented (?:by|with)|concurs? with|implies|implied|imply|relates? to|"
-                        r"merges? with|"
-                    r"integrates? with|correlates? (?:with|to)|bundled? with|overlaps? with|"
-                        r"intertwined? with")),
-    ("needs", _words(r"requires?|necessitates?|demands?|presuppos\w+|needs(?! to)|mandates?|relies on|"
-        r"hinges on|rests on|takes")),
-    ("for", _words(r"(?:is|are|be)?\s*(?:\w+ly )?(?:required|mandatory|necessary|needed|essential|"
-        r"obligatory|compulsory|imperative|requisite|crucial|vital|a must|due)\s+"
-                   r"(?:for|of|in order to|to|with|when|from)")),
-)  # fmt: skip
+    (
+        "precedes",
+        _words(
+            r"preced(?:e|es|ed|ing)|(?:comes?|happens?|occurs?|takes? place) (?:immediately |"
+            r"directly |right |straight )?before|"
+            r"is an? (?:\w+ )?(?:prerequisite|precondition|requirement|condition) (?:for|to|"
+            r"of)|prerequisite (?:for|to|of)|paves? the way (?:for|to)"
+        ),
+    ),
+    (
+        "follows",
+        _words(
+            r"(?:is|are|be) (?:\w+ )?preceded by|(?:comes?|happens?|occurs?|"
+            r"takes? place) (?:immediately |directly |right |straight )?after|follows?(?! by)"
+        ),
+    ),
+    (
+        "leads",
+        _words(
+            r"warrants?|triggers?(?: and initiates?)?|prompts?|leads? to|results? in|entails?|"
+            r"causes?|sets? off|sets? (?:\w+ )?(?:in|into) motion|(?:is|are|be) "
+            r"(?:\w+ )?(?:succeeded|followed) (?:up )?(?:\w+ ){0,6}?by|gives? rise to|"
+            r"brings? about|obliges?|initiates?|(?<!, )followed by|calls? for"
+        ),
+    ),
+    (
+        "with",
+        _words(
+            r"coincides?(?: with)?|corresponds?(?: to| with)?|pair(?:s|ed)?(?: up)? with|"
+            r"match(?:es|ed)?(?: up)? with|align(?:s|ed)? with|ties? in with|tied (?:in )?(?:to|with)|"
+            r"link(?:s|ed)?(?: up)? (?:to|with)|coupled? with|couples? with|accompan(?:y|ies|"
+            r"ied)(?: by)?|go(?:es)? (?:hand in hand|together|along) with|"
+            r"combined? with|involves?|includes?|associated? with|connect(?:s|ed)?(?: to| with)?|"
+            r"comes? with|complement(?:s|ed)?(?: by)?|sync(?:s|ed|hroni[sz]ed?)?(?: up)? with|"
+            r"in (?:conjunction|tandem|combination|parallel|accordance|line) with|"
+            r"supplemented (?:by|with)|concurs? with|implies|implied|imply|relates? to|"
+            r"merges? with|"
+            r"integrates? with|correlates? (?:with|to)|bundled? with|overlaps? with|"
+            r"intertwined? with"
+        ),
+    ),
+    (
+        "needs",
+        _words(
+            r"requires?|necessitates?|demands?|presuppos\w+|needs(?! to)|mandates?|relies on|"
+            r"hinges on|rests on|takes"
+        ),
+    ),
+    (
+        "for",
+        _words(
+            r"(?:is|are|be)?\s*(?:\w+ly )?(?:required|mandatory|necessary|needed|essential|"
+            r"obligatory|compulsory|imperative|requisite|crucial|vital|a must|due)\s+"
+            r"(?:for|of|in order to|to|with|when|from)"
+        ),
+    ),
+)
 BEGINS = _words(
     r"begins?|began|starts?|started|commenc\w+|kicks? off|kick-?off|initiates?|initiation|initiated?|"
     r"beginning|opens?|opening|outset|onset|start|first|initial|initially|"
@@ -176,7 +206,9 @@ OBLIQUE = re.compile(
 GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
 SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
-PERSON = _words("he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people")
+PERSON = _words(
+    "he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people"
+)
 THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
 AMOUNT = re.compile(
     r"\b(?:(?:of|for|worth|costing|above|over|under|below|exceeding|exceeds?)\s+)(?:(?:more|less|no more|"
@@ -190,7 +222,9 @@ WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
 FIRST_OF_ALL = _words("first|beforehand")
 ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
 THEY = _words("they|them|he|she")
-NO_LONGER = _words(r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than")
+NO_LONGER = _words(
+    r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than"
+)
 ELAPSES = _words(r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between")
 IN_A_LIST = re.compile(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", re.IGNORECASE)
 BEFOREHAND = _words(
@@ -208,10 +242,25 @@ NO_LIMIT = re.compile(
 )
 
 CUES = {
-    "negative": NEGATIVE, "free": FREE, "permission": PERMISSION, "duty": DUTY, "at once": AT_ONCE, "later": LATER, "earlier": EARLIER,
-    "perfect": PERFECT, "then": THEN, "exclusive": EXCLUSIVE, "together": TOGETHER, "begins": BEGINS, "ends": ENDS, "other person": ELSE,
-    "same person": SELF, "also": ALSO, "past": PAST, "right before": RIGHT_BEFORE,
-}  # fmt: skip
+    "negative": NEGATIVE,
+    "free": FREE,
+    "permission": PERMISSION,
+    "duty": DUTY,
+    "at once": AT_ONCE,
+    "later": LATER,
+    "earlier": EARLIER,
+    "perfect": PERFECT,
+    "then": THEN,
+    "exclusive": EXCLUSIVE,
+    "together": TOGETHER,
+    "begins": BEGINS,
+    "ends": ENDS,
+    "other person": ELSE,
+    "same person": SELF,
+    "also": ALSO,
+    "past": PAST,
+    "right before": RIGHT_BEFORE,
+}
 """Kinds of cue words, for the model of relations."""
 
 NTH = ("second", "third", "fourth", "fifth")

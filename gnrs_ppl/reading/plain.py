@@ -1,4 +1,6 @@
-"""Readings as plain data and in plain words: DECLARE's spelling of templates, JSON, the reason why nothing was read."""
+"""Readings as plain data and in plain words: DECLARE's spelling of templates, JSON, the reason why nothing
+was read.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _COUNTED = {("existence", 1): "AtLeastOne", ("absence", 2): "AtMostOne"}
 
 
 def declare_name(template: Template, count: int = 1, joint: Joint = "all") -> str:
-    """A template as DECLARE spells it: one occurrence or more is AtLeastOne, no second one (absence of 2) AtMostOne, of any Choice."""
+    """A template as DECLARE spells it: one occurrence or more is AtLeastOne, no second one (absence of 2)
+    AtMostOne, of any Choice.
+    """
     if template == "existence" and joint == "any":
         return "Choice"
     camel = "".join(part.capitalize() for part in template.split("_"))
@@ -34,7 +38,10 @@ def _plain(value: Any, readings: Readings) -> Any:
     if isinstance(value, Duration):
         return value.isoformat()
     if isinstance(value, Reading):
-        spelled = {"declare": declare_name(value.template, value.count, value.joint), "activities": list(value.activities)}
+        spelled = {
+            "declare": declare_name(value.template, value.count, value.joint),
+            "activities": list(value.activities),
+        }
         return spelled | _fields(value, [f.name for f in fields(value)], readings)
     if is_dataclass(value):
         return _fields(value, [f.name for f in fields(value)], readings)

@@ -14,9 +14,14 @@ NUMBERS = {"a": 1, "an": 1, "the": 1, "a hundred": 100, "one hundred": 100} | {
 }
 _ONE_UNIT = r"the(?=\s+(?:minute|hour|day|night|week|month|year)\s+(?:after|following)\b)"
 NUMBER = rf"(?:\d+|{_ONE_UNIT}|{'|'.join(sorted(NUMBERS.keys() - {'the'}, key=len, reverse=True))})"
-_LENGTH = UNIT_LENGTHS | {short: UNIT_LENGTHS[unit] for short, unit in SHORT_UNITS.items()} | {
-    "night": Duration(days=1), "quarter": Duration(months=3),
-}  # fmt: skip
+_LENGTH = (
+    UNIT_LENGTHS
+    | {short: UNIT_LENGTHS[unit] for short, unit in SHORT_UNITS.items()}
+    | {
+        "night": Duration(days=1),
+        "quarter": Duration(months=3),
+    }
+)
 _UNIT = rf"(?:{'|'.join(sorted(_LENGTH, key=len, reverse=True))})s?"
 _ONE = (
     rf"(?:(?:the )?(?P<half>half(?: an?)? hour|half a day|half a year|an? hour and a half|(?:a|one|"
@@ -24,7 +29,9 @@ _ONE = (
     rf"(?:\s*\(\s*\d+\s*\))?[\s-]+(?P<kind>working|business|calendar|consecutive|full|whole|"
     rf"clear)?\s*(?P<unit>{_UNIT}))\b['’]?"
 )
-DURATION = re.compile(rf"\b{_ONE}(?:,? (?:and )?(?P<number2>{NUMBER})[\s-]+(?P<unit2>{_UNIT})\b)?", re.IGNORECASE)
+DURATION = re.compile(
+    rf"\b{_ONE}(?:,? (?:and )?(?P<number2>{NUMBER})[\s-]+(?P<unit2>{_UNIT})\b)?", re.IGNORECASE
+)
 PLAIN_DURATION = re.sub(r"\(\?P<\w+>", "(?:", DURATION.pattern)
 """The same without names, to stand inside other patterns."""
 
@@ -50,14 +57,18 @@ def durations(text: str) -> list[Length]:
                 length = Duration(months=6)
             else:
                 three = "three" in half
-                length = Duration(seconds=2700 if three else 900 if "quarter" in half else 5400 if "and a" in half else 1800)
+                length = Duration(
+                    seconds=2700 if three else 900 if "quarter" in half else 5400 if "and a" in half else 1800
+                )
         else:
             length = _scaled(m["number"], m["unit"])
         if m["number2"]:
             more = _scaled(m["number2"], m["unit2"])
             length = total(length, more)
         if length != Duration():
-            found.append(Length(length, (m["kind"] or "").lower() in ("working", "business"), m.start(), m.end()))
+            found.append(
+                Length(length, (m["kind"] or "").lower() in ("working", "business"), m.start(), m.end())
+            )
     return found
 
 
@@ -72,7 +83,15 @@ def number(words: str) -> int:
 
 def times_told(count: re.Match[str]) -> int:
     """The number that a match of :data:`COUNT` tells."""
-    return 1 if count["once"] else 2 if count["twice"] else 3 if count["thrice"] else number(count["n"] or count["m"])
+    return (
+        1
+        if count["once"]
+        else 2
+        if count["twice"]
+        else 3
+        if count["thrice"]
+        else number(count["n"] or count["m"])
+    )
 
 
 _TIMES = rf"(?P<n>{NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice)"

@@ -12,7 +12,14 @@ from typing import NamedTuple
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
-from gnrs_ppl.reading.constructions import Constructions, Sentence, functional, spans_of, time_and_people, who_acts
+from gnrs_ppl.reading.constructions import (
+    Constructions,
+    Sentence,
+    functional,
+    spans_of,
+    time_and_people,
+    who_acts,
+)
 from gnrs_ppl.reading.quantities import COUNT, times_told
 from gnrs_ppl.reading.relations import SYMMETRIC, Marked, Option, frozen, label_of, options
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
@@ -25,7 +32,8 @@ LIKELY = 0.5
 LEAST_LIKELY = 0.2
 """Least share of the likeliest relation of an act that is asked for, one way or another."""
 SAYS_SOMETHING = 0.65
-"""Where no relation is likely by itself, but that there is none is less probable than this, the likeliest is the statement."""
+"""Where no relation is likely by itself, but that there is none is less probable than this, the likeliest is
+the statement."""
 WORTH_TELLING = 0.08
 """Other ways to read a target are told from this share on."""
 MOST_WAYS = 4
@@ -101,19 +109,38 @@ class _Reader:
         statements += [s for s in said.statements if believed(s.best)]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
-        missed = [m for clause, m in said.missed if not any(clause.start <= place < clause.end for place in told)]
-        taken = [*(s for statement in statements for s in statement.best.used), *said.background, *(m.span for m in missed)]
+        missed = [
+            m for clause, m in said.missed if not any(clause.start <= place < clause.end for place in told)
+        ]
+        taken = [
+            *(s for statement in statements for s in statement.best.used),
+            *said.background,
+            *(m.span for m in missed),
+        ]
         unread = missed + [
             Unread(Span(t.start, t.end))
             for t in self.text.tokens
-            if t.text[0].isalpha() and t.text not in STOP and not functional(t.text) and all(not s.start <= t.start < s.end for s in taken)
+            if t.text[0].isalpha()
+            and t.text not in STOP
+            and not functional(t.text)
+            and all(not s.start <= t.start < s.end for s in taken)
         ]
         nothing: Nothing = "" if statements else self._nothing(bool(missed))
-        otherwise = tuple(said.statements) if _constraints(said.statements) != _constraints(statements) else ()
-        return Readings(self.text.sentence, tuple(statements), tuple(said.background), tuple(sorted(unread)), nothing, otherwise)
+        otherwise = (
+            tuple(said.statements) if _constraints(said.statements) != _constraints(statements) else ()
+        )
+        return Readings(
+            self.text.sentence,
+            tuple(statements),
+            tuple(said.background),
+            tuple(sorted(unread)),
+            nothing,
+            otherwise,
+        )
 
     def _nothing(self, missed: bool) -> Nothing:
-        """Why there is no statement: nothing is asked, or what is asked is no act that is recorded, or no condition for it was read.
+        """Why there is no statement: nothing is asked, or what is asked is no act that is recorded, or no
+        condition for it was read.
 
         Where only a manner is asked ("be treated fairly") no record could show it, whatever acts there are.
         """
@@ -122,10 +149,19 @@ class _Reader:
         for modal in patterns.MODAL_VERB.finditer(sentence):
             if patterns.PERMISSION.search(modal[0]) and not patterns.LIMITED.match(sentence, modal.end()):
                 continue
-            asked += [i for i, t in enumerate(tokens) if t.start >= modal.end() and t.text not in STOP and t.text[0].isalpha()][:1]
+            asked += [
+                i
+                for i, t in enumerate(tokens)
+                if t.start >= modal.end() and t.text not in STOP and t.text[0].isalpha()
+            ][:1]
         for i, (token, following) in enumerate(pairwise(tokens)):
             opens = i == 0 or self.marked.sentence[i] != self.marked.sentence[i - 1]
-            if opens and token.text in lemmas(token.text, "v") and token.text not in STOP and following.text in STOP:
+            if (
+                opens
+                and token.text in lemmas(token.text, "v")
+                and token.text not in STOP
+                and following.text in STOP
+            ):
                 asked.append(i)  # in the imperative
         if not asked and not missed:
             return "no_duty"
@@ -133,24 +169,34 @@ class _Reader:
         return "no_condition" if told or patterns.VAGUE.search(sentence) else "no_such_act"
 
     def _kept_apart(self) -> dict[int, int]:
-        """Mentions of two acts that one person may not do both, where a sentence says so of just two acts: the later by the earlier."""
+        """Mentions of two acts that one person may not do both, where a sentence says so of just two acts:
+        the later by the earlier.
+        """
         found = dict[int, int]()
         for start, stop in dict.fromkeys(self.marked.sentences):
             begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
             if patterns.FOUR_EYES.search(self.text.sentence, begin, end):
-                inside = [k for k, m in enumerate(self.marked.mentions) if start <= m.at < stop and m.told[0].score >= WELL_TOLD]
+                inside = [
+                    k
+                    for k, m in enumerate(self.marked.mentions)
+                    if start <= m.at < stop and m.told[0].score >= WELL_TOLD
+                ]
                 told = {k: self.marked.mentions[k].told[0] for k in inside}
-                inside = [k for k in inside if not any(told[k].at in told[j].used for j in inside if j != k)]  # not within another's words
+                inside = [
+                    k for k in inside if not any(told[k].at in told[j].used for j in inside if j != k)
+                ]  # not within another's words
                 first = {self.marked.acts[k]: k for k in reversed(inside)}
                 if len(first) == 2:
                     earlier, later = sorted(first.values())
                     found[later] = earlier
         return found
 
-    # -- which relations hold -----------------------------------------------------------------------------------------------------
+    # -- which relations hold --------------------------------------------------------------------------------
 
     def _relations(self) -> dict[_Relation, _Likely]:
-        """Every relation of two acts, or of one, with its probability: that some mention of the target says so."""
+        """Every relation of two acts, or of one, with its probability: that some mention of the target says
+        so.
+        """
         acts, found = self.marked.acts, dict[_Relation, _Likely]()
         for t, of_mention in enumerate(self.options):
             for label, a, probability in of_mention:
@@ -171,8 +217,13 @@ class _Reader:
         return found
 
     def _chosen(self) -> list[_Relation]:
-        """The relations that make statements: the likeliest of each act that is more probably asked for than not."""
-        ranked = sorted((r for r in self.relations if r.label not in _BESIDE), key=lambda r: -self.relations[r].probability)
+        """The relations that make statements: the likeliest of each act that is more probably asked for than
+        not.
+        """
+        ranked = sorted(
+            (r for r in self.relations if r.label not in _BESIDE),
+            key=lambda r: -self.relations[r].probability,
+        )
         nothing = dict.fromkeys(self.marked.acts, 1.0)
         for act, of_mention in zip(self.marked.acts, self.options, strict=True):
             nothing[act] *= sum(o.probability for o in of_mention if o.label in ("none", *_BESIDE))
@@ -184,31 +235,48 @@ class _Reader:
             same = [x for x in found if {x.target, x.other} == {r.target, r.other}]
             if any({x.label, r.label} & set(SYMMETRIC) for x in same):
                 continue  # both in any order says what each says of the pair
-            if likely >= LIKELY or (r.target not in taken and nothing[r.target] < LIKELY and likely >= LEAST_LIKELY):
+            if likely >= LIKELY or (
+                r.target not in taken and nothing[r.target] < LIKELY and likely >= LEAST_LIKELY
+            ):
                 found.append(r)
         speaks = 1 - math.prod(nothing.values())
         return found or (ranked[:1] if speaks > 1 - SAYS_SOMETHING else [])
 
     def _unmarked(self, reading: Reading) -> bool:
-        """Whether a construction speaks of an act that is no mention, such as any doing on a thing: then it is believed."""
-        named = {*(a.activity for a in reading.targets), *([reading.activation.activity] if reading.activation else [])}
+        """Whether a construction speaks of an act that is no mention, such as any doing on a thing: then it
+        is believed.
+        """
+        named = {
+            *(a.activity for a in reading.targets),
+            *([reading.activation.activity] if reading.activation else []),
+        }
         return not named & set(self.marked.acts)
 
     def _accounts_for_all(self, reading: Reading) -> bool:
-        """Whether the constructions leave no act out that is told well; where no relation is likely, they are believed then."""
+        """Whether the constructions leave no act out that is told well; where no relation is likely, they
+        are believed then.
+        """
         best = [s.best for s in self.text.said.statements]
         acts = [a for r in best for a in (*r.targets, r.activation, r.exception) if a is not None]
         told = {m.activity for m in self.marked.mentions if m.told[0].score >= WELL_TOLD}
-        nothing = {m.activity for m, of in zip(self.marked.mentions, self.options, strict=True) if of[0].probability > SURELY}
+        nothing = {
+            m.activity
+            for m, of in zip(self.marked.mentions, self.options, strict=True)
+            if of[0].probability > SURELY
+        }
         binds = patterns.DUTY.search(self.text.sentence) or patterns.NEGATIVE.search(self.text.sentence)
         if reading.force != "may" and not binds and {a.activity for a in reading.targets} & nothing:
             return False
-        return told <= {a.activity for a in acts} and all(a.score >= WELL_TOLD for a in (*reading.targets, reading.activation) if a)
+        return told <= {a.activity for a in acts} and all(
+            a.score >= WELL_TOLD for a in (*reading.targets, reading.activation) if a
+        )
 
-    # -- what a relation says -----------------------------------------------------------------------------------------------------
+    # -- what a relation says --------------------------------------------------------------------------------
 
     def _checkable(self, relation: _Relation) -> tuple[_Relation, ...]:
-        """One of two acts and never both: no constraint says that, but one of the two does and that they exclude each other does."""
+        """One of two acts and never both: no constraint says that, but one of the two does and that they
+        exclude each other does.
+        """
         if relation.label != "exclusive_choice":
             return (relation,)
         both = tuple(relation._replace(label=label) for label in ("choice", "not_coexistence"))
@@ -217,11 +285,18 @@ class _Reader:
 
     def _statement(self, relation: _Relation) -> Statement:
         """The statement of a relation, with the other ways to read what its target is."""
-        rivals = [r for r in self.relations if r != relation and r.label not in _UNSAID and r.target == relation.target]
+        rivals = [
+            r
+            for r in self.relations
+            if r != relation and r.label not in _UNSAID and r.target == relation.target
+        ]
         rivals = [r for r in rivals if WORTH_TELLING <= self.relations[r].probability < LIKELY]
         ways = [relation, *sorted(rivals, key=lambda r: -self.relations[r].probability)[: MOST_WAYS - 1]]
         total = sum(self.relations[r].probability for r in ways)
-        readings = [replace(self._reading(r), probability=round(self.relations[r].probability / total, 4)) for r in ways]
+        readings = [
+            replace(self._reading(r), probability=round(self.relations[r].probability / total, 4))
+            for r in ways
+        ]
         clause = self._clause(self.relations[relation].target)
         return Statement(Span(clause.start, clause.end), tuple(readings))
 
@@ -230,7 +305,9 @@ class _Reader:
         likely = self.relations[relation]
         clause, sentence = self._clause(likely.target), self._sentence(likely.target)
         main = (
-            clause if clause.kind == "main" else next((c for c in sentence.parts if c.kind == "main" and c.number == clause.number), clause)
+            clause
+            if clause.kind == "main"
+            else next((c for c in sentence.parts if c.kind == "main" and c.number == clause.number), clause)
         )
         opening = self._clause(likely.other) if likely.other is not None else None
         subs = [c for c in (opening, clause) if c is not None and c.kind != "main"]
@@ -243,7 +320,9 @@ class _Reader:
             targets, activation = [activation, *targets], None
         excused = [self._act(k) for k in self._beside("exception", relation)[:1]]
         time = self._time(sentence, main, subs, opening)
-        force: Force = "must" if frame.bound.force == "may" and relation.label != "existence" else frame.bound.force
+        force: Force = (
+            "must" if frame.bound.force == "may" and relation.label != "existence" else frame.bound.force
+        )
         acts = [*targets, *([activation] if activation else []), *excused]
         condition = sentence.condition(main, [c for c in sentence.parts if self._tells(c)])
         reading = Reading(
@@ -258,19 +337,34 @@ class _Reader:
             count=self._count(relation.label, sentence),
             time=time,
             bearers=bearers,
-            who="same_person" if likely.target in self.apart or likely.other in self.apart else who_acts(frame.whole),
+            who="same_person"
+            if likely.target in self.apart or likely.other in self.apart
+            else who_acts(frame.whole),
             condition=condition,
-            one_subject=bool(opening and opening.kind != "main" and patterns.GERUND.match(self.text.sentence, opening.start)),
-            used=(*spans_of(acts), *(Span(*s.mark) for s in subs), *time_and_people(time, bearers), *([condition] if condition else [])),
+            one_subject=bool(
+                opening
+                and opening.kind != "main"
+                and patterns.GERUND.match(self.text.sentence, opening.start)
+            ),
+            used=(
+                *spans_of(acts),
+                *(Span(*s.mark) for s in subs),
+                *time_and_people(time, bearers),
+                *([condition] if condition else []),
+            ),
             why=f"the words around {'the two acts' if relation.other else 'the act'}",
         )
         return self._as_constructed(relation, reading)
 
     def _as_constructed(self, relation: _Relation, reading: Reading) -> Reading:
-        """What a construction says of the same relation, which knows more of its parts; else the reading as it is."""
+        """What a construction says of the same relation, which knows more of its parts; else the reading as
+        it is.
+        """
         for statement in self.text.said.statements:
             said = statement.best
-            same = label_of(said) == relation.label and [a.activity for a in said.targets] == [a.activity for a in reading.targets]
+            same = label_of(said) == relation.label and [a.activity for a in said.targets] == [
+                a.activity for a in reading.targets
+            ]
             opener = said.activation.activity if said.activation else None
             if same and opener == (reading.activation.activity if reading.activation else None):
                 return replace(said, exception=said.exception or reading.exception, joint=reading.joint)
@@ -289,8 +383,14 @@ class _Reader:
     def _beside(self, label: str, relation: _Relation) -> list[int]:
         """Mentions that are something to the acts of a relation, more probably than not."""
         ends = {relation.target} if label == "or" else {relation.target, relation.other}
-        found = [(likely.target, r) for r, likely in self.relations.items() if r.label == label and r.other in ends]
-        return sorted(k for k, r in found if self.relations[r].probability >= LIKELY and r.target not in (relation.target, relation.other))
+        found = [
+            (likely.target, r) for r, likely in self.relations.items() if r.label == label and r.other in ends
+        ]
+        return sorted(
+            k
+            for k, r in found
+            if self.relations[r].probability >= LIKELY and r.target not in (relation.target, relation.other)
+        )
 
     def _sentence(self, k: int) -> Sentence:
         place, sentences = self.text.tokens[self.marked.mentions[k].at].start, self.text.said.sentences
@@ -306,7 +406,9 @@ class _Reader:
         places = [self.text.tokens[m.at].start for m in self.marked.mentions]
         return any(clause.opened <= place < clause.end for place in places)
 
-    def _time(self, sentence: Sentence, main: Clause, subs: Sequence[Clause], opening: Clause | None) -> Timed | None:
+    def _time(
+        self, sentence: Sentence, main: Clause, subs: Sequence[Clause], opening: Clause | None
+    ) -> Timed | None:
         """The time stated where the target is told, or in the words that open it."""
         for clause in [*subs, main]:
             if time := sentence.time(clause, main):

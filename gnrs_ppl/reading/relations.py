@@ -1,10 +1,13 @@
-"""What each mention of an act is in its text: asked of every case, asked because of another mention, or nothing of the kind.
+"""What each mention of an act is in its text: asked of every case, asked because of another mention, or
+nothing of the kind.
 
-A conditional log-linear model, fitted on sentences with gold constraints (``tools/fit_reader.py``). Each mention chooses one option: a
-label and, for labels of two acts, the other mention; p(option) is proportional to exp of the summed weights of its features. Features
-are words beside and between the mentions, never the mentions' own, so that nothing is learned about any schema; the kinds of the
-clauses they stand in; and what the constructions of :mod:`gnrs_ppl.reading.constructions` say. Then one step of belief propagation:
-what the other mention probably is itself speaks for or against each label (an act that is banned outright opens nothing).
+A conditional log-linear model, fitted on sentences with gold constraints (``tools/fit_reader.py``). Each
+mention chooses one option: a label and, for labels of two acts, the other mention; p(option) is proportional
+to exp of the summed weights of its features. Features are words beside and between the mentions, never the
+mentions' own, so that nothing is learned about any schema; the kinds of the clauses they stand in; and what
+the constructions of :mod:`gnrs_ppl.reading.constructions` say. Then one step of belief propagation: what the
+other mention probably is itself speaks for or against each label (an act that is banned outright opens
+nothing).
 """
 
 from __future__ import annotations
@@ -31,10 +34,24 @@ from gnrs_ppl.reading.words import lemmas
 UNARY = ("none", "existence", "existence_n", "exactly", "absence", "at_most", "init", "end")
 """What a mention may be by itself; ``existence_n`` and ``at_most`` (absence of n > 1) state a number."""
 BINARY = (
-    "response", "chain_response", "responded_existence", "precedence", "chain_precedence", "coexistence", "succession",
-    "not_coexistence", "not_response", "not_precedence", "not_chain_response", "choice", "exclusive_choice", "exception", "or",
-)  # fmt: skip
-"""What a mention may be to another: the target of a constraint that it opens, what excuses it, another way to meet it."""
+    "response",
+    "chain_response",
+    "responded_existence",
+    "precedence",
+    "chain_precedence",
+    "coexistence",
+    "succession",
+    "not_coexistence",
+    "not_response",
+    "not_precedence",
+    "not_chain_response",
+    "choice",
+    "exclusive_choice",
+    "exception",
+    "or",
+)
+"""What a mention may be to another: the target of a constraint that it opens, what excuses it, another way
+to meet it."""
 ASKED = ("existence", "existence_n", "exactly", "init", "end")
 DENIED = 8.0
 """What is taken off the score of a duty where its act is denied: the one error that must not happen."""
@@ -112,12 +129,20 @@ class Marked:
 
     @cached_property
     def words(self) -> list[str]:
-        """The tokens with numbers, durations and names of the schema replaced by their kind; empty where a word is part of one."""
+        """The tokens with numbers, durations and names of the schema replaced by their kind; empty where a
+        word is part of one.
+        """
         words = [t.text for t in self.tokens]
         spans = [(length.start, length.end, "<time>") for length in durations(self.text.sentence)]
-        spans += [(n.span.start, n.span.end, f"<{kind}>") for kind, found in self.text.names.items() for n in found]
+        spans += [
+            (n.span.start, n.span.end, f"<{kind}>") for kind, found in self.text.names.items() for n in found
+        ]
         for start, end, kind in spans:
-            inside = [i for i, t in enumerate(self.tokens) if start <= t.start < end and words[i] and words[i][0] != "<"]
+            inside = [
+                i
+                for i, t in enumerate(self.tokens)
+                if start <= t.start < end and words[i] and words[i][0] != "<"
+            ]
             for i in inside:
                 words[i] = kind if i == inside[-1] else ""
         return ["<number>" if w and w[0].isdigit() else w for w in words]
@@ -143,7 +168,9 @@ class Marked:
             place = self.tokens[mention.at].start
             inside = [(c, b) for c, b in self.text.bound_clauses if c.opened <= place < c.end]
             clause, bound = min(inside, key=lambda cb: cb[0].end - cb[0].opened, default=(None, None))
-            found.append((clause, bound.negative, bound.permitted, bound.stated) if clause and bound else None)
+            found.append(
+                (clause, bound.negative, bound.permitted, bound.stated) if clause and bound else None
+            )
         return found
 
     @cached_property
@@ -151,7 +178,8 @@ class Marked:
         """The kinds of cue words in the clause of each mention, its opener included."""
         told = self.text.sentence
         of_clause = {
-            c: [name for name, pattern in CUES.items() if pattern.search(told, c.opened, c.end)] for c, *_ in filter(None, self.clauses)
+            c: [name for name, pattern in CUES.items() if pattern.search(told, c.opened, c.end)]
+            for c, *_ in filter(None, self.clauses)
         }
         return [of_clause[clause[0]] if clause else [] for clause in self.clauses]
 
@@ -167,7 +195,9 @@ class Marked:
 
     @cached_property
     def beside(self) -> list[list[str]]:
-        """Features of each mention by itself: the words beside it, its form, how well it is told, its clause."""
+        """Features of each mention by itself: the words beside it, its form, how well it is told, its
+        clause.
+        """
         return [self._beside(k) for k in range(len(self.mentions))]
 
     def _beside(self, k: int) -> list[str]:
@@ -184,13 +214,20 @@ class Marked:
         found += [f"score:{int(told.score * 10)}", f"told:{told.head:d}{told.exact:d}{told.lent:d}"]
         if clause := self.clauses[k]:
             c, negative, permitted, stated = clause
-            found += [f"clause:{c.kind}{'<' * c.first}", f"binds:{c.kind}{negative:d}{permitted:d}{stated:d}", f"opener:{c.opener.strip()}"]
+            found += [
+                f"clause:{c.kind}{'<' * c.first}",
+                f"binds:{c.kind}{negative:d}{permitted:d}{stated:d}",
+                f"opener:{c.opener.strip()}",
+            ]
         return found
 
     def denied(self, t: int) -> bool:
         """Whether "not" or "never" stands directly before a mention, at most one word between."""
         at = self.mentions[t].at
-        return any(w.text in ("not", "never", "cannot") or w.text.endswith("n't") for w in self.tokens[max(at - 2, 0) : at])
+        return any(
+            w.text in ("not", "never", "cannot") or w.text.endswith("n't")
+            for w in self.tokens[max(at - 2, 0) : at]
+        )
 
     def alone(self, t: int) -> list[str]:
         """Features of what a mention is by itself."""
@@ -219,7 +256,10 @@ class Marked:
             found += [*_bag(place, told), *_cues(place, told)]
         found += [f for f in _cues("anywhere", [*before, *middle, *behind]) if f.startswith("anywhere#")]
         found.append("middle=" + ("_".join(middle) if len(middle) <= 4 else "long"))
-        found += [f"together:{self.sentence[self.spans[first][0]] == self.sentence[self.spans[second][0]]:d}", f"apart:{second - first}"]
+        found += [
+            f"together:{self.sentence[self.spans[first][0]] == self.sentence[self.spans[second][0]]:d}",
+            f"apart:{second - first}",
+        ]
         mine, theirs = self.clauses[t], self.clauses[a]
         if mine and theirs:
             kinds = f"{mine[0].kind}/{theirs[0].kind}"
@@ -230,25 +270,48 @@ class Marked:
                 *(f"a#{c}" for c in self.cues[a]),
             ]
             found += [f"kinds:{kinds}/{mine[0] == theirs[0]:d}", f"negative:{kinds}/{mine[1]:d}{theirs[1]:d}"]
-            found += [f"binds:{kinds}/{mine[2]:d}{mine[3]:d}", *(["direct"] if mine[0].direct or theirs[0].direct else [])]
-        both = [r for r in self.rules if r.activation and {self.acts[t], self.acts[a]} <= {r.activation.activity, *_names(r)}]
+            found += [
+                f"binds:{kinds}/{mine[2]:d}{mine[3]:d}",
+                *(["direct"] if mine[0].direct or theirs[0].direct else []),
+            ]
+        both = [
+            r
+            for r in self.rules
+            if r.activation and {self.acts[t], self.acts[a]} <= {r.activation.activity, *_names(r)}
+        ]
         found += [f"read:{bool(self.rules):d}", f"pair:{bool(both):d}"]
-        found += [f"pair:{label_of(r)}{'=' if r.activation and r.activation.activity == self.acts[a] else 'x'}" for r in both]
-        found += [f"as:{label_of(r)}{'+' * bool(r.activation)}" for r in self.rules if self.acts[t] in _names(r)]
+        found += [
+            f"pair:{label_of(r)}{'=' if r.activation and r.activation.activity == self.acts[a] else 'x'}"
+            for r in both
+        ]
+        found += [
+            f"as:{label_of(r)}{'+' * bool(r.activation)}" for r in self.rules if self.acts[t] in _names(r)
+        ]
         near = min(4, (self.spans[second][0] - self.spans[first][1]) // 4)
-        return [(">" if a < t else "<") + f for f in found] + [f"apart:{second - first}", f"near:{near}", "any"]
+        return [(">" if a < t else "<") + f for f in found] + [
+            f"apart:{second - first}",
+            f"near:{near}",
+            "any",
+        ]
 
     def agrees(self, label: str, t: int, a: int | None) -> list[str]:
         """Features of an option that a construction says too: which construction."""
         found = []
         for rule in self.rules:
             opener = rule.activation.activity if rule.activation else None
-            if label_of(rule) != label or self.acts[t] not in {*_names(rule), *([opener] if label in SYMMETRIC else [])}:
+            if label_of(rule) != label or self.acts[t] not in {
+                *_names(rule),
+                *([opener] if label in SYMMETRIC else []),
+            }:
                 continue
             if (a is None and opener is None) or (
-                a is not None and self.acts[a] in ({opener, *_names(rule)} if label in SYMMETRIC else {opener})
+                a is not None
+                and self.acts[a] in ({opener, *_names(rule)} if label in SYMMETRIC else {opener})
             ):
-                found += ["agrees", "agrees:" + re.sub(r"'[^']*'", "'", rule.why)[:60] + "?" * (rule.probability < 0.7)]
+                found += [
+                    "agrees",
+                    "agrees:" + re.sub(r"'[^']*'", "'", rule.why)[:60] + "?" * (rule.probability < 0.7),
+                ]
         return list(dict.fromkeys(found))
 
     def pairs(self) -> Iterator[tuple[int, int]]:
@@ -276,7 +339,9 @@ def _bag(place: str, words: Sequence[str]) -> list[str]:
 
 
 def _cues(place: str, words: Sequence[str]) -> list[str]:
-    """The words that make constructions with all others blotted out, and which kinds of cue words there are."""
+    """The words that make constructions with all others blotted out, and which kinds of cue words there
+    are.
+    """
     told: list[str] = []
     for w in words:
         kept = w if w in _FUNCTION or w[0] == "<" or not w.isalpha() else "_"
@@ -291,7 +356,8 @@ def _cues(place: str, words: Sequence[str]) -> list[str]:
 class Weights(NamedTuple):
     """Weights of features: for labels of one act, for those of two, and of agreement with a construction.
 
-    ``other`` has for each label of two acts, by kind, how much oftener than elsewhere its other act is of that kind.
+    ``other`` has for each label of two acts, by kind, how much oftener than elsewhere its other act is of
+    that kind.
     """
 
     alone: dict[str, NDArray[np.float64]]
@@ -330,24 +396,40 @@ def options(text: Marked, weights: Weights) -> list[list[Option]]:
     """What each mention may be, with probabilities that sum to one for each."""
     scored: list[list[tuple[float, str, int | None]]] = []
     for t in range(len(text.mentions)):
-        row = sum((w for f in set(text.alone(t)) if (w := weights.alone.get(f)) is not None), np.zeros(len(UNARY)))
+        row = sum(
+            (w for f in set(text.alone(t)) if (w := weights.alone.get(f)) is not None), np.zeros(len(UNARY))
+        )
         barred = ASKED if text.denied(t) else ()
         alone = [(row[k] + _agreement(text, weights, label, t, None), label) for k, label in enumerate(UNARY)]
         scored.append([(score - DENIED * (label in barred), label, None) for score, label in alone])
     for t, a in text.pairs():
-        row = sum((w for f in set(text.pair(t, a)) if (w := weights.pair.get(f)) is not None), np.zeros(len(BINARY)))
-        scored[t] += [(row[k] + _agreement(text, weights, label, t, a), label, a) for k, label in enumerate(BINARY)]
+        row = sum(
+            (w for f in set(text.pair(t, a)) if (w := weights.pair.get(f)) is not None), np.zeros(len(BINARY))
+        )
+        scored[t] += [
+            (row[k] + _agreement(text, weights, label, t, a), label, a) for k, label in enumerate(BINARY)
+        ]
     shares = [_softmax([score for score, _, _ in of_mention]) for of_mention in scored]
     kinds = [
-        np.array([sum(p for p, o in zip(share, of_mention, strict=True) if kind_of(o[1]) == kind) for kind in KINDS])
+        np.array(
+            [
+                sum(p for p, o in zip(share, of_mention, strict=True) if kind_of(o[1]) == kind)
+                for kind in KINDS
+            ]
+        )
         for share, of_mention in zip(shares, scored, strict=True)
     ]
     found = []
     for share, of_mention in zip(shares, scored, strict=True):
-        spoken_for = [1.0 if other is None else float(weights.other[label] @ kinds[other]) for _, label, other in of_mention]
+        spoken_for = [
+            1.0 if other is None else float(weights.other[label] @ kinds[other])
+            for _, label, other in of_mention
+        ]
         total = float(share @ spoken_for)
         told = zip(share, spoken_for, of_mention, strict=True)
-        found.append([Option(label, other, float(p) * factor / total) for p, factor, (_, label, other) in told])
+        found.append(
+            [Option(label, other, float(p) * factor / total) for p, factor, (_, label, other) in told]
+        )
     return found
 
 

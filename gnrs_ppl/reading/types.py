@@ -17,7 +17,9 @@ class Span(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A name of the schema and the words it was read from; ``score`` in (0, 1], 1 where the words are the name's own."""
+    """A name of the schema and the words it was read from; ``score`` in (0, 1], 1 where the words are the
+    name's own.
+    """
 
     name: str
     span: Span
@@ -103,7 +105,8 @@ class Reading:
     condition : Span or None
         Words on data or circumstances no act shows ("of more than 500 euros").
     one_subject : bool
-        Whether the opener leaves out who acts, as it is who is bound ("within an hour of arriving, visitors must …").
+        Whether the opener leaves out who acts, as it is who is bound ("within an hour of arriving, visitors
+        must …").
     used : tuple of Span
         Words that some part was read from.
     why : str
@@ -130,11 +133,17 @@ class Reading:
 
     @property
     def activities(self) -> tuple[str, ...]:
-        """Activities in DECLARE order: the earlier act first for precedences, the activation first otherwise."""
+        """Activities in DECLARE order: the earlier act first for precedences, the activation first
+        otherwise.
+        """
         targets = tuple(act.activity for act in self.targets)
         if self.activation is None:
             return targets
-        return (*targets, self.activation.activity) if self.template in LOOK_BACK else (self.activation.activity, *targets)
+        return (
+            (*targets, self.activation.activity)
+            if self.template in LOOK_BACK
+            else (self.activation.activity, *targets)
+        )
 
 
 @dataclass(frozen=True)
@@ -159,7 +168,8 @@ class Unread(NamedTuple):
 
 
 Nothing = Literal["", "no_duty", "no_such_act", "no_condition"]
-"""Why nothing was read: no duty is stated, its act is not in the schema, or it has no condition that acts show."""
+"""Why nothing was read: no duty is stated, its act is not in the schema, or it has no condition that acts
+show."""
 
 
 @dataclass(frozen=True)

@@ -208,14 +208,16 @@ def near(one: str, other: str) -> float:
 
 def role_words(term: Term) -> tuple[str, ...]:
     """The words of a term's phrase, or of its name."""
-    return tuple(t.text for t in tokens_of(term.phrase or " ".join(name_words(term.name))) if t.text[0].isalpha())
+    return tuple(
+        t.text for t in tokens_of(term.phrase or " ".join(name_words(term.name))) if t.text[0].isalpha()
+    )
 
 
 class Match(NamedTuple):
     """A name found in some tokens: how well, and by which of them.
 
-    ``head`` says whether its first word (what is done) is among what they say, ``exact`` that this word is the act's own, ``said`` that
-    a saying of several words told it.
+    ``head`` says whether its first word (what is done) is among what they say, ``exact`` that this word is
+    the act's own, ``said`` that a saying of several words told it.
     """
 
     name: str
@@ -244,9 +246,13 @@ class Vocabulary:
         self.objects = tuple(_term_entry(t) for t in schema.objects)
         self.locations = tuple(_term_entry(t) for t in schema.locations)
         spoken = {a.name: _action_words(a) for a in schema.actions}
-        self.place_words = frozenset(w for entry in self.locations for v in entry.variants for w, _ in v if w not in STOP) | {"there"}
+        self.place_words = frozenset(
+            w for entry in self.locations for v in entry.variants for w, _ in v if w not in STOP
+        ) | {"there"}
         self.generic = frozenset(
-            name for name, variants in spoken.items() if any(_GENERIC & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
+            name
+            for name, variants in spoken.items()
+            if any(_GENERIC & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
         )
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
         self.acts = tuple(
@@ -260,15 +266,21 @@ class Vocabulary:
         return tuple(dict.fromkeys(w for variant in entry.variants for w, _ in variant)) if entry else ()
 
     def match_acts(self, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int] = ()) -> list[Match]:
-        """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose words count for less."""
+        """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose
+        words count for less.
+        """
         text = text_of(tuple(tokens), self.place_words)
         found = [m for entry in self.acts if (m := _best(entry, text, sorted(at), lent))]
         sayings = [set(m.positions) for m in found if m.said]
-        found = [m for m in found if m.said or not any(set(m.positions) < s for s in sayings)]  # "register arrival" is no arrival
+        found = [
+            m for m in found if m.said or not any(set(m.positions) < s for s in sayings)
+        ]  # "register arrival" is no arrival
         return sorted(found, key=lambda m: (-m.score, -m.weight))
 
     def name_in(self, kind: str, tokens: Sequence[Token], at: Sequence[int]) -> list[tuple[int, Named]]:
-        """Roles, objects or locations that tokens say in full, with the place of their last word, in text order."""
+        """Roles, objects or locations that tokens say in full, with the place of their last word, in text
+        order.
+        """
         found = []
         for entry in getattr(self, kind):
             for variant in entry.variants:
@@ -278,24 +290,41 @@ class Vocabulary:
             head = entry.variants[0][-1] if entry.variants else ("", 0.0)
             if len(entry.variants[0]) > 1 and heads[head[0]] == 1 and head[0] not in _GENERIC:
                 alone = [
-                    (i, named) for i, named in _runs(entry.name, (head,), tokens, at) if named.score == 1.0 and _stands_alone(tokens, i)
+                    (i, named)
+                    for i, named in _runs(entry.name, (head,), tokens, at)
+                    if named.score == 1.0 and _stands_alone(tokens, i)
                 ]
                 found += [(i, named._replace(score=HEAD)) for i, named in alone]
         found.sort(key=lambda f: (f[0], -f[1].score, f[1].span.start))
         kept: list[tuple[int, Named]] = []
         for place, named in sorted(found, key=lambda f: (-(f[1].span.end - f[1].span.start), -f[1].score)):
-            if all(named.span.end <= other.span.start or named.span.start >= other.span.end for _, other in kept):
+            if all(
+                named.span.end <= other.span.start or named.span.start >= other.span.end for _, other in kept
+            ):
                 kept.append((place, named))
         return sorted(kept)
 
 
 def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
-    """Whether a noun follows an article or the like and is no part of a longer name (such a key; not: the gate queue)."""
+    """Whether a noun follows an article or the like and is no part of a longer name (such a key; not: the
+    gate queue).
+    """
     after = tokens[i + 1].text if i + 1 < len(tokens) else "."
     before = tokens[i - 1].text if i else ""
-    return before in ("the", "a", "an", "this", "that", "these", "those", "such", "his", "her", "their", "its") and (
-        after in STOP or not word(after).nouns
-    )
+    return before in (
+        "the",
+        "a",
+        "an",
+        "this",
+        "that",
+        "these",
+        "those",
+        "such",
+        "his",
+        "her",
+        "their",
+        "its",
+    ) and (after in STOP or not word(after).nouns)
 
 
 def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple[tuple[str, float], ...]:
@@ -303,14 +332,28 @@ def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple
     for w in words:
         rarity = math.log(1 + count / common[w]) / math.log(1 + count) if count > 1 else 1.0
         weights.append(
-            (w, (LIGHT_WEIGHT if w in LIGHT and len(words) > 1 else PARTICLE_WEIGHT if w in PARTICLES else 1.0) * (0.5 + 0.5 * rarity))
+            (
+                w,
+                (
+                    LIGHT_WEIGHT
+                    if w in LIGHT and len(words) > 1
+                    else PARTICLE_WEIGHT
+                    if w in PARTICLES
+                    else 1.0
+                )
+                * (0.5 + 0.5 * rarity),
+            )
         )
     return tuple(weights)
 
 
 def _content(words: Sequence[str]) -> tuple[str, ...]:
     last = len(words) - 1
-    kept = [w for i, w in enumerate(words) if (w not in STOP and (w not in PARTICLES or i)) or (i == last and len(w) == 1)]
+    kept = [
+        w
+        for i, w in enumerate(words)
+        if (w not in STOP and (w not in PARTICLES or i)) or (i == last and len(w) == 1)
+    ]
     kept = [w for i, w in enumerate(kept) if w not in PARTICLES or (i and kept[i - 1] not in PARTICLES)]
     return tuple(dict.fromkeys(kept)) or tuple(words)
 
@@ -323,7 +366,9 @@ def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
 
 def _term_entry(term: Term, person: bool = False) -> _Entry:
     given = [term.phrase or "", term.plural or "", " ".join(name_words(term.name)), *term.aliases]
-    words = dict.fromkeys(tuple(t.text for t in tokens_of(text) if t.text[0].isalnum()) for text in given if text)
+    words = dict.fromkeys(
+        tuple(t.text for t in tokens_of(text) if t.text[0].isalnum()) for text in given if text
+    )
     return _Entry(term.name, tuple(tuple((w, 1.0) for w in v) for v in words if v))
 
 
@@ -357,12 +402,19 @@ def _best(entry: _Entry, text: Scanned, at: Sequence[int], lent: Sequence[int]) 
         own = [[(s, i) for i, s in of_word.items() if i in here] for of_word in scores]
         if not any(own) and not lent:
             continue
-        if max((score for places in own for score, _ in places), default=SYNONYM if lent else 0.0) < CLASSMATE:
+        if (
+            max((score for places in own for score, _ in places), default=SYNONYM if lent else 0.0)
+            < CLASSMATE
+        ):
             continue
         middle = _middle(own)
         got, used, head, exact = 0.0, list[int](), False, False
         for k, ((w, weight), places) in enumerate(zip(variant, own, strict=True)):
-            free = [(s, i) for s, i in places if i not in used and (w not in PARTICLES or any(goes_with(tokens, u, i) for u in used))]
+            free = [
+                (s, i)
+                for s, i in places
+                if i not in used and (w not in PARTICLES or any(goes_with(tokens, u, i) for u in used))
+            ]
             score, place = max(free, key=lambda p: (p[0], -abs(p[1] - middle)), default=(0.0, -1))
             borrowed = max((LENT * scores[k].get(i, 0.0) for i in lent), default=0.0)
             if place >= 0 and score >= borrowed:
@@ -381,7 +433,9 @@ def _said_otherwise(entry: _Entry, text: Scanned, at: Sequence[int]) -> Match | 
     here = set(at)
     for i in at:
         for of, places in text.sayings[i].items():
-            joined = all(text.tokens[p].text not in PARTICLES or goes_with(text.tokens, i, p) for p in places if p > i)
+            joined = all(
+                text.tokens[p].text not in PARTICLES or goes_with(text.tokens, i, p) for p in places if p > i
+            )
             if of in entry.classes and here.issuperset(places) and joined:
                 return Match(entry.name, SAID, SAID, places, said=True)
     return None
@@ -394,7 +448,9 @@ def _middle(own: Sequence[Sequence[tuple[float, int]]]) -> float:
 
 
 def word_score(wanted: str, tokens: Sequence[Token], i: int) -> float:
-    """How well a token says a word; a particle only near its verb and not before what follows it (check in, not: in the shop)."""
+    """How well a token says a word; a particle only near its verb and not before what follows it (check in,
+    not: in the shop).
+    """
     return _score(wanted, tokens[i].text, tokens[i + 1].text if i + 1 < len(tokens) else ".")
 
 
@@ -411,10 +467,14 @@ def _score(wanted: str, text: str, after: str) -> float:
 
 def goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:
     """Whether a particle is near enough behind its verb, with no other particle between."""
-    return 0 < particle - verb <= 4 and all(tokens[k].text not in PARTICLES for k in range(verb + 1, particle))
+    return 0 < particle - verb <= 4 and all(
+        tokens[k].text not in PARTICLES for k in range(verb + 1, particle)
+    )
 
 
-def _runs(name: str, variant: tuple[tuple[str, float], ...], tokens: Sequence[Token], at: Sequence[int]) -> list[tuple[int, Named]]:
+def _runs(
+    name: str, variant: tuple[tuple[str, float], ...], tokens: Sequence[Token], at: Sequence[int]
+) -> list[tuple[int, Named]]:
     """Where the words of a term stand one after the other, the last in any number."""
     words = [w for w, _ in variant]
     found = []
@@ -423,7 +483,13 @@ def _runs(name: str, variant: tuple[tuple[str, float], ...], tokens: Sequence[To
         if places[-1] - places[0] != len(words) - 1:
             continue
         scores = [near(w, tokens[i].text) for w, i in zip(words, places, strict=True)]
-        if min(scores) >= CLASSMATE and all(s == 1.0 for s in scores[:-1]) and (scores[-1] == 1.0 or word(tokens[places[-1]].text).nouns):
+        if (
+            min(scores) >= CLASSMATE
+            and all(s == 1.0 for s in scores[:-1])
+            and (scores[-1] == 1.0 or word(tokens[places[-1]].text).nouns)
+        ):
             score = sum(scores) / len(scores)
-            found.append((places[-1], Named(name, Span(tokens[places[0]].start, tokens[places[-1]].end), score)))
+            found.append(
+                (places[-1], Named(name, Span(tokens[places[0]].start, tokens[places[-1]].end), score))
+            )
     return found

@@ -1,6 +1,8 @@
-"""Ways to say an act that the lexicon's senses do not bring together: general English, no one's vocabulary (``ways.txt``).
+"""Ways to say an act that the lexicon's senses do not bring together: general English, no one's vocabulary
+(``ways.txt``).
 
-A line of the file is a class: words and sayings of several words, any of which may stand for any other. ``@`` stands for a place.
+A line of the file is a class: words and sayings of several words, any of which may stand for any other. ``@``
+stands for a place.
 """
 
 from __future__ import annotations
@@ -73,7 +75,9 @@ def whole_classes(variants: Iterable[Sequence[str]]) -> frozenset[int]:
     return frozenset(c for variant in variants for c in _ways().classes.get(" ".join(variant), ()))
 
 
-def sayings_at(tokens: Sequence[Text], i: int, place_words: frozenset[str]) -> Iterator[tuple[int, tuple[int, ...]]]:
+def sayings_at(
+    tokens: Sequence[Text], i: int, place_words: frozenset[str]
+) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Classes of the sayings whose first word stands at a place, with the places of their words."""
     known = _ways().sayings
     seconds = {t.text[:_LONG] for t in tokens[max(i - BEFORE, 0) : i + REACH + 6]} | {PLACE}
@@ -83,18 +87,27 @@ def sayings_at(tokens: Sequence[Text], i: int, place_words: frozenset[str]) -> I
                 yield saying.of, places
 
 
-def _said_at(saying: Sequence[str], tokens: Sequence[Text], i: int, place_words: frozenset[str]) -> tuple[int, ...]:
-    """Places of a saying's words, near each other and in order, the first, a verb in any form, at ``i``; none where it does not stand there."""
+def _said_at(
+    saying: Sequence[str], tokens: Sequence[Text], i: int, place_words: frozenset[str]
+) -> tuple[int, ...]:
+    """Places of a saying's words, near each other and in order, the first, a verb in any form, at ``i``;
+    none where it does not stand there.
+    """
     if similarity(saying[0], tokens[i].text) < SAME:
         return ()
     places = [i]
     for w in saying[1:]:
         if w == PLACE:
             named = any(t.text in place_words for t in tokens[places[-1] : places[-1] + 5])
-            if not named or any(is_verb(t.text) and t.text not in _SPOKEN for t in tokens[i + 1 : places[-1]]):
+            if not named or any(
+                is_verb(t.text) and t.text not in _SPOKEN for t in tokens[i + 1 : places[-1]]
+            ):
                 return ()
             continue
-        before, behind = range(max(i - BEFORE, 0), i if len(w) > _LONG else 0), range(places[-1] + 1, i + REACH + len(saying) + 1)
+        before, behind = (
+            range(max(i - BEFORE, 0), i if len(w) > _LONG else 0),
+            range(places[-1] + 1, i + REACH + len(saying) + 1),
+        )
         told = [j for j in before if similarity(w, tokens[j].text) >= DERIVED]  # departure is registered
         told += [j for j in behind if j < len(tokens) and _says(w, tokens[j].text)]
         if not told:

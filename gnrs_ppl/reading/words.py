@@ -1,4 +1,6 @@
-"""Words and how near they are: inflections, acts and their verbs, synonyms; data derived from WordNet 3.0 (see lexicon.LICENSE)."""
+"""Words and how near they are: inflections, acts and their verbs, synonyms; data derived from WordNet 3.0
+(see lexicon.LICENSE).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from typing import NamedTuple
 
 DATA = Path(__file__).parent / "lexicon.tsv.gz"
 SAME, DERIVED, LOOKS_ALIKE, SYNONYM, RARE_SYNONYM, BROADER = 1.0, 0.95, 0.85, 0.8, 0.65, 0.5
-"""How near two words are: one lemma, an act and its verb, unknown words of one stem, common senses, rare senses, a broader sense."""
+"""How near two words are: one lemma, an act and its verb, unknown words of one stem, common senses, rare
+senses, a broader sense."""
 COMMON_SENSES = 2
 PHRASAL_PARTICLES = frozenset(
     re.findall(
@@ -34,8 +37,26 @@ _ACTS = {
 }
 _PAST_AS_IT_IS = frozenset({"broadcast", "cast", "cost", "hurt", "read", "spread"})
 """Verbs whose past is the verb itself and that double no letter, so that the lexicon has no form of them."""
-_VERB_ENDINGS = (("ies", "y"), ("es", "e"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""))
-_NOUN_ENDINGS = (("ies", "y"), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("s", ""))
+_VERB_ENDINGS = (
+    ("ies", "y"),
+    ("es", "e"),
+    ("es", ""),
+    ("s", ""),
+    ("ed", "e"),
+    ("ed", ""),
+    ("ing", "e"),
+    ("ing", ""),
+)
+_NOUN_ENDINGS = (
+    ("ies", "y"),
+    ("ses", "s"),
+    ("xes", "x"),
+    ("zes", "z"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("men", "man"),
+    ("s", ""),
+)
 _DOUBLED = re.compile(r"(.*([bdfgklmnprtvz]))\2(?:ed|ing)")
 
 
@@ -71,7 +92,9 @@ def _data() -> _Data:
 
 
 class Word(NamedTuple):
-    """What is known of a form: its lemmas, the verbs it is or names an act of, its senses and what lies above them."""
+    """What is known of a form: its lemmas, the verbs it is or names an act of, its senses and what lies
+    above them.
+    """
 
     form: str
     lemmas: frozenset[str]
@@ -83,7 +106,9 @@ class Word(NamedTuple):
 
 
 def lemmas(form: str, pos: str) -> tuple[str, ...]:
-    """Base forms of an inflected verb (``v``) or noun (``n``); none where no word of that kind has this form."""
+    """Base forms of an inflected verb (``v``) or noun (``n``); none where no word of that kind has this
+    form.
+    """
     data = _data()
     verb, _, particle = form.partition(" ")
     if particle:  # turned down
@@ -92,9 +117,18 @@ def lemmas(form: str, pos: str) -> tuple[str, ...]:
         return data.irregular[pos, form]
     found = [form] if (pos, form) in data.senses else []
     for ending, base in _VERB_ENDINGS if pos == "v" else _NOUN_ENDINGS:
-        if form.endswith(ending) and (pos, stem := form[: -len(ending)] + base) in data.senses and stem not in found:
+        if (
+            form.endswith(ending)
+            and (pos, stem := form[: -len(ending)] + base) in data.senses
+            and stem not in found
+        ):
             found.append(stem)
-    if pos == "v" and (doubled := _DOUBLED.fullmatch(form)) and (pos, doubled[1]) in data.senses and doubled[1] not in found:
+    if (
+        pos == "v"
+        and (doubled := _DOUBLED.fullmatch(form))
+        and (pos, doubled[1]) in data.senses
+        and doubled[1] not in found
+    ):
         found.append(doubled[1])
     return tuple(found)
 
@@ -144,7 +178,11 @@ def similarity(one: str, other: str) -> float:
     if a.verbs & b.verbs:
         return DERIVED
     unknown = not a.senses or not b.senses
-    if len(one) >= 5 and len(other) >= 5 and _alike(one, other) >= (4 if unknown else max(5, min(len(one), len(other)) - 2)):
+    if (
+        len(one) >= 5
+        and len(other) >= 5
+        and _alike(one, other) >= (4 if unknown else max(5, min(len(one), len(other)) - 2))
+    ):
         return LOOKS_ALIKE
     if a.common & b.common:
         return SYNONYM

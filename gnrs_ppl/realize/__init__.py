@@ -1,1 +1,3 @@
-"""Structure -> plain institutional English, the reader that leads back to the structure, and sentences for verdicts."""
+"""Structure -> plain institutional English, the reader that leads back to the structure, and sentences for
+verdicts.
+"""

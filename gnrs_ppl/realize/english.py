@@ -1,4 +1,6 @@
-"""The little English the rule texts need: numbers, durations, a or an, plurals, and names turned into words."""
+"""The little English the rule texts need: numbers, durations, a or an, plurals, and names turned into
+words.
+"""
 
 from __future__ import annotations
 
@@ -15,46 +17,141 @@ UNITS = ("month", "day", "hour", "minute", "second")
 _SILENT_H = ("hour", "honest", "honour", "honor", "heir")
 _CONSONANT_SOUND = ("one", "once", "eu", "uni", "use", "usa", "usu", "util", "ubiq", "uran")
 _VOWEL_ABBREVIATIONS = frozenset("AEFHILMNORSX")
-_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women", "staff": "staff", "equipment": "equipment"}
+_PLURALS = {
+    "person": "people",
+    "child": "children",
+    "man": "men",
+    "woman": "women",
+    "staff": "staff",
+    "equipment": "equipment",
+}
 _DETERMINERS = frozenset({"the", "a", "an", "their", "his", "her", "its", "this", "that"})
-_PREPOSITIONS = frozenset({"to", "for", "from", "with", "about", "by", "on", "in", "at", "into", "of", "against"})
+_PREPOSITIONS = frozenset(
+    {"to", "for", "from", "with", "about", "by", "on", "in", "at", "into", "of", "against"}
+)
 _NOUN_ENDINGS = ("tion", "sion", "ment", "ance", "ence")
-_DOUBLING = frozenset({
-    "admit", "begin", "cancel", "commit", "control", "forget", "omit", "patrol", "permit", "refer", "submit", "transfer", "travel",
-})  # fmt: skip
+_DOUBLING = frozenset(
+    {
+        "admit",
+        "begin",
+        "cancel",
+        "commit",
+        "control",
+        "forget",
+        "omit",
+        "patrol",
+        "permit",
+        "refer",
+        "submit",
+        "transfer",
+        "travel",
+    }
+)
 """Verbs of two syllables that double their last letter: patrolling."""
 _EVENT_NOUNS = {
-    "announce": "announcement", "appeal": "appeal", "approve": "approval", "arrive": "arrival", "assign": "assignment",
-    "call": "call", "cancel": "cancellation", "check": "check", "close": "closure", "confirm": "confirmation",
-    "add": "addition", "create": "creation", "decide": "decision", "deliver": "delivery", "depart": "departure", "enter": "entry",
-    "examine": "examination", "harvest": "harvest",
-    "insert": "insertion", "inspect": "inspection", "notify": "notification", "order": "order",
-    "patrol": "patrol", "pay": "payment", "receive": "receipt", "register": "registration", "reject": "rejection",
-    "renew": "renewal", "repair": "repair", "report": "report", "request": "request", "reserve": "reservation",
-    "return": "return", "review": "review", "send": "sending", "sign": "signature", "start": "start", "submit": "submission",
-    "trade": "trade", "transfer": "transfer", "visit": "visit",
-}  # fmt: skip
+    "announce": "announcement",
+    "appeal": "appeal",
+    "approve": "approval",
+    "arrive": "arrival",
+    "assign": "assignment",
+    "call": "call",
+    "cancel": "cancellation",
+    "check": "check",
+    "close": "closure",
+    "confirm": "confirmation",
+    "add": "addition",
+    "create": "creation",
+    "decide": "decision",
+    "deliver": "delivery",
+    "depart": "departure",
+    "enter": "entry",
+    "examine": "examination",
+    "harvest": "harvest",
+    "insert": "insertion",
+    "inspect": "inspection",
+    "notify": "notification",
+    "order": "order",
+    "patrol": "patrol",
+    "pay": "payment",
+    "receive": "receipt",
+    "register": "registration",
+    "reject": "rejection",
+    "renew": "renewal",
+    "repair": "repair",
+    "report": "report",
+    "request": "request",
+    "reserve": "reservation",
+    "return": "return",
+    "review": "review",
+    "send": "sending",
+    "sign": "signature",
+    "start": "start",
+    "submit": "submission",
+    "trade": "trade",
+    "transfer": "transfer",
+    "visit": "visit",
+}
 
 
-TRANSITIVE = frozenset({
-    "add", "approve", "assign", "borrow", "cancel", "check", "close", "confirm", "create", "deliver", "examine", "harvest", "insert",
-    "inspect", "lend", "order", "receive", "register", "reject", "renew", "repair", "reserve", "return", "review", "send", "sign",
-    "submit", "transfer",
-})  # fmt: skip
-"""Verbs that take what they are done to as their object (inspect a vehicle); their nouns take it with ``of``."""
+TRANSITIVE = frozenset(
+    {
+        "add",
+        "approve",
+        "assign",
+        "borrow",
+        "cancel",
+        "check",
+        "close",
+        "confirm",
+        "create",
+        "deliver",
+        "examine",
+        "harvest",
+        "insert",
+        "inspect",
+        "lend",
+        "order",
+        "receive",
+        "register",
+        "reject",
+        "renew",
+        "repair",
+        "reserve",
+        "return",
+        "review",
+        "send",
+        "sign",
+        "submit",
+        "transfer",
+    }
+)
+"""Verbs that take what they are done to as their object (inspect a vehicle); their nouns take it with
+``of``."""
 
 
 STEP_VERBS: dict[str, tuple[Stage, str]] = {
-    "approval": ("decision", "approve"), "cancellation": ("remedy", "cancel"), "check": ("review", "check"),
+    "approval": ("decision", "approve"),
+    "cancellation": ("remedy", "cancel"),
+    "check": ("review", "check"),
     "collection": ("remedy", "collect"),
-    "comparison": ("review", "compare"), "confirmation": ("decision", "confirm"), "correction": ("remedy", "correct"),
-    "examination": ("review", "examine"), "inspection": ("review", "inspect"), "notification": ("remedy", "notify"),
-    "publication": ("remedy", "publish"), "reading": ("review", "read"),
-    "recovery": ("remedy", "recover"), "registration": ("remedy", "register"),
-    "removal": ("remedy", "remove"), "renewal": ("remedy", "renew"), "repair": ("remedy", "repair"),
-    "replacement": ("remedy", "replace"), "return": ("remedy", "return"), "submission": ("remedy", "submit"),
+    "comparison": ("review", "compare"),
+    "confirmation": ("decision", "confirm"),
+    "correction": ("remedy", "correct"),
+    "examination": ("review", "examine"),
+    "inspection": ("review", "inspect"),
+    "notification": ("remedy", "notify"),
+    "publication": ("remedy", "publish"),
+    "reading": ("review", "read"),
+    "recovery": ("remedy", "recover"),
+    "registration": ("remedy", "register"),
+    "removal": ("remedy", "remove"),
+    "renewal": ("remedy", "renew"),
+    "repair": ("remedy", "repair"),
+    "replacement": ("remedy", "replace"),
+    "return": ("remedy", "return"),
+    "submission": ("remedy", "submit"),
     "verification": ("review", "verify"),
-}  # fmt: skip
+}
 """What begins the name of a step (correction of the record), the stage it belongs to, and its verb."""
 
 
@@ -69,10 +166,14 @@ def times(n: int) -> str:
 
 
 def duration(length: Duration) -> str:
-    """A duration in words; what differs on the calendar differs here (one month, 30 days, one day, 24 hours)."""
+    """A duration in words; what differs on the calendar differs here (one month, 30 days, one day, 24
+    hours).
+    """
     minutes, seconds = divmod(length.seconds, 60)
     amounts = (length.months, length.days, *divmod(minutes, 60), seconds)
-    parts = [f"{number(n)} {unit}{'' if n == 1 else 's'}" for n, unit in zip(amounts, UNITS, strict=True) if n]
+    parts = [
+        f"{number(n)} {unit}{'' if n == 1 else 's'}" for n, unit in zip(amounts, UNITS, strict=True) if n
+    ]
     return series(parts, "and")
 
 
@@ -139,7 +240,9 @@ def doing(phrase: str) -> str:
 
 
 def what_is_done(step: str) -> tuple[Stage, str] | None:
-    """The stage at which a step so called is a verb of its own, and what is then done: correction of the record, corrects the record."""
+    """The stage at which a step so called is a verb of its own, and what is then done: correction of the
+    record, corrects the record.
+    """
     if step == "written decision":
         return "decision", "decides in writing"
     noun, _, rest = step.partition(" of ")
@@ -148,14 +251,18 @@ def what_is_done(step: str) -> tuple[Stage, str] | None:
 
 
 def words_of(name: str) -> str:
-    """Words of a name: ``CheckIn`` gives check in, ``duty_manager`` duty manager, ``Send Fine`` send fine, ``ID_check`` ID check."""
+    """Words of a name: ``CheckIn`` gives check in, ``duty_manager`` duty manager, ``Send Fine`` send fine,
+    ``ID_check`` ID check.
+    """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", re.sub(r"[_\s]+", " ", name))
     shouting = not any(c.islower() for c in name)
     return " ".join(t if len(t) > 1 and t.isupper() and not shouting else t.lower() for t in spaced.split())
 
 
 def reads_as_noun(words: str) -> bool:
-    """Whether words derived from an activity name already name an occurrence: payment, confirmation of receipt."""
+    """Whether words derived from an activity name already name an occurrence: payment, confirmation of
+    receipt.
+    """
     first, _, rest = words.partition(" ")
     return first.endswith(_NOUN_ENDINGS) or rest.startswith("of ")
 
@@ -164,20 +271,24 @@ def with_article(words: str) -> str:
     """``the`` between a verb and its object where a name leaves it out: create fine gives create the fine."""
     verb, _, rest = words.partition(" ")
     only_verb = _EVENT_NOUNS.get(verb, verb) != verb
-    plain = rest and rest.split()[0] not in _PREPOSITIONS | PARTICLES | _DETERMINERS and not rest.endswith("ly")
+    plain = (
+        rest and rest.split()[0] not in _PREPOSITIONS | PARTICLES | _DETERMINERS and not rest.endswith("ly")
+    )
     return f"{verb} the {rest}" if only_verb and plain else words
 
 
 def takes_object(words: str, form: str) -> bool:
-    """Whether an act in this form takes its object directly: inspect or inspecting a vehicle; as a noun, inspection of a vehicle."""
+    """Whether an act in this form takes its object directly: inspect or inspecting a vehicle; as a noun,
+    inspection of a vehicle.
+    """
     return words in _OBJECT_FORMS.get(form, frozenset())
 
 
 def event_noun(phrase: str) -> str:
     """A noun for one occurrence of what a bare infinitive says.
 
-    ``check in`` gives check-in, ``pay the fine`` payment of the fine, ``send fine`` fine sending, ``speak to the owner``
-    speaking to the owner.
+    ``check in`` gives check-in, ``pay the fine`` payment of the fine, ``send fine`` fine sending, ``speak to
+    the owner`` speaking to the owner.
     """
     verb, *rest = phrase.split()
     if len(rest) == 1 and rest[0] in PARTICLES:

@@ -10,19 +10,47 @@ from typing import NamedTuple
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Action, Channel, Kind, RecordLayer, Schema, Term
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.realize.english import article, doing, event_noun, plural, reads_as_noun, what_is_done, with_article, words_of
+from gnrs_ppl.realize.english import (
+    article,
+    doing,
+    event_noun,
+    plural,
+    reads_as_noun,
+    what_is_done,
+    with_article,
+    words_of,
+)
 from gnrs_ppl.realize.phrases import FORMS, QUOTED, Form, misused, openings, quote
 from gnrs_ppl.rule.canonical import payloads
 from gnrs_ppl.rule.types import Structure
 
-_LOG_WORDS = frozenset({
-    "log", "logs", "register", "record", "records", "system", "book", "ledger", "journal", "database", "list", "file", "feed",
-    "history", "roster", "archive", "sheet",
-})  # fmt: skip
+_LOG_WORDS = frozenset(
+    {
+        "log",
+        "logs",
+        "register",
+        "record",
+        "records",
+        "system",
+        "book",
+        "ledger",
+        "journal",
+        "database",
+        "list",
+        "file",
+        "feed",
+        "history",
+        "roster",
+        "archive",
+        "sheet",
+    }
+)
 
 
 class Words(NamedTuple):
-    """Forms of one name; empty where the kind has no such form, all empty where the name can only be quoted."""
+    """Forms of one name; empty where the kind has no such form, all empty where the name can only be
+    quoted.
+    """
 
     one: str = ""
     many: str = ""
@@ -34,9 +62,10 @@ class Words(NamedTuple):
 class Lexicon:
     """Words for the names of a schema and a record layer.
 
-    A name without a phrase is read as words (``duty_manager`` as duty manager). A name that gives no plain words (punctuation, or
-    a word that rule texts use as grammar) is quoted as it stands. A name the schema lacks is put into words in the same
-    way and followed by the name itself in quotation marks, so that the text still leads back to it.
+    A name without a phrase is read as words (``duty_manager`` as duty manager). A name that gives no plain
+    words (punctuation, or a word that rule texts use as grammar) is quoted as it stands. A name the schema
+    lacks is put into words in the same way and followed by the name itself in quotation marks, so that the
+    text still leads back to it.
 
     Attributes
     ----------
@@ -65,21 +94,33 @@ class Lexicon:
         for action in schema.actions:
             _add(words, taken, "action", action.name, _action_words(action), f"schema.actions.{action.name}")
         for kind, field, term in terms:
-            _add(words, taken, kind, term.name, _term_words(kind, term, f"{field}.{term.name}"), f"{field}.{term.name}")
+            _add(
+                words,
+                taken,
+                kind,
+                term.name,
+                _term_words(kind, term, f"{field}.{term.name}"),
+                f"{field}.{term.name}",
+            )
         lexicon = cls(words)
         for kind, form in lexicon._known:
             known = lexicon.known(kind, form)
             clash = next(((text, head) for text in known for head in openings(text) if head in known), None)
             if clash:
                 problem = (
-                    f"{clash[0]!r} of {known[clash[0]]!r} could be read as {clash[1]!r} of {known[clash[1]]!r} with more said about it"
+                    f"{clash[0]!r} of {known[clash[0]]!r} could be read as {clash[1]!r} of "
+                    f"{known[clash[1]]!r} with more said about it"
                 )
-                raise InputError(problem, "give one of them another phrase", field=f"{kind}.{known[clash[0]]}")
+                raise InputError(
+                    problem, "give one of them another phrase", field=f"{kind}.{known[clash[0]]}"
+                )
         return lexicon
 
     @classmethod
     def of_context(cls, context: Context) -> Lexicon:
-        """Words for the names of a context, the channels that only its log shows among them; raises InputError as :meth:`of`."""
+        """Words for the names of a context, the channels that only its log shows among them; raises
+        InputError as :meth:`of`.
+        """
         return cls.of(context.schema, context.resolved)
 
     def including(self, structure: Structure) -> Lexicon:
@@ -123,7 +164,9 @@ class Lexicon:
             for form, text in zip(FORMS, self.words[kind, name], strict=True):
                 if text:
                     found.setdefault((kind, form), {})[text] = name
-        return {key: dict(sorted(texts.items(), key=lambda item: -len(item[0]))) for key, texts in found.items()}
+        return {
+            key: dict(sorted(texts.items(), key=lambda item: -len(item[0]))) for key, texts in found.items()
+        }
 
     @cached_property
     def anyone(self) -> str:
@@ -135,7 +178,9 @@ _Taken = dict[tuple[Kind, bool, str], str]
 """Kind, whether a form of its own that says what is done, words -> name."""
 
 
-def _add(words: dict[tuple[Kind, str], Words], taken: _Taken, kind: Kind, name: str, forms: Words, field: str) -> None:
+def _add(
+    words: dict[tuple[Kind, str], Words], taken: _Taken, kind: Kind, name: str, forms: Words, field: str
+) -> None:
     for form, text in zip(FORMS, forms, strict=True):
         other = taken.setdefault((kind, form == "doing", text.lower()), name) if text else name
         if other != name:

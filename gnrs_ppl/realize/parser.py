@@ -1,4 +1,6 @@
-"""Text -> structure: a deterministic recursive-descent reader of rule texts, independent of the writer but for the tables it shares."""
+"""Text -> structure: a deterministic recursive-descent reader of rule texts, independent of the writer but
+for the tables it shares.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ _SUFFIXES: dict[tuple[Relation, str], Relation] = {
 _TIES = {text: key for key, text in TIES.items()}
 # force, whether the act is asked for, and whether it is forbidden once and for all
 _MODALS: dict[str, tuple[Force, bool, bool]] = {f"{text} ": (*key, False) for key, text in MODALS.items()} | {
-    f"{text.replace(' not', ' never')} ": (force, False, True) for (force, positive), text in MODALS.items() if not positive
+    f"{text.replace(' not', ' never')} ": (force, False, True)
+    for (force, positive), text in MODALS.items()
+    if not positive
 }
 _HAPPENS = re.compile(rf" (?:{'|'.join(MODALS.values())}) happen ")
 _WHETHER = ", whether before or after "
@@ -94,11 +98,15 @@ class _Reader(Scanner):
         self.whose: Literal["person", "office", "anybody"] | None = None
         self.office: str | None = None
         constraints: list[Data] = []
-        while not self.text.startswith(("Exception: ", "This applies ", "This is ", "The matter stays open ", "Evidence: "), self.at):
+        while not self.text.startswith(
+            ("Exception: ", "This applies ", "This is ", "The matter stays open ", "Evidence: "), self.at
+        ):
             constraints.append(self.duty(constraints[-1] if constraints else None))
             self.need(". ")
         bearer: Any = {"role": self.office} if self.office else "trigger"
-        constraints = [{key: value for key, value in constraint.items() if key != "time"} for constraint in constraints]
+        constraints = [
+            {key: value for key, value in constraint.items() if key != "time"} for constraint in constraints
+        ]
         self.exception(constraints)
         self.applies(bearer)
         evidence = self.evidence(constraints)
@@ -107,7 +115,13 @@ class _Reader(Scanner):
             raise self.fail("the end")
         norm = {"force": self.force, "bearer": bearer, "constraints": tuple(constraints)}
         trigger = self.opener | {"window": self.window}
-        return {"scope": self.scope, "trigger": trigger, "norm": norm, "evidence": evidence, "procedure": procedure}
+        return {
+            "scope": self.scope,
+            "trigger": trigger,
+            "norm": norm,
+            "evidence": evidence,
+            "procedure": procedure,
+        }
 
     def applies(self, bearer: Any) -> None:
         """What the rule filters, is meant for and about, and its period, each in a sentence of its own."""
@@ -143,7 +157,9 @@ class _Reader(Scanner):
             raise self.fail("what the rule applies to")
 
     def meant(self, bearer: Any) -> None:
-        """Names of a scope that filters nothing: any at the start of a case, roles where an office is bound."""
+        """Names of a scope that filters nothing: any at the start of a case, roles where an office is
+        bound.
+        """
         if not self.opener and self.text.startswith("the ", self.at):
             self.keep("locations", self.listed(lambda: self.the("location"), "or")[0])
         elif not self.opener and re.compile("an? ").match(self.text, self.at):
@@ -219,7 +235,9 @@ class _Reader(Scanner):
         return after
 
     def open(self, in_case: bool = False) -> None:
-        """The opening act: in full where it comes first and for whoever did it and is bound; ``in_case`` where that was said."""
+        """The opening act: in full where it comes first and for whoever did it and is bound; ``in_case``
+        where that was said.
+        """
         if self.whose == "person" and not self.continued:
             self.own()
         elif self.opened:
@@ -255,7 +273,9 @@ class _Reader(Scanner):
 
     def own(self) -> None:
         """The opening act of whoever is bound by it."""
-        first = self.need(f"{FIRST_TIME} ", f"{'each' if self.positive else 'any'} time they ").startswith(FIRST_TIME)
+        first = self.need(f"{FIRST_TIME} ", f"{'each' if self.positive else 'any'} time they ").startswith(
+            FIRST_TIME
+        )
         opener = {"act": self.act("one"), "once": "first" if first else "each"}
         if self.opened and opener != self.opener:
             raise self.fail("the act named before")
@@ -279,9 +299,16 @@ class _Reader(Scanner):
                 raise self.fail("the act named before")
 
     def when(self, before: Data | None) -> Data:
-        """Where a clause looks, behind its act: relation, deadline, second activation, and whether earlier acts count."""
+        """Where a clause looks, behind its act: relation, deadline, second activation, and whether earlier
+        acts count.
+        """
         said = self.continued or (self.whose != "person" and (self.case_told or not self.opener))
-        if said and before is not None and before["relation"] in ("after", "before", "around") and self.take("within that time"):
+        if (
+            said
+            and before is not None
+            and before["relation"] in ("after", "before", "around")
+            and self.take("within that time")
+        ):
             return dict(before)
         if self.take("at the latest "):
             found = self.latest() | {"relation": "after", "earlier_counts": True}
@@ -470,7 +497,11 @@ class _Reader(Scanner):
         if self.take(", unless "):
             found["unless"] = self.an_act()
             self.need(" is recorded beforehand")
-        return found | {key: value for key, value in time.items() if key != "relation" and value} | {"time": time}
+        return (
+            found
+            | {key: value for key, value in time.items() if key != "relation" and value}
+            | {"time": time}
+        )
 
     def modal(self, subject: str) -> tuple[Force, bool, bool]:
         """Force, polarity, and whether something is forbidden once and for all."""
@@ -526,10 +557,16 @@ class _Reader(Scanner):
         if self.take("dates are compared, so "):
             self.dates({a["activity"] for c in constraints for a in c["target"].get("any_of", [c["target"]])})
             self.need(". ")
-        return {"channels": tuple(channels), "operator": "at_least" if k else "any" if joint == "or" else "all", "k": k}
+        return {
+            "channels": tuple(channels),
+            "operator": "at_least" if k else "any" if joint == "or" else "all",
+            "k": k,
+        }
 
     def others(self, constraints: list[Data], channels: list[str]) -> None:
-        """Which acts come in between, first or last: nothing of the structure, but it must speak of the rule's own logs and places."""
+        """Which acts come in between, first or last: nothing of the structure, but it must speak of the
+        rule's own logs and places.
+        """
         told = {(c["correlate"], PLACES.get(RELATIONS[c["template"]])) for c in constraints}
         for correlation, acts in OTHERS.items():
             places = [place for place in dict.fromkeys(PLACES.values()) if (correlation, place) in told]
@@ -618,12 +655,23 @@ class _Reader(Scanner):
                 if not self.lexicon.form("step", name).endswith(f" {stage}"):
                     raise self.fail(f"a step called … {stage}")
                 looks = {"inspects": self.the("channel")} if stage == "review" and self.take(" of ") else {}
-                return found | {"name": name, "stage": stage} | looks | self.basis("" if stage == "review" else " on the basis of ")
+                return (
+                    found
+                    | {"name": name, "stage": stage}
+                    | looks
+                    | self.basis("" if stage == "review" else " on the basis of ")
+                )
         if self.take("reviews "):
             inspects = None if self.take("the matter") else self.the("channel")
-            found |= {"stage": "review", "name": self.through("review", " in ")} | ({"inspects": inspects} if inspects else {})
+            found |= {"stage": "review", "name": self.through("review", " in ")} | (
+                {"inspects": inspects} if inspects else {}
+            )
             return found | self.basis("")
-        stage = "decision" if self.need(STAGE_VERBS["decision"][0], STAGE_VERBS["remedy"][0]).startswith("decides") else "remedy"
+        stage = (
+            "decision"
+            if self.need(STAGE_VERBS["decision"][0], STAGE_VERBS["remedy"][0]).startswith("decides")
+            else "remedy"
+        )
         return found | {"stage": stage, "name": self.through(stage, " through ")} | self.basis()
 
     def appeal(self) -> Data | None:

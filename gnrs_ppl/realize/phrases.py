@@ -11,11 +11,13 @@ from gnrs_ppl.rule.types import Correlation, Force, Stage, Template, Ties
 from gnrs_ppl.words import SMALL_NUMBERS
 
 Form = Literal["one", "many", "noun", "doing"]
-"""Forms of a name: ``one`` (singular; of an action the bare infinitive), ``many`` (plural), ``noun`` (one occurrence of an action),
-``doing`` (of an action the gerund; of a step what somebody does who takes it)."""
+"""Forms of a name: ``one`` (singular; of an action the bare infinitive), ``many`` (plural), ``noun`` (one
+occurrence of an action), ``doing`` (of an action the gerund; of a step what somebody does who takes it)."""
 FORMS: tuple[Form, ...] = get_args(Form)
 
-Relation = Literal["after", "from", "before", "around", "start", "close", "next", "previous", "both", "only after"]
+Relation = Literal[
+    "after", "from", "before", "around", "start", "close", "next", "previous", "both", "only after"
+]
 """Where a constraint looks, seen from its activation."""
 
 RELATIONS: dict[Template, Relation] = {
@@ -81,9 +83,15 @@ TIES: dict[Ties, str] = {
 """What an act at the same recorded time as what it is measured from counts as, where the rule declares it."""
 
 EVERY = ("every one of", "that can record the act")
-"""What stands before and behind several logs that must all show an act: one that cannot hold it is not asked."""
+"""What stands before and behind several logs that must all show an act: one that cannot hold it is not
+asked."""
 
-PLACES: dict[Relation, str] = {"next": "in between", "previous": "in between", "start": "first", "close": "last"}
+PLACES: dict[Relation, str] = {
+    "next": "in between",
+    "previous": "in between",
+    "start": "first",
+    "close": "last",
+}
 """Where another act would stand in the way of one that must be next, last before, first or last."""
 
 OTHERS: dict[Correlation, str] = {
@@ -112,22 +120,97 @@ QUOTED: dict[tuple[Kind, Form], tuple[str, str]] = {
 }
 """What stands around a quoted name so that the sentence stays one."""
 
-FOLLOWING_WORDS = ("within", "before", "after", "and", "or", "recorded", "is", "concerned", "must", "should", "may", "need", "exactly")
+FOLLOWING_WORDS = (
+    "within",
+    "before",
+    "after",
+    "and",
+    "or",
+    "recorded",
+    "is",
+    "concerned",
+    "must",
+    "should",
+    "may",
+    "need",
+    "exactly",
+)
 """Single words that may stand right after a name."""
 
 FOLLOWING_RUNS = (
-    "as a", "as an", "as the", "during the", "during that", "by a", "by an", "by somebody", "by each", "by any one", "in the same",
-    "at the", "at least", "at some point", "at any point", "that can", "count as", "in respect of", "in a", "in an",
-    "more than", "on the last day", "on the basis of", "through a", "through an", "reviews the", "decides the",
-    "puts the", "takes a", "takes an", "holds a", "holds an", "provides a", "provides an",
-)  # fmt: skip
+    "as a",
+    "as an",
+    "as the",
+    "during the",
+    "during that",
+    "by a",
+    "by an",
+    "by somebody",
+    "by each",
+    "by any one",
+    "in the same",
+    "at the",
+    "at least",
+    "at some point",
+    "at any point",
+    "that can",
+    "count as",
+    "in respect of",
+    "in a",
+    "in an",
+    "more than",
+    "on the last day",
+    "on the basis of",
+    "through a",
+    "through an",
+    "reviews the",
+    "decides the",
+    "puts the",
+    "takes a",
+    "takes an",
+    "holds a",
+    "holds an",
+    "provides a",
+    "provides an",
+)
 """Runs of words that may stand right after a name."""
 
-RESERVED_WORDS = frozenset(FOLLOWING_WORDS) | frozenset({
-    "shall", "might", "can", "cannot", "not", "no", "never", "ever", "they", "none", "neither", "nor", "unless", "except", "if", "when",
-    "whether", "then", "every", "each", "any", "either", "once", "twice", "times", "matter", "until", "afterwards", "both", "all", "show",
-    "shows",
-})  # fmt: skip
+RESERVED_WORDS = frozenset(FOLLOWING_WORDS) | frozenset(
+    {
+        "shall",
+        "might",
+        "can",
+        "cannot",
+        "not",
+        "no",
+        "never",
+        "ever",
+        "they",
+        "none",
+        "neither",
+        "nor",
+        "unless",
+        "except",
+        "if",
+        "when",
+        "whether",
+        "then",
+        "every",
+        "each",
+        "any",
+        "either",
+        "once",
+        "twice",
+        "times",
+        "matter",
+        "until",
+        "afterwards",
+        "both",
+        "all",
+        "show",
+        "shows",
+    }
+)
 """Words no phrase may use: they carry force, polarity, time or the joints of a sentence."""
 
 FORBIDDEN_STARTS = frozenset({"a", "an", "the", "this", "those", "for", "from", "at", "in", "as"})
@@ -148,7 +231,9 @@ _RUNS = re.compile(rf" (?:{'|'.join(FOLLOWING_RUNS)})\b")
 def misused(phrase: str) -> str | None:
     """The part of a phrase that would be read as grammar, or None where the phrase is plain words."""
     if not _PLAIN.fullmatch(phrase):
-        return next((c for c in phrase if not (c.isalnum() or c in " '’-")), "spaces or punctuation at its edges")
+        return next(
+            (c for c in phrase if not (c.isalnum() or c in " '’-")), "spaces or punctuation at its edges"
+        )
     words = phrase.lower().split()
     if words[0] in FORBIDDEN_STARTS:
         return f"{words[0]} … at its start"

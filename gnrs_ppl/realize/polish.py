@@ -1,4 +1,6 @@
-"""Polish that keeps payloads: a model rewords a rule, the guard decides, and refused twice it stays as it was (paper, Realization)."""
+"""Polish that keeps payloads: a model rewords a rule, the guard decides, and refused twice it stays as it
+was (paper, Realization).
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ class Polished(NamedTuple):
     outcome : Outcome
     version : Version
     lost : tuple of str
-        What the last refused text lost, or what went wrong with the model; empty where the first text was accepted.
+        What the last refused text lost, or what went wrong with the model; empty where the first text was
+        accepted.
     answers : tuple of Answer
         One, or two where there was a retry.
     """
@@ -57,7 +60,12 @@ class Polished(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON of a draft's polish."""
-        return {"version": self.version, "outcome": self.outcome, "lost": list(self.lost), "attempts": len(self.answers)}
+        return {
+            "version": self.version,
+            "outcome": self.outcome,
+            "lost": list(self.lost),
+            "attempts": len(self.answers),
+        }
 
 
 def prompt_of(version: Version) -> str:
@@ -66,7 +74,12 @@ def prompt_of(version: Version) -> str:
 
 
 def polish(
-    rules: Sequence[RenderedRule], model: Model, version: Version = "v1", *, seed: int | None = None, concurrency: int = CONCURRENCY
+    rules: Sequence[RenderedRule],
+    model: Model,
+    version: Version = "v1",
+    *,
+    seed: int | None = None,
+    concurrency: int = CONCURRENCY,
 ) -> list[Polished]:
     """Polish some rules: one request each, then one retry, told what was lost, for those the guard refused.
 
@@ -87,7 +100,12 @@ def polish(
         Unknown version; bad configuration of the model.
     """
     if version not in get_args(Version):
-        raise InputError(f"{version!r} is no polish", f"choose {' or '.join(get_args(Version))}", source="arguments", field="polish")
+        raise InputError(
+            f"{version!r} is no polish",
+            f"choose {' or '.join(get_args(Version))}",
+            source="arguments",
+            field="polish",
+        )
     first = ask(model, [_request(rule, version, (), seed) for rule in rules], concurrency)
     done = [_judged(rule, version, (answer,), ()) for rule, answer in zip(rules, first, strict=True)]
     again = [n for n, polished in enumerate(done) if polished.outcome == "refused"]
@@ -95,11 +113,18 @@ def polish(
     for n, answer in zip(again, second, strict=True):
         done[n] = _judged(rules[n], version, (*done[n].answers, answer), done[n].lost)
     for polished in done:
-        logger.info("polish %s: %s%s", version, polished.outcome, f" ({'; '.join(polished.lost)})" if polished.lost else "")
+        logger.info(
+            "polish %s: %s%s",
+            version,
+            polished.outcome,
+            f" ({'; '.join(polished.lost)})" if polished.lost else "",
+        )
     return done
 
 
-def _judged(rule: RenderedRule, version: Version, answers: tuple[Answer[PolishedClause], ...], before: tuple[str, ...]) -> Polished:
+def _judged(
+    rule: RenderedRule, version: Version, answers: tuple[Answer[PolishedClause], ...], before: tuple[str, ...]
+) -> Polished:
     answer = answers[-1]
     if answer.parsed is None:
         told = f"{answer.error.kind}: {answer.error.message}" if answer.error else "the model declined"
@@ -111,7 +136,9 @@ def _judged(rule: RenderedRule, version: Version, answers: tuple[Answer[Polished
     return Polished(text, "accepted on retry" if before else "accepted", version, before, answers)
 
 
-def _request(rule: RenderedRule, version: Version, lost: tuple[str, ...], seed: int | None) -> Request[PolishedClause]:
+def _request(
+    rule: RenderedRule, version: Version, lost: tuple[str, ...], seed: int | None
+) -> Request[PolishedClause]:
     """The prompt; v1 has no place of its own for what was lost, so it stands with what has to be kept."""
     prompt = load(prompt_of(version))
     kept = to_keep(rule.structure, rule.lexicon)
@@ -124,14 +151,25 @@ def _request(rule: RenderedRule, version: Version, lost: tuple[str, ...], seed: 
         "missing": "\n".join(lost),
     }
     text = render(prompt, **{name: values[name] for name in prompt.placeholders})
-    return Request("polisher", (Message("user", text),), PolishedClause, seed=seed, max_tokens=MAX_TOKENS, prompt=prompt.hash)
+    return Request(
+        "polisher",
+        (Message("user", text),),
+        PolishedClause,
+        seed=seed,
+        max_tokens=MAX_TOKENS,
+        prompt=prompt.hash,
+    )
 
 
 def to_keep(structure: Structure, lexicon: Lexicon) -> list[str]:
     """Names and numbers of a structure in the words a text has for them, each once."""
     rule = canonical(structure)
     lines = [f"{payload.kind}: {lexicon.form(payload.kind, payload.name)}" for payload in payloads(rule)]
-    lengths = (rule.trigger.window, *(c.deadline for c in rule.norm.constraints), rule.procedure.response_time)
+    lengths = (
+        rule.trigger.window,
+        *(c.deadline for c in rule.norm.constraints),
+        rule.procedure.response_time,
+    )
     lines += [f"time: {duration(length)}" for length in dict.fromkeys(lengths) if length]
     lines += [f"how often: {times(c.count)}" for c in rule.norm.constraints if c.count > 1]
     return lines + ([f"logs: at least {number(rule.evidence.k)}"] if rule.evidence.k else [])

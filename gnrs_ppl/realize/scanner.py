@@ -31,7 +31,10 @@ class ParseError(ValueError):
 
     def __init__(self, position: int, expected: Iterable[str], found: str) -> None:
         self.position, self.expected = position, tuple(dict.fromkeys(expected))
-        super().__init__(f"at character {position}: expected {' or '.join(self.expected)}, found {one_line(found, 40) or 'the end'!r}")
+        super().__init__(
+            f"at character {position}: expected {' or '.join(self.expected)}, found "
+            f"{one_line(found, 40) or 'the end'!r}"
+        )
 
 
 class Scanner:
@@ -85,12 +88,18 @@ class Scanner:
     # Words and numbers
 
     def name(self, kind: Kind, form: Form = "one") -> str:
-        """A name in one of its forms: quoted, or the longest known words that something grammatical follows."""
+        """A name in one of its forms: quoted, or the longest known words that something grammatical
+        follows.
+        """
         quoted = _QUOTED.match(self.text, self.at)
         if quoted:
             exact = quoted[1].replace("””", "”")
             shown = self.lexicon.form(kind, exact, form)
-            if "“" in shown and self.text.startswith(shown, self.at) and self.joins(self.at + len(shown), shown, kind, form):
+            if (
+                "“" in shown
+                and self.text.startswith(shown, self.at)
+                and self.joins(self.at + len(shown), shown, kind, form)
+            ):
                 self.at += len(shown)
                 return exact
         for words, name in self.lexicon.known(kind, form).items():
@@ -151,4 +160,8 @@ class Scanner:
         part()
         while self.attempt(lambda: (self.need(" and ", ", "), part())):
             pass
-        return Duration(amounts["month"], amounts["day"], 3600 * amounts["hour"] + 60 * amounts["minute"] + amounts["second"])
+        return Duration(
+            amounts["month"],
+            amounts["day"],
+            3600 * amounts["hour"] + 60 * amounts["minute"] + amounts["second"],
+        )

@@ -1,4 +1,6 @@
-"""One sentence per instance verdict: what the record shows, in words a person can check (SEMANTICS lines 5, 15 to 20)."""
+"""One sentence per instance verdict: what the record shows, in words a person can check (SEMANTICS lines 5,
+15 to 20).
+"""
 
 from __future__ import annotations
 
@@ -12,27 +14,38 @@ from gnrs_ppl.rule.types import Act, Structure
 
 _SENTENCES: dict[Reason, str] = {
     "proven": "the record shows {an_act} {as_asked}in {logs}{time}{margin}",
-    "tie": "the record shows {an_act} in {logs} at the same recorded time as what called for it, which counts as in time",
+    "tie": "the record shows {an_act} in {logs} at the same recorded time as what called for it, which "
+    "counts as in time",
     "refuted": "the record shows {too_little} in {logs}{time}; {complete}",
     "late": "the record shows {an_act} in {logs}, but {margin}{due_at}",
     "absent": "{nothing_recorded} in {logs}{time}; {complete}",
-    "too_few": "{nothing_recorded} in {logs}{time}, where the rule asks for it exactly {times}; {complete}{later}",
-    "too_many": "{an_act} is recorded more than {times} in {logs}{time}, where the rule asks for it exactly {times}",
-    "seen_forbidden": "the record shows {an_act} {too_often}in {logs}, in the time for which the rule {objects}{time_span}",
+    "too_few": "{nothing_recorded} in {logs}{time}, where the rule asks for it exactly {times}; "
+    "{complete}{later}",
+    "too_many": "{an_act} is recorded more than {times} in {logs}{time}, where the rule asks for it exactly "
+    "{times}",
+    "seen_forbidden": "the record shows {an_act} {too_often}in {logs}, in the time for which the rule "
+    "{objects}{time_span}",
     "not_preceded": "no {act} is recorded in {logs} ahead of what called for it{time_span}; {complete}",
     "open": "the time for {an_act} is still running{until}, so there is no verdict yet",
-    "seen": "{an_act} is recorded, but not as often or in as many logs as the rule counts, and the time is still running{until}",
+    "seen": "{an_act} is recorded, but not as often or in as many logs as the rule counts, and the time is "
+    "still running{until}",
     "unseen": "no {act} is recorded so far, and the time is still running{until}",
     "scope": "the record that would open the matter leaves out what decides whether the rule applies",
     "after_unknown": "the records do not settle whether {second} took place, on which the rule waits",
-    "unknown_key": "the record that opens the matter does not name the {key}, so no {act} can be matched to it",
-    "unknown_match": "a record in {logs} may be {an_act} in time, but a missing entry or an equal recorded time leaves that open",
-    "open_world": "the logs that could show {an_act} are not declared complete, so their silence settles nothing",
-    "uncovered": "the logs that could show {an_act} do not cover the whole time in question, so their silence settles nothing",
+    "unknown_key": "the record that opens the matter does not name the {key}, so no {act} can be matched to "
+    "it",
+    "unknown_match": "a record in {logs} may be {an_act} in time, but a missing entry or an equal recorded "
+    "time leaves that open",
+    "open_world": "the logs that could show {an_act} are not declared complete, so their silence settles "
+    "nothing",
+    "uncovered": "the logs that could show {an_act} do not cover the whole time in question, so their "
+    "silence settles nothing",
     "uncorroborated": "{an_act} is recorded, but in fewer logs than the rule asks for",
-    "split": "records of {an_act} in {logs} do not add up: they lie too far apart, or are enough only when the logs are counted together",
+    "split": "records of {an_act} in {logs} do not add up: they lie too far apart, or are enough only when "
+    "the logs are counted together",
     "unknown_order": "the record shows {an_act} in {logs}, but not whether something else came in between",
-    "exception_unknown": "the records do not meet the rule, nor do they settle whether {exception} came first, which would excuse it",
+    "exception_unknown": "the records do not meet the rule, nor do they settle whether {exception} came "
+    "first, which would excuse it",
     "no_after": "no {second_noun} is recorded, so the rule asked for nothing",
     "exception": "{exception} is recorded beforehand, which the rule accepts as an exception",
 }
@@ -54,16 +67,28 @@ def explain(verdict: InstanceVerdict, structure: Structure, lexicon: Lexicon) ->
     constraint = norm.constraints[verdict.constraint]
     target, n = norm.target(constraint), constraint.count
     act = occurrence(target, lexicon) + _whose(verdict, structure, target)
-    before = "before" if constraint.template in ("precedence", "not_precedence") else "by" if constraint.positive else "until"
+    before = (
+        "before"
+        if constraint.template in ("precedence", "not_precedence")
+        else "by"
+        if constraint.positive
+        else "until"
+    )
     due = _moment(verdict.due) if verdict.due else ""
     parts = {
         "act": act,
         "an_act": f"{article(act)} {act}",
         **_logs(structure, verdict.reason, lexicon),
-        "as_asked": f"exactly {times(n)} " if constraint.template == "exactly" else f"at least {times(n)} " if n > 1 else "",
+        "as_asked": f"exactly {times(n)} "
+        if constraint.template == "exactly"
+        else f"at least {times(n)} "
+        if n > 1
+        else "",
         "times": times(n),
         "too_little": f"no {act}" if n == 1 else f"{article(act)} {act} fewer than {times(n)}",
-        "nothing_recorded": f"no {act} is recorded" if n == 1 else f"{article(act)} {act} is recorded fewer than {times(n)}",
+        "nothing_recorded": f"no {act} is recorded"
+        if n == 1
+        else f"{article(act)} {act} is recorded fewer than {times(n)}",
         "too_often": f"{times(n)} or more " if n > 1 else "",
         "objects": "advises against it" if norm.force == "should" else "excludes it",
         "time": f" {before} {due}" if due else "",
@@ -89,7 +114,9 @@ def _logs(structure: Structure, reason: Reason, lexicon: Lexicon) -> dict[str, s
     if len(names) == 1:
         complete = "that log is complete for that time"
     else:
-        complete = f"{'these' if policy.operator == 'any' else 'enough of these'} logs are complete for that time"
+        complete = (
+            f"{'these' if policy.operator == 'any' else 'enough of these'} logs are complete for that time"
+        )
     return {"logs": series(names, "and" if both else "or"), "complete": complete}
 
 

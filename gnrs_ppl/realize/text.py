@@ -1,10 +1,10 @@
 """Structure -> a few sentences of plain institutional English (DESIGN §2; SEMANTICS lines 6 to 19 in words).
 
-First the duty, subject first and its time once; then what it does not hold for, where it applies, how it is shown, and what follows
-where the records show a breach. What a reader takes for granted is not said.
+First the duty, subject first and its time once; then what it does not hold for, where it applies, how it is
+shown, and what follows where the records show a breach. What a reader takes for granted is not said.
 
-Each duty is a sentence, and whose act counts stands in its subject: whoever did the opening act (afterwards the same person), an office,
-or, where anybody's act will do, somebody or nobody.
+Each duty is a sentence, and whose act counts stands in its subject: whoever did the opening act (afterwards
+the same person), an office, or, where anybody's act will do, somebody or nobody.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ from typing import Any
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import Refused
-from gnrs_ppl.realize.english import article, capitalised, duration, number, series, takes_object, times, what_is_done
+from gnrs_ppl.realize.english import (
+    article,
+    capitalised,
+    duration,
+    number,
+    series,
+    takes_object,
+    times,
+    what_is_done,
+)
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.phrases import (
     ACTING,
@@ -74,7 +83,9 @@ def render(structure: Structure, lexicon: Lexicon, dates_only: bool = False) -> 
     """
     for constraint in structure.norm.constraints:
         if constraint.template not in RELATIONS:
-            raise Refused(f"template {constraint.template!r} has no text yet", f"use one of {', '.join(RELATIONS)}")
+            raise Refused(
+                f"template {constraint.template!r} has no text yet", f"use one of {', '.join(RELATIONS)}"
+            )
     return _Writer(canonical(structure), lexicon).text(dates_only)
 
 
@@ -84,7 +95,8 @@ def occurrence(act: Act, lexicon: Lexicon) -> str:
 
 
 def phrase(content: SlotContent, lexicon: Lexicon) -> str:
-    """One slot's content in the words a rule would use for it, for lists of candidates; no sentence, and not parsed back.
+    """One slot's content in the words a rule would use for it, for lists of candidates; no sentence, and not
+    parsed back.
 
     Parameters
     ----------
@@ -113,7 +125,9 @@ def phrase(content: SlotContent, lexicon: Lexicon) -> str:
 
 
 def _act(act: Act, lexicon: Lexicon, form: Form, by: str = "") -> str:
-    """The patterns of an act behind each other; those that differ in the role alone share their other words."""
+    """The patterns of an act behind each other; those that differ in the role alone share their other
+    words.
+    """
     by = by or ("by" if form == "noun" else "as")
     said = []
     for _, group in groupby(act.patterns, key=lambda p: (p.activity, p.location, p.object, p.role is None)):
@@ -159,7 +173,9 @@ class _Writer:
             sentences.append(f"this is meant {', '.join(meant)}, {FILTERS_NOTHING}")
         sentences += [f"this is {topic}" for topic in self.about()]
         if self.window and not self.window_told:
-            sentences.append(f"the matter stays open for {duration(self.window)} after {self.again()}, {WINDOW_UNUSED}")
+            sentences.append(
+                f"the matter stays open for {duration(self.window)} after {self.again()}, {WINDOW_UNUSED}"
+            )
         sentences += [self.evidence(), *self.others()]
         if dates_only:
             sentences.append(self.dates())
@@ -188,7 +204,9 @@ class _Writer:
         return f"{article(words)} {words}"
 
     def applies(self) -> list[str]:
-        """By what else the scope filters openings, and for how long a second activation counts, unless a clause said so."""
+        """By what else the scope filters openings, and for how long a second activation counts, unless a
+        clause said so.
+        """
         scope, found = self.rule.scope, []
         if self.rule.trigger.act and scope.locations:
             found.append(f"at {series(self.names('location', scope.locations), 'or')}")
@@ -200,7 +218,9 @@ class _Writer:
         return found
 
     def meant(self) -> list[str]:
-        """What of the scope filters nothing: all of it at the start of a case, the roles where an office is bound (M5)."""
+        """What of the scope filters nothing: all of it at the start of a case, the roles where an office is
+        bound (M5).
+        """
         scope, lexicon, found = self.rule.scope, self.lexicon, []
         if scope.roles and (self.office or not self.rule.trigger.act):
             found.append(f"for {series([lexicon.form('role', name, 'many') for name in scope.roles], 'and')}")
@@ -227,7 +247,10 @@ class _Writer:
         words = "each case"
         if trigger.act and trigger.channel:
             which = "the case's first" if trigger.once == "first" else "each"
-            words = f"{which} {occurrence(trigger.act, lexicon)} recorded in the {lexicon.form('channel', trigger.channel)}"
+            words = (
+                f"{which} {occurrence(trigger.act, lexicon)} recorded in the "
+                f"{lexicon.form('channel', trigger.channel)}"
+            )
         return f"{words}, for {duration(trigger.window)}" if trigger.window else words
 
     def occasion(self, constraint: Constraint) -> str:
@@ -236,17 +259,25 @@ class _Writer:
         if constraint.after is None:
             return words
         log = self.lexicon.form("channel", constraint.after.channel)
-        return f"the next {occurrence(constraint.after.act, self.lexicon)} recorded in the {log} after {words}"
+        return (
+            f"the next {occurrence(constraint.after.act, self.lexicon)} recorded in the {log} after {words}"
+        )
 
     def opener(self, constraint: Constraint) -> str:
-        """The opening act: in full where it comes first, and for whoever did it and is bound; asked about at each, forbidden at any."""
+        """The opening act: in full where it comes first, and for whoever did it and is bound; asked about at
+        each, forbidden at any.
+        """
         trigger, again, self.mentioned = self.rule.trigger, self.mentioned, True
         if self.activation:
             return self.activation
         which = "each" if constraint.positive else "any"
         if trigger.act and self.personal(constraint):
             times = FIRST_TIME if trigger.once == "first" else f"{which} time they"
-            return self.again() if self.continued(constraint) else f"{times} {_act(trigger.act, self.lexicon, 'one')}"
+            return (
+                self.again()
+                if self.continued(constraint)
+                else f"{times} {_act(trigger.act, self.lexicon, 'one')}"
+            )
         if trigger.act is None:
             return self.again() if again else f"the start of {which} case"
         told, self.case_told = self.case_told, True
@@ -257,7 +288,10 @@ class _Writer:
         """The opening act as a noun, with whose it is unless an office is bound."""
         act, roles, first = self.rule.trigger.act, self.rule.scope.roles, self.rule.trigger.once == "first"
         assert act is not None
-        words = f"{'the first' if first else which} {_act(act, self.lexicon, 'noun', 'by' if self.office else f'by somebody {ACTING}')}"
+        words = (
+            f"{'the first' if first else which} "
+            f"{_act(act, self.lexicon, 'noun', 'by' if self.office else f'by somebody {ACTING}')}"
+        )
         if self.office or not (first or roles):
             return words
         # behind a comma where it must not seem to be said of the last alternative alone
@@ -327,7 +361,11 @@ class _Writer:
             acting = ""
             if target.role and target == target.carried_by(target.role):
                 acting, target = f" {ACTING} {self.lexicon.a('role', target.role)}", target.carried_by(None)
-            modal = f"somebody{acting} {modal}" if c.positive else f"nobody{acting} {NOBODY[force]}{' ever' if never else ''}"
+            modal = (
+                f"somebody{acting} {modal}"
+                if c.positive
+                else f"nobody{acting} {NOBODY[force]}{' ever' if never else ''}"
+            )
         return f"{modal} {_act(target, self.lexicon, 'one')}{often}"
 
     def shared(self, constraint: Constraint) -> str:
@@ -339,8 +377,15 @@ class _Writer:
         relation, length = RELATIONS[constraint.template], constraint.deadline
         ahead = relation in ("after", "from", "only after")
         # said anew where the sentence needs both acts: they have something in common, or show who is bound
-        brief = self.continued(constraint) or not (self.personal(constraint) or self.shared(constraint) or self.owes_case(constraint))
-        if brief and relation not in ("both", "only after") and self.before and _same_time(constraint, self.before, self.window):
+        brief = self.continued(constraint) or not (
+            self.personal(constraint) or self.shared(constraint) or self.owes_case(constraint)
+        )
+        if (
+            brief
+            and relation not in ("both", "only after")
+            and self.before
+            and _same_time(constraint, self.before, self.window)
+        ):
             return "within that time"
         rest = not length and not constraint.after and not constraint.earlier_counts
         if brief and ahead and self.window and rest and self.window_told:
@@ -357,7 +402,10 @@ class _Writer:
             text = f"within {duration(length)}, whether before or after {self.occasion(constraint)}"
         else:
             text = f"at {'some' if constraint.positive else 'any'} point in the case{self.around(constraint)}"
-        return text + {"both": ", with neither happening without the other", "only after": ", and only then"}.get(relation, "")
+        return text + {
+            "both": ", with neither happening without the other",
+            "only after": ", and only then",
+        }.get(relation, "")
 
     def ahead(self, constraint: Constraint) -> str:
         """Time that follows: a deadline, the rule's own period, or the rest of the case."""
@@ -370,7 +418,10 @@ class _Writer:
             return f"{'at the latest' if latest else 'within'} {duration(length)} after {occasion}"
         if window and not constraint.after:
             self.window_told = True
-            return f"{'at the latest by the end of' if latest else 'during'} the {duration(window)} after {occasion}"
+            return (
+                f"{'at the latest by the end of' if latest else 'during'} the {duration(window)} after "
+                f"{occasion}"
+            )
         if latest:
             return f"at the latest by the close of the case, whether before or after {occasion}"
         end = "the time is up" if window else "the case closes"
@@ -393,7 +444,11 @@ class _Writer:
         if not follows or not self.window or constraint.after:
             return text
         told, self.window_told = self.window_told, True
-        return f"{text}, during that period" if told else f"{text}, during the {duration(self.window)} after {self.again()}"
+        return (
+            f"{text}, during that period"
+            if told
+            else f"{text}, during the {duration(self.window)} after {self.again()}"
+        )
 
     def edge(self, constraint: Constraint, which: str) -> str:
         """The first or the last place in a case."""
@@ -415,7 +470,9 @@ class _Writer:
         elif policy.operator == "all" and len(logs) > 1:
             text = f"{EVERY[0]} {text} {EVERY[1]}"
         if trigger.act and policy.channels != (trigger.channel,):
-            text += f"; for the {self.nouns(trigger.act)}, {self.names('channel', [trigger.channel or ''])[0]}"
+            text += (
+                f"; for the {self.nouns(trigger.act)}, {self.names('channel', [trigger.channel or ''])[0]}"
+            )
         return f"evidence: {text}"
 
     def others(self) -> Iterator[str]:
@@ -434,7 +491,11 @@ class _Writer:
         notes = []
         if forward:
             acts = {c.target for c in forward}
-            noun = "an act" if len(acts) > 1 or forward[0].target.alternatives else self.an(Act(activity=forward[0].target.activity))
+            noun = (
+                "an act"
+                if len(acts) > 1 or forward[0].target.alternatives
+                else self.an(Act(activity=forward[0].target.activity))
+            )
             notes.append(f"{noun} on the last day counts")
         if len(forward) < len(self.constraints):
             notes.append("two acts on the same day are not put in order")
@@ -454,7 +515,11 @@ class _Writer:
         for run in runs:
             then = "then " if sentences and run[0].stage != "appeal" else ""
             sentences.append(then + (self.appeal(run[0]) if run[0].stage == "appeal" else self.steps(run)))
-        due = f"within {duration(procedure.response_time)} of the {'breach' if asked else 'question'}" if procedure.response_time else ""
+        due = (
+            f"within {duration(procedure.response_time)} of the {'breach' if asked else 'question'}"
+            if procedure.response_time
+            else ""
+        )
         if due and len(procedure.steps) == 1:
             sentences[0] += f" {due}"
         elif due:
@@ -466,12 +531,17 @@ class _Writer:
         """Steps in order, those of one office under one subject."""
         parts = []
         for role, group in groupby(run, key=lambda step: step.role):
-            parts.append(f"the {self.lexicon.form('role', role)} {series([self.step(step) for step in group], 'and')}")
+            parts.append(
+                f"the {self.lexicon.form('role', role)} {series([self.step(step) for step in group], 'and')}"
+            )
         return ", then ".join(parts)
 
     def step(self, step: Step) -> str:
         """What is done, with which log, and how it is recorded."""
-        lexicon, log = self.lexicon, f"the {self.lexicon.form('channel', step.inspects)}" if step.inspects else ""
+        lexicon, log = (
+            self.lexicon,
+            f"the {self.lexicon.form('channel', step.inspects)}" if step.inspects else "",
+        )
         words, known = lexicon.form("step", step.name), lexicon.words.get(("step", step.name))
         verb, joint = STAGE_VERBS[step.stage]
         basis = f" on the basis of {log}" if log else ""
@@ -496,8 +566,12 @@ class _Writer:
         if words.endswith(" appeal"):
             text = f"those affected may make {what}, which goes to {office}"
         else:
-            text = f"those affected may appeal to {office}" + ("" if words == "appeal" else f" through {what}")
-        heard = f", heard on the basis of {self.names('channel', [step.inspects])[0]}" if step.inspects else ""
+            text = f"those affected may appeal to {office}" + (
+                "" if words == "appeal" else f" through {what}"
+            )
+        heard = (
+            f", heard on the basis of {self.names('channel', [step.inspects])[0]}" if step.inspects else ""
+        )
         return text + heard + self.recorded(step)
 
     def recorded(self, step: Step) -> str:
@@ -506,7 +580,9 @@ class _Writer:
 
 
 def _same_time(one: Constraint, other: Constraint, window: Duration | None) -> bool:
-    """Whether ``within that time`` would mean the time of the other: one with an end, the same relation, length and activation."""
+    """Whether ``within that time`` would mean the time of the other: one with an end, the same relation,
+    length and activation.
+    """
 
     def place(c: Constraint) -> tuple[object, ...]:
         relation = RELATIONS[c.template]

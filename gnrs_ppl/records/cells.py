@@ -56,7 +56,9 @@ def read_cells(path: Path, records: RecordLayer) -> Cells:
     ragged: list[int] = []
     with opened(path, connection, lambda number, _: ragged.append(number)) as table:
         relation, parameters = table.scan(range(len(table.header)))
-        texts = [f"nullif(trim({cell_text(f'c{i}', kind)}), '') AS c{i}" for i, kind in enumerate(table.types)]
+        texts = [
+            f"nullif(trim({cell_text(f'c{i}', kind)}), '') AS c{i}" for i, kind in enumerate(table.types)
+        ]
         connection.execute(f"CREATE TABLE raw AS SELECT row, {', '.join(texts)} FROM {relation}", parameters)
         header = table.header
     connection.execute("SET enable_external_access = false")

@@ -1,4 +1,6 @@
-"""``gnrs lint``: numbered findings about a context and its records, each with its count, an example and what mends it."""
+"""``gnrs lint``: numbered findings about a context and its records, each with its count, an example and what
+mends it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,22 @@ SHARE = 0.5
 CLOCK_CHANGES = 2
 """Days in a year on which a clock may be set forward or back."""
 _BEGINS = re.compile(r"(?:time)?(?:start|begin|started|begun)(?:time|timestamp|date|at|ed)?")
-_QUALITIES = ("ly", "al", "ial", "ic", "ous", "ive", "able", "ible", "ful", "less", "ern", "ary", "ant", "ent")
+_QUALITIES = (
+    "ly",
+    "al",
+    "ial",
+    "ic",
+    "ous",
+    "ive",
+    "able",
+    "ible",
+    "ful",
+    "less",
+    "ern",
+    "ary",
+    "ant",
+    "ent",
+)
 """Endings of adjectives and adverbs, of which the dictionary has none: it is of verbs and nouns."""
 _FIRST = 3
 _COLUMN: dict[str, Kind] = {"activity": "action", "role": "role", "location": "location", "object": "object"}
@@ -82,9 +99,15 @@ class Finding(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
         return {
-            "code": self.code, "severity": self.severity, "where": self.where, "problem": self.problem, "count": self.amount,
-            "example": self.example, "fix": self.fix, "safe_fix": bool(self.edits),
-        }  # fmt: skip
+            "code": self.code,
+            "severity": self.severity,
+            "where": self.where,
+            "problem": self.problem,
+            "count": self.amount,
+            "example": self.example,
+            "fix": self.fix,
+            "safe_fix": bool(self.edits),
+        }
 
 
 class Found(NamedTuple):
@@ -129,7 +152,12 @@ class Material:
         """Kind -> name -> rows; of kinds that only a few names are recorded of."""
         found: dict[Kind, dict[str, int]] = {}
         for column, kind in [*_COLUMN.items(), ("channel", "channel")]:
-            found[kind] = dict(self.rows(f'SELECT "{column}", count(*) FROM events WHERE "{column}" IS NOT NULL GROUP BY ALL ORDER BY ALL'))
+            found[kind] = dict(
+                self.rows(
+                    f'SELECT "{column}", count(*) FROM events WHERE "{column}" IS NOT NULL GROUP BY ALL '
+                    "ORDER BY ALL"
+                )
+            )
         return found
 
     @cached_property
@@ -219,7 +247,8 @@ def never_recorded(m: Material) -> Iterator[Found]:
                 f"{_counted(len(names), kind)} declared, on no row: {_some(names)}",
                 len(names),
                 names[0],
-                "take them out, correct their spelling, or say under records.support how the records show them",
+                "take them out, correct their spelling, or say under records.support how the records show "
+                "them",
                 frozenset((kind, name) for name in names),
             )
 
@@ -245,12 +274,17 @@ def undeclared(m: Material) -> Iterator[Found]:
     channels = dict(m.recorded["channel"])
     if m.cells is not None and not m.cells.of("channel").startswith("NULL"):
         cell = m.cells.of("channel")
-        channels = dict(m.cells.rows(f"SELECT {cell}, count(*) FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL ORDER BY ALL"))
+        channels = dict(
+            m.cells.rows(
+                f"SELECT {cell}, count(*) FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL ORDER BY ALL"
+            )
+        )
     missing = [n for n in channels if n not in {*m.declared["channel"], *m.declared["observable"]}]
     if missing and m.records.channels:
         yield Found(
             "records.channels",
-            f"{_counted(len(missing), 'channel')} recorded but not declared, so that no row of them is evidence: {_some(missing)}",
+            f"{_counted(len(missing), 'channel')} recorded but not declared, so that no row of them is "
+            f"evidence: {_some(missing)}",
             len(missing),
             f"{missing[0]} on {channels[missing[0]]:,} rows",
             "add them to records.channels, or to records.observables where nothing keeps them",
@@ -269,7 +303,9 @@ def nearly_alike(m: Material) -> Iterator[Found]:
             groups.setdefault(spelling(name) or name, []).append(name)
         for group in groups.values():
             if len(group) > 1:
-                shown = " and ".join(f"{name!r} ({m.recorded[kind].get(name, 0):,} rows)" for name in group[:4])
+                shown = " and ".join(
+                    f"{name!r} ({m.recorded[kind].get(name, 0):,} rows)" for name in group[:4]
+                )
                 yield Found(
                     "records.channels" if kind == "channel" else f"schema.{PARTS[kind]}",
                     f"names of {kind}s that differ only in case, signs or plural: {shown}",
@@ -289,11 +325,17 @@ def same_words(m: Material) -> Iterator[Found]:
 
 
 def unknown_words(m: Material) -> Iterator[Found]:
-    """Words of acts that the reader of sentences knows only as they are spelt; roles, places and objects in no word of which it does."""
+    """Words of acts that the reader of sentences knows only as they are spelt; roles, places and objects in
+    no word of which it does.
+    """
     for kind in ("action", "role", "location", "object"):
         strange: dict[str, str] = {}
         for term in getattr(m.schema, PARTS[kind]):
-            phrases = [term.phrase or " ".join(name_words(term.name)), getattr(term, "noun", None) or "", *term.aliases]
+            phrases = [
+                term.phrase or " ".join(name_words(term.name)),
+                getattr(term, "noun", None) or "",
+                *term.aliases,
+            ]
             words = [form for phrase in phrases for form in _content(phrase)]
             unknown = [form for form in words if not _known(form)]
             if unknown and (kind == "action" or len(unknown) == len(words)):
@@ -320,7 +362,8 @@ def unreadable_times(m: Material) -> Iterator[Found]:
     cell = m.cells.of("timestamp")
     parts = f"regexp_extract({cell}, $iso, ['date', 'time', 'suffix'])"
     instant = (
-        f"try_cast({parts}.date || ' ' || CASE WHEN {parts}.time = '' THEN '00:00' ELSE replace({parts}.time, ',', '.') END AS TIMESTAMP)"
+        f"try_cast({parts}.date || ' ' || CASE WHEN {parts}.time = '' THEN '00:00' ELSE "
+        f"replace({parts}.time, ',', '.') END AS TIMESTAMP)"
     )
     bad = m.cells.rows(
         f"SELECT count(*), min(row), arg_min({cell}, row) FROM raw WHERE {cell} IS NOT NULL AND "
@@ -338,7 +381,9 @@ def unreadable_times(m: Material) -> Iterator[Found]:
 
 
 def times_without_offset(m: Material) -> Iterator[Found]:
-    """Times of day that carry no offset where none is declared, and logs in which some carry one and others do not."""
+    """Times of day that carry no offset where none is declared, and logs in which some carry one and others
+    do not.
+    """
     carried = _offsets_carried(m)
     if carried is not None and carried.bare and m.records.offset is None and m.records.zone is None:
         yield Found(
@@ -359,7 +404,8 @@ def offsets_on_some(m: Material) -> Iterator[Found]:
             f"{carried.told:,} times carry an offset, {carried.bare:,} do not and take records.offset",
             carried.bare,
             f"row {carried.first_bare}",
-            "write the offset on every row, or state records.zone: a local time in summer is an hour off otherwise",
+            "write the offset on every row, or state records.zone: a local time in summer is an hour off "
+            "otherwise",
             frozenset({("column", "timestamp")}),
         )
 
@@ -380,14 +426,17 @@ def _offsets_carried(m: Material) -> _Carried | None:
     timed = f"coalesce(regexp_extract({cell}, $iso, 2), '') <> ''"
     return _Carried(
         *m.cells.rows(
-            f"SELECT count(*) FILTER ({has}), count(*) FILTER (NOT {has}), min(row) FILTER (NOT {has}) FROM raw WHERE {timed}",
+            f"SELECT count(*) FILTER ({has}), count(*) FILTER (NOT {has}), min(row) FILTER (NOT {has}) FROM "
+            f"raw WHERE {timed}",
             {"iso": _ISO},
         )[0]
     )
 
 
 def mixed_offsets(m: Material) -> Iterator[Found]:
-    """More days with several offsets than clocks are set forward and back; it is about the logs that differ from most rows of a day."""
+    """More days with several offsets than clocks are set forward and back; it is about the logs that differ
+    from most rows of a day.
+    """
     found = m.rows(
         """WITH counted AS (
                SELECT date_trunc('day', "timestamp") AS day, channel, "offset" AS minutes, count(*) AS n FROM events
@@ -407,7 +456,8 @@ def mixed_offsets(m: Material) -> Iterator[Found]:
                 f"{rows:,} rows, on {days:,} days, carry another offset than most rows of their day",
                 rows,
                 f"{_offset(minutes)} on {first.date()}, where most have {_offset(most)}",
-                "write all times of a place at the offset it had that day: days and deadlines are counted on the local clock",
+                "write all times of a place at the offset it had that day: days and deadlines are counted "
+                "on the local clock",
                 frozenset({("channel", channel)}),
             )
 
@@ -417,7 +467,14 @@ def dates_alone(m: Material) -> Iterator[Found]:
     for channel, dates, dated in _dates(m):
         declared = m.records.channel(channel)
         if dates == dated and dated >= ENOUGH and declared is not None and declared.grain is None:
-            place = next((i for i, c in enumerate(m.data["records"]["channels"]) if isinstance(c, dict) and c.get("name") == channel), None)
+            place = next(
+                (
+                    i
+                    for i, c in enumerate(m.data["records"]["channels"])
+                    if isinstance(c, dict) and c.get("name") == channel
+                ),
+                None,
+            )
             yield Found(
                 f"records.channels.{channel}",
                 f"all {dates:,} times are dates without time of day",
@@ -440,7 +497,8 @@ def some_dates_alone(m: Material) -> Iterator[Found]:
             )
             yield Found(
                 channel,
-                f"{dates:,} of {dated:,} times are dates without time of day: {_some([str(a) for a, _ in acts])}",
+                f"{dates:,} of {dated:,} times are dates without time of day: "
+                f"{_some([str(a) for a, _ in acts])}",
                 dates,
                 f"{acts[0][0]} on {acts[0][1]:,} rows",
                 "record the time of day too; until then these acts are compared by day",
@@ -463,10 +521,19 @@ def ends_before_start(m: Material) -> Iterator[Found]:
     for name in m.cells.header:
         if name == stamp or not _BEGINS.fullmatch("".join(c for c in name.casefold() if c.isalnum())):
             continue
-        start, end = (f"try_cast(replace({cell}, ',', '.') AS TIMESTAMPTZ)" for cell in (m.cells.named(name), m.cells.of("timestamp")))
+        start, end = (
+            f"try_cast(replace({cell}, ',', '.') AS TIMESTAMPTZ)"
+            for cell in (m.cells.named(name), m.cells.of("timestamp"))
+        )
         count, row = m.cells.rows(f"SELECT count(*), min(row) FROM raw WHERE {start} > {end}")[0]
         if count:
-            yield Found(name, f"on {count:,} rows {name!r} is later than {stamp!r}", count, f"row {row}", "correct the two columns")
+            yield Found(
+                name,
+                f"on {count:,} rows {name!r} is later than {stamp!r}",
+                count,
+                f"row {row}",
+                "correct the two columns",
+            )
 
 
 def closes_before_opening(m: Material) -> Iterator[Found]:
@@ -494,7 +561,9 @@ def after_observation(m: Material) -> Iterator[Found]:
     if m.records.end_of_observation is None:
         return
     end = span(m.records.end_of_observation, m.records.clock)[1]
-    found = m.rows('SELECT count(*), arg_max(event_id, "timestamp") FROM events WHERE "timestamp" > $end', {"end": end})
+    found = m.rows(
+        'SELECT count(*), arg_max(event_id, "timestamp") FROM events WHERE "timestamp" > $end', {"end": end}
+    )
     if found and found[0][0]:
         yield Found(
             "records.end_of_observation",
@@ -515,7 +584,10 @@ def doubled_ids(m: Material) -> Iterator[Found]:
         return
     cell = m.cells.of("event_id")
     filled, bare = m.cells.rows(f"SELECT count({cell}), count(*) - count({cell}) FROM raw")[0]
-    found = m.cells.rows(f"SELECT {cell}, count(*) FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL HAVING count(*) > 1 ORDER BY 2 DESC, 1")
+    found = m.cells.rows(
+        f"SELECT {cell}, count(*) FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL HAVING count(*) > 1 ORDER "
+        "BY 2 DESC, 1"
+    )
     if found:
         rows = sum(n for _, n in found)
         yield Found(
@@ -526,7 +598,13 @@ def doubled_ids(m: Material) -> Iterator[Found]:
             "make event ids unique, or leave the column out to number the rows",
         )
     if filled and bare:
-        yield Found("event_id", f"{bare:,} rows have no event id", bare, "", "fill the column, or leave it out to number the rows")
+        yield Found(
+            "event_id",
+            f"{bare:,} rows have no event id",
+            bare,
+            "",
+            "fill the column, or leave it out to number the rows",
+        )
 
 
 def doubled(m: Material) -> Iterator[Found]:
@@ -550,15 +628,23 @@ def incomplete_rows(m: Material) -> Iterator[Found]:
     if m.cells is None:
         return
     why: dict[Column, str] = {
-        "case_id": "they are not used", "activity": "they show no act", "timestamp": "what they show has no place in time",
-    }  # fmt: skip
+        "case_id": "they are not used",
+        "activity": "they show no act",
+        "timestamp": "what they show has no place in time",
+    }
     for column, effect in why.items():
         cell = m.cells.of(column)
         if column in m.records.constants or cell.startswith("NULL"):
             continue
         count, row = m.cells.rows(f"SELECT count(*), min(row) FROM raw WHERE {cell} IS NULL")[0]
         if count:
-            yield Found(column, f"{count:,} rows have none; {effect}", count, f"row {row}", "fill the column, or leave these rows out")
+            yield Found(
+                column,
+                f"{count:,} rows have none; {effect}",
+                count,
+                f"row {row}",
+                "fill the column, or leave these rows out",
+            )
 
 
 def ragged_rows(m: Material) -> Iterator[Found]:
@@ -619,18 +705,30 @@ def two_logs(m: Material) -> Iterator[Found]:
     for twins in twins_of(m.log):
         if twins.pairs < SHARE * twins.of or twins.of < _FIRST:
             continue
-        grains = {grain for channel in twins.channels for grain in m.log.clocks.get((channel, twins.activity), ())}
-        within = m.records.match_within.shortest_seconds() if m.records.match_within else GRAIN_LENGTH[coarsest(grains)].total_seconds()
+        grains = {
+            grain for channel in twins.channels for grain in m.log.clocks.get((channel, twins.activity), ())
+        }
+        within = (
+            m.records.match_within.shortest_seconds()
+            if m.records.match_within
+            else GRAIN_LENGTH[coarsest(grains)].total_seconds()
+        )
         if twins.median > within:
             minutes = max(1, -(-round(twins.nine_in_ten) // 60))
-            stated = f"records.match_within is {m.records.match_within}" if m.records.match_within else "records.match_within is not stated"
+            stated = (
+                f"records.match_within is {m.records.match_within}"
+                if m.records.match_within
+                else "records.match_within is not stated"
+            )
             yield Found(
                 " and ".join(twins.channels),
-                f"{twins.activity!r} stands in both on {twins.pairs:,} of {twins.of:,} rows, half of them more than "
+                f"{twins.activity!r} stands in both on {twins.pairs:,} of {twins.of:,} rows, half of them "
+                "more than "
                 f"{twins.median:,.0f} s apart; {stated}",
                 twins.pairs,
                 f"90% lie within {minutes:,} min",
-                f"if these are one act, state records.match_within: {Duration(seconds=60 * minutes).isoformat()}",
+                "if these are one act, state records.match_within: "
+                f"{Duration(seconds=60 * minutes).isoformat()}",
                 frozenset({("action", twins.activity)}),
             )
 
@@ -655,19 +753,23 @@ def silent_channels(m: Material) -> Iterator[Found]:
 def no_coverage(m: Material) -> Iterator[Found]:
     """Channels that do not say from when to when they are complete."""
     reach = m.rows(
-        'SELECT channel, min("timestamp" + to_minutes(coalesce("offset", 0))), max("timestamp" + to_minutes(coalesce("offset", 0))) '
+        'SELECT channel, min("timestamp" + to_minutes(coalesce("offset", 0))), max("timestamp" + '
+        'to_minutes(coalesce("offset", 0))) '
         'FROM events WHERE channel IS NOT NULL AND "timestamp" IS NOT NULL GROUP BY ALL ORDER BY ALL'
     )
     for channel, first, last in reach:
         declared = m.records.channel(channel)
         if declared is not None and declared.coverage is None:
-            closed = "its silence counts as absence" if declared.closed_world else "it is taken to be incomplete"
+            closed = (
+                "its silence counts as absence" if declared.closed_world else "it is taken to be incomplete"
+            )
             yield Found(
                 f"records.channels.{channel}",
                 f"no coverage stated; {closed} from its first to its last row",
                 1,
                 channel,
-                f"state when it is complete, such as coverage: [{{start: {first.date()}, end: {last.date()}}}]",
+                f"state when it is complete, such as coverage: [{{start: {first.date()}, end: "
+                f"{last.date()}}}]",
                 frozenset({("channel", channel)}),
             )
 
@@ -703,7 +805,11 @@ def beyond_capability(m: Material) -> Iterator[Found]:
     for channel in m.records.channels:
         if channel.activities is None:
             continue
-        stray = {act: n for (name, act), n in seen.items() if name == channel.name and act not in channel.activities}
+        stray = {
+            act: n
+            for (name, act), n in seen.items()
+            if name == channel.name and act not in channel.activities
+        }
         if stray:
             names = sorted(stray, key=lambda act: (-stray[act], act))
             yield Found(
@@ -711,7 +817,8 @@ def beyond_capability(m: Material) -> Iterator[Found]:
                 f"{_counted(len(names), 'act')} on its rows but not in its list: {_some(names)}",
                 sum(stray.values()),
                 f"{names[0]} on {stray[names[0]]:,} rows",
-                "add them where the channel records them in every case; rules do not look for them there otherwise",
+                "add them where the channel records them in every case; rules do not look for them there "
+                "otherwise",
                 frozenset(("action", name) for name in names),
             )
 
@@ -722,7 +829,11 @@ def unused_capability(m: Material) -> Iterator[Found]:
     for channel in m.records.channels:
         if not channel.durable or channel.activities is None or not m.recorded["channel"].get(channel.name):
             continue
-        names = [act for act in channel.activities if (channel.name, act) not in seen and act in m.recorded["action"]]
+        names = [
+            act
+            for act in channel.activities
+            if (channel.name, act) not in seen and act in m.recorded["action"]
+        ]
         if names:
             yield Found(
                 f"records.channels.{channel.name}.activities",
@@ -820,7 +931,8 @@ def lint(reference: str | Path, log: Path | None = None, *, fix: bool = False) -
 
 
 def touching(structure: Structure, schema: Schema, records: RecordLayer, log: EventLog) -> tuple[str, ...]:
-    """A line about the findings, beyond mere notes, that concern what a rule speaks of; none where there are none.
+    """A line about the findings, beyond mere notes, that concern what a rule speaks of; none where there are
+    none.
 
     Parameters
     ----------
@@ -830,17 +942,30 @@ def touching(structure: Structure, schema: Schema, records: RecordLayer, log: Ev
     records : RecordLayer
     log : EventLog
     """
-    data = {part: json.loads(model.model_dump_json()) for part, model in (("schema", schema), ("records", records))}
+    data = {
+        part: json.loads(model.model_dump_json())
+        for part, model in (("schema", schema), ("records", records))
+    }
     material = Material(data, schema, records, None, log)
     spoken = payloads(structure)
-    concerned = {(p.kind, p.name) for p in spoken} | {("column", p.kind) for p in spoken} | {("column", "timestamp")}
+    concerned = (
+        {(p.kind, p.name) for p in spoken} | {("column", p.kind) for p in spoken} | {("column", "timestamp")}
+    )
     if any(c.correlate == "same_resource" for c in structure.norm.constraints):
         concerned.add(("column", "resource"))
-    found = [f for f in _findings(material, [check for check in CHECKS if check.severity != "note"]) if f.names & concerned]
+    found = [
+        f
+        for f in _findings(material, [check for check in CHECKS if check.severity != "note"])
+        if f.names & concerned
+    ]
     if not found:
         return ()
-    told_ = [f"{f.code} ({', '.join(sorted(name for _, name in f.names & concerned)[:_FIRST])})" for f in found]
-    count = "1 finding of gnrs lint touches" if len(found) == 1 else f"{len(found)} findings of gnrs lint touch"
+    told_ = [
+        f"{f.code} ({', '.join(sorted(name for _, name in f.names & concerned)[:_FIRST])})" for f in found
+    ]
+    count = (
+        "1 finding of gnrs lint touches" if len(found) == 1 else f"{len(found)} findings of gnrs lint touch"
+    )
     return (f"{count} this rule: {', '.join(told_)}",)
 
 
@@ -857,7 +982,11 @@ def _material(reference: str | Path, log: Path | None) -> Material:
     if re.fullmatch(r"GNRS-\d+|RC-[A-Z]+-\d+", str(reference)):
         context = load_context(reference, log, goalless=True)
         return Material(
-            json.loads(to_json(context)), context.schema, context.records, None, None if context.records.prospective else context.log
+            json.loads(to_json(context)),
+            context.schema,
+            context.records,
+            None,
+            None if context.records.prospective else context.log,
         )
     data = read_data(path)
     parsed = _parsed(data, path)
@@ -885,7 +1014,9 @@ def _no_worse(before: str, after: str, path: Path) -> bool:
 
 def _speakable(text: str, path: Path) -> int:
     try:
-        parsed = _parsed(parse_json(text, str(path)) if path.suffix == ".json" else parse_yaml(text, str(path)), path)
+        parsed = _parsed(
+            parse_json(text, str(path)) if path.suffix == ".json" else parse_yaml(text, str(path)), path
+        )
     except InputError:
         return 0
     try:
@@ -898,8 +1029,14 @@ def _speakable(text: str, path: Path) -> int:
 def _parsed(data: dict[str, Any], path: Path) -> _ContextFile:
     """A context file without its pools and without the names that it does not declare."""
     known = known_names(data)
-    gone = [use.path for use in uses(data) if use.name not in known.get(use.kind, ()) and use.path[0] != "pools"]
-    return validated(_ContextFile, without({key: value for key, value in data.items() if key != "pools"}, gone), source=str(path))
+    gone = [
+        use.path for use in uses(data) if use.name not in known.get(use.kind, ()) and use.path[0] != "pools"
+    ]
+    return validated(
+        _ContextFile,
+        without({key: value for key, value in data.items() if key != "pools"}, gone),
+        source=str(path),
+    )
 
 
 def _content(phrase: str) -> list[str]:
@@ -909,7 +1046,9 @@ def _content(phrase: str) -> list[str]:
 
 
 def _known(form: str) -> bool:
-    """Whether dictionary or ways to say an act know a word; what looks like an adjective or adverb counts as known."""
+    """Whether dictionary or ways to say an act know a word; what looks like an adjective or adverb counts as
+    known.
+    """
     return bool(word(form).senses or classes_of(form)) or form.endswith(_QUALITIES)
 
 

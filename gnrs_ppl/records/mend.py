@@ -32,7 +32,9 @@ class Append(NamedTuple):
 
     def told(self) -> str:
         """What it does, in words."""
-        return f"adds {', '.join(map(repr, self.names[:5]))}" + (f" and {len(self.names) - 5} more" if len(self.names) > 5 else "")
+        return f"adds {', '.join(map(repr, self.names[:5]))}" + (
+            f" and {len(self.names) - 5} more" if len(self.names) > 5 else ""
+        )
 
 
 class State(NamedTuple):
@@ -106,7 +108,11 @@ def _appended(text: str, node: Any, items: list[str]) -> str:
 
 
 def _stated(text: str, node: Any, field: str, value: str) -> str:
-    if not isinstance(node, yaml.MappingNode) or not node.value or any(name.value == field.strip('"') for name, _ in node.value):
+    if (
+        not isinstance(node, yaml.MappingNode)
+        or not node.value
+        or any(name.value == field.strip('"') for name, _ in node.value)
+    ):
         raise _Unlike
     key, first = node.value[0]
     if node.flow_style:

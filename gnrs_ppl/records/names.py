@@ -1,4 +1,6 @@
-"""Every place of a context file that names something, and names that differ in nothing but how they are spelt."""
+"""Every place of a context file that names something, and names that differ in nothing but how they are
+spelt.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,38 @@ from gnrs_ppl.reading.words import lemmas
 Path = tuple[str | int, ...]
 Kind = str
 
-PARTS: dict[Kind, str] = {"role": "roles", "location": "locations", "object": "objects", "action": "actions", "step": "steps"}
+PARTS: dict[Kind, str] = {
+    "role": "roles",
+    "location": "locations",
+    "object": "objects",
+    "action": "actions",
+    "step": "steps",
+}
 """Kind of name -> the schema's list of them."""
 _GOAL: dict[str, Kind] = {
-    "required": "action", "forbidden": "action", "permitted": "action", "triggers": "action", "timed": "action",
-    "roles": "role", "locations": "location", "objects": "object",
-}  # fmt: skip
+    "required": "action",
+    "forbidden": "action",
+    "permitted": "action",
+    "triggers": "action",
+    "timed": "action",
+    "roles": "role",
+    "locations": "location",
+    "objects": "object",
+}
 _POOLS: dict[str, Kind] = _GOAL | {
-    "concerns": "object", "act": "action", "activity": "action", "target": "action", "unless": "action", "role": "role",
-    "location": "location", "object": "object", "channel": "channel", "channels": "channel", "inspects": "channel", "name": "step",
-}  # fmt: skip
+    "concerns": "object",
+    "act": "action",
+    "activity": "action",
+    "target": "action",
+    "unless": "action",
+    "role": "role",
+    "location": "location",
+    "object": "object",
+    "channel": "channel",
+    "channels": "channel",
+    "inspects": "channel",
+    "name": "step",
+}
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -55,7 +79,9 @@ def uses(data: Mapping[str, Any]) -> Iterator[Use]:
     for field in ("case_start", "case_end"):
         yield from _listed(records.get(field), "action", ("records", field))
     for i, channel in enumerate(_list(records.get("channels"))):
-        yield from _listed(_mapping(channel).get("activities"), "action", ("records", "channels", i, "activities"))
+        yield from _listed(
+            _mapping(channel).get("activities"), "action", ("records", "channels", i, "activities")
+        )
     for i, support in enumerate(_list(records.get("support"))):
         supported = _mapping(support).get("kind")
         if isinstance(supported, str):
@@ -86,17 +112,22 @@ def _listed(value: Any, kind: Kind, path: Path) -> Iterator[Use]:
 
 
 def without(data: Any, paths: Iterable[Path]) -> Any:
-    """A copy of plain data without what stands at some places; a mapping that a list holds goes as a whole."""
+    """A copy of plain data without what stands at some places; a mapping that a list holds goes as a
+    whole.
+    """
     gone = set(paths)
 
     def copied(value: Any, path: Path) -> Any:
         if isinstance(value, dict):
-            return {key: copied(item, (*path, key)) for key, item in value.items() if (*path, key) not in gone}
+            return {
+                key: copied(item, (*path, key)) for key, item in value.items() if (*path, key) not in gone
+            }
         if isinstance(value, list):
             return [
                 copied(item, (*path, i))
                 for i, item in enumerate(value)
-                if (*path, i) not in gone and not (isinstance(item, dict) and any((*path, i, key) in gone for key in item))
+                if (*path, i) not in gone
+                and not (isinstance(item, dict) and any((*path, i, key) in gone for key in item))
             ]
         return value
 
@@ -118,7 +149,9 @@ def told(path: Path, data: Any) -> str:
 
 
 def spelling(name: str) -> str:
-    """What a name is without case, signs and plural: the same for ``CheckIn``, ``check_in`` and ``Check-ins``."""
+    """What a name is without case, signs and plural: the same for ``CheckIn``, ``check_in`` and
+    ``Check-ins``.
+    """
     words = re.findall(r"[^\W_]+", _CAMEL.sub(" ", name).casefold())
     return "".join(_singular(word) for word in words)
 
@@ -126,7 +159,9 @@ def spelling(name: str) -> str:
 def _singular(word: str) -> str:
     if not word.endswith("s") or word.endswith("ss"):
         return word
-    return next((base for base in lemmas(word, "n") if base != word), word if lemmas(word, "n") else word[:-1])
+    return next(
+        (base for base in lemmas(word, "n") if base != word), word if lemmas(word, "n") else word[:-1]
+    )
 
 
 def _names(value: Any) -> list[str]:

@@ -45,9 +45,15 @@ def plots(found: Overview, folder: Path) -> list[Path]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("plots need matplotlib, which is not installed", "pip install 'gnrs-ppl[plots]'") from None
+        raise InputError(
+            "plots need matplotlib, which is not installed", "pip install 'gnrs-ppl[plots]'"
+        ) from None
     files = []
-    heights = (3.6, 1.2 + 0.28 * min(len(found.steps), MOST_STEPS), 2.2 + 0.28 * min(len(found.acts), MOST_ACTS))
+    heights = (
+        3.6,
+        1.2 + 0.28 * min(len(found.steps), MOST_STEPS),
+        2.2 + 0.28 * min(len(found.acts), MOST_ACTS),
+    )
     for name, height, draw in zip(PLOTS, heights, (_volumes, _delays, _doers), strict=True):
         figure, content = Figure(figsize=(10, max(height, 2.6)), layout="constrained"), io.BytesIO()
         draw(found, figure)
@@ -95,10 +101,16 @@ def _delays(found: Overview, figure: Figure) -> None:
     for place, step in enumerate(steps):
         low, quarter, middle, three_quarters, high = (max(seconds, 0.5) for seconds in step.seconds)
         axes.plot([low, high], [place, place], color=COLOURS[0], linewidth=1)
-        axes.plot([quarter, three_quarters], [place, place], color=COLOURS[0], linewidth=6, solid_capstyle="butt")
+        axes.plot(
+            [quarter, three_quarters], [place, place], color=COLOURS[0], linewidth=6, solid_capstyle="butt"
+        )
         axes.plot([middle], [place], color="white", marker="|", markersize=7, markeredgewidth=2)
     axes.set(xscale="log", title="From one act to the next in a case: median, middle half, 5% to 95%")
-    axes.set_yticks(range(len(steps)), [f"{_label(s.before, 30)} → {_label(s.after, 30)} ({s.rows:,})" for s in steps], fontsize=7)
+    axes.set_yticks(
+        range(len(steps)),
+        [f"{_label(s.before, 30)} → {_label(s.after, 30)} ({s.rows:,})" for s in steps],
+        fontsize=7,
+    )
     axes.invert_yaxis()
     axes.set_xticks([seconds for seconds, _ in _TICKS], [text for _, text in _TICKS])
     axes.minorticks_off()
@@ -121,6 +133,8 @@ def _doers(found: Overview, figure: Figure) -> None:
     shares = [[act.by.get(name, 0) / act.rows for name in names] for act in acts]
     image = axes.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=1)
     axes.set_yticks(range(len(acts)), [f"{_label(act.name)} ({act.rows:,})" for act in acts], fontsize=7)
-    axes.set_xticks(range(len(names)), [_label(name, 24) for name in names], rotation=40, ha="right", fontsize=7)
+    axes.set_xticks(
+        range(len(names)), [_label(name, 24) for name in names], rotation=40, ha="right", fontsize=7
+    )
     axes.set_title(f"Who does what: share of an act's rows by {found.by}")
     figure.colorbar(image, ax=axes, label="share of rows")

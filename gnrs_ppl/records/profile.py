@@ -53,7 +53,9 @@ class Step(NamedTuple):
 
 
 class Act(NamedTuple):
-    """Rows, cases and different people of an act, and its rows by role (by person where no row holds a role)."""
+    """Rows, cases and different people of an act, and its rows by role (by person where no row holds a
+    role).
+    """
 
     name: str
     rows: int
@@ -83,9 +85,11 @@ class Silence(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """What a channel covers: rows, first and last local time, the coverage that is declared, and its longest silences.
+    """What a channel covers: rows, first and last local time, the coverage that is declared, and its longest
+    silences.
 
-    ``unusual`` is the length in days from which a silence is longer than chance explains at the channel's pace.
+    ``unusual`` is the length in days from which a silence is longer than chance explains at the channel's
+    pace.
     """
 
     channel: str
@@ -150,14 +154,20 @@ class Overview:
         """The JSON of ``gnrs profile``; times are local."""
         found: dict[str, Any] = _plain(asdict(self))
         parts = {
-            "volumes": Volume, "variants": Variant, "steps": Step, "acts": Act, "columns": Cells, "twins": Twins,
-        }  # fmt: skip
+            "volumes": Volume,
+            "variants": Variant,
+            "steps": Step,
+            "acts": Act,
+            "columns": Cells,
+            "twins": Twins,
+        }
         for part in parts:
             found[part] = [_plain(one._asdict()) for one in getattr(self, part)]
         for step in found["steps"]:
             step["seconds"] = dict(zip(map(str, QUANTILES), step["seconds"], strict=True))
         found["coverage"] = [
-            _plain(c._asdict() | {"silences": [s._asdict() | {"days": s.days} for s in c.silences]}) for c in self.coverage
+            _plain(c._asdict() | {"silences": [s._asdict() | {"days": s.days} for s in c.silences]})
+            for c in self.coverage
         ]
         return found
 
@@ -178,7 +188,9 @@ def overview(log: EventLog) -> Overview:
     log : EventLog
     """
     rows = log.connection.execute
-    first, last = rows(f'SELECT min({_LOCAL}), max({_LOCAL}) FROM events WHERE "timestamp" IS NOT NULL').fetchone() or (None, None)
+    first, last = rows(
+        f'SELECT min({_LOCAL}), max({_LOCAL}) FROM events WHERE "timestamp" IS NOT NULL'
+    ).fetchone() or (None, None)
     unit = _unit(first, last)
     volumes = rows(
         f"SELECT date_trunc('{unit}', {_LOCAL}) AS start, coalesce(channel, ''), count(*) FROM events "
@@ -251,10 +263,13 @@ def _acts(connection: duckdb.DuckDBPyConnection, by: str) -> tuple[Act, ...]:
     ).fetchall():
         doers.setdefault(activity, {})[name] = n
     found = connection.execute(
-        "SELECT activity, count(*) AS n, count(DISTINCT case_id), count(DISTINCT resource) FROM events WHERE activity IS NOT NULL "
+        "SELECT activity, count(*) AS n, count(DISTINCT case_id), count(DISTINCT resource) FROM events "
+        "WHERE activity IS NOT NULL "
         "GROUP BY activity ORDER BY n DESC, activity"
     ).fetchall()
-    return tuple(Act(activity, n, cases, people, doers.get(activity, {})) for activity, n, cases, people in found)
+    return tuple(
+        Act(activity, n, cases, people, doers.get(activity, {})) for activity, n, cases, people in found
+    )
 
 
 def coverage_of(log: EventLog, records: RecordLayer) -> tuple[Coverage, ...]:
@@ -282,20 +297,26 @@ def coverage_of(log: EventLog, records: RecordLayer) -> tuple[Coverage, ...]:
     for declared in records.channels:
         known = found.get(declared.name, Coverage(declared.name, 0, None, None, None, (), 4.0))
         if declared.coverage is not None:
-            told = tuple((_local(span(i.start, clock)[0], clock), _local(span(i.end, clock)[1], clock)) for i in declared.coverage)
+            told = tuple(
+                (_local(span(i.start, clock)[0], clock), _local(span(i.end, clock)[1], clock))
+                for i in declared.coverage
+            )
             known = known._replace(declared=told)
         found[declared.name] = known
     return tuple(found[name] for name in sorted(found))
 
 
 def twins_of(log: EventLog) -> tuple[Twins, ...]:
-    """Acts that two logs show within an hour, most frequent first: neighbouring rows of a case and act that differ in the channel.
+    """Acts that two logs show within an hour, most frequent first: neighbouring rows of a case and act that
+    differ in the channel.
 
     Parameters
     ----------
     log : EventLog
     """
-    alike = " AND ".join(f'coalesce("{c}" = other."{c}", true)' for c in ("resource", "role", "object", "location"))
+    alike = " AND ".join(
+        f'coalesce("{c}" = other."{c}", true)' for c in ("resource", "role", "object", "location")
+    )
     found = log.connection.execute(
         f"""WITH shared AS (
                 SELECT activity FROM events WHERE activity IS NOT NULL GROUP BY activity HAVING count(DISTINCT channel) > 1),
@@ -330,7 +351,11 @@ def doubled_rows(log: EventLog) -> tuple[int, str | None, dict[str, int]]:
                 SELECT {others}, count(*) AS n, max(event_id) AS again FROM events GROUP BY ALL HAVING count(*) > 1)
             GROUP BY activity ORDER BY ALL"""
     ).fetchall()
-    return sum(n for _, n, _ in found), min((again for *_, again in found), default=None), {str(a): n for a, n, _ in found}
+    return (
+        sum(n for _, n, _ in found),
+        min((again for *_, again in found), default=None),
+        {str(a): n for a, n, _ in found},
+    )
 
 
 def _local(utc: datetime, clock: tzinfo) -> datetime:

@@ -26,11 +26,24 @@ def print_audit(result: AuditResult, limit: int) -> None:
     console.print(shown("Rule", style="bold"))
     console.print(Padding(shown(result.text, keep="\n"), (0, 2, 1, 2)))
     log = result.log
-    console.print(shown(f"Log: {log['events']:,} events in {log['cases']:,} cases, sha256 {log['fingerprint'][:16]}…", style="dim"))
+    console.print(
+        shown(
+            f"Log: {log['events']:,} events in {log['cases']:,} cases, sha256 {log['fingerprint'][:16]}…",
+            style="dim",
+        )
+    )
     counts = _table("Verdicts", "verdict", "instances", "cases", "reasons", right=("instances", "cases"))
     for verdict in VERDICTS:
-        reasons = ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in result.reasons[verdict].items())
-        _row(counts, verdict.replace("_", " "), f"{result.counts[verdict]:,}", f"{result.case_counts[verdict]:,}", reasons)
+        reasons = ", ".join(
+            f"{reason.replace('_', ' ')} {n:,}" for reason, n in result.reasons[verdict].items()
+        )
+        _row(
+            counts,
+            verdict.replace("_", " "),
+            f"{result.counts[verdict]:,}",
+            f"{result.case_counts[verdict]:,}",
+            reasons,
+        )
     console.print(counts)
     advisory = " (advisory: a should-rule never fails an audit)" if result.force == "should" else ""
     console.print(shown(f"Violated, of those decided: {result.headline}{advisory}", style="bold"))
@@ -49,12 +62,21 @@ def print_audit(result: AuditResult, limit: int) -> None:
             ("due", due_text(instance.due) or "–"),
         ]
         facts += [("slack", _length(instance.slack_seconds))] if instance.slack_seconds is not None else []
-        console.print(Padding(shown("; ".join(f"{name} {value}" for name, value in facts), style="dim"), (0, 2)))
+        console.print(
+            Padding(shown("; ".join(f"{name} {value}" for name, value in facts), style="dim"), (0, 2))
+        )
     if len(violated) > limit:
-        console.print(shown(f"… and {len(violated) - limit:,} more; --limit {len(violated)} or --csv lists them", style="dim"))
+        console.print(
+            shown(
+                f"… and {len(violated) - limit:,} more; --limit {len(violated)} or --csv lists them",
+                style="dim",
+            )
+        )
     if result.procedure.verdicts or result.procedure.status == "prospective":
         _print_procedure(console, result)
-    console.print(shown("A violation means the record shows otherwise, not that a person did wrong.", style="italic"))
+    console.print(
+        shown("A violation means the record shows otherwise, not that a person did wrong.", style="italic")
+    )
 
 
 def one_of_each_reason_first(verdicts: list[InstanceVerdict]) -> list[InstanceVerdict]:
@@ -75,7 +97,9 @@ def _length(seconds: float) -> str:
 
 def _print_procedure(console: Console, result: AuditResult) -> None:
     if result.procedure.status == "prospective":
-        console.print(shown("Procedure: prospective; the records cannot show whether its steps are taken.", style="dim"))
+        console.print(
+            shown("Procedure: prospective; the records cannot show whether its steps are taken.", style="dim")
+        )
         return
     steps = _table(
         "Procedure after violations",

@@ -25,12 +25,31 @@ def print_goals(goals: Sequence[BenchmarkGoal]) -> None:
     for family in dict.fromkeys(g.family for g in goals):
         group = [g for g in goals if g.family == family]
         table = _table(
-            f"{family} ({', '.join(group[0].scenes)}): {group[0].stem}", "goal", "category", "split", "required", "forbidden", "sentence"
+            f"{family} ({', '.join(group[0].scenes)}): {group[0].stem}",
+            "goal",
+            "category",
+            "split",
+            "required",
+            "forbidden",
+            "sentence",
         )
         for g in group:
-            _row(table, g.id, g.category, g.split, " ".join(g.goal.required), " ".join(g.goal.forbidden), g.sentence)
+            _row(
+                table,
+                g.id,
+                g.category,
+                g.split,
+                " ".join(g.goal.required),
+                " ".join(g.goal.forbidden),
+                g.sentence,
+            )
         console.print(table)
-    console.print(shown(f"{len(goals)} goals; a reconstruction from the paper's tables, see docs/gnrs-bench.md", style="dim"))
+    console.print(
+        shown(
+            f"{len(goals)} goals; a reconstruction from the paper's tables, see docs/gnrs-bench.md",
+            style="dim",
+        )
+    )
 
 
 def print_cards(cards: Sequence[Card]) -> None:
@@ -40,9 +59,22 @@ def print_cards(cards: Sequence[Card]) -> None:
         table = _table(family, "card", "document", "force", "verified", "numbers", "summary")
         for card in cards:
             if card.family == family:
-                _row(table, card.id, card.document.title, card.force, card.verified, len(card.stated_numbers), card.summary)
+                _row(
+                    table,
+                    card.id,
+                    card.document.title,
+                    card.force,
+                    card.verified,
+                    len(card.stated_numbers),
+                    card.summary,
+                )
         console.print(table)
-    console.print(shown(f"{len(cards)} cards; a reconstruction in our own words, see docs/realcharter-bench.md", style="dim"))
+    console.print(
+        shown(
+            f"{len(cards)} cards; a reconstruction in our own words, see docs/realcharter-bench.md",
+            style="dim",
+        )
+    )
 
 
 def print_labels(summaries: Sequence[GoalSummary]) -> None:
@@ -51,10 +83,18 @@ def print_labels(summaries: Sequence[GoalSummary]) -> None:
 
     console = _console()
     counts = _table(
-        "Held-out cases by verdict: truth / what the record entitles one to say", "goal", *VERDICTS, "grey", right=(*VERDICTS, "grey")
+        "Held-out cases by verdict: truth / what the record entitles one to say",
+        "goal",
+        *VERDICTS,
+        "grey",
+        right=(*VERDICTS, "grey"),
     )
     for s in summaries:
-        _row(counts, s.goal + ("" if s.reference.expressible else " *"), *[f"{s.truth[v]}/{s.entitled[v]}" for v in (*VERDICTS, None)])
+        _row(
+            counts,
+            s.goal + ("" if s.reference.expressible else " *"),
+            *[f"{s.truth[v]}/{s.entitled[v]}" for v in (*VERDICTS, None)],
+        )
     console.print(counts)
     names = list(summaries[0].floors) if summaries else []
     scores = _table(
@@ -72,7 +112,11 @@ def print_labels(summaries: Sequence[GoalSummary]) -> None:
     console.print(scores)
     expressible = sum(s.reference.expressible for s in summaries)
     console.print(
-        shown(f"* {len(summaries) - expressible} of {len(summaries)} hidden norms say something the five slots cannot", style="dim")
+        shown(
+            f"* {len(summaries) - expressible} of {len(summaries)} hidden norms say something the five "
+            "slots cannot",
+            style="dim",
+        )
     )
 
 

@@ -37,7 +37,9 @@ def draft_data(draft: Draft) -> dict[str, Any]:
         "grounding": _grounding(draft),
         "certificate": draft.certificate.as_dict(),
         "search": search_data(search),
-        "alternatives": [other._asdict() | {"temperature": search.temperature} for other in draft.alternatives],
+        "alternatives": [
+            other._asdict() | {"temperature": search.temperature} for other in draft.alternatives
+        ],
         "candidates": _candidates(draft),
         "polish": draft.polished.as_dict() if draft.polished else None,
         "llm": language_model(draft),
@@ -57,7 +59,11 @@ def _reading(draft: Draft) -> dict[str, Any]:
     from gnrs_ppl.reading.plain import as_data
 
     rules = [[number + 1 for number in held] for held in rules_of(draft.readings)]
-    return as_data(draft.readings) | {"rule": draft.context.rule + 1, "rules": rules, "said": list(draft.said)}
+    return as_data(draft.readings) | {
+        "rule": draft.context.rule + 1,
+        "rules": rules,
+        "said": list(draft.said),
+    }
 
 
 def _grounding(draft: Draft) -> dict[str, Any]:
@@ -78,12 +84,23 @@ def _candidates(draft: Draft) -> dict[str, Any]:
     from gnrs_ppl.realize.text import phrase
 
     graph, lexicon = draft.search.graph, Lexicon.of_context(draft.context)
-    named = {slot: zip(graph.labels()[slot], options, strict=True) for slot, options in zip(SLOTS, graph.options, strict=True)}
+    named = {
+        slot: zip(graph.labels()[slot], options, strict=True)
+        for slot, options in zip(SLOTS, graph.options, strict=True)
+    }
     return {
-        **{slot: [{"option": label, "sources": list(option.sources)} for label, option in both] for slot, both in named.items()},
+        **{
+            slot: [{"option": label, "sources": list(option.sources)} for label, option in both]
+            for slot, both in named.items()
+        },
         "pools": {
             slot: [
-                {"id": c.id, "phrase": phrase(c.at(c.level_tuples()[0]), lexicon), "provenance": c.provenance, **marked(c.content)}
+                {
+                    "id": c.id,
+                    "phrase": phrase(c.at(c.level_tuples()[0]), lexicon),
+                    "provenance": c.provenance,
+                    **marked(c.content),
+                }
                 for c in getattr(draft.built.pools, slot)
             ]
             for slot in SLOTS
@@ -117,7 +134,11 @@ def search_data(search: Search) -> dict[str, Any]:
         "log_normalizer": run.log_normalizer if posterior is None else posterior.log_normalizer,
         "probability": None
         if posterior is None
-        else {"best": search.probability(), "slots": search.slot_probabilities(), "temperature": search.temperature},
+        else {
+            "best": search.probability(),
+            "slots": search.slot_probabilities(),
+            "temperature": search.temperature,
+        },
         "winner_changes": None if search.averaged is None else search.averaged.changes,
         "top": ranking(search, TOP),
         "energy_evaluations": run.energy_evaluations,
@@ -129,7 +150,9 @@ def search_data(search: Search) -> dict[str, Any]:
 
 
 def ranking(search: Search, count: int) -> list[dict[str, Any]]:
-    """The structures of greatest s_search in order: options, score, gap to the best, probability; none where nothing was enumerated."""
+    """The structures of greatest s_search in order: options, score, gap to the best, probability; none where
+    nothing was enumerated.
+    """
     if search.reported is None:
         return []
     labels, best = search.graph.labels(), search.reported.best
@@ -146,7 +169,9 @@ def ranking(search: Search, count: int) -> list[dict[str, Any]]:
 
 
 def language_model(draft: Draft) -> dict[str, Any] | None:
-    """Which models were asked what, at what cost; None where none was. ``cost`` is in US dollars, None where a price is unknown."""
+    """Which models were asked what, at what cost; None where none was. ``cost`` is in US dollars, None where
+    a price is unknown.
+    """
     if not draft.answers:
         return None
     from gnrs_ppl.llm.client import account
@@ -172,7 +197,11 @@ def slot_lines(draft: Draft) -> list[tuple[str, str, str]]:
     """Slot, chosen option, and its content in one line."""
     labels = draft.search.graph.labels()
     return [
-        (slot, labels[slot][o], _flat(getattr(draft.structure, slot).model_dump(mode="json", exclude_defaults=True)))
+        (
+            slot,
+            labels[slot][o],
+            _flat(getattr(draft.structure, slot).model_dump(mode="json", exclude_defaults=True)),
+        )
         for slot, o in zip(SLOTS, draft.search.best, strict=True)
     ]
 
@@ -181,21 +210,36 @@ def _flat(value: Any) -> str:
     """Nested data on one line, names before values."""
     if isinstance(value, dict):
         return "; ".join(f"{key} {_flat(item)}" for key, item in value.items())
-    return ", ".join(f"({_flat(v)})" if isinstance(v, dict) else str(v) for v in value) if isinstance(value, list) else str(value)
+    return (
+        ", ".join(f"({_flat(v)})" if isinstance(v, dict) else str(v) for v in value)
+        if isinstance(value, list)
+        else str(value)
+    )
 
 
 def save_draft(draft: Draft, folder: Path) -> list[Path]:
-    """Write the files of :data:`~gnrs_ppl.draft.FILES` and a manifest, all or nothing; gives the files' paths."""
+    """Write the files of :data:`~gnrs_ppl.draft.FILES` and a manifest, all or nothing; gives the files'
+    paths.
+    """
     from gnrs_ppl.context.output import write_all
     from gnrs_ppl.inference.trace import to_bytes
     from gnrs_ppl.rule.files import rule_json
 
-    note, title = ("(scripted: a stand-in for a model had a part in this; no result)\n", " (scripted)") if draft.scripted else ("", "")
+    note, title = (
+        ("(scripted: a stand-in for a model had a part in this; no result)\n", " (scripted)")
+        if draft.scripted
+        else ("", "")
+    )
     return write_all(
         folder,
         [
             ("rule.txt", (visible(draft.text, keep="\n") + f"\n{note}").encode()),
-            ("rule.json", rule_json(draft.structure, draft.context.schema, draft.records, draft.goal.id + title).encode()),
+            (
+                "rule.json",
+                rule_json(
+                    draft.structure, draft.context.schema, draft.records, draft.goal.id + title
+                ).encode(),
+            ),
             ("draft.json", to_json(draft_data(draft)).encode()),
             ("posterior.nc", to_bytes(draft.posterior)),
         ],

@@ -25,9 +25,17 @@ def print_diagnosis(diagnosis: Diagnosis, plots: Sequence[Path]) -> None:
     def number(value: float | None) -> str:
         return "–" if value is None else f"{value:.4g}"
 
-    _row(table, "nested R-hat, and its null's 99 % quantile", f"{number(diagnosis.r_hat_nested)}, {number(diagnosis.r_hat_null)}")
+    _row(
+        table,
+        "nested R-hat, and its null's 99 % quantile",
+        f"{number(diagnosis.r_hat_nested)}, {number(diagnosis.r_hat_null)}",
+    )
     _row(table, "R-hat (split, ranks)", number(diagnosis.r_hat))
-    _row(table, "effective draws: s_search, least indicator", f"{number(diagnosis.ess['s_search'])}, {number(diagnosis.ess['indicators'])}")
+    _row(
+        table,
+        "effective draws: s_search, least indicator",
+        f"{number(diagnosis.ess['s_search'])}, {number(diagnosis.ess['indicators'])}",
+    )
     for slot, excess in (diagnosis.tv_excess or {}).items():
         _row(table, f"total variation beyond exact draws, {slot}", f"{excess:+.4f}")
     if diagnosis.tv_excess_pairs:
@@ -37,7 +45,11 @@ def print_diagnosis(diagnosis: Diagnosis, plots: Sequence[Path]) -> None:
         _row(table, f"accepted, {move}", f"{rate:.0%}")
     quantiles = ", ".join(f"{name} {number(value)}" for name, value in diagnosis.hitting_time.items())
     _row(table, "steps to the run's best score", quantiles)
-    _row(table, "chains that never left their start", "–" if diagnosis.never_moved is None else f"{diagnosis.never_moved:.0%}")
+    _row(
+        table,
+        "chains that never left their start",
+        "–" if diagnosis.never_moved is None else f"{diagnosis.never_moved:.0%}",
+    )
     console.print(table)
     for note in diagnosis.notes:
         console.print(shown(f"note: {note}", style="dim"))

@@ -36,7 +36,14 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         _row(slots, slot, option, content)
     console.print(slots)
 
-    score = _table(f"Score  s_search = {draft.search.s_search:.4f}", "feature", "φ", "weight", "w·φ", right=("φ", "weight", "w·φ"))
+    score = _table(
+        f"Score  s_search = {draft.search.s_search:.4f}",
+        "feature",
+        "φ",
+        "weight",
+        "w·φ",
+        right=("φ", "weight", "w·φ"),
+    )
     weights = draft.search.weights
     for (name, value), weight in zip(draft.search.features().items(), weights.values, strict=True):
         _row(score, name.replace("_", " "), f"{value:.3f}", f"{weight:.2f}", f"{value * weight:.4f}")
@@ -45,7 +52,8 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
 
     gate = draft.grounding.gate
     grounding = _table(
-        f"Grounding  ρ = {gate.rho:.3f}, HARD-OK {'passed' if gate.passed else 'failed'}; {_statements(draft)}",
+        f"Grounding  ρ = {gate.rho:.3f}, HARD-OK {'passed' if gate.passed else 'failed'}; "
+        f"{_statements(draft)}",
         "question",
         "count",
         "of",
@@ -53,7 +61,13 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
         right=("count", "of"),
     )
     for query in draft.grounding.queries:
-        _row(grounding, query.question, f"{query.count:,}", f"{query.of:,}" if query.of else "", query.support or "")
+        _row(
+            grounding,
+            query.question,
+            f"{query.count:,}",
+            f"{query.of:,}" if query.of else "",
+            query.support or "",
+        )
     console.print(grounding)
     for failure in gate.failures:
         console.print(shown(f"HARD-OK: {failure}", style="yellow"))
@@ -103,20 +117,36 @@ def _print_language_model(console: Console, draft: Draft) -> None:
     print_account(console, data)
     if draft.polished:
         lost = "; ".join(draft.polished.lost)
-        console.print(shown(f"polish {draft.polished.version}: {draft.polished.outcome}{f' ({lost})' if lost else ''}", style="dim"))
+        console.print(
+            shown(
+                f"polish {draft.polished.version}: {draft.polished.outcome}{f' ({lost})' if lost else ''}",
+                style="dim",
+            )
+        )
     console.print()
 
 
 def _print_prospects(console: Console, draft: Draft) -> None:
     """What the audit can say of a rule for which there is no log yet."""
-    console.print(shown("Audit: compiled; prospective: no log yet, so nothing has been run. It needs", style="bold"))
+    console.print(
+        shown("Audit: compiled; prospective: no log yet, so nothing has been run. It needs", style="bold")
+    )
     for need in draft.needs:
         console.print(Padding(shown(str(need)), (0, 2)))
     for line in draft.assumptions:
         console.print(Padding(shown(f"note: {line}", style="dim"), (0, 2)))
     if draft.structure.norm.force == "may":
-        console.print(Padding(shown("A permission is not checked against records; the rows would only show its use."), (0, 2)))
-    console.print(shown("Counts below are zero for want of a log; support is what the record layer declares.", style="dim"))
+        console.print(
+            Padding(
+                shown("A permission is not checked against records; the rows would only show its use."),
+                (0, 2),
+            )
+        )
+    console.print(
+        shown(
+            "Counts below are zero for want of a log; support is what the record layer declares.", style="dim"
+        )
+    )
     console.print()
 
 
@@ -143,12 +173,14 @@ def search_rows(search: Search) -> list[tuple[str, str]]:
         ("kernel", f"{data['kernel']}, {_amount(search)} at τ = {data['temperature']}, seed {data['seed']}"),
         (
             "space",
-            f"{data['states']:,} structures" + (f", {data['feasible_states']:,} feasible" if search.posterior else ", not enumerated"),
+            f"{data['states']:,} structures"
+            + (f", {data['feasible_states']:,} feasible" if search.posterior else ", not enumerated"),
         ),
         ("best found", f"{search.s_search:.4f}, {reached}"),
         (
             "led elsewhere, of those tried",
-            "; ".join(f"{m} {rate:.0%}" for m, rate in data["changed"].items() if rate is not None) or f"{search.moved:.0%} of steps",
+            "; ".join(f"{m} {rate:.0%}" for m, rate in data["changed"].items() if rate is not None)
+            or f"{search.moved:.0%} of steps",
         ),
         ("seconds", f"{data['seconds']['run']:.3f} running, {data['seconds']['compile']:.2f} compiling"),
     ]
@@ -159,9 +191,18 @@ def search_rows(search: Search) -> list[tuple[str, str]]:
         slots = ", ".join(f"{slot} {p:.2f}" for slot, p in (search.slot_probabilities() or {}).items())
         rows.insert(4, ("of each slot's choice", f"{slots}, {search.at_temperature}"))
         if search.averaged is not None:
-            rows.append(("over weight draws", f"the winner changes in {search.averaged.changes:.0%} of {len(search.weights.draws)} draws"))
+            rows.append(
+                (
+                    "over weight draws",
+                    f"the winner changes in {search.averaged.changes:.0%} of {len(search.weights.draws)} "
+                    "draws",
+                )
+            )
         if data["optimal_states"] > 1:
-            shared = f"{data['optimal_states']} structures share the greatest score; nothing in goal or records tells them apart"
+            shared = (
+                f"{data['optimal_states']} structures share the greatest score; nothing in goal or "
+                "records tells them apart"
+            )
             rows.insert(5, ("ties", shared))
     return rows
 

@@ -20,11 +20,16 @@ def print_goal(done: Written) -> None:
     told = f", in place of {done.replaced!r}" if done.replaced and done.replaced != done.goal.id else ""
     out.print(shown(f"Goal {done.goal.id} written to {done.path}{told}", style="bold"))
     print_short(out, done.readings, 0)
-    for name, value in done.goal.model_dump(mode="json", exclude_defaults=True, exclude={"id", "intent"}).items():
+    for name, value in done.goal.model_dump(
+        mode="json", exclude_defaults=True, exclude={"id", "intent"}
+    ).items():
         out.print(shown(f"{name}: {', '.join(value) if isinstance(value, list) else value}"))
     if done.goal.within and not any(s.best.time for s in done.readings.statements):
         out.print(
-            shown("note: a time that the sentence does not say is weighed with its neighbours; say it in the sentence to have it kept")
+            shown(
+                "note: a time that the sentence does not say is weighed with its neighbours; say it in the "
+                "sentence to have it kept"
+            )
         )
     path = shlex.quote(str(done.path))
     every = " --every" if done.rules > 1 else ""
@@ -64,6 +69,8 @@ def _answer(prompt: str) -> str:
     try:
         return input(prompt).strip()
     except EOFError:
-        raise InputError("the answers ended too early, nothing was written", "answer, or add --yes", source="arguments") from None
+        raise InputError(
+            "the answers ended too early, nothing was written", "answer, or add --yes", source="arguments"
+        ) from None
     except UnicodeDecodeError:
         raise InputError("the answer is no text", "write it in UTF-8", source="arguments") from None

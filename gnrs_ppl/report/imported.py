@@ -1,4 +1,6 @@
-"""What ``gnrs import`` prints: rows accounted for, columns as guessed, what was found, and what to type next."""
+"""What ``gnrs import`` prints: rows accounted for, columns as guessed, what was found, and what to type
+next.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,12 @@ from gnrs_ppl.terminal import console, row, shown, table
 def print_import(done: Imported) -> None:
     """The import on one screen."""
     out = console()
-    out.print(shown(f"{done.form}: {done.read:,} rows read = {done.rows:,} imported + {done.aside:,} set aside", "bold"))
+    out.print(
+        shown(
+            f"{done.form}: {done.read:,} rows read = {done.rows:,} imported + {done.aside:,} set aside",
+            "bold",
+        )
+    )
     for reason, count in done.reasons.items():
         out.print(shown(f"  {count:,} set aside: {reason}"))
     if done.columns:
@@ -19,9 +26,18 @@ def print_import(done: Imported) -> None:
         for column, (name, sure, why) in done.columns.items():
             row(drawn, column, name, f"{sure:.2f}", why)
         out.print(drawn)
-    out.print(shown("Found: " + ", ".join(_of(what.removesuffix("s"), count) for what, count in done.counts.items() if count)))
     out.print(
-        shown("Guessed: " + ", ".join(_of(kind, count) for kind, count in done.guesses.items()) + f"; each is marked in {done.files[0]}")
+        shown(
+            "Found: "
+            + ", ".join(_of(what.removesuffix("s"), count) for what, count in done.counts.items() if count)
+        )
+    )
+    out.print(
+        shown(
+            "Guessed: "
+            + ", ".join(_of(kind, count) for kind, count in done.guesses.items())
+            + f"; each is marked in {done.files[0]}"
+        )
     )
     for line in done.said:
         out.print(shown(f"note: {line}"))
@@ -29,7 +45,9 @@ def print_import(done: Imported) -> None:
         out.print(shown(f"kept as changed by hand: {path}"))
     context = shlex.quote(str(done.files[0]))
     if done.sentence:
-        out.print(shown("\nNext, with a sentence of your own in place of this habit of the records:", keep="\n"))
+        out.print(
+            shown("\nNext, with a sentence of your own in place of this habit of the records:", keep="\n")
+        )
         out.print(shown(f"  gnrs goal new {context} --sentence {shlex.quote(done.sentence)}"), soft_wrap=True)
     else:
         out.print(shown("\nNext:", keep="\n"))

@@ -18,9 +18,21 @@ def print_findings(found: Linted) -> None:
         out.print(shown(f"fixed {code} {change}", "green"))
     for finding in found.findings:
         where = f"{one_line(finding.where, 80)}: " if finding.where else ""
-        out.print(shown(f"{finding.code} {finding.severity}: {where}{finding.problem}", _STYLES[finding.severity]))
-        example = f"for example {one_line(finding.example, 100)}; " if finding.example and finding.example not in finding.problem else ""
+        out.print(
+            shown(f"{finding.code} {finding.severity}: {where}{finding.problem}", _STYLES[finding.severity])
+        )
+        example = (
+            f"for example {one_line(finding.example, 100)}; "
+            if finding.example and finding.example not in finding.problem
+            else ""
+        )
         safe = " (--fix does)" if finding.edits else ""
         out.print(Padding(shown(f"{example}{finding.fix}{safe}"), (0, 0, 0, 5)))
-    told = ", ".join(f"{count} {severity}{'' if count == 1 else 's'}" for severity, count in found.counts.items() if count)
-    out.print(shown(f"{told} in {found.source}" if told else f"nothing to find fault with in {found.source}", "bold"))
+    told = ", ".join(
+        f"{count} {severity}{'' if count == 1 else 's'}" for severity, count in found.counts.items() if count
+    )
+    out.print(
+        shown(
+            f"{told} in {found.source}" if told else f"nothing to find fault with in {found.source}", "bold"
+        )
+    )

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _BARS = "▁▂▃▄▅▆▇█"
-_LENGTHS = ((1, 60, "s"), (60, 3600, "min"), (3600, 86400, "h"), (86400, 90 * 86400, "d"), (30 * 86400, 24 * 30 * 86400, "mo"))
+_LENGTHS = (
+    (1, 60, "s"),
+    (60, 3600, "min"),
+    (3600, 86400, "h"),
+    (86400, 90 * 86400, "d"),
+    (30 * 86400, 24 * 30 * 86400, "mo"),
+)
 WIDEST = 60
 """Marks of a line of volumes; more weeks than that share one."""
 ACTS, VARIANTS, STEPS = 10, 4, 7
@@ -34,39 +40,89 @@ def print_overview(overview: Overview, written: list[Path]) -> None:
         unit = f"a {overview.unit}" if each == 1 else f"in {each} {overview.unit}s"
         out.print(shown(f"{line}  events {unit}, at most {max(by_start.values()):,} a {overview.unit}"))
 
-    acts = table("Acts", "activity", "rows", "cases", "people", f"by {overview.by}", right=("rows", "cases", "people"))
+    acts = table(
+        "Acts", "activity", "rows", "cases", "people", f"by {overview.by}", right=("rows", "cases", "people")
+    )
     for act in overview.acts[:ACTS]:
-        row(acts, one_line(act.name, 40), f"{act.rows:,}", f"{act.cases:,}", f"{act.people:,}", _shares(act.by, act.rows))
+        row(
+            acts,
+            one_line(act.name, 40),
+            f"{act.rows:,}",
+            f"{act.cases:,}",
+            f"{act.people:,}",
+            _shares(act.by, act.rows),
+        )
     out.print(acts)
     _left_out(out, len(overview.acts) - ACTS, "acts")
 
     variants = table("Variants", "cases", "share", "acts in order", right=("cases", "share"))
     for variant in overview.variants[:VARIANTS]:
         sequence = " → ".join(variant.acts)
-        row(variants, f"{variant.cases:,}", f"{variant.cases / max(overview.cases, 1):.0%}", one_line(sequence, 160))
+        row(
+            variants,
+            f"{variant.cases:,}",
+            f"{variant.cases / max(overview.cases, 1):.0%}",
+            one_line(sequence, 160),
+        )
     out.print(variants)
     _left_out(out, overview.all_variants - VARIANTS, "variants")
 
-    steps = table("Delays", "from", "to", "rows", "5%", "25%", "half", "75%", "95%", right=("rows", "5%", "25%", "half", "75%", "95%"))
+    steps = table(
+        "Delays",
+        "from",
+        "to",
+        "rows",
+        "5%",
+        "25%",
+        "half",
+        "75%",
+        "95%",
+        right=("rows", "5%", "25%", "half", "75%", "95%"),
+    )
     for step in overview.steps[:STEPS]:
-        row(steps, one_line(step.before, 36), one_line(step.after, 36), f"{step.rows:,}", *map(length, step.seconds))
+        row(
+            steps,
+            one_line(step.before, 36),
+            one_line(step.after, 36),
+            f"{step.rows:,}",
+            *map(length, step.seconds),
+        )
     out.print(steps)
     _left_out(out, overview.all_steps - STEPS, "pairs of acts")
 
-    cells = [f"{c.column} {_share(c.empty, overview.events)} empty, {c.distinct:,} different" for c in overview.columns if c.distinct]
+    cells = [
+        f"{c.column} {_share(c.empty, overview.events)} empty, {c.distinct:,} different"
+        for c in overview.columns
+        if c.distinct
+    ]
     out.print(shown("Columns: " + "; ".join(cells)))
     if empty := [c.column for c in overview.columns if not c.distinct]:
         out.print(shown(f"Columns without a value: {', '.join(empty)}"))
 
-    covered = table("Channels", "channel", "rows", "first", "last", "coverage", "longest silences", right=("rows",))
+    covered = table(
+        "Channels", "channel", "rows", "first", "last", "coverage", "longest silences", right=("rows",)
+    )
     for channel in overview.coverage:
-        declared = "not declared" if channel.declared is None else ", ".join(f"{_day(a)} to {_day(b)}" for a, b in channel.declared)
-        row(covered, channel.channel, f"{channel.rows:,}", _day(channel.first), _day(channel.last), declared, _silences(channel))
+        declared = (
+            "not declared"
+            if channel.declared is None
+            else ", ".join(f"{_day(a)} to {_day(b)}" for a, b in channel.declared)
+        )
+        row(
+            covered,
+            channel.channel,
+            f"{channel.rows:,}",
+            _day(channel.first),
+            _day(channel.last),
+            declared,
+            _silences(channel),
+        )
     out.print(covered)
     for twin in overview.twins[:5]:
         out.print(
             shown(
-                f"Twins: {twin.activity} stands in {twin.channels[0]} and {twin.channels[1]}, {twin.pairs:,} of {twin.of:,} rows; "
+                f"Twins: {twin.activity} stands in {twin.channels[0]} and {twin.channels[1]}, "
+                f"{twin.pairs:,} of {twin.of:,} rows; "
                 f"half within {length(twin.median)}, 90% within {length(twin.nine_in_ten)}"
             )
         )
@@ -85,8 +141,13 @@ def _left_out(out: Console, count: int, what: str) -> None:
 
 
 def _starts(found: Overview) -> list[datetime]:
-    """The start of every day, week, month or year from the first row to the last, of those without rows too."""
-    start, last = min((v.start for v in found.volumes), default=None), max((v.start for v in found.volumes), default=None)
+    """The start of every day, week, month or year from the first row to the last, of those without rows
+    too.
+    """
+    start, last = (
+        min((v.start for v in found.volumes), default=None),
+        max((v.start for v in found.volumes), default=None),
+    )
     starts: list[datetime] = []
     while start is not None and last is not None and start <= last:
         starts.append(start)

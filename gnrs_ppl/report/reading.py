@@ -1,4 +1,6 @@
-"""What a person sees of a reading: the sentence with its parts marked, what each was read as, what was not read."""
+"""What a person sees of a reading: the sentence with its parts marked, what each was read as, what was not
+read.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,18 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 STYLES = {
-    "act": "bold green", "opener": "bold cyan", "restarts it": "bold cyan", "exception": "bold magenta", "role": "cyan", "object": "green",
-    "place": "green", "time": "bold blue", "condition": "yellow", "background": "dim", "not read": "red",
-}  # fmt: skip
+    "act": "bold green",
+    "opener": "bold cyan",
+    "restarts it": "bold cyan",
+    "exception": "bold magenta",
+    "role": "cyan",
+    "object": "green",
+    "place": "green",
+    "time": "bold blue",
+    "condition": "yellow",
+    "background": "dim",
+    "not read": "red",
+}
 """How the parts of a sentence look on a terminal; elsewhere what was read stands in brackets."""
 NEARLY = 0.995
 """Words that fit a name less well than this are said with their score."""
@@ -64,17 +75,25 @@ def _time(reading: Reading) -> str:
     if time is None:
         return ""
     length = duration(time.duration) if time.duration else "until an event"
-    return length + (", in working days" if time.working_days else "") + (", earlier acts count" if time.earlier_counts else "")
+    return (
+        length
+        + (", in working days" if time.working_days else "")
+        + (", earlier acts count" if time.earlier_counts else "")
+    )
 
 
 def reading_in_words(reading: Reading) -> str:
-    """A reading in one line: force, constraint, acts in DECLARE order, second activation, time, who, exception."""
+    """A reading in one line: force, constraint, acts in DECLARE order, second activation, time, who,
+    exception.
+    """
     joined = " or " if reading.joint == "any" else ", "
     acts = joined.join(reading.activities) if reading.activation is None else ", ".join(reading.activities)
     name = declare_name(reading.template, reading.count)
     counted = f", {reading.count} times" if reading.count > 1 and name != "AtMostOne" else ""
     timed = f", {'within ' if reading.time.duration else ''}{_time(reading)}" if reading.time else ""
-    who = {"same_person": ", by the same person", "another_person": ", by another person"}.get(reading.who or "", "")
+    who = {"same_person": ", by the same person", "another_person": ", by another person"}.get(
+        reading.who or "", ""
+    )
     unless = f", unless {reading.exception.activity}" if reading.exception else ""
     anew = f", anew from {reading.after.activity}" if reading.after else ""
     return f"{reading.force} {name}({acts}){counted}{anew}{timed}{who}{unless}"
@@ -104,7 +123,9 @@ def _flat(words: str) -> str:
 def guessed(readings: Readings) -> list[str]:
     """What words that are not the name's own were read as, with the score."""
     parts = [p for s in readings.statements for p in parts_of(s.best) if p.score < NEARLY]
-    return [f"'{_flat(readings.words(p.span))}' read as {p.name}, {p.score:.2f}" for p in dict.fromkeys(parts)]
+    return [
+        f"'{_flat(readings.words(p.span))}' read as {p.name}, {p.score:.2f}" for p in dict.fromkeys(parts)
+    ]
 
 
 def not_read(readings: Readings) -> str:
@@ -113,7 +134,9 @@ def not_read(readings: Readings) -> str:
 
 
 def print_reading(readings: Readings) -> None:
-    """The sentence marked; for each statement its parts and the ways to read it; background; what was not read."""
+    """The sentence marked; for each statement its parts and the ways to read it; background; what was not
+    read.
+    """
     console = _console()
     console.print(marked(readings, not console.is_terminal))
     console.print()
@@ -122,12 +145,23 @@ def print_reading(readings: Readings) -> None:
         best, *others = statement.readings
         rule = next(n for n, held in enumerate(rules, 1) if number - 1 in held)
         of_rule = f", rule {rule}" if len(rules) > 1 else ""
-        console.print(shown(f"{number}. {reading_in_words(best)}: {best.probability:.2f}{of_rule}", style="bold"))
+        console.print(
+            shown(f"{number}. {reading_in_words(best)}: {best.probability:.2f}{of_rule}", style="bold")
+        )
         table = _table("", "words", "part", "read as", "score", right=("score",))
         for part in parts_of(best):
-            _row(table, _flat(readings.words(part.span)), part.kind, part.name, f"{part.score:.2f}" if part.score < NEARLY else "")
+            _row(
+                table,
+                _flat(readings.words(part.span)),
+                part.kind,
+                part.name,
+                f"{part.score:.2f}" if part.score < NEARLY else "",
+            )
         console.print(Padding(table, (0, 2)))
-        for line in (f"because: {best.why}", *(f"or: {reading_in_words(o)}: {o.probability:.2f} ({o.why})" for o in others)):
+        for line in (
+            f"because: {best.why}",
+            *(f"or: {reading_in_words(o)}: {o.probability:.2f} ({o.why})" for o in others),
+        ):
             console.print(Padding(shown(line, style="dim"), (0, 2)))
         console.print()
     for span in readings.background:
@@ -145,7 +179,9 @@ def print_short(console: Console, readings: Readings, rule: int) -> None:
         held = next(n for n, numbers in enumerate(rules) if number - 1 in numbers)
         other = "" if held == rule else f"; a rule of its own: --statement {held + 1}"
         share = f", {statement.best.probability:.2f}" if len(statement.readings) > 1 else ""
-        console.print(shown(f"read as {number}. {reading_in_words(statement.best)}{share}{other}", style="dim"))
+        console.print(
+            shown(f"read as {number}. {reading_in_words(statement.best)}{share}{other}", style="dim")
+        )
     for line in guessed(readings):
         console.print(shown(line, style="dim"))
     if not readings.statements:
@@ -159,7 +195,8 @@ def print_account(console: Console, account: dict[str, Any]) -> None:
     if account["scripted"]:
         console.print(shown("scripted: a stand-in for a model answered; this is no result", style="yellow"))
     kept = [
-        f"{counts['kept']} {what} kept, {counts['dropped']} dropped" + (f" ({counts['problem']})" if counts["problem"] else "")
+        f"{counts['kept']} {what} kept, {counts['dropped']} dropped"
+        + (f" ({counts['problem']})" if counts["problem"] else "")
         for what in ("readings", "proposals")
         if (counts := account.get(what))
     ]
@@ -170,7 +207,9 @@ def print_account(console: Console, account: dict[str, Any]) -> None:
 
 
 def print_model(reading: dict[str, Any]) -> None:
-    """Below what was read: what a model had to do with it, and what of its answers was dropped; nothing where none was asked."""
+    """Below what was read: what a model had to do with it, and what of its answers was dropped; nothing
+    where none was asked.
+    """
     if "llm" not in reading:
         return
     console = _console()
@@ -185,7 +224,9 @@ def print_batch(rows: Sequence[dict[str, Any]]) -> None:
     table = _table("", "id", "template", "activities", "probability", "reason", right=("probability",))
     for row in rows:
         share = "" if row["probability"] is None else f"{row['probability']:.2f}"
-        _row(table, row["id"], row["template"] or "–", ", ".join(row["activities"]), share, row["reason"] or "")
+        _row(
+            table, row["id"], row["template"] or "–", ", ".join(row["activities"]), share, row["reason"] or ""
+        )
     console.print(table)
     read = sum(row["template"] is not None for row in rows)
     console.print(shown(f"{read} of {len(rows)} sentences read", style="dim"))

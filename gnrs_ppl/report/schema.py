@@ -1,4 +1,6 @@
-"""The fields of context files, rule files and logs, out of the types that read them: tables, JSON Schema, a page."""
+"""The fields of context files, rule files and logs, out of the types that read them: tables, JSON Schema, a
+page.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def json_schema(kind: Kind) -> dict[str, Any]:
 
 
 def parts(kind: Kind) -> list[Part]:
-    """Every mapping of a file with its fields, from the outside in; what stands in several places is told at the first."""
+    """Every mapping of a file with its fields, from the outside in; what stands in several places is told at
+    the first.
+    """
     schema = json_schema(kind)
     definitions: dict[str, Any] = schema.get("$defs", {})
     found: list[Part] = []
@@ -66,12 +70,20 @@ def parts(kind: Kind) -> list[Part]:
         inner = []
         for name, field in model.get("properties", {}).items():
             default = "needed" if name in needed else _default(field.get("default"))
-            fields.append(Described(name, _holds(field, definitions), default, " ".join(field.get("description", "").split())))
+            fields.append(
+                Described(
+                    name, _holds(field, definitions), default, " ".join(field.get("description", "").split())
+                )
+            )
             for reference, many in _models(field):
                 if reference not in told and definitions[reference].get("properties"):
                     told.add(reference)
-                    inner.append((f"{place}.{name}".lstrip(".") + ("[]" if many else ""), definitions[reference]))
-        found.append(Part(place, _first_line(model.get("description") or Candidate.__doc__ or ""), tuple(fields)))
+                    inner.append(
+                        (f"{place}.{name}".lstrip(".") + ("[]" if many else ""), definitions[reference])
+                    )
+        found.append(
+            Part(place, _first_line(model.get("description") or Candidate.__doc__ or ""), tuple(fields))
+        )
         waiting = [*inner, *waiting]
     return found
 
@@ -115,9 +127,12 @@ def _holds(field: dict[str, Any], definitions: dict[str, Any], many: bool = Fals
     if kind == "string":
         plain = {"duration": f"duration{s} (P3D, PT15M)", "date-time": f"instant{s}", "date": f"day{s}"}
         return plain.get(form or "", f"offset{s} (+01:00)" if "pattern" in field else f"text{s}")
-    return {"boolean": "true or false", "integer": f"whole number{s}", "number": f"number{s}", "object": f"mapping{s} of text"}.get(
-        kind or "", "anything"
-    )
+    return {
+        "boolean": "true or false",
+        "integer": f"whole number{s}",
+        "number": f"number{s}",
+        "object": f"mapping{s} of text",
+    }.get(kind or "", "anything")
 
 
 def print_schema(kind: Kind) -> None:
@@ -135,17 +150,27 @@ def print_schema(kind: Kind) -> None:
 def page() -> str:
     """The page docs/context-fields.md."""
     lines = [
-        "# Fields of contexts, rules and logs", "",
-        "Written from the types by `python tools/context_fields.py`; `gnrs schema [context|rule|log]` prints the same.", "",
-        "With `gnrs schema context --json > context.schema.json`, and `# yaml-language-server: $schema=context.schema.json` as",
-        "the first line of a context, editors complete and check its fields.", "",
-    ]  # fmt: skip
+        "# Fields of contexts, rules and logs",
+        "",
+        "Written from the types by `python tools/context_fields.py`; `gnrs schema [context|rule|log]` "
+        "prints the same.",
+        "",
+        "With `gnrs schema context --json > context.schema.json`, and `# yaml-language-server: "
+        "$schema=context.schema.json` as",
+        "the first line of a context, editors complete and check its fields.",
+        "",
+    ]
     for kind in TYPES:
         lines += [f"## {TITLES[kind]}", ""]
         for part in parts(kind):
-            lines += [f"### {kind}: `{part.place}`" if part.place else "", "", part.says, ""][0 if part.place else 2 :]
+            lines += [f"### {kind}: `{part.place}`" if part.place else "", "", part.says, ""][
+                0 if part.place else 2 :
+            ]
             lines += ["| field | holds | where left out | meaning |", "|---|---|---|---|"]
-            lines += ["| " + " | ".join([f"`{f.name}`", *(_cell(text) for text in f[1:])]) + " |" for f in part.fields]
+            lines += [
+                "| " + " | ".join([f"`{f.name}`", *(_cell(text) for text in f[1:])]) + " |"
+                for f in part.fields
+            ]
             lines.append("")
     return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
 

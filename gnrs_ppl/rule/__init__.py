@@ -18,6 +18,23 @@ from gnrs_ppl.rule.types import (
 )
 
 __all__ = [
-    "Act", "After", "Candidate", "Constraint", "EvidencePolicy", "Norm", "Office", "Payload", "Pools", "Procedure", "RuleFile",
-    "Scope", "Step", "Structure", "Trigger", "payloads", "read_rule", "rule_json", "signature",
-]  # fmt: skip
+    "Act",
+    "After",
+    "Candidate",
+    "Constraint",
+    "EvidencePolicy",
+    "Norm",
+    "Office",
+    "Payload",
+    "Pools",
+    "Procedure",
+    "RuleFile",
+    "Scope",
+    "Step",
+    "Structure",
+    "Trigger",
+    "payloads",
+    "read_rule",
+    "rule_json",
+    "signature",
+]

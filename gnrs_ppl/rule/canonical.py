@@ -7,7 +7,18 @@ import json
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Frozen, Kind
-from gnrs_ppl.rule.types import SLOTS, Act, Constraint, EvidencePolicy, Norm, Office, Procedure, Scope, Structure, Trigger
+from gnrs_ppl.rule.types import (
+    SLOTS,
+    Act,
+    Constraint,
+    EvidencePolicy,
+    Norm,
+    Office,
+    Procedure,
+    Scope,
+    Structure,
+    Trigger,
+)
 
 SlotContent = Scope | Trigger | Norm | EvidencePolicy | Procedure
 
@@ -52,7 +63,11 @@ def canonical_scope(scope: Scope) -> Scope:
 
 def canonical_trigger(trigger: Trigger) -> Trigger:
     """Alternatives in order."""
-    return trigger.model_copy(update={"act": canonical_act(trigger.act)}) if trigger.act and trigger.act.alternatives else trigger
+    return (
+        trigger.model_copy(update={"act": canonical_act(trigger.act)})
+        if trigger.act and trigger.act.alternatives
+        else trigger
+    )
 
 
 def canonical_act(act: Act) -> Act:
@@ -64,7 +79,9 @@ def canonical_act(act: Act) -> Act:
 
 
 def canonical_norm(norm: Norm) -> Norm:
-    """Defaults of lines 13 and 19 as one writing, the office's role left to the bearer, constraints in order and once each."""
+    """Defaults of lines 13 and 19 as one writing, the office's role left to the bearer, constraints in order
+    and once each.
+    """
     plain = {_plain_constraint(norm, constraint) for constraint in norm.constraints}
     return Norm(force=norm.force, bearer=norm.bearer, constraints=tuple(sorted(plain, key=dumps)))
 
@@ -76,7 +93,9 @@ def _plain_constraint(norm: Norm, constraint: Constraint) -> Constraint:
         plain["after"] = constraint.after.model_copy(update={"act": canonical_act(constraint.after.act)})
     if constraint.unless is not None:
         plain["unless"] = canonical_act(constraint.unless)
-    if constraint.template != "succession" and constraint.ties == ("fulfil" if constraint.template == "response" else "unknown"):
+    if constraint.template != "succession" and constraint.ties == (
+        "fulfil" if constraint.template == "response" else "unknown"
+    ):
         plain["ties"] = None
     return constraint.model_copy(update=plain)
 
@@ -93,7 +112,9 @@ def canonical_evidence(evidence: EvidencePolicy) -> EvidencePolicy:
 
 def dumps(model: Frozen) -> str:
     """Stable one-line JSON of a model, unset defaults left out."""
-    return json.dumps(model.model_dump(mode="json", exclude_defaults=True), sort_keys=True, separators=(",", ":"))
+    return json.dumps(
+        model.model_dump(mode="json", exclude_defaults=True), sort_keys=True, separators=(",", ":")
+    )
 
 
 def signature(structure: Structure) -> str:
@@ -117,9 +138,11 @@ def names_in(content: SlotContent) -> list[Payload]:
     """
     if isinstance(content, Scope):
         stated: list[tuple[Kind, tuple[str, ...], bool]] = [
-            ("role", content.roles, False), ("location", content.locations, True), ("object", content.objects, True),
+            ("role", content.roles, False),
+            ("location", content.locations, True),
+            ("object", content.objects, True),
             ("object", content.concerns, False),
-        ]  # fmt: skip
+        ]
         return [Payload("scope", kind, name, bears) for kind, names, bears in stated for name in names]
     if isinstance(content, Trigger):
         if content.act is None or content.channel is None:
@@ -130,7 +153,10 @@ def names_in(content: SlotContent) -> list[Payload]:
     found: list[Payload] = []
     if isinstance(content, Procedure):
         for step in content.steps:
-            found += [Payload("procedure", "step", step.name, False), Payload("procedure", "role", step.role, False)]
+            found += [
+                Payload("procedure", "step", step.name, False),
+                Payload("procedure", "role", step.role, False),
+            ]
             found += [Payload("procedure", "channel", step.inspects, True)] if step.inspects else []
             found += [Payload("procedure", "action", step.activity, False)] if step.activity else []
         return found
@@ -139,16 +165,21 @@ def names_in(content: SlotContent) -> list[Payload]:
     for constraint in content.constraints:
         found += _act_payloads("norm", constraint.target)
         if constraint.after is not None:
-            found += [*_act_payloads("norm", constraint.after.act), Payload("norm", "channel", constraint.after.channel, True)]
+            found += [
+                *_act_payloads("norm", constraint.after.act),
+                Payload("norm", "channel", constraint.after.channel, True),
+            ]
         if constraint.unless is not None:
             found += _act_payloads("norm", constraint.unless)
     return found
 
 
 def payloads(structure: Structure) -> tuple[Payload, ...]:
-    """Distinct payloads in slot order; a (kind, name) used twice keeps its first slot and is load-bearing if any use is.
+    """Distinct payloads in slot order; a (kind, name) used twice keeps its first slot and is load-bearing if
+    any use is.
 
-    A scope filters trigger rows, so it bears nothing where the trigger is the case's start; its roles do where who opened bears the norm.
+    A scope filters trigger rows, so it bears nothing where the trigger is the case's start; its roles do
+    where who opened bears the norm.
 
     Parameters
     ----------
@@ -170,5 +201,10 @@ def payloads(structure: Structure) -> tuple[Payload, ...]:
 def _act_payloads(slot: str, act: Act) -> list[Payload]:
     stated: list[tuple[Kind, str | None]] = []
     for one in act.patterns:
-        stated += [("action", one.activity), ("location", one.location), ("object", one.object), ("role", one.role)]
+        stated += [
+            ("action", one.activity),
+            ("location", one.location),
+            ("object", one.object),
+            ("role", one.role),
+        ]
     return [Payload(slot, kind, name, True) for kind, name in stated if name is not None]

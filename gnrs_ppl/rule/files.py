@@ -1,4 +1,6 @@
-"""A rule as a file: the structure, and where it travels alone, the words and the record layer it was compiled for."""
+"""A rule as a file: the structure, and where it travels alone, the words and the record layer it was
+compiled for.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from gnrs_ppl.rule.types import Structure
 class RuleFile(Frozen):
     """Shape of a rule file.
 
-    ``records`` holds the capability the rule was compiled with, so that a pair first seen in a later log is a finding and
-    not a change of n (SEMANTICS line 2).
+    ``records`` holds the capability the rule was compiled with, so that a pair first seen in a later log is a
+    finding and not a change of n (SEMANTICS line 2).
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -48,7 +50,8 @@ def read_rule(path: Path) -> RuleFile:
 
 
 def rule_json(structure: Structure, schema: Schema, records: RecordLayer, title: str = "") -> str:
-    """A rule file's JSON text that :func:`read_rule` reads back; ``records.log`` stays out, a rule outlives its log.
+    """A rule file's JSON text that :func:`read_rule` reads back; ``records.log`` stays out, a rule outlives
+    its log.
 
     Parameters
     ----------
@@ -60,6 +63,10 @@ def rule_json(structure: Structure, schema: Schema, records: RecordLayer, title:
         What it was compiled with.
     title : str, optional
     """
-    parts: dict[str, Any] = {"rule": structure, "schema": schema, "records": records.model_copy(update={"log": None})}
+    parts: dict[str, Any] = {
+        "rule": structure,
+        "schema": schema,
+        "records": records.model_copy(update={"log": None}),
+    }
     data = {k: v.model_dump(mode="json", exclude_defaults=True) for k, v in parts.items()}
     return json.dumps(({"title": title} if title else {}) | data, indent=2)

@@ -1,4 +1,6 @@
-"""Candidate pools: per slot, alternatives and their parameter levels, flattened to options (paper, Candidate construction)."""
+"""Candidate pools: per slot, alternatives and their parameter levels, flattened to options (paper, Candidate
+construction).
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,19 @@ FORWARD_DUTIES = ("response", "existence", "exactly", "responded_existence")
 """Templates a varied deadline is meant for where a norm holds several constraints."""
 
 Levels = Annotated[tuple[Duration, ...], BeforeValidator(_listed), Field(min_length=1, max_length=64)]
-Counts = Annotated[tuple[Annotated[int, Field(ge=1, le=100)], ...], BeforeValidator(_listed), Field(min_length=1, max_length=64)]
+Counts = Annotated[
+    tuple[Annotated[int, Field(ge=1, le=100)], ...],
+    BeforeValidator(_listed),
+    Field(min_length=1, max_length=64),
+]
 
 
 class Levelled(Frozen):
     """Levels of a candidate's parameters; a level fills the field it names.
 
-    ``deadline`` fills the forward duties that state none (in a norm of one constraint: that one), ``count`` the counting constraints that
-    state none; ``window``, ``k`` and ``response_time`` replace what the content says.
+    ``deadline`` fills the forward duties that state none (in a norm of one constraint: that one), ``count``
+    the counting constraints that state none; ``window``, ``k`` and ``response_time`` replace what the content
+    says.
     """
 
     window: Levels | None = None
@@ -69,7 +76,9 @@ class Candidate(Frozen, Generic[Content]):
     @model_validator(mode="after")
     def _levels_belong(self) -> Candidate[Content]:
         allowed = PARAMETERS[slot_of(self.content)]
-        stray = next((p for p in Levelled.model_fields if getattr(self.vary, p) is not None and p not in allowed), None)
+        stray = next(
+            (p for p in Levelled.model_fields if getattr(self.vary, p) is not None and p not in allowed), None
+        )
         if stray is not None:
             raise ValueError(f"vary.{stray} is no parameter of the {slot_of(self.content)} slot")
         for levels in self.level_tuples():
@@ -77,16 +86,28 @@ class Candidate(Frozen, Generic[Content]):
         return self
 
     def level_tuples(self) -> list[dict[str, Any]]:
-        """Every combination of levels, first parameter slowest; one empty combination where nothing varies."""
-        named = [(p, getattr(self.vary, p)) for p in PARAMETERS[slot_of(self.content)] if getattr(self.vary, p) is not None]
-        return [dict(zip([p for p, _ in named], values, strict=True)) for values in product(*[levels for _, levels in named])]
+        """Every combination of levels, first parameter slowest; one empty combination where nothing
+        varies.
+        """
+        named = [
+            (p, getattr(self.vary, p))
+            for p in PARAMETERS[slot_of(self.content)]
+            if getattr(self.vary, p) is not None
+        ]
+        return [
+            dict(zip([p for p, _ in named], values, strict=True))
+            for values in product(*[levels for _, levels in named])
+        ]
 
     def at(self, levels: dict[str, Any]) -> SlotContent:
         """The content with these levels filled in; raises ValueError where a level does not fit."""
         content: SlotContent = self.content
         if isinstance(content, Norm):
             alone = len(content.constraints) == 1
-            filled = [_fill(c.model_dump(), levels, alone or c.template in FORWARD_DUTIES) for c in content.constraints]
+            filled = [
+                _fill(c.model_dump(), levels, alone or c.template in FORWARD_DUTIES)
+                for c in content.constraints
+            ]
             return content.model_validate(content.model_dump() | {"constraints": filled})
         return content.model_validate(content.model_dump() | levels) if levels else content
 
@@ -136,10 +157,15 @@ class Pools(Frozen):
         counts = [sum(map(_combinations, pool)) if isinstance(pool, list | tuple) else 0 for pool in pools]
         most = max(counts, default=0)
         if most > OPTIONS:
-            raise ValueError(f"{SLOTS[counts.index(most)]}: {most:,} options (candidates times levels), more than the {OPTIONS} of a slot")
+            raise ValueError(
+                f"{SLOTS[counts.index(most)]}: {most:,} options (candidates times levels), more than the "
+                f"{OPTIONS} of a slot"
+            )
         pairs = sum(left * right for left, right in combinations(counts, 2))
         if pairs > PAIRS_OF_OPTIONS:
-            raise ValueError(f"{pairs:,} pairs of options of two slots, more than the {PAIRS_OF_OPTIONS:,} that are scored")
+            raise ValueError(
+                f"{pairs:,} pairs of options of two slots, more than the {PAIRS_OF_OPTIONS:,} that are scored"
+            )
         return data
 
 
@@ -156,13 +182,18 @@ class Option(NamedTuple):
 def slot_of(content: SlotContent) -> Literal["scope", "trigger", "norm", "evidence", "procedure"]:
     """Name of the slot a content belongs to."""
     names: dict[type, Literal["scope", "trigger", "norm", "evidence", "procedure"]] = {
-        Scope: "scope", Trigger: "trigger", Norm: "norm", EvidencePolicy: "evidence", Procedure: "procedure",
-    }  # fmt: skip
+        Scope: "scope",
+        Trigger: "trigger",
+        Norm: "norm",
+        EvidencePolicy: "evidence",
+        Procedure: "procedure",
+    }
     return names[type(content)]
 
 
 def options(candidates: tuple[Candidate[Any], ...]) -> tuple[Option, ...]:
-    """Options of one slot, merged by canonical content: the first to say a thing keeps it, later ones add their sources.
+    """Options of one slot, merged by canonical content: the first to say a thing keeps it, later ones add
+    their sources.
 
     Candidate indices are dense over the candidates that kept at least one option.
     """
@@ -183,4 +214,6 @@ def options(candidates: tuple[Candidate[Any], ...]) -> tuple[Option, ...]:
 
 def assemble(chosen: tuple[Option, ...]) -> Structure:
     """The structure made of one option per slot, in the order of ``SLOTS``."""
-    return Structure.model_validate({slot: option.content for slot, option in zip(SLOTS, chosen, strict=True)})
+    return Structure.model_validate(
+        {slot: option.content for slot, option in zip(SLOTS, chosen, strict=True)}
+    )

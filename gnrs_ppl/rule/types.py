@@ -10,20 +10,43 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Frozen, Name, Names, _listed, _unset
 
 Drafted = Literal[
-    "existence", "exactly", "response", "precedence", "responded_existence",
-    "absence", "not_response", "not_precedence", "not_coexistence",
-]  # fmt: skip
+    "existence",
+    "exactly",
+    "response",
+    "precedence",
+    "responded_existence",
+    "absence",
+    "not_response",
+    "not_precedence",
+    "not_coexistence",
+]
 """Templates that models are asked for and that rules are drawn from at random."""
 Positive = Literal[
-    "existence", "exactly", "response", "precedence", "responded_existence",
-    "init", "end", "chain_response", "chain_precedence", "coexistence", "succession",
-]  # fmt: skip
+    "existence",
+    "exactly",
+    "response",
+    "precedence",
+    "responded_existence",
+    "init",
+    "end",
+    "chain_response",
+    "chain_precedence",
+    "coexistence",
+    "succession",
+]
 Negative = Literal["absence", "not_response", "not_precedence", "not_coexistence"]
 Unimplemented = Literal[
-    "choice", "exclusive_choice", "not_succession",
-    "alternate_response", "alternate_precedence", "alternate_succession",
-    "chain_succession", "not_chain_response", "not_chain_precedence", "not_chain_succession",
-]  # fmt: skip
+    "choice",
+    "exclusive_choice",
+    "not_succession",
+    "alternate_response",
+    "alternate_precedence",
+    "alternate_succession",
+    "chain_succession",
+    "not_chain_response",
+    "not_chain_precedence",
+    "not_chain_succession",
+]
 Template = Literal[Positive, Negative, Unimplemented]
 """DECLARE template names; polarity lives here only (line 11)."""
 
@@ -65,9 +88,11 @@ def _acts(value: Any) -> Any:
 
 
 class Act(Frozen):
-    """An (activity, location?, object?, role?) pattern: an event matches when every stated field is equal (line 1).
+    """An (activity, location?, object?, role?) pattern: an event matches when every stated field is equal
+    (line 1).
 
-    ``alternatives`` are further patterns, any of which will do; in a file such an act is written ``any_of: [...]`` (A entries).
+    ``alternatives`` are further patterns, any of which will do; in a file such an act is written ``any_of:
+    [...]`` (A entries).
     """
 
     activity: Name
@@ -111,7 +136,11 @@ class Act(Frozen):
     @property
     def patterns(self) -> tuple[Act, ...]:
         """The act's patterns, each without alternatives."""
-        return (self.model_copy(update={"alternatives": ()}), *self.alternatives) if self.alternatives else (self,)
+        return (
+            (self.model_copy(update={"alternatives": ()}), *self.alternatives)
+            if self.alternatives
+            else (self,)
+        )
 
     @property
     def activities(self) -> tuple[str, ...]:
@@ -191,7 +220,8 @@ class Constraint(Frozen):
     after: After | None = None
     """A second activation; the trigger where left out."""
     correlate: Correlation | None = None
-    """What target and trigger share; same_resource for a ban on whoever opened the instance, else same_case, where left out."""
+    """What target and trigger share; same_resource for a ban on whoever opened the instance, else same_case,
+    where left out."""
     deadline: Duration | None = None
     """The time within which; until the instance ends where left out."""
     count: Annotated[int, Field(ge=1, le=100)] = 1
@@ -200,20 +230,25 @@ class Constraint(Frozen):
     """The act that excuses."""
     # left out of dumps where unset, so that rules that have none of them are written as before
     ties: Annotated[Ties | None, Field(exclude_if=_unset)] = None
-    """What a row at the activation's own recorded instant counts as; fulfil for response, else unknown, where left out (line 19)."""
+    """What a row at the activation's own recorded instant counts as; fulfil for response, else unknown,
+    where left out (line 19)."""
     earlier_counts: Annotated[bool, Field(exclude_if=_unset)] = False
     """Whether a response may also have happened before its activation: at the latest (L entries)."""
 
     @model_validator(mode="after")
     def _fields_of_the_template(self) -> Constraint:
         if self.count != 1 and self.template in IMPLEMENTED and self.template not in COUNTING:
-            raise ValueError(f"count {self.count} goes with {', '.join(COUNTING)} only, not with {self.template}")
+            raise ValueError(
+                f"count {self.count} goes with {', '.join(COUNTING)} only, not with {self.template}"
+            )
         if self.ties is not None and (self.template not in ORDERED or self.earlier_counts):
             raise ValueError(f"ties goes with {', '.join(ORDERED)} only, and not with earlier_counts")
         if self.earlier_counts and self.template != "response":
             raise ValueError(f"earlier_counts goes with response only, not with {self.template}")
         if self.deadline is not None and self.template in ("init", "end"):
-            raise ValueError(f"{self.template} has no deadline: it is about the first or the last event of a case")
+            raise ValueError(
+                f"{self.template} has no deadline: it is about the first or the last event of a case"
+            )
         if self.after is not None and self.template in MUTUAL:
             raise ValueError(f"{self.template} binds two acts and takes no after")
         return self
@@ -238,7 +273,9 @@ class Norm(Frozen):
     """How strongly the rule speaks."""
     bearer: Literal["trigger"] | Office = "trigger"
     """Who answers for it: trigger (whoever opened the instance) or an office."""
-    constraints: Annotated[tuple[Constraint, ...], BeforeValidator(_listed), Field(min_length=1, max_length=12)]
+    constraints: Annotated[
+        tuple[Constraint, ...], BeforeValidator(_listed), Field(min_length=1, max_length=12)
+    ]
     """What must or must not happen, all of it."""
 
     @model_validator(mode="after")
@@ -246,7 +283,9 @@ class Norm(Frozen):
         for constraint in self.constraints:
             for role in (pattern.role for pattern in constraint.target.patterns):
                 if isinstance(self.bearer, Office) and role not in (None, self.bearer.role):
-                    raise ValueError(f"the bearer is the office {self.bearer.role!r} but a target asks for role {role!r}")
+                    raise ValueError(
+                        f"the bearer is the office {self.bearer.role!r} but a target asks for role {role!r}"
+                    )
         return self
 
     def correlation(self, constraint: Constraint) -> Correlation:

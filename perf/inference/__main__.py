@@ -1,10 +1,13 @@
-"""Speed and worth of every kernel: steps per second, yardsticks, and the cost of an optimum, of marginals and of good coupled rules.
+"""Speed and worth of every kernel: steps per second, yardsticks, and the cost of an optimum, of marginals and
+of good coupled rules.
 
-Run ``python perf/inference`` (``--quick`` for a smoke run of all parts). Writes ``perf/results/<device>.json``. What a part needs and is
-not installed is reported as such and skipped: numba, OR-Tools, PyMC (which pins numba and ArviZ to older versions: ``--pymc PYTHON`` names
-an interpreter that has it). Seconds never contain compiling, which stands beside them, nor building a model.
+Run ``python perf/inference`` (``--quick`` for a smoke run of all parts). Writes
+``perf/results/<device>.json``. What a part needs and is not installed is reported as such and skipped: numba,
+OR-Tools, PyMC (which pins numba and ArviZ to older versions: ``--pymc PYTHON`` names an interpreter that has
+it). Seconds never contain compiling, which stands beside them, nor building a model.
 
-- ``kernels``: steps and energy evaluations per second by number of chains; of metropolis, gibbs and informed nothing is recorded
+- ``kernels``: steps and energy evaluations per second by number of chains; of metropolis, gibbs and
+  informed nothing is recorded
 - ``yardsticks``: the Metropolis kernel beside numba, plain Python, and its random bits alone
 - ``libraries``: PyMC and NumPyro
 - ``sweep``: enumeration
@@ -43,7 +46,9 @@ def main() -> None:
     began, load = time.perf_counter(), os.getloadavg()[0]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--quick", action="store_true", help="a smoke run: few chains, short runs; nothing is written unless --out is given"
+        "--quick",
+        action="store_true",
+        help="a smoke run: few chains, short runs; nothing is written unless --out is given",
     )
     parser.add_argument("--parts", nargs="+", metavar="PART", help="only these")
     parser.add_argument("--pymc", default=sys.executable, metavar="PYTHON", help="interpreter that has PyMC")
@@ -79,11 +84,21 @@ def main() -> None:
     where |= {"load after": round(os.getloadavg()[0], 2), "seconds": time.perf_counter() - began}
     show("device", where)
     device = jax.devices()[0]
-    named = re.sub(r"\W+", "-", f"{device.platform}-{cpu() if device.platform == 'cpu' else device.device_kind}").strip("-").lower()
+    named = (
+        re.sub(r"\W+", "-", f"{device.platform}-{cpu() if device.platform == 'cpu' else device.device_kind}")
+        .strip("-")
+        .lower()
+    )
     path = asked.out or (None if asked.quick else ROOT / "results" / f"{named}.json")
     if path:
         path.parent.mkdir(exist_ok=True)
-        result = {"device": where, "versions": package_versions(), "kernels": list(STEPPERS), "results": results, "seconds": took}
+        result = {
+            "device": where,
+            "versions": package_versions(),
+            "kernels": list(STEPPERS),
+            "results": results,
+            "seconds": took,
+        }
         path.write_text(json.dumps(result, indent=1) + "\n")
         print(f"written to {path}")
 

@@ -42,7 +42,9 @@ class Size(NamedTuple):
     seeds: tuple[int, ...]
     coupled: tuple[tuple[int, int], ...]
     graded: tuple[tuple[int, int], ...]
-    patience: float  # seconds after which a method is not started again on a set of coupled rules; the last run may take longer
+    # seconds after which a method is not started again on a set of coupled rules; the last run may take
+    # longer
+    patience: float
     patience_others: float  # of the methods that trials showed to be slower
     solver: float
     solver_graded: float
@@ -74,7 +76,9 @@ def goal_tables() -> dict[str, Tables]:
     for goal in goals():
         if goal.split == "dev":
             context = load_context(goal.id)
-            found[goal.id] = contract(compile_graph(context, pools_of(context).pools).space, DEFAULT_WEIGHTS.array())
+            found[goal.id] = contract(
+                compile_graph(context, pools_of(context).pools).space, DEFAULT_WEIGHTS.array()
+            )
     return found
 
 
@@ -100,7 +104,9 @@ class Run(NamedTuple):
 
 
 def observed(tables: Tables, kernel: str, chains: int, steps: int) -> Run:
-    found = observe_chains(tables, {"best": best()}, chains=chains, steps=steps, temperature=TAU, seed=0, kernel=kernel)
+    found = observe_chains(
+        tables, {"best": best()}, chains=chains, steps=steps, temperature=TAU, seed=0, kernel=kernel
+    )
     return Run(chains * steps, found.energy_evaluations, found.wall_seconds, found.compile_seconds)
 
 
@@ -135,7 +141,9 @@ def show(name: str, row: Row) -> None:
 
 def cpu() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )
 
 
 def place(load: float) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""What a good structure of coupled rules costs: every method against the bound, or against the best score that anyone found."""
+"""What a good structure of coupled rules costs: every method against the bound, or against the best score
+that anyone found."""
 
 from __future__ import annotations
 
@@ -33,30 +34,42 @@ class Timeline(NamedTuple):
 
     def reaches(self, target: float) -> tuple[float, float] | None:
         there = self.score >= target - REACHED
-        return (float(self.evaluations[there.argmax()]), float(self.seconds[there.argmax()])) if there.any() else None
+        return (
+            (float(self.evaluations[there.argmax()]), float(self.seconds[there.argmax()]))
+            if there.any()
+            else None
+        )
 
 
 @lru_cache(maxsize=8)
 def annealing(kernel: str, settings: Any, shapes: Any) -> Any:
-    """Steps of one of our kernels, each at its own temperature: where the chains end, and after each step the best score and its cost."""
+    """Steps of one of our kernels, each at its own temperature: where the chains end, and after each step
+    the best score and its cost."""
     advance = advance_of(kernel, settings)
 
-    def run(tables: Tables, positions: jax.Array, keys: jax.Array, temperatures: jax.Array) -> tuple[jax.Array, Any]:
+    def run(
+        tables: Tables, positions: jax.Array, keys: jax.Array, temperatures: jax.Array
+    ) -> tuple[jax.Array, Any]:
         def step(states: State, now: tuple[jax.Array, jax.Array]) -> tuple[State, Any]:
-            if kernel == "informed":  # it reads the density of where it stands, which changes with the temperature
+            if (
+                kernel == "informed"
+            ):  # it reads the density of where it stands, which changes with the temperature
                 density = jax.vmap(log_prior, (None, 0))(tables, states.position) + states.score / now[1]
                 states = states._replace(logdensity=density)
             states, info = advance(now[0], states, tables, now[1])
             return states, (states.score.max(), info.energy_evaluations.sum(dtype=jnp.int32))
 
-        states, told = jax.lax.scan(step, jax.vmap(init, (0, None, None))(positions, tables, temperatures[0]), (keys, temperatures))
+        states, told = jax.lax.scan(
+            step, jax.vmap(init, (0, None, None))(positions, tables, temperatures[0]), (keys, temperatures)
+        )
         return states.position, told
 
     return jax.jit(run).lower(*shapes).compile()
 
 
 class Anneal(NamedTuple):
-    """Chains, sweeps of the first run (steps over the number of variables; every restart has twice as many), temperatures, settings."""
+    """Chains, sweeps of the first run (steps over the number of variables; every restart has twice as many),
+    temperatures, settings."""
 
     chains: int
     sweeps: float
@@ -70,7 +83,11 @@ ANNEALS = {  # chosen on sets of other seeds than those measured
     "metropolis": Anneal(16, 250, 0.05, 0.003),
     "informed": Anneal(8, 4, 0.05, 0.005),
 }
-LARGEST = {"informed": (8, 32), "tempering": (16, 32), "smc": (8, 32)}  # larger ones take longer than the others by far
+LARGEST = {
+    "informed": (8, 32),
+    "tempering": (16, 32),
+    "smc": (8, 32),
+}  # larger ones take longer than the others by far
 
 
 Searcher = Callable[[int], Timeline]
@@ -81,7 +98,9 @@ def annealer(kernel: str) -> Callable[[Tables, Sequence[Tables]], Searcher]:
     def ready(tables: Tables, spaces: Sequence[Tables]) -> Searcher:
         plan = ANNEALS[kernel]
         steps = round(plan.sweeps * len(tables.sizes))
-        settings = frozen(kernel, STEPPERS[kernel].complete(dict(plan.settings), spaces, plan.chains, plan.hot))
+        settings = frozen(
+            kernel, STEPPERS[kernel].complete(dict(plan.settings), spaces, plan.chains, plan.hot)
+        )
         device_tables = jax.tree.map(jnp.asarray, tables)
 
         def run(seed: int) -> Timeline:
@@ -90,16 +109,25 @@ def annealer(kernel: str) -> Callable[[Tables, Sequence[Tables]], Searcher]:
             keys = jax.random.split(jax.random.key(seed), (parts, steps))
             positions, told = jnp.asarray(draw_starts(tables, plan.chains, seed)), []
             began = time.perf_counter()
-            shapes = jax.eval_shape(lambda *leaves: leaves, device_tables, positions, keys[0], temperatures[0])
+            shapes = jax.eval_shape(
+                lambda *leaves: leaves, device_tables, positions, keys[0], temperatures[0]
+            )
             compiled = annealing(kernel, settings, shapes)
             started = time.perf_counter()
             for part in range(parts):
-                positions, found = jax.block_until_ready(compiled(device_tables, positions, keys[part], temperatures[part]))
+                positions, found = jax.block_until_ready(
+                    compiled(device_tables, positions, keys[part], temperatures[part])
+                )
                 told.append(found)
             wall = time.perf_counter() - started
             score, evaluations = (np.concatenate(leaves) for leaves in zip(*told, strict=True))
             spent = plan.chains + np.cumsum(evaluations, dtype=np.int64)
-            return Timeline(wall * np.arange(1, len(score) + 1) / len(score), spent, np.maximum.accumulate(score), started - began)
+            return Timeline(
+                wall * np.arange(1, len(score) + 1) / len(score),
+                spent,
+                np.maximum.accumulate(score),
+                started - began,
+            )
 
         return run
 
@@ -107,7 +135,13 @@ def annealer(kernel: str) -> Callable[[Tables, Sequence[Tables]], Searcher]:
 
 
 def temperer(tables: Tables, spaces: Sequence[Tables]) -> Searcher:
-    request: Row = {"chains": 4, "steps": 60 * len(tables.sizes), "temperature": 0.01, "replicas": 8, "hottest": 0.1}
+    request: Row = {
+        "chains": 4,
+        "steps": 60 * len(tables.sizes),
+        "temperature": 0.01,
+        "replicas": 8,
+        "hottest": 0.1,
+    }
     return lambda seed: recorded_timeline(run_chains(tables, **request, seed=seed, kernel="tempering"))
 
 
@@ -119,11 +153,14 @@ def particles(tables: Tables, spaces: Sequence[Tables]) -> Searcher:
 def recorded_timeline(found: Chains) -> Timeline:
     share = np.arange(1, found.score.shape[1] + 1) / found.score.shape[1]
     highest = np.maximum.accumulate(found.score.max(0))
-    return Timeline(found.wall_seconds * share, found.energy_evaluations * share, highest, found.compile_seconds)
+    return Timeline(
+        found.wall_seconds * share, found.energy_evaluations * share, highest, found.compile_seconds
+    )
 
 
 class Beside(NamedTuple):
-    """What a variable's score depends on: pairs, the other variables, and their tables (pairs, options of it, options of the other)."""
+    """What a variable's score depends on: pairs, the other variables, and their tables (pairs, options of
+    it, options of the other)."""
 
     pairs: np.ndarray
     others: np.ndarray
@@ -133,7 +170,10 @@ class Beside(NamedTuple):
 
 def beside(tables: Tables, variable: int) -> Beside:
     left, right = tables.pairs.T
-    upright, turned = np.flatnonzero((left == variable) & (right != variable)), np.flatnonzero((right == variable) & (left != variable))
+    upright, turned = (
+        np.flatnonzero((left == variable) & (right != variable)),
+        np.flatnonzero((right == variable) & (left != variable)),
+    )
     return Beside(
         np.concatenate([upright, turned]),
         np.concatenate([right[upright], left[turned]]),
@@ -143,7 +183,8 @@ def beside(tables: Tables, variable: int) -> Beside:
 
 
 def climber(tables: Tables, spaces: Sequence[Tables]) -> Searcher:
-    """Coordinate ascent from one start of p0, in NumPy: every variable in random order takes its best option, until none improves."""
+    """Coordinate ascent from one start of p0, in NumPy: every variable in random order takes its best
+    option, until none improves."""
     neighbours, sizes = [beside(tables, v) for v in range(len(tables.sizes))], tables.sizes.tolist()
     every, numbers = np.arange(len(tables.sizes)), np.arange(len(tables.pairs))
 
@@ -167,7 +208,12 @@ def climber(tables: Tables, spaces: Sequence[Tables]) -> Searcher:
                 if score[top] > score[position[v]] + 1e-12:
                     position[v], improved = top, True
                     alone[v], together[near.pairs] = tables.unary_flags[v, top], flags[:, top]
-        return Timeline(np.array([time.perf_counter() - began]), np.array([evaluations]), np.array([score_of(tables, position)]), 0.0)
+        return Timeline(
+            np.array([time.perf_counter() - began]),
+            np.array([evaluations]),
+            np.array([score_of(tables, position)]),
+            0.0,
+        )
 
     return run
 
@@ -177,7 +223,11 @@ def score_of(tables: Tables, position: np.ndarray) -> float:
     every, pairs = np.arange(len(position)), np.arange(len(tables.pairs))
     left, right = position[tables.pairs[:, 0]], position[tables.pairs[:, 1]]
     raised = tables.unary_flags[every, position].any() or tables.pair_flags[pairs, left, right].any()
-    return float(tables.unary[every, position].sum() + tables.pairwise[pairs, left, right].sum() - tables.penalty * raised)
+    return float(
+        tables.unary[every, position].sum()
+        + tables.pairwise[pairs, left, right].sum()
+        - tables.penalty * raised
+    )
 
 
 METHODS: dict[str, Callable[[Tables, Sequence[Tables]], Searcher]] = {
@@ -197,7 +247,10 @@ def how(method: str) -> str:
         return f"{plan.chains} chains, {plan.sweeps:g} sweeps and twice as many each restart, {schedule}"
     if method == "tempering":
         return "restarts of 4 ladders of 8, 60 sweeps, tau 0.01 to 0.1"
-    return {"smc": "restarts of 512 particles, 4 sweeps of mutations, tau 0.01", "coordinate ascent": "restarts, NumPy"}.get(method, "")
+    return {
+        "smc": "restarts of 512 particles, 4 sweeps of mutations, tau 0.01",
+        "coordinate ascent": "restarts, NumPy",
+    }.get(method, "")
 
 
 def search(run: Searcher, target: float, patience: float) -> Timeline:
@@ -206,32 +259,50 @@ def search(run: Searcher, target: float, patience: float) -> Timeline:
     seconds, evaluations, highest = 0.0, 0.0, -math.inf
     while highest < target - REACHED and seconds <= patience:
         part = run(len(parts))
-        parts.append(part._replace(seconds=part.seconds + seconds, evaluations=part.evaluations + evaluations))
+        parts.append(
+            part._replace(seconds=part.seconds + seconds, evaluations=part.evaluations + evaluations)
+        )
         seconds, evaluations = float(parts[-1].seconds[-1]), float(parts[-1].evaluations[-1])
         highest = max(highest, float(part.score.max()))
-    joined = [np.concatenate([getattr(part, name) for part in parts]) for name in ("seconds", "evaluations", "score")]
-    return Timeline(joined[0], joined[1], np.maximum.accumulate(joined[2]), max(part.compile for part in parts))
+    joined = [
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("seconds", "evaluations", "score")
+    ]
+    return Timeline(
+        joined[0], joined[1], np.maximum.accumulate(joined[2]), max(part.compile for part in parts)
+    )
 
 
-def coupled_costs(size: Size, shapes: Sequence[tuple[int, int]], grading: float, limit: float) -> Iterator[Row]:
-    """One row for each set of rules and method; the solver's own first incumbent that is near enough stands for it."""
+def coupled_costs(
+    size: Size, shapes: Sequence[tuple[int, int]], grading: float, limit: float
+) -> Iterator[Row]:
+    """One row for each set of rules and method; the solver's own first incumbent that is near enough stands
+    for it."""
     for rules, options in shapes:
         seeds = size.seeds[:2] if grading else size.seeds
         spaces = alike([coupled_rules(rules, options, seed, grading=grading) for seed in seeds])
         for seed, tables in zip(seeds, spaces, strict=True):
-            building = seconds_of(lambda seed=seed, shape=(rules, options): coupled_rules(*shape, seed, grading=grading))
+            building = seconds_of(
+                lambda seed=seed, shape=(rules, options): coupled_rules(*shape, seed, grading=grading)
+            )
             for row in one_set(size, tables, spaces, (rules, options), bool(grading), limit):
                 extra = {"tables": building} if row["method"] == "cpsat" else {}
                 yield {"rules": rules, "options": options, "seed": seed, "grading": grading} | row | extra
 
 
-def one_set(size: Size, tables: Tables, spaces: Sequence[Tables], shape: tuple[int, int], graded: bool, limit: float) -> Iterator[Row]:
+def one_set(
+    size: Size, tables: Tables, spaces: Sequence[Tables], shape: tuple[int, int], graded: bool, limit: float
+) -> Iterator[Row]:
     solved = solve(tables, seconds=limit)
     target = solved.bound - NEAR * abs(solved.bound)
     # Where the bound is weak, the best score that anyone found is the mark, and everyone gets the same time.
     mark = math.inf if graded else target
-    methods = [m for m in METHODS if m not in LARGEST or (shape[0] <= LARGEST[m][0] and shape[1] <= LARGEST[m][1])]
-    patience = {method: size.patience if method in FIRST_CHOICES else size.patience_others for method in methods}
+    methods = [
+        m for m in METHODS if m not in LARGEST or (shape[0] <= LARGEST[m][0] and shape[1] <= LARGEST[m][1])
+    ]
+    patience = {
+        method: size.patience if method in FIRST_CHOICES else size.patience_others for method in methods
+    }
     found = {method: search(METHODS[method](tables, spaces), mark, patience[method]) for method in methods}
     incumbents = np.array(solved.incumbents).reshape(-1, 2)
     found_by_solver = Timeline(incumbents[:, 0], np.zeros(len(incumbents)), incumbents[:, 1], 0.0)
@@ -250,7 +321,12 @@ def one_set(size: Size, tables: Tables, spaces: Sequence[Tables], shape: tuple[i
     } | row
     for method, line in found.items():
         evaluations, seconds = line.reaches(target) or (None, None)
-        made: Row = {"method": method, "seconds": seconds, "best": float(line.score.max()), "evaluations": evaluations}
+        made: Row = {
+            "method": method,
+            "seconds": seconds,
+            "best": float(line.score.max()),
+            "evaluations": evaluations,
+        }
         yield made | {"compile": line.compile, "setting": how(method)} | row
 
 
@@ -274,15 +350,26 @@ def coupled_summary(rows: Sequence[Row]) -> Iterator[Row]:
             }
             yield line | {
                 "seconds, median": median([r["seconds"] for r in of]),
-                "evaluations, median": median([r.get("evaluations") for r in of]) if method != "cpsat" else None,
+                "evaluations, median": median([r.get("evaluations") for r in of])
+                if method != "cpsat"
+                else None,
                 "best / target": statistics.median(r["best"] / r["target"] for r in of),
                 "model or compile": max(r.get("model") or r.get("compile") or 0.0 for r in of),
             }
     large = [r for r in rows if r["rules"] >= 8]
     if large:
         sets = dict.fromkeys((r["rules"], r["options"], r["seed"]) for r in large)
-        ours = [min((r["seconds"] or math.inf for r in large if key(r) == c and r["method"] in OURS), default=math.inf) for c in sets]
-        theirs = [next(r["seconds"] or math.inf for r in large if key(r) == c and r["method"] == "cpsat") for c in sets]
+        ours = [
+            min(
+                (r["seconds"] or math.inf for r in large if key(r) == c and r["method"] in OURS),
+                default=math.inf,
+            )
+            for c in sets
+        ]
+        theirs = [
+            next(r["seconds"] or math.inf for r in large if key(r) == c and r["method"] == "cpsat")
+            for c in sets
+        ]
         ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
         yield {
             "what": "8 rules or more: best of our kernels, median s",

@@ -31,7 +31,13 @@ def cost_of(found: Chains, step: int) -> tuple[float, float]:
 
 
 def on_goals(kernel: str, spaces: dict[str, Tables], chains: int, seed: int) -> list[Chains]:
-    request: Row = {"chains": chains, "steps": GOAL_STEPS[kernel], "temperature": TAU, "seed": seed, "names": list(spaces)}
+    request: Row = {
+        "chains": chains,
+        "steps": GOAL_STEPS[kernel],
+        "temperature": TAU,
+        "seed": seed,
+        "names": list(spaces),
+    }
     run_many(list(spaces.values()), **request, kernel=kernel)  # once to compile
     return run_many(list(spaces.values()), **request, kernel=kernel)
 
@@ -45,24 +51,43 @@ def first_step(found: Chains, optimum: float) -> int | None:
 def marginal_error(positions: np.ndarray, marginals: Sequence[np.ndarray]) -> float:
     """Greatest total variation of a slot's shares from the exact ones."""
     flat = positions.reshape(-1, positions.shape[-1])
-    shares = [np.bincount(flat[:, v], minlength=len(exact))[: len(exact)] / len(flat) for v, exact in enumerate(marginals)]
+    shares = [
+        np.bincount(flat[:, v], minlength=len(exact))[: len(exact)] / len(flat)
+        for v, exact in enumerate(marginals)
+    ]
     return max(float(np.abs(share - exact).sum() / 2) for share, exact in zip(shares, marginals, strict=True))
 
 
 def first_good_marginals(found: Chains, marginals: Sequence[np.ndarray]) -> int | None:
-    """First of the steps 1, 2, 4, ... (and halfway) whose second half, all chains together, is within ``MARGINAL_ERROR``."""
+    """First of the steps 1, 2, 4, ... (and halfway) whose second half, all chains together, is within
+    ``MARGINAL_ERROR``."""
     steps = found.score.shape[1]
-    looked_at = sorted({round(2 ** (k / 2)) for k in range(2 * math.ceil(math.log2(steps)) + 1)} & set(range(1, steps + 1)) | {steps})
-    return next((s for s in looked_at if marginal_error(found.positions[:, s // 2 : s], marginals) <= MARGINAL_ERROR), None)
+    looked_at = sorted(
+        {round(2 ** (k / 2)) for k in range(2 * math.ceil(math.log2(steps)) + 1)} & set(range(1, steps + 1))
+        | {steps}
+    )
+    return next(
+        (s for s in looked_at if marginal_error(found.positions[:, s // 2 : s], marginals) <= MARGINAL_ERROR),
+        None,
+    )
 
 
 def summary(kernel: str, what: str, detail: str, costs: Sequence[tuple[float, float] | None]) -> Row:
     """Medians over runs that got there; where less than half did, the median is not known."""
     got = sorted(cost if cost else (math.inf, math.inf) for cost in costs)
     evaluations, seconds = (statistics.median(cost[i] for cost in got) for i in (0, 1))
-    row: Row = {"kernel": kernel, "to": what, "setting": detail, "runs": len(got), "reached": sum(c is not None for c in costs) / len(got)}
+    row: Row = {
+        "kernel": kernel,
+        "to": what,
+        "setting": detail,
+        "runs": len(got),
+        "reached": sum(c is not None for c in costs) / len(got),
+    }
     known = math.isfinite(evaluations)
-    return row | {"evaluations, median": evaluations if known else None, "ms, median": 1e3 * seconds if known else None}
+    return row | {
+        "evaluations, median": evaluations if known else None,
+        "ms, median": 1e3 * seconds if known else None,
+    }
 
 
 def goal_costs(size: Size) -> Iterator[Row]:
@@ -87,16 +112,25 @@ def goal_costs(size: Size) -> Iterator[Row]:
     yield from particle_costs(size, spaces, optima, marginals)
     swept, climbed = [], []
     for name, tables in chosen.items():
-        swept.append((float(number_of_states(tables)), statistics.median(seconds_of(lambda t=tables: sweep(t, TAU)) for _ in range(3))))
+        swept.append(
+            (
+                float(number_of_states(tables)),
+                statistics.median(seconds_of(lambda t=tables: sweep(t, TAU)) for _ in range(3)),
+            )
+        )
         climbed += [climb_cost(known[name], tables, optima[name], seed) for seed in size.seeds]
     yield summary("exact", optimum, "sweep", swept)
     yield summary("exact", good, "sweep, no error", swept)
     yield summary("restarted coordinate ascent", optimum, "in Python, scores looked up", climbed)
 
 
-def particle_costs(size: Size, spaces: dict[str, Tables], optima: dict[str, float], marginals: dict[str, Any]) -> Iterator[Row]:
+def particle_costs(
+    size: Size, spaces: dict[str, Tables], optima: dict[str, float], marginals: dict[str, Any]
+) -> Iterator[Row]:
     """The least number of particles that does it."""
-    hit: dict[tuple[str, int], tuple[float, float] | None] = {(name, seed): None for seed in size.seeds for name in spaces}
+    hit: dict[tuple[str, int], tuple[float, float] | None] = {
+        (name, seed): None for seed in size.seeds for name in spaces
+    }
     good: dict[str, tuple[float, float] | None] = dict.fromkeys(spaces)
     for number in PARTICLES[:1] if size is QUICK else PARTICLES:
         for name, seed in hit:
@@ -107,7 +141,11 @@ def particle_costs(size: Size, spaces: dict[str, Tables], optima: dict[str, floa
             cost = (float(found.energy_evaluations), found.wall_seconds)
             if hit[name, seed] is None and found.score.max() >= optima[name] - REACHED:
                 hit[name, seed] = cost
-            if first and good[name] is None and marginal_error(found.positions, marginals[name]) <= MARGINAL_ERROR:
+            if (
+                first
+                and good[name] is None
+                and marginal_error(found.positions, marginals[name]) <= MARGINAL_ERROR
+            ):
                 good[name] = cost
     detail = f"least of {' and '.join(map(str, PARTICLES))} particles, 8 mutations"
     yield summary("smc", "optimum", detail, list(hit.values()))

@@ -1,4 +1,5 @@
-"""Steps and energy evaluations per second of every kernel by number of chains; of kernels that step nothing is recorded."""
+"""Steps and energy evaluations per second of every kernel by number of chains; of kernels that step nothing
+is recorded."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ RUNS: dict[str, tuple[Callable[[Tables, str, int, int], Run], str]] = {
     "smc": (recorded, "particles"),
     "exact": (recorded, "independent draws"),
 }
-"""How a kernel is timed, and what its steps are: of smc every particle counts once, with 8 mutations at each of its temperatures."""
+"""How a kernel is timed, and what its steps are: of smc every particle counts once, with 8 mutations at each
+of its temperatures."""
 FIRST_RATE = 1e5
 
 
@@ -34,10 +36,17 @@ def kernel_speeds(size: Size) -> Iterator[Row]:
                 continue
             try:
                 first = run(tables, kernel, chains, steps)
-                runs = [run(tables, kernel, chains, steps) for _ in range(size.repeats if first.wall < 5 else 1)]
+                runs = [
+                    run(tables, kernel, chains, steps) for _ in range(size.repeats if first.wall < 5 else 1)
+                ]
             except InputError as refusal:
                 yield row | {"status": f"refused: {refusal}"}
                 continue
             wall = statistics.median(r.wall for r in runs)
             rate = counted / wall
-            yield row | {"steps/s": rate, "evaluations/s": first.evaluations / wall, "seconds": wall, "compile": first.compile}
+            yield row | {
+                "steps/s": rate,
+                "evaluations/s": first.evaluations / wall,
+                "seconds": wall,
+                "compile": first.compile,
+            }

@@ -19,7 +19,10 @@ from inference.common import GOALS, QUICK, ROOT, Row, Size, goal_tables, isolate
 def libraries(size: Size, pymc_python: str) -> Iterator[Row]:
     tables, chains, draws = goal_tables()[GOALS[1]], 64, 10 if size is QUICK else 500
     yield from isolated("NumPyro DiscreteGibbs", lambda: numpyro_speed(tables, chains, draws))
-    yield from isolated("PyMC CategoricalGibbsMetropolis", lambda: pymc_speed(tables, pymc_python, 20 if size is QUICK else 500))
+    yield from isolated(
+        "PyMC CategoricalGibbsMetropolis",
+        lambda: pymc_speed(tables, pymc_python, 20 if size is QUICK else 500),
+    )
 
 
 def numpyro_speed(tables: Tables, chains: int, draws: int) -> Iterator[Row]:
@@ -46,16 +49,24 @@ def numpyro_speed(tables: Tables, chains: int, draws: int) -> Iterator[Row]:
         yield row | {"status": f"compiling hides the running: {many:.2f} s for eleven times the draws"}
         return
     sweeps_a_second = 10 * chains * draws / (many - few)
-    rates = {"slot updates/s": sweeps_a_second * len(tables.sizes), "evaluations/s": sweeps_a_second * int(tables.sizes.sum())}
+    rates = {
+        "slot updates/s": sweeps_a_second * len(tables.sizes),
+        "evaluations/s": sweeps_a_second * int(tables.sizes.sum()),
+    }
     yield row | rates
 
 
 def pymc_speed(tables: Tables, python: str, draws: int) -> Iterator[Row]:
-    arrays = {name: getattr(tables, name) for name in ("sizes", "log_prior", "unary", "unary_flags", "pairs", "pairwise", "pair_flags")}
+    arrays = {
+        name: getattr(tables, name)
+        for name in ("sizes", "log_prior", "unary", "unary_flags", "pairs", "pairwise", "pair_flags")
+    }
     path = Path(os.environ.get("TMPDIR", "/tmp")) / f"pymc_tables_{os.getpid()}.npz"
     np.savez(path, penalty=tables.penalty, temperature=TAU, draws=draws, **arrays)
     try:
-        done = subprocess.run([python, str(ROOT / "pymc_gibbs.py"), str(path)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [python, str(ROOT / "pymc_gibbs.py"), str(path)], capture_output=True, text=True, check=False
+        )
     finally:
         path.unlink()
     if "No module named 'pymc'" in done.stderr:

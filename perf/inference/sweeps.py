@@ -17,7 +17,9 @@ from inference.common import QUICK, ROOT, Row, Size, goal_tables, seconds_of
 
 def sweeps(size: Size) -> Iterator[Row]:
     for name, tables in islice(goal_tables().items(), size.goals):
-        enumerating = statistics.median(seconds_of(lambda t=tables: enumerate_space(t)) for _ in range(size.repeats))
+        enumerating = statistics.median(
+            seconds_of(lambda t=tables: enumerate_space(t)) for _ in range(size.repeats)
+        )
         sweeping = statistics.median(seconds_of(lambda t=tables: sweep(t, TAU)) for _ in range(size.repeats))
         states = number_of_states(tables)
         yield {
@@ -47,7 +49,15 @@ print(json.dumps({"states": number_of_states(tables), "sweep, ms": 1e3 * seconds
 
 
 def large_sweep(options: int) -> Row:
-    """A rule of five slots with pair marginals, in a process of its own, whose peak memory tells what the sweep took."""
+    """A rule of five slots with pair marginals, in a process of its own, whose peak memory tells what the
+    sweep took."""
     row: Row = {"goal": f"charter of one rule, {options} options a slot"}
-    done = subprocess.run([sys.executable, "-c", LARGE_SWEEP, str(ROOT), str(options)], capture_output=True, text=True, check=False)
-    return row | (json.loads(done.stdout) if done.returncode == 0 else {"status": f"failed: {done.stderr[-200:]}"})
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE_SWEEP, str(ROOT), str(options)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return row | (
+        json.loads(done.stdout) if done.returncode == 0 else {"status": f"failed: {done.stderr[-200:]}"}
+    )

@@ -34,7 +34,10 @@ def bits_alone(chains: int, steps: int) -> Callable[[jax.Array], jax.Array]:
 def yardsticks(size: Size) -> Iterator[Row]:
     if scalar.numba:
         scalar.numba.set_num_threads(min(os.cpu_count() or 1, scalar.numba.config.NUMBA_NUM_THREADS))
-        yield {"what": "numba, greatest error of its slot marginals", "value": max(map(scalar.marginals_off, scalar.SMALL_SPACES))}
+        yield {
+            "what": "numba, greatest error of its slot marginals",
+            "value": max(map(scalar.marginals_off, scalar.SMALL_SPACES)),
+        }
     else:
         yield {"what": "numba", "status": "not installed"}
     yield {"what": "words a step", "value": WORDS, "aim": 3, "met": WORDS <= 3}
@@ -46,7 +49,8 @@ def yardsticks(size: Size) -> Iterator[Row]:
 
 
 def compared(tables: Tables, rounds: int) -> Iterator[Row]:
-    """Timed in turn, so that a busy moment of the machine hits all alike; ratios are medians of the rounds' ratios."""
+    """Timed in turn, so that a busy moment of the machine hits all alike; ratios are medians of the rounds'
+    ratios."""
     steps, python_steps = 200, 2000
     given, keys = scalar.flat(tables), jax.random.split(jax.random.key(0), steps)
     works: dict[str, tuple[int, Callable[[], float]]] = {}
@@ -54,10 +58,19 @@ def compared(tables: Tables, rounds: int) -> Iterator[Row]:
     def add(chains: int) -> None:
         starts, words = draw_prior(tables, chains, np.random.default_rng(0)), scalar.first_words(chains, 0)
         number = chains * steps
-        works[f"metropolis, {chains} chains"] = (number, lambda: recorded(tables, "metropolis", chains, steps).wall)
-        works[f"bits alone, {chains} chains"] = (number, lambda: seconds_of(lambda: bits_alone(chains, steps)(keys)))
+        works[f"metropolis, {chains} chains"] = (
+            number,
+            lambda: recorded(tables, "metropolis", chains, steps).wall,
+        )
+        works[f"bits alone, {chains} chains"] = (
+            number,
+            lambda: seconds_of(lambda: bits_alone(chains, steps)(keys)),
+        )
         if scalar.numba:
-            works[f"numba, {chains} chains"] = (number, lambda: seconds_of(lambda: scalar.walk_all(given, TAU, steps, words, starts)))
+            works[f"numba, {chains} chains"] = (
+                number,
+                lambda: seconds_of(lambda: scalar.walk_all(given, TAU, steps, words, starts)),
+            )
 
     add(64)
     add(4096)
@@ -74,7 +87,11 @@ def compared(tables: Tables, rounds: int) -> Iterator[Row]:
         theirs = rates.get(f"{what}, 4096 chains")
         if theirs:
             ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
-            row: Row = {"what": f"metropolis / {what}, 4096 chains", "value": ratio, "of the fastest": max(ours) / max(theirs)}
+            row: Row = {
+                "what": f"metropolis / {what}, 4096 chains",
+                "value": ratio,
+                "of the fastest": max(ours) / max(theirs),
+            }
             yield row | {"aim": aim, "met": ratio >= aim}
 
 
@@ -92,4 +109,8 @@ def two_devices(chains: int) -> Row:
     command = [sys.executable, "-c", TWO_DEVICES, str(ROOT), str(chains)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     row: Row = {"goal": GOALS[1], "what": f"metropolis, {chains} chains, JAX_NUM_CPU_DEVICES=2"}
-    return row | ({"steps/s": float(done.stdout)} if done.returncode == 0 else {"status": f"failed: {done.stderr[-200:]}"})
+    return row | (
+        {"steps/s": float(done.stdout)}
+        if done.returncode == 0
+        else {"status": f"failed: {done.stderr[-200:]}"}
+    )

@@ -19,9 +19,15 @@ from gnrs_ppl.errors import InputError
 HERE = Path(__file__).parent
 
 Family = Literal[
-    "service_coordination", "public_order_and_patrol", "commerce_and_exchange", "residence_and_rest",
-    "labor_and_production", "education_and_play", "crisis_response", "open_space_navigation",
-]  # fmt: skip
+    "service_coordination",
+    "public_order_and_patrol",
+    "commerce_and_exchange",
+    "residence_and_rest",
+    "labor_and_production",
+    "education_and_play",
+    "crisis_response",
+    "open_space_navigation",
+]
 FAMILIES: tuple[Family, ...] = get_args(Family)
 """Scene families in the paper's order."""
 Category = Literal["attendance", "property", "task_execution", "mixed"]
@@ -33,7 +39,8 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 class BenchmarkGoal(Frozen):
     """A goal of the benchmark with its place in it.
 
-    ``stem`` is the objective its family shares, ``sentence`` what this goal's institution writes under it; the intent of ``goal`` is both.
+    ``stem`` is the objective its family shares, ``sentence`` what this goal's institution writes under it;
+    the intent of ``goal`` is both.
     """
 
     family: Family
@@ -76,7 +83,9 @@ def benchmark_goal(goal_id: str) -> BenchmarkGoal:
     found = {g.id: g for g in goals()}
     if goal_id not in found:
         near = get_close_matches(goal_id, found, 1)
-        raise InputError("is no benchmark goal", f"did you mean {near[0]!r}?" if near else "see gnrs goals", source=goal_id)
+        raise InputError(
+            "is no benchmark goal", f"did you mean {near[0]!r}?" if near else "see gnrs goals", source=goal_id
+        )
     return found[goal_id]
 
 

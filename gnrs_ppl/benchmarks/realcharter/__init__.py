@@ -1,7 +1,8 @@
-"""RealCharter-Bench: 53 policy cards from 15 public documents, in our own words (docs/realcharter-bench.md is its data card).
+"""RealCharter-Bench: 53 policy cards from 15 public documents, in our own words (docs/realcharter-bench.md is
+its data card).
 
-Cards are YAML beside this file, one file per document; a file is read when a card of it is first asked for. What a good rule for a card
-holds is kept apart, under ``gnrs_ppl/evaluate``.
+Cards are YAML beside this file, one file per document; a file is read when a card of it is first asked for.
+What a good rule for a card holds is kept apart, under ``gnrs_ppl/evaluate``.
 """
 
 from __future__ import annotations
@@ -20,10 +21,22 @@ from gnrs_ppl.errors import InputError
 HERE = Path(__file__).parent
 
 DOCUMENTS = {
-    "PSF": "python_psf", "DJ": "django", "AP": "apache", "DR": "drupal", "ND": "nodejs", "CN": "cncf", "DB": "debian",
-    "CC": "contributor_covenant", "SO": "stack_overflow", "WM": "wikimedia", "UB": "ubuntu", "MZ": "mozilla", "LF": "lf_events",
-    "NF": "numfocus", "GL": "gitlab",
-}  # fmt: skip
+    "PSF": "python_psf",
+    "DJ": "django",
+    "AP": "apache",
+    "DR": "drupal",
+    "ND": "nodejs",
+    "CN": "cncf",
+    "DB": "debian",
+    "CC": "contributor_covenant",
+    "SO": "stack_overflow",
+    "WM": "wikimedia",
+    "UB": "ubuntu",
+    "MZ": "mozilla",
+    "LF": "lf_events",
+    "NF": "numfocus",
+    "GL": "gitlab",
+}
 """Letters in a card's id -> the file of its document."""
 
 Family = Literal["oss_governance", "community_rules", "event_platform_safety", "public_handbook"]
@@ -35,7 +48,19 @@ Basis = Literal["T", "C", "P", "K"]
 Force = Literal["must", "should", "may", "must_not"]
 ActForce = Literal["must", "should", "may", "must_not", "should_not"]
 Bound = Literal["at most", "at least", "more than", "exactly"]
-Unit = Literal["hours", "days", "weeks", "months", "per month", "per quarter", "per year", "thirds", "percent", "people", "USD"]
+Unit = Literal[
+    "hours",
+    "days",
+    "weeks",
+    "months",
+    "per month",
+    "per quarter",
+    "per year",
+    "thirds",
+    "percent",
+    "people",
+    "USD",
+]
 
 FORCES: dict[str, tuple[ActForce, ...]] = {
     "required": ("must", "should"),
@@ -62,7 +87,9 @@ class Document(Frozen):
 
 
 class TriggerAct(Frozen):
-    """An act that sets the clause to work; ``phrase`` is a bare infinitive, ``role`` who does it where the clause says so."""
+    """An act that sets the clause to work; ``phrase`` is a bare infinitive, ``role`` who does it where the
+    clause says so.
+    """
 
     name: Name
     phrase: Name
@@ -72,7 +99,8 @@ class TriggerAct(Frozen):
 class Conduct(Frozen):
     """An act the clause regulates.
 
-    ``modal`` is the source's own verb or turn behind ``force`` ("shall", "encouraged", "imperative"); None where it was not read.
+    ``modal`` is the source's own verb or turn behind ``force`` ("shall", "encouraged", "imperative"); None
+    where it was not read.
     """
 
     name: Name
@@ -83,7 +111,9 @@ class Conduct(Frozen):
 
 
 class EvidenceChannel(Frozen):
-    """A record that can show the conduct; ``inferred`` where the clause implies such a record but names none."""
+    """A record that can show the conduct; ``inferred`` where the clause implies such a record but names
+    none.
+    """
 
     name: Name
     phrase: Name
@@ -180,7 +210,11 @@ class Card(Frozen):
         for step in self.procedure:
             if step.inspects is not None and step.inspects not in channels:
                 raise ValueError(f"step {step.name!r}: channel {step.inspects!r} is not on the card")
-        listed = {"act": [a.name for a in acts], "channel": [c.name for c in self.channels], "step": [s.name for s in self.procedure]}
+        listed = {
+            "act": [a.name for a in acts],
+            "channel": [c.name for c in self.channels],
+            "step": [s.name for s in self.procedure],
+        }
         for kind, names in listed.items():
             doubled = next((name for name in names if names.count(name) > 1), None)
             if doubled:
@@ -217,7 +251,11 @@ def card(card_id: str) -> Card:
         if found.id == card_id:
             return found
     near = get_close_matches(card_id, [c.id for c in cards()], 1)
-    raise InputError("is no card", f"did you mean {near[0]!r}?" if near else "ids run from RC-PSF-1 to RC-GL-4", source=card_id)
+    raise InputError(
+        "is no card",
+        f"did you mean {near[0]!r}?" if near else "ids run from RC-PSF-1 to RC-GL-4",
+        source=card_id,
+    )
 
 
 @cache
@@ -225,4 +263,6 @@ def _document(stem: str) -> tuple[Card, ...]:
     path = HERE / "cards" / f"{stem}.yaml"
     data = read_data(path)
     common = {key: data[key] for key in ("document", "family", "domain")}
-    return tuple(validated(Card, row | common, source=path.name, field=row.get("id", "cards")) for row in data["cards"])
+    return tuple(
+        validated(Card, row | common, source=path.name, field=row.get("id", "cards")) for row in data["cards"]
+    )

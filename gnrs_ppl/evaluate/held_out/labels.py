@@ -59,7 +59,9 @@ def held_out(goal_id: str, *, revealed: bool = False) -> tuple[HeldOut, ...]:
     family = _guarded(goal_id, revealed)
     logs = []
     for world in _file(family)["worlds"]:
-        truth, entitled = (_spelled(world["cases"], world["labels"][goal_id][kind]) for kind in ("truth", "entitled"))
+        truth, entitled = (
+            _spelled(world["cases"], world["labels"][goal_id][kind]) for kind in ("truth", "entitled")
+        )
         logs.append(HeldOut(world["seed"], _log(family, world["seed"]), truth, entitled))
     return tuple(logs)
 

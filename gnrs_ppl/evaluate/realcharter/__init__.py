@@ -1,7 +1,9 @@
-"""What a faithful rule holds for each RealCharter card, slot by slot: evaluation data, which no search may read.
+"""What a faithful rule holds for each RealCharter card, slot by slot: evaluation data, which no search may
+read.
 
-Every name is one of the card's own vocabulary. The files hold what a checker can look for, not the card again: which of its roles are
-bound, which acts decide, which records carry the proof, which steps the procedure cannot lack, and where each number belongs.
+Every name is one of the card's own vocabulary. The files hold what a checker can look for, not the card
+again: which of its roles are bound, which acts decide, which records carry the proof, which steps the
+procedure cannot lack, and where each number belongs.
 """
 
 from __future__ import annotations
@@ -100,11 +102,18 @@ def expected(card_id: str) -> Expected:
     by_id = {row.id: row for row in expectations()}
     if card_id not in by_id:
         near = get_close_matches(card_id, by_id, 1)
-        raise InputError("is no card", f"did you mean {near[0]!r}?" if near else "ids run from RC-PSF-1 to RC-GL-4", source=card_id)
+        raise InputError(
+            "is no card",
+            f"did you mean {near[0]!r}?" if near else "ids run from RC-PSF-1 to RC-GL-4",
+            source=card_id,
+        )
     return by_id[card_id]
 
 
 @cache
 def _document(stem: str) -> tuple[Expected, ...]:
     path = HERE / f"{stem}.yaml"
-    return tuple(validated(Expected, row, source=path.name, field=row.get("id", "expected")) for row in read_data(path)["expected"])
+    return tuple(
+        validated(Expected, row, source=path.name, field=row.get("id", "expected"))
+        for row in read_data(path)["expected"]
+    )

@@ -1,7 +1,9 @@
-"""A rule held against its card and against what is expected for it, without a model: slots, force, numbers, steps.
+"""A rule held against its card and against what is expected for it, without a model: slots, force, numbers,
+steps.
 
-Slots are scored by name against the expected ones, so a name that the card has and a faithful rule could do without counts against
-precision. An act counts where it has the expected force. A name on neither list is off the card.
+Slots are scored by name against the expected ones, so a name that the card has and a faithful rule could do
+without counts against precision. An act counts where it has the expected force. A name on neither list is off
+the card.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from gnrs_ppl.rule.types import SLOTS, Norm, Office, Structure
 
 
 class SlotScore(NamedTuple):
-    """Share of the rule's names that are expected (None where it has none), and of the expected names that the rule has."""
+    """Share of the rule's names that are expected (None where it has none), and of the expected names that
+    the rule has.
+    """
 
     precision: float | None
     recall: float
@@ -67,7 +71,8 @@ class CardScore(NamedTuple):
         Acts of the card that the rule gives another force.
     numbers : Numbers
     steps_covered : float
-        Longest sequence of expected steps that the rule takes in their order, others between them allowed, as a share of them.
+        Longest sequence of expected steps that the rule takes in their order, others between them allowed, as
+        a share of them.
     """
 
     gate: HardOk
@@ -129,7 +134,8 @@ def _names(rule: Structure) -> dict[str, set[str]]:
     bearers = {norm.bearer.role} if isinstance(norm.bearer, Office) else set()
     roles = {*scope.roles, *bearers, *(c.target.role for c in norm.constraints if c.target.role)}
     return {
-        "scope": {f"role {name}" for name in roles} | {f"object {name}" for name in (*scope.objects, *scope.concerns)},
+        "scope": {f"role {name}" for name in roles}
+        | {f"object {name}" for name in (*scope.objects, *scope.concerns)},
         "trigger": {rule.trigger.act.activity} if rule.trigger.act else set(),
         "norm": {f"{force} {name}" for name, force in forces(norm)},
         "evidence": set(rule.evidence.channels),
@@ -138,12 +144,17 @@ def _names(rule: Structure) -> dict[str, set[str]]:
 
 
 def _asked(wanted: Expected, rule: Structure) -> dict[str, set[str]]:
-    """The expected names in the same form; of triggers the one the rule has, else the first, since one is enough."""
+    """The expected names in the same form; of triggers the one the rule has, else the first, since one is
+    enough.
+    """
     opener = (
-        rule.trigger.act.activity if rule.trigger.act and rule.trigger.act.activity in wanted.trigger.any_of else wanted.trigger.any_of[0]
+        rule.trigger.act.activity
+        if rule.trigger.act and rule.trigger.act.activity in wanted.trigger.any_of
+        else wanted.trigger.any_of[0]
     )
     return {
-        "scope": {f"role {name}" for name in wanted.scope.roles} | {f"object {name}" for name in wanted.scope.objects},
+        "scope": {f"role {name}" for name in wanted.scope.roles}
+        | {f"object {name}" for name in wanted.scope.objects},
         "trigger": {opener},
         "norm": {f"{force} {name}" for name, force in wanted.norm.acts.items()},
         "evidence": set(wanted.evidence.decisive),
@@ -169,8 +180,12 @@ def _vocabulary(one: Card) -> set[tuple[str, str]]:
 
 
 def _numbers(rule: Structure, one: Card, wanted: Expected) -> Numbers:
-    """A rule can state times, how often an act is done, and how many logs have to agree; nothing else on a card fits a slot."""
-    times: list[tuple[str, str, Duration]] = [("norm", c.target.activity, c.deadline) for c in rule.norm.constraints if c.deadline]
+    """A rule can state times, how often an act is done, and how many logs have to agree; nothing else on a
+    card fits a slot.
+    """
+    times: list[tuple[str, str, Duration]] = [
+        ("norm", c.target.activity, c.deadline) for c in rule.norm.constraints if c.deadline
+    ]
     if rule.trigger.act and rule.trigger.window:
         times.append(("trigger", rule.trigger.act.activity, rule.trigger.window))
     if rule.procedure.response_time:

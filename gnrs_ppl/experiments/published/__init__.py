@@ -1,7 +1,9 @@
-"""What the paper prints, as data: a CSV per table, one for the schematic figure, one for figures given in running text.
+"""What the paper prints, as data: a CSV per table, one for the schematic figure, one for figures given in
+running text.
 
-Cells are strings with the paper's decimals; prose cells, headings and captions are in our words. Measured figures never stand in these
-files. Where the printed figures do not agree with each other: docs/paper-inconsistencies.md.
+Cells are strings with the paper's decimals; prose cells, headings and captions are in our words. Measured
+figures never stand in these files. Where the printed figures do not agree with each other:
+docs/paper-inconsistencies.md.
 """
 
 from __future__ import annotations
@@ -86,4 +88,8 @@ def published(label: str) -> tuple[dict[str, str], ...]:
 def printed_numbers(section: str = "", start: str = "") -> dict[str, float]:
     """Numbers of the running text by quantity: those of a section, or whose name begins so."""
     rows = published("text")
-    return {row["quantity"]: float(row["value"]) for row in rows if section in ("", row["section"]) and row["quantity"].startswith(start)}
+    return {
+        row["quantity"]: float(row["value"])
+        for row in rows
+        if section in ("", row["section"]) and row["quantity"].startswith(start)
+    }

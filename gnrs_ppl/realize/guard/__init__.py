@@ -1,7 +1,9 @@
-"""The payload guard: whether a text that the renderer did not write says a structure, all of it and nothing else.
+"""The payload guard: whether a text that the renderer did not write says a structure, all of it and nothing
+else.
 
-It is built to be wrong in one direction only. A text is kept if every word of it is part of a phrase that is understood and what is
-understood is the structure; a synonym it does not know, a sentence too many or a pronoun that may stand for two things is a refusal.
+It is built to be wrong in one direction only. A text is kept if every word of it is part of a phrase that is
+understood and what is understood is the structure; a synonym it does not know, a sentence too many or a
+pronoun that may stand for two things is a refusal.
 """
 
 from __future__ import annotations
@@ -36,11 +38,13 @@ _STUTTER = re.compile(
 )
 """Marks and words of a marked text that join nothing: readers pass over one, and would over a thousand."""
 _OPENING_ACT = ("it", "its start", "from then")
-"""Words the renderer has for the opening act; behind a second duty they may mean the first, unless that was said to follow them too."""
+"""Words the renderer has for the opening act; behind a second duty they may mean the first, unless that was
+said to follow them too."""
 
 
 def not_kept(structure: Structure, text: str, lexicon: Lexicon, dates_only: bool = False) -> list[str]:
-    """What of a structure a text loses, and what it says besides; empty where it says the structure and nothing else.
+    """What of a structure a text loses, and what it says besides; empty where it says the structure and
+    nothing else.
 
     A text in the renderer's own language is judged by the parser, any other by what it can be read to say.
 
@@ -52,7 +56,8 @@ def not_kept(structure: Structure, text: str, lexicon: Lexicon, dates_only: bool
     lexicon : Lexicon
         Words for the vocabulary; names of it that the structure does not have may not be in the text.
     dates_only : bool
-        Whether the text has to say, in the renderer's words, how dates are compared; where it need not, it must not.
+        Whether the text has to say, in the renderer's words, how dates are compared; where it need not, it
+        must not.
     """
     if len(text) > LONGEST:
         return [f"not in the rule: more than {LONGEST:,} characters"]
@@ -72,7 +77,9 @@ def not_kept(structure: Structure, text: str, lexicon: Lexicon, dates_only: bool
     try:
         said = _read(marked, rule)
     except Unread as error:
-        unmentioned = {(p.kind, p.name) for p in payloads(rule)} - {(m.kind, name) for m in marked.names.values() for name in m.names}
+        unmentioned = {(p.kind, p.name) for p in payloads(rule)} - {
+            (m.kind, name) for m in marked.names.values() for name in m.names
+        }
         lost = [f"{kind} {name!r}" for kind, name in sorted(unmentioned)]
         return [*lost, f"not understood: {_shown(str(error), marked, lexicon)}"]
     return _compared(rule, said)
@@ -92,7 +99,16 @@ class _RuleReader(NormReader, EvidenceReader):
         self.said.front.clear()
         self.said.pending.clear()
         self.start, self.owned = len(self.said.clauses), len(self.said.personal)
-        phrases = (self.evidence, self.dates, self.scope, self.excepted, self.duty, self.free_time, self.adjunct, self.opener)
+        phrases = (
+            self.evidence,
+            self.dates,
+            self.scope,
+            self.excepted,
+            self.duty,
+            self.free_time,
+            self.adjunct,
+            self.opener,
+        )
         for unit in units:
             self.text, self.at = unit, 0
             while self.at < len(unit):
@@ -126,7 +142,11 @@ def _shown(text: str, marked: MarkedText, lexicon: Lexicon) -> str:
         if key in marked.names:
             found = marked.names[key]
             return f" {found.joint or 'and'} ".join(lexicon.form(found.kind, name) for name in found.names)
-        return duration(marked.durations[key]) if key in marked.durations else str(marked.numbers.get(key, "a word with two meanings"))
+        return (
+            duration(marked.durations[key])
+            if key in marked.durations
+            else str(marked.numbers.get(key, "a word with two meanings"))
+        )
 
     return one_line(re.sub(r"\b([A-Z]\d+)[a-z]?\b", words, text), 90)
 
@@ -150,12 +170,20 @@ def _compared(rule: Structure, said: StatedRule) -> list[str]:
 def _wanted(rule: Structure) -> Counter[str]:
     trigger, norm, evidence = rule.trigger, rule.norm, rule.evidence
     lines = [*_listed("role", rule.scope.roles), *_listed("concern", rule.scope.concerns), *_opening(rule)]
-    lines.append(f"norm: bearer {norm.bearer.role!r}" if isinstance(norm.bearer, Office) else "norm: bearer of the trigger")
+    lines.append(
+        f"norm: bearer {norm.bearer.role!r}"
+        if isinstance(norm.bearer, Office)
+        else "norm: bearer of the trigger"
+    )
     lines += [_constraint(norm, constraint, trigger.window) for constraint in norm.constraints]
     lines += [f"evidence: log {name!r}" for name in evidence.channels]
     lines.append(_operator(evidence.operator, evidence.k, len(evidence.channels)))
     lines += [_step(n, s.name, s.role, s.inspects, s.activity) for n, s in enumerate(rule.procedure.steps, 1)]
-    lines += [f"procedure: each step within {rule.procedure.response_time}"] if rule.procedure.response_time else []
+    lines += (
+        [f"procedure: each step within {rule.procedure.response_time}"]
+        if rule.procedure.response_time
+        else []
+    )
     lines.append(f"procedure: after a {'question' if norm.force == 'may' else 'violation'}")
     return Counter(lines)
 
@@ -167,8 +195,14 @@ def _opening(rule: Structure) -> list[str]:
     lines = [*_listed("place", dict.fromkeys(places)), *_listed("object", dict.fromkeys(things))]
     if act is None:
         return [*lines, "trigger: start of a case"]
-    lines += [f"trigger: or {_act(other)}" for other in act.alternatives]  # no phrase is read as that, so it is never found kept
-    lines += [f"trigger: act {act.activity!r}", f"trigger: log {trigger.channel!r}", f"trigger: {trigger.once}"]
+    lines += [
+        f"trigger: or {_act(other)}" for other in act.alternatives
+    ]  # no phrase is read as that, so it is never found kept
+    lines += [
+        f"trigger: act {act.activity!r}",
+        f"trigger: log {trigger.channel!r}",
+        f"trigger: {trigger.once}",
+    ]
     return [*lines, *([f"trigger: by {act.role!r}"] if act.role else [])]
 
 
@@ -178,7 +212,9 @@ def _listed(what: str, names: Iterable[str]) -> list[str]:
 
 def _step(number: int, name: str, role: str, inspects: str | None, activity: str | None) -> str:
     told = f", on {inspects!r}" if inspects else ""
-    return f"procedure: step {number}: {name!r} by {role!r}{told}" + (f", recorded as {activity!r}" if activity else "")
+    return f"procedure: step {number}: {name!r} by {role!r}{told}" + (
+        f", recorded as {activity!r}" if activity else ""
+    )
 
 
 def _constraint(norm: Norm, constraint: Constraint, window: Duration | None) -> str:
@@ -189,9 +225,16 @@ def _constraint(norm: Norm, constraint: Constraint, window: Duration | None) -> 
     counted = {"existence": "at least", "exactly": "exactly", "absence": "fewer"}.get(constraint.template)
     after = (constraint.after.act, constraint.after.channel) if constraint.after else None
     line = _duty(
-        norm.force, constraint.positive, constraint.target, (counted, constraint.count) if counted else None, relation, length, after,
-        constraint.unless, norm.correlation(constraint),
-    )  # fmt: skip
+        norm.force,
+        constraint.positive,
+        constraint.target,
+        (counted, constraint.count) if counted else None,
+        relation,
+        length,
+        after,
+        constraint.unless,
+        norm.correlation(constraint),
+    )
     line += f", ties {constraint.ties}" if constraint.ties else ""
     return f"{line}, earlier acts count" if constraint.earlier_counts else line
 
@@ -207,7 +250,9 @@ def _duty(
     unless: Act | None,
     correlate: str,
 ) -> str:
-    often = f" {counted[0]} {counted[1]}" if counted and counted not in (("at least", 1), ("fewer", 1)) else ""
+    often = (
+        f" {counted[0]} {counted[1]}" if counted and counted not in (("at least", 1), ("fewer", 1)) else ""
+    )
     line = f"norm: {force}{'' if positive else ' not'} {_act(act)}{often} {relation}"
     line += f", within {length}" if length else ""
     line += f", of {_act(after[0])} in {after[1]!r}" if after else ""
@@ -216,7 +261,9 @@ def _duty(
 
 
 def _act(act: Act) -> str:
-    parts = [f"{field} {value!r}" for field in ("location", "object", "role") if (value := getattr(act, field))]
+    parts = [
+        f"{field} {value!r}" for field in ("location", "object", "role") if (value := getattr(act, field))
+    ]
     return " or ".join([" ".join([repr(act.activity), *parts]), *map(_act, act.alternatives)])
 
 
@@ -241,7 +288,11 @@ def _tell_people(rule: Structure, said: StatedRule, lines: list[str], problems: 
     openers = list(said.trigger_roles)
     if opener and opener.role and (opener.role,) in openers:
         lines.append(f"trigger: by {opener.role!r}")
-        openers = [names for names in openers if names != (opener.role,) or (isinstance(bearer, str) and set(names) == set(scope))]
+        openers = [
+            names
+            for names in openers
+            if names != (opener.role,) or (isinstance(bearer, str) and set(names) == set(scope))
+        ]
     said_lists = list(said.scope_roles)
     if isinstance(bearer, Office):
         problems += [f"not in the rule: only {_series(names)} open it" for names in openers]
@@ -262,17 +313,25 @@ def _tell_people(rule: Structure, said: StatedRule, lines: list[str], problems: 
             elif clause.bearer == "act":
                 known = clause.identified or not scope
             lines += ["norm: bearer of the trigger"] if known else []
-            who = "whose act opens it for" if clause.bearer == "act" else "that it is the same person who must"
+            who = (
+                "whose act opens it for" if clause.bearer == "act" else "that it is the same person who must"
+            )
             problems += [] if known else [f"norm: {who} {clause.act.activity!r}"]
     lines += _listed("role", scope if any(set(names) == set(scope) for names in said_lists) else ())
-    problems += [f"not in the rule: it binds {_series(names)}" for names in said_lists if set(names) != set(scope)]
+    problems += [
+        f"not in the rule: it binds {_series(names)}" for names in said_lists if set(names) != set(scope)
+    ]
     opened = opener is not None
     filters = {"role": opened and not isinstance(bearer, Office), "location": opened, "object": opened}
-    problems += [f"not in the rule: no {kind} is left out" for kind in dict.fromkeys(said.unfiltered) if filters[kind]]
+    problems += [
+        f"not in the rule: no {kind} is left out" for kind in dict.fromkeys(said.unfiltered) if filters[kind]
+    ]
     lines[:] = list(dict.fromkeys(lines))
 
 
-def _tell_office(office: str, said: StatedRule, clause: StatedClause, lines: list[str], problems: list[str]) -> None:
+def _tell_office(
+    office: str, said: StatedRule, clause: StatedClause, lines: list[str], problems: list[str]
+) -> None:
     named = [c.bearer for c in said.clauses[: said.clauses.index(clause)] if isinstance(c.bearer, tuple)]
     bearer = named[-1] if clause.bearer == "person" and named else clause.bearer
     if bearer == (office,) and not clause.universal:
@@ -297,13 +356,17 @@ def _tell_opening(rule: Structure, said: StatedRule, lines: list[str], problems:
         if len(wanted) > 1 and act and (act.location if what == "place" else act.object):
             problems.append(f"scope: {what}s of scope and opener together are not read")
         lines += _listed(what, dict.fromkeys(name for names in found for name in names))
-        problems += [f"not in the rule: {what} {_series(names)} alone" for names in found if set(names) < set(wanted)]
+        problems += [
+            f"not in the rule: {what} {_series(names)} alone" for names in found if set(names) < set(wanted)
+        ]
     lines += _listed("concern", dict.fromkeys(name for names in said.concerns for name in names))
     if said.case_start or (not said.trigger and "case" in said.per):
         lines.append("trigger: start of a case")
     lines += [f"trigger: act {name!r}" for name in dict.fromkeys(said.trigger)]
     only = dict.fromkeys(name for names in said.evidence for name in names)
-    logs = said.logs or ([*only] if act and len(only) == 1 else [])  # where one log shows everything, it need not be said twice
+    logs = said.logs or (
+        [*only] if act and len(only) == 1 else []
+    )  # where one log shows everything, it need not be said twice
     lines += [f"trigger: log {name!r}" for name in dict.fromkeys(logs)]
     if act:
         lines += [f"trigger: {once}" for once in dict.fromkeys(said.once or ["each"])]
@@ -314,30 +377,49 @@ def _tell_opening(rule: Structure, said: StatedRule, lines: list[str], problems:
         problems.append("trigger: for each person")
 
 
-def _tell_clause(rule: Structure, said: StatedRule, clause: StatedClause, lines: list[str], problems: list[str]) -> None:
+def _tell_clause(
+    rule: Structure, said: StatedRule, clause: StatedClause, lines: list[str], problems: list[str]
+) -> None:
     """One act the text asks for or forbids."""
     earlier = [c for c in said.clauses if c.group < clause.group]
     parallel = all(any(time.pronoun in _OPENING_ACT for time in c.times) for c in earlier)
     for time in clause.times:
         if time.pronoun and earlier and not (parallel and time.pronoun in _OPENING_ACT):
-            problems.append(f"norm: whether {time.pronoun!r} behind {clause.act.activity!r} is the opening act")
+            problems.append(
+                f"norm: whether {time.pronoun!r} behind {clause.act.activity!r} is the opening act"
+            )
     relation, length, ambiguous = _where(clause, said)
     problems += [f"norm: when {clause.act.activity!r} counts"] if ambiguous else []
     anchors = dict.fromkeys(t.anchor for t in clause.times if t.anchor)
     correlations = {c for c in (clause.correlate, *said.correlations) if c}
-    problems += [f"norm: for whom {clause.act.activity!r} counts"] if len(correlations) > 1 or len(anchors) > 1 else []
-    default = "same_case" if isinstance(rule.norm.bearer, Office) or clause.bearer == "act" else "same_resource"
+    problems += (
+        [f"norm: for whom {clause.act.activity!r} counts"]
+        if len(correlations) > 1 or len(anchors) > 1
+        else []
+    )
+    default = (
+        "same_case" if isinstance(rule.norm.bearer, Office) or clause.bearer == "act" else "same_resource"
+    )
     anchor = next(iter(anchors), None)
     after = (anchor.act, anchor.channel) if anchor else None
     line = _duty(
-        clause.force, clause.positive, clause.act, clause.counted, relation, length, after, clause.unless,
+        clause.force,
+        clause.positive,
+        clause.act,
+        clause.counted,
+        relation,
+        length,
+        after,
+        clause.unless,
         next(iter(correlations), default),
-    )  # fmt: skip
+    )
     lines += [line] if line not in lines else []
 
 
 def _where(clause: StatedClause, said: StatedRule) -> tuple[Relation, Duration | str | None, bool]:
-    """Relation and length of a clause, and whether they may be read in two ways; its own times go before those in front of it."""
+    """Relation and length of a clause, and whether they may be read in two ways; its own times go before
+    those in front of it.
+    """
     own = {t.relation for t in clause.times}
     due = {t.length for t in (*clause.times, *clause.front) if t.firm and isinstance(t.length, Duration)}
     ahead = {t.relation for t in clause.front if t.relation != "after"}
@@ -346,10 +428,19 @@ def _where(clause: StatedClause, said: StatedRule) -> tuple[Relation, Duration |
     relation = next(iter(relations))
     lengths = _lengths(clause.times, said)
     if not lengths:
-        # what holds for a while is no deadline: "for an hour after it, a cook must check in" does not say by when
+        # what holds for a while is no deadline: "for an hour after it, a cook must check in" does not say by
+        # when
         fitting = [t for t in clause.front if t.relation == relation and not (t.lasting and clause.positive)]
-        lengths = _lengths([t for t in fitting if t.firm], said) or (_lengths(fitting, said) if relation == "after" else [])
-    ambiguous = len(relations) > 1 or len(lengths) > 1 or len(due) > 1 or None in lengths or (bool(own) and bool(ahead) and own != ahead)
+        lengths = _lengths([t for t in fitting if t.firm], said) or (
+            _lengths(fitting, said) if relation == "after" else []
+        )
+    ambiguous = (
+        len(relations) > 1
+        or len(lengths) > 1
+        or len(due) > 1
+        or None in lengths
+        or (bool(own) and bool(ahead) and own != ahead)
+    )
     length = next(iter(lengths), None)
     return relation, length or ("case" if relation == "after" else None), ambiguous
 
@@ -369,7 +460,9 @@ def _lengths(times: Iterable[Time], said: StatedRule) -> list[Duration | str | N
 
 
 def _tell_window(rule: Structure, said: StatedRule, lines: list[str], problems: list[str]) -> None:
-    """The time for which an instance stays open: said as a period, or as the time in which something is due."""
+    """The time for which an instance stays open: said as a period, or as the time in which something is
+    due.
+    """
     window = rule.trigger.window
     lengths = {_where(clause, said)[1] for clause in said.clauses}
     if window and window not in said.windows and window not in lengths:
@@ -386,9 +479,13 @@ def _tell_evidence(rule: Structure, said: StatedRule, lines: list[str], problems
     """Logs, operator, and the acts they show."""
     targets = {c.target.activity for c in rule.norm.constraints}
     plain = rule.norm.force != "may" and all(c.positive for c in rule.norm.constraints)
-    lines += [f"evidence: log {name!r}" for name in dict.fromkeys(name for names in said.evidence for name in names)]
+    lines += [
+        f"evidence: log {name!r}" for name in dict.fromkeys(name for names in said.evidence for name in names)
+    ]
     problems += [
-        f"evidence: the text counts {_series(names)} alone" for names in said.evidence if set(names) != set(rule.evidence.channels)
+        f"evidence: the text counts {_series(names)} alone"
+        for names in said.evidence
+        if set(names) != set(rule.evidence.channels)
     ]
     operators = said.operators or ([("all", None)] if len(rule.evidence.channels) == 1 else [])
     lines += [_operator(*found, len(rule.evidence.channels)) for found in dict.fromkeys(operators)]
@@ -396,7 +493,9 @@ def _tell_evidence(rule: Structure, said: StatedRule, lines: list[str], problems
         if not plain or force != rule.norm.force:
             problems.append(f"evidence: the text says that the logs {force} show it")
     if said.evidence_acts and set(said.evidence_acts) != targets:
-        problems.append(f"evidence: the text speaks of {_series(tuple(dict.fromkeys(said.evidence_acts)))} alone")
+        problems.append(
+            f"evidence: the text speaks of {_series(tuple(dict.fromkeys(said.evidence_acts)))} alone"
+        )
 
 
 def _operator(operator: str, k: int | None, logs: int) -> str:

@@ -10,21 +10,26 @@ from gnrs_ppl.realize.guard.stated import THE, Unread
 from gnrs_ppl.rule.types import Operator
 
 _LOGS = (
-    r"(?:(?P<quant>both|(?:all|each|every one|any|any one|either|at least one|one|at least N\d+|N\d+|all N\d+) of|all|all N\d+|either) )?"
+    r"(?:(?P<quant>both|(?:all|each|every one|any|any one|either|at least one|one|at least N\d+|N\d+|all "
+    r"N\d+) of|all|all N\d+|either) )?"
     r"(?:the |these )?(?:(?:following )?logs?(?: ,| :)? )?(?:the )?(?P<logs>C\d+)"
     r"(?: ,(?= (?:must|should|shall|ha(?:s|ve)|needs?|show|record|confirm|prove|document)))?"
 )
 _ABLE = (
     r"(?:(?:that|which|if|where|wherever|provided|as long as|so long as|(?:as|so|in so) far as)"
-    r"(?: (?:they|it|each|each of them|each log|these logs|the logs|a log))? (?:can|is able to|are able to)|able to)"
+    r"(?: (?:they|it|each|each of them|each log|these logs|the logs|a log))? (?:can|is able to|are able "
+    r"to)|able to)"
     r" (?:record|show|hold) (?:it|this|them|that|the act|an act)"
 )
 _ACTS = rf"{THE}A\d+[nxg](?:(?: ,)?(?: and| or| ,) (?:the |an? |that )?A\d+[nxg])*"
 _IT = (
-    r"(?:it|this|that|so|them|each of them|the acts?|an act|any act|each act|every act|each of these acts|these acts|both acts"
+    r"(?:it|this|that|so|them|each of them|the acts?|an act|any act|each act|every act|each of these "
+    r"acts|these acts|both acts"
     rf"|both of them|{_ACTS})"
 )
-_COUNTS = r"counts?(?: as (?:done|performed|shown|proven|completed|established))?(?: only)? (?:when|if|once|where)"
+_COUNTS = (
+    r"counts?(?: as (?:done|performed|shown|proven|completed|established))?(?: only)? (?:when|if|once|where)"
+)
 _MUST = r"(?P<modal>must|should|shall|has to|have to|needs? to)"
 _SHOW = r"(?P<every>both |all |each )?(?:shows?|records?|confirms?|proves?|documents?|contains?)"
 _SHOWN = r"(?:shown|recorded|confirmed|proven|documented|logged|registered|evidenced)"
@@ -32,30 +37,39 @@ _FOR_IT = r"(?:evidence|proof)(?: (?:for|of) (?:this|it|that))?"
 _EVIDENCE = (
     rf"(?P<open>evidence :) {_LOGS}",
     rf"(?:as )?(?:(?P<acts>{_IT}) {_COUNTS} )?{_LOGS} (?:{_MUST} )?{_SHOW} (?P<things>{_IT})",
-    rf"(?:(?P<things>{_IT}) )?(?:{_MUST} (?P<every>both |all |each )?be |(?:is|are) (?:to be )?|(?:as|to be) )?{_SHOWN} (?:by|in|on)"
+    rf"(?:(?P<things>{_IT}) )?(?:{_MUST} (?P<every>both |all |each )?be |(?:is|are) (?:to be )?|(?:as|to "
+    rf"be) )?{_SHOWN} (?:by|in|on)"
     rf" {_LOGS}",
-    rf"(?P<open>(?:the )?(?:only )?{_FOR_IT}) (?:is|are|comes from|must come from|lies in|is (?:taken|drawn) from) {_LOGS}",
+    rf"(?P<open>(?:the )?(?:only )?{_FOR_IT}) (?:is|are|comes from|must come from|lies in|is "
+    rf"(?:taken|drawn) from) {_LOGS}",
     rf"{_LOGS} (?P<open>(?:is|are|serves? as|counts? as|provides?) (?:the )?(?:only |sole )?{_FOR_IT})",
     rf"(?P<open>(?:the )?auditors? (?:may )?uses?) {_LOGS}",
 )
 _QUANT = (
-    r"(?P<quant>all|each|every|every one|all N\d+|each one|each log|every log|all logs|all the logs|any|any one|either|either one|one"
+    r"(?P<quant>all|each|every|every one|all N\d+|each one|each log|every log|all logs|all the logs|any|any "
+    r"one|either|either one|one"
     r"|one log|a single log|a single one|at least N\d+|both)"
 )
 _OF_THEM = rf"(?: of (?:the N\d+|them|which|these(?: logs)?|{THE}(?P<logs>C\d+)))?"
-_AGREE = r"(?P<agree>(?:(?:must|has to|have to|needs? to) )?(?:all )?(?:agrees?|bears? it out|show it|shows it|show the act)(?: on it)?)"
+_AGREE = (
+    r"(?P<agree>(?:(?:must|has to|have to|needs? to) )?(?:all )?(?:agrees?|bears? it out|show it|shows "
+    r"it|show the act)(?: on it)?)"
+)
 _ENOUGH = (
     r"(?P<enough>(?:is|are) (?:enough|sufficient)|suffices?|will do)(?: evidence)?"
     r"(?: (?:as|for) (?:evidence|proof)| to show it| by itself| on its own)*"
 )
 _AGREEMENT = (
-    rf"(?:of {THE}(?P<ahead>C\d+) , )?{_QUANT}{_OF_THEM}(?: (?:listed|named) here)?(?: {_ABLE})? (?:{_AGREE}|{_ENOUGH})(?: {_ABLE})?",
+    rf"(?:of {THE}(?P<ahead>C\d+) , )?{_QUANT}{_OF_THEM}(?: (?:listed|named) here)?(?: {_ABLE})? "
+    rf"(?:{_AGREE}|{_ENOUGH})(?: {_ABLE})?",
     rf"(?P<quant>either) {THE}(?P<logs>C\d+) {_ENOUGH}(?:(?: ,)? {_ABLE})?",
-    rf"(?:(?:requires?|needs?|wants?|with) )?(?P<agree>agreement) (?:of|from) (?P<quant>all|each|every one|every log){_OF_THEM}"
+    r"(?:(?:requires?|needs?|wants?|with) )?(?P<agree>agreement) (?:of|from) (?P<quant>all|each|every "
+    rf"one|every log){_OF_THEM}"
     rf"(?: {_ABLE})?",
 )
 _DATES = (
-    r"dates are compared (?:, )?so (?:(?:an act|an? A\d+[nx]) on the last day counts(?: and two acts on the same day are not put in order)?"
+    r"dates are compared (?:, )?so (?:(?:an act|an? A\d+[nx]) on the last day counts(?: and two acts on the "
+    r"same day are not put in order)?"
     r"|two acts on the same day are not put in order)"
 )
 
@@ -64,7 +78,8 @@ class EvidenceReader(OpeningReader):
     """Reads phrases about the evidence."""
 
     def evidence(self) -> bool:
-        """Which logs must show the act, and how many of them: ``both must show it``, ``the evidence is the task log``.
+        """Which logs must show the act, and how many of them: ``both must show it``, ``the evidence is the
+        task log``.
 
         Raises
         ------
@@ -78,18 +93,24 @@ class EvidenceReader(OpeningReader):
             return False
         told = {name: value or "" for name, value in found.groupdict().items()}
         mark, modal = self.mark(told["logs"]), told.get("modal", "")
-        operator = _operator(told["quant"], told.get("every", "").strip(), mark, "open" in told, self._number(told["quant"]))
+        operator = _operator(
+            told["quant"], told.get("every", "").strip(), mark, "open" in told, self._number(told["quant"])
+        )
         self.said.evidence.append(mark.names)
         self.said.operators += [operator] if operator else []
         self.said.evidence_forces += ["should" if modal == "should" else "must"] if modal else []
-        self.said.evidence_acts += [self.name(key) for key in re.findall(r"A\d+[nxg]", f"{told.get('acts')} {told.get('things')}")]
+        self.said.evidence_acts += [
+            self.name(key) for key in re.findall(r"A\d+[nxg]", f"{told.get('acts')} {told.get('things')}")
+        ]
         if (same := self.same()) is not None:
             self.said.correlations.append(same)
         self.take(rf"(?:, )?{_ABLE}")
         return True
 
     def agreement(self) -> bool:
-        """How many of the logs: ``all of the movement log and the task log that can record it must agree``, ``any of which is enough``."""
+        """How many of the logs: ``all of the movement log and the task log that can record it must agree``,
+        ``any of which is enough``.
+        """
         found = next((match for pattern in _AGREEMENT if (match := self.take(pattern))), None)
         if found is None:
             return False
@@ -129,7 +150,9 @@ class EvidenceReader(OpeningReader):
         return next((self.marked.numbers[key] for key in re.findall(r"N\d+", words)), None)
 
 
-def _operator(quant: str, every: str, mark: Mark, listed_only: bool, number: int | None) -> tuple[Operator, int | None] | None:
+def _operator(
+    quant: str, every: str, mark: Mark, listed_only: bool, number: int | None
+) -> tuple[Operator, int | None] | None:
     """What the words around a list of logs ask of them; None where they leave it open."""
     n, joint, said = len(mark.names), mark.joint, f"{quant} {every} {mark.joint}"
     wants_all = quant.startswith(("both", "all", "each", "every")) or bool(every)

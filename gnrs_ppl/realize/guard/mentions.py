@@ -1,7 +1,9 @@
-"""A free text as plain words and marks: names of the vocabulary in their close inflections, durations and numbers.
+"""A free text as plain words and marks: names of the vocabulary in their close inflections, durations and
+numbers.
 
-The payload guard reads marked texts. A mark is a capital and a number, with a small letter for the form (``A3n``); plain words hold no
-capitals. Nothing is guessed: words that could be two names become a mark no pattern reads.
+The payload guard reads marked texts. A mark is a capital and a number, with a small letter for the form
+(``A3n``); plain words hold no capitals. Nothing is guessed: words that could be two names become a mark no
+pattern reads.
 """
 
 from __future__ import annotations
@@ -19,16 +21,27 @@ from gnrs_ppl.realize.english import STEP_VERBS, gerund, plural
 from gnrs_ppl.realize.lexicon import Lexicon, Words
 from gnrs_ppl.words import NUMBERS, PARTICLES, SHORT_UNITS, UNIT_LENGTHS, scaled, total
 
-LETTERS: dict[Kind, str] = {"role": "R", "location": "L", "object": "O", "action": "A", "channel": "C", "step": "S"}
-"""First letter of a name's mark; D marks a duration, N a number, Q words that two names share. ``one``, a pronoun too, stays a word."""
+LETTERS: dict[Kind, str] = {
+    "role": "R",
+    "location": "L",
+    "object": "O",
+    "action": "A",
+    "channel": "C",
+    "step": "S",
+}
+"""First letter of a name's mark; D marks a duration, N a number, Q words that two names share. ``one``, a
+pronoun too, stays a word."""
 
 Inflection = Literal["", "v", "p", "g", "n", "x", "c"]
-"""Of an action or step: finite verb or infinitive, past or participle, gerund, noun, verb and noun alike, or a passive clause."""
+"""Of an action or step: finite verb or infinitive, past or participle, gerund, noun, verb and noun alike, or
+a passive clause."""
 Joint = Literal["", "and", "or"]
 
 _AMOUNT = "|".join(sorted(NUMBERS, key=len, reverse=True)).replace("-", "[- ]") + r"|[1-9]\d{0,5}"
 _UNIT = rf"(?P<unit>{'|'.join([*UNIT_LENGTHS, *SHORT_UNITS])})s?\b"
-_PART = re.compile(rf"(?P<amount>{_AMOUNT}|an?|half an|(?:a|one) quarter of an|three[- ]quarters of an)[- ]{_UNIT}")
+_PART = re.compile(
+    rf"(?P<amount>{_AMOUNT}|an?|half an|(?:a|one) quarter of an|three[- ]quarters of an)[- ]{_UNIT}"
+)
 _DECIMAL = re.compile(r"(?P<amount>[1-9]\d{0,3})[.]5[- ](?P<unit>hour|minute)s?\b")
 _AND_A_HALF = re.compile(rf"(?P<amount>{_AMOUNT})[- ]and[- ]a[- ]half[- ](?P<unit>hour|minute)s?\b")
 _HALF = re.compile(r" and (?:a half\b|(?P<quarters>a|three) quarters?\b)")
@@ -37,7 +50,14 @@ _DEFINITE = re.compile(r"(?:the|that|this) (?:same )?(?P<half>half )?hour\b")
 _NUMBER = re.compile(rf"(?:{_AMOUNT})(?![\w-])")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[,;:.()]")
 _PREPOSITIONS_OF_VERBS = PARTICLES | {"to", "for", "from", "with", "about", "at", "into"}
-_CONTRACTED = (("can't", "cannot"), ("won't", "will not"), ("n't", " not"), ("no one", "nobody"), ("can not", "cannot"), ("off-limits", ""))
+_CONTRACTED = (
+    ("can't", "cannot"),
+    ("won't", "will not"),
+    ("n't", " not"),
+    ("no one", "nobody"),
+    ("can not", "cannot"),
+    ("off-limits", ""),
+)
 _STAGE_NAMES: dict[str, tuple[str, ...]] = {
     "review": ("review", "reviews", "reviewed"),
     "decision": ("decides the matter", "decide the matter"),
@@ -121,7 +141,15 @@ def mark(text: str, lexicon: Lexicon, named: Iterable[tuple[Kind, str]] = ()) ->
 def _plain(text: str) -> str:
     """Lower case, plain quotation marks and hyphens, contractions written out, single blanks."""
     found = unicodedata.normalize("NFKC", text).lower()
-    for odd, usual in (("’", "'"), ("‘", "'"), ("‑", "-"), ("‐", "-"), (" - ", " , "), ("–", " , "), ("—", " , ")):
+    for odd, usual in (
+        ("’", "'"),
+        ("‘", "'"),
+        ("‑", "-"),
+        ("‐", "-"),
+        (" - ", " , "),
+        ("–", " , "),
+        ("—", " , "),
+    ):
         found = found.replace(odd, usual)
     for short, full in _CONTRACTED:
         found = re.sub(rf"{short}\b", full, found)
@@ -146,10 +174,14 @@ class _Names:
         self.found = inflected | exact
         self.heads = _heads(lexicon)
         longest_first = sorted(self.found, key=len, reverse=True)
-        self.pattern = re.compile(rf"(?:{'|'.join(map(_loose, longest_first))})(?![\w-])" if longest_first else r"(?!)")
+        self.pattern = re.compile(
+            rf"(?:{'|'.join(map(_loose, longest_first))})(?![\w-])" if longest_first else r"(?!)"
+        )
 
     def match(self, text: str, at: int) -> tuple[Kind | None, str, Inflection, int] | None:
-        """Kind, name, inflection and end of the name that stands at a place; no kind where two names share the words."""
+        """Kind, name, inflection and end of the name that stands at a place; no kind where two names share
+        the words.
+        """
         if at and (text[at - 1].isalnum() or text[at - 1] == "-"):
             return None
         match = self.pattern.match(text, at)
@@ -163,10 +195,14 @@ class _Names:
         return kind, name, inflections.pop() if len(inflections) == 1 else "x", match.end()
 
     def with_heads(self, text: str) -> str:
-        """The text with shared heads written out: the check-in and movement logs are the check-in log and the movement log."""
+        """The text with shared heads written out: the check-in and movement logs are the check-in log and
+        the movement log.
+        """
         for head, stems in self.heads.items():
             stem = f"(?:{'|'.join(map(_loose, sorted(map(_key, stems), key=len, reverse=True)))})"
-            run = re.compile(rf"(?<!\w)({stem})((?:, (?:the )?{stem})*),? (and|or) (?:the )?({stem}) {head}s(?!\w)")
+            run = re.compile(
+                rf"(?<!\w)({stem})((?:, (?:the )?{stem})*),? (and|or) (?:the )?({stem}) {head}s(?!\w)"
+            )
 
             def spelt(match: re.Match[str], head: str = head) -> str:
                 first, more, joint, last = match.groups()
@@ -178,14 +214,19 @@ class _Names:
 
 
 def _key(text: str) -> str:
-    """Words by which a name is looked up: hyphens are blanks, and inside it one article is as good as another."""
+    """Words by which a name is looked up: hyphens are blanks, and inside it one article is as good as
+    another.
+    """
     words = re.sub(r"[ -]+", " ", text.lower().replace("’", "'"))
     return re.sub(r"(?<= )(?:an?|that|this|their)(?= )", "the", words)
 
 
 def _loose(key: str) -> str:
     """A pattern for some words, joined by blanks or hyphens, with any article where they hold ``the``."""
-    words = [r"(?:the|an?|that|this|their)" if word == "the" and i else re.escape(word) for i, word in enumerate(key.split(" "))]
+    words = [
+        r"(?:the|an?|that|this|their)" if word == "the" and i else re.escape(word)
+        for i, word in enumerate(key.split(" "))
+    ]
     return "[ -]".join(words)
 
 
@@ -205,7 +246,12 @@ def _forms(lexicon: Lexicon, kind: Kind, name: str) -> list[tuple[str, Inflectio
     one = lexicon.form(kind, name)
     if kind == "action":
         noun = lexicon.form(kind, name, "noun")
-        return [(one, "v", True), *((text, i, False) for text, i in _verbs(one)), (noun, "n", True), (plural(noun), "n", False)]
+        return [
+            (one, "v", True),
+            *((text, i, False) for text, i in _verbs(one)),
+            (noun, "n", True),
+            (plural(noun), "n", False),
+        ]
     if kind == "step":
         return [(one, "n", True), *((text, "v", False) for text in _step_verbs(one))]
     many = [(lexicon.form(kind, name, "many"), True)] if kind in ("role", "object") else []
@@ -219,10 +265,15 @@ def _verbs(phrase: str) -> tuple[tuple[str, Inflection], ...]:
     rest = f" {rest}" if rest else ""
     past = past_forms(verb) or (_past(verb),)
     active: tuple[tuple[str, Inflection], ...] = (
-        (plural(verb) + rest, "v"), *((form + rest, "p") for form in past), (gerund(verb) + rest, "g"),
-    )  # fmt: skip
+        (plural(verb) + rest, "v"),
+        *((form + rest, "p") for form in past),
+        (gerund(verb) + rest, "g"),
+    )
     object_first = rest and rest.split()[0] not in _PREPOSITIONS_OF_VERBS
-    return (*active, *((f"{rest[1:]} {be} {form}", "c") for form in past for be in ("is", "are", "being") if object_first))
+    return (
+        *active,
+        *((f"{rest[1:]} {be} {form}", "c") for form in past for be in ("is", "are", "being") if object_first),
+    )
 
 
 def _past(verb: str) -> str:
@@ -244,11 +295,17 @@ def _step_verbs(words: str) -> tuple[str, ...]:
     verb = "review" if noun == "review" else STEP_VERBS.get(noun, ("", ""))[1]
     if not rest or not verb:
         return ()
-    return tuple(text for text, inflection in ((f"{verb} {rest}", "v"), *_verbs(f"{verb} {rest}")) if inflection in ("v", "g"))
+    return tuple(
+        text
+        for text, inflection in ((f"{verb} {rest}", "v"), *_verbs(f"{verb} {rest}"))
+        if inflection in ("v", "g")
+    )
 
 
 def _duration(text: str, at: int) -> tuple[Duration, int] | None:
-    """The duration that stands at a place, and its end: one hour and 30 minutes, an hour and a half, 90-minute, half an hour."""
+    """The duration that stands at a place, and its end: one hour and 30 minutes, an hour and a half,
+    90-minute, half an hour.
+    """
     if definite := _DEFINITE.match(text, at):
         length = Duration(seconds=1800 if definite["half"] else 3600)
         return _with_half(text, definite.end(), length, "" if definite["half"] else "hour")
@@ -266,9 +323,17 @@ def _duration(text: str, at: int) -> tuple[Duration, int] | None:
     units = list(UNIT_LENGTHS)
     while (joint := _NEXT.match(text, end)) and (more := _PART.match(text, joint.end())):
         smaller = SHORT_UNITS.get(more["unit"], more["unit"])
-        if units.index(smaller) >= units.index(unit) or more["amount"] in ("a", "an") or more["amount"].endswith(" an"):
+        if (
+            units.index(smaller) >= units.index(unit)
+            or more["amount"] in ("a", "an")
+            or more["amount"].endswith(" an")
+        ):
             break
-        length, end, unit = total(length, scaled(UNIT_LENGTHS[smaller], _amount(more["amount"]))), more.end(), smaller
+        length, end, unit = (
+            total(length, scaled(UNIT_LENGTHS[smaller], _amount(more["amount"]))),
+            more.end(),
+            smaller,
+        )
     return length, end
 
 
@@ -289,7 +354,9 @@ _PREPOSITIONS = ("at", "in", "on", "to", "for", "of", "by")
 
 
 def _folded(tokens: Sequence[str], marks: dict[str, Mark]) -> list[str]:
-    """Tokens with lists of roles, places, objects and logs as one mark each; lists that mix ``and`` with ``or`` are left alone."""
+    """Tokens with lists of roles, places, objects and logs as one mark each; lists that mix ``and`` with
+    ``or`` are left alone.
+    """
     found: list[str] = []
     at = 0
     while at < len(tokens):
@@ -313,7 +380,9 @@ def _run(tokens: Sequence[str], start: int) -> tuple[list[int], Joint]:
     while True:
         comma = at < len(tokens) and tokens[at] == ","
         here = at + comma
-        conjunction = _CONJUNCTIONS.get(tuple(tokens[here : here + 3])) or _CONJUNCTIONS.get(tuple(tokens[here : here + 1]))
+        conjunction = _CONJUNCTIONS.get(tuple(tokens[here : here + 3])) or _CONJUNCTIONS.get(
+            tuple(tokens[here : here + 1])
+        )
         said = conjunction[0] if conjunction else ""
         here += conjunction[1] if conjunction else 0
         if not (comma or said):

@@ -14,50 +14,75 @@ from gnrs_ppl.words import OFTEN
 
 _MODALS: tuple[tuple[str, Force, bool], ...] = (
     (r"(?:must|shall|may|can|will) (?:not|never)(?: ever)?|cannot", "must", False),
-    (r"(?:is|are) (?:(?:not|never) (?:(?:allowed|permitted) )?to|(?:forbidden|prohibited) (?:from|to))", "must", False),
-    (r"(?:must|shall|has to|have to) (?:refrain|abstain) from|(?:must|shall) (?:neither|avoid)", "must", False),
-    (r"need (?:not|never)|(?:does|do) not (?:have|need) to|(?:is|are) not (?:required|obliged) to", "may", False),
+    (
+        r"(?:is|are) (?:(?:not|never) (?:(?:allowed|permitted) )?to|(?:forbidden|prohibited) (?:from|to))",
+        "must",
+        False,
+    ),
+    (
+        r"(?:must|shall|has to|have to) (?:refrain|abstain) from|(?:must|shall) (?:neither|avoid)",
+        "must",
+        False,
+    ),
+    (
+        r"need (?:not|never)|(?:does|do) not (?:have|need) to|(?:is|are) not (?:required|obliged) to",
+        "may",
+        False,
+    ),
     (r"should (?:not|never)(?: ever)?|ought not to|(?:is|are) advised (?:not to|against)", "should", False),
     (r"should (?:(?:refrain|abstain) from|neither|avoid)", "should", False),
-    (r"must|shall|(?:has|have) to|(?:is|are) (?:required|obliged|bound) to|needs? to|(?:is|are) to", "must", True),
+    (
+        r"must|shall|(?:has|have) to|(?:is|are) (?:required|obliged|bound) to|needs? to|(?:is|are) to",
+        "must",
+        True,
+    ),
     (r"should|ought to|(?:is|are) (?:advised|encouraged|recommended) to", "should", True),
     (r"may|can|(?:is|are) (?:allowed|permitted|entitled|free) to", "may", True),
 )
-"""Modals with force and polarity, the longer before what begins them; ``may not`` is read as a prohibition."""
+"""Modals with force and polarity, the longer before what begins them; ``may not`` is read as a prohibition.
+"""
 _DENIED_NEED = r"needs?(?: to)?|(?:has|have) to|(?:is|are) (?:required|obliged|bound) to"
 _TIMES = rf"({'|'.join(OFTEN)}|(N\d+) times)"
 
 _SAME = r"(?:the |those |these |that |this )?(?:same )?"
 _WITHIN = (
-    r"(?:and )?(?:at the latest |at most )?(?:within|no later than|not later than|by no later than|no more than|not more than|at most"
-    r"|at the latest|inside|in no more than|in at most)(?: the)?(?: (?:same|next|following|first))?(?: (?:a|the) period of)?"
+    r"(?:and )?(?:at the latest |at most )?(?:within|no later than|not later than|by no later than|no more "
+    r"than|not more than|at most"
+    r"|at the latest|inside|in no more than|in at most)(?: the)?(?: (?:same|next|following|first))?(?: "
+    r"(?:a|the) period of)?"
     rf" {_SAME}(D\d+)(?: at (?:the )?(?:most|latest))?",
     rf"before {_SAME}(D\d+) (?:is|are|have|has) (?:over|up|passed|gone by)",
 )
 _PERIOD = (
     r"(?:and )?(?:(?:for|during|in|over|throughout|in the course of|until the end of) )?"
-    r"(?:the |an? |that |this |those |these |the whole of the )?(?:period of |(?:same|next|following|first|whole|entire) )*"
+    r"(?:the |an? |that |this |those |these |the whole of the )?(?:period of "
+    r"|(?:same|next|following|first|whole|entire) )*"
     r"(D\d+)(?: (?:period|window))?"
 )
 _OF_PERIOD = re.compile(r"(?:and )?(?:for|during|in|over|throughout|until|the period|a period|and)")
 _THAT_PERIOD = r"(?:that|this|the|the same|that same|the whole|the entire) (?:period|time|window|interval)"
 _UNTIL_LENGTH = rf"until {_SAME}(D\d+) (?:later|afterwards|(?:have|has) passed|(?:is|are) (?:over|up))"
 _UNTIL_CASE = (
-    r"(?:and )?(?:until|before|by the time) (?:the|that|this|their|each|every) case (?:closes|ends|is closed|is over|has closed|has ended)"
+    r"(?:and )?(?:until|before|by the time) (?:the|that|this|their|each|every) case (?:closes|ends|is "
+    r"closed|is over|has closed|has ended)"
     r"|(?:for|during|in) the (?:rest|remainder) of (?:the|a|that) case|(?:while|as long as) the case is open"
 )
 _UNTIL_PERIOD = (
-    rf"(?:until|before) {_THAT_PERIOD} (?:ends|is over|has ended|is up|expires|closes|runs out|has passed)|until the end of {_THAT_PERIOD}"
+    rf"(?:until|before) {_THAT_PERIOD} (?:ends|is over|has ended|is up|expires|closes|runs "
+    rf"out|has passed)|until the end of {_THAT_PERIOD}"
 )
 _MEANWHILE = (
-    rf"(?:at any (?:time|point|moment) )?(?:during|in|within|throughout|over|for) {_THAT_PERIOD}|meanwhile|in the meantime"
+    r"(?:at any (?:time|point|moment) )?(?:during|in|within|throughout|over|for) "
+    rf"{_THAT_PERIOD}|meanwhile|in the meantime"
     r"|(?:in|during|within) which(?: time| period)?"
 )
 _AFTER = (
-    r"(?:after|of|from|following|since|counted from|counting from|(?:that|which) (?:begins?|starts?) (?:with|when)|(?:that|which) follow)"
+    r"(?:after|of|from|following|since|counted from|counting from|(?:that|which) (?:begins?|starts?) "
+    r"(?:with|when)|(?:that|which) follow)"
 )
 _PRONOUN = (
-    r"(?!(?:that|this) (?:A\d|start))(it|this|that|then|doing so|having done so|that moment|this moment|that point|its start|that act"
+    r"(?!(?:that|this) (?:A\d|start))(it|this|that|then|doing so|having done so|that moment|this "
+    r"moment|that point|its start|that act"
     r"|this act)"
 )
 _HAPPEN = r"(?:follow|happen|occur|take place|be (?:made|done|carried out|completed|performed))"
@@ -138,7 +163,9 @@ class NormReader(OpeningReader):
             self.said.windows.append(self.marked.durations[found[1]])
             time = self.anchored(None, firm=True)
             return time._replace(relation="around") if time and time.relation == "after" else None
-        if not re.compile(r"(?:at any (?:time|point) )?(?:before|after|following|prior to)\b").match(self.text, self.at):
+        if not re.compile(r"(?:at any (?:time|point) )?(?:before|after|following|prior to)\b").match(
+            self.text, self.at
+        ):
             return None
         self.take(r"at any (?:time|point)")
         return self.anchored(None, firm=True)
@@ -160,7 +187,12 @@ class NormReader(OpeningReader):
             return Time(side, length, firm=firm, pronoun=found[1])
         if found := self.take(rf"the next {NOUN}"):
             return Time(side, length, Anchor(*self.second(found[1])), firm)
-        if self.time_they() or self.attempt(self.occasion) or self.somebody() or (side == "after" and self.attempt(self.happening)):
+        if (
+            self.time_they()
+            or self.attempt(self.occasion)
+            or self.somebody()
+            or (side == "after" and self.attempt(self.happening))
+        ):
             return Time(side, length, firm=firm)
         return None
 
@@ -177,11 +209,14 @@ class NormReader(OpeningReader):
         universal = needs_act = False
         identified = not denied
         nobody = denied and self.text[: self.at].endswith("nobody ")
-        if nobody or (not denied and self.take(r"(?:somebody|someone)(?= (?:must|should|may|acting as an? R\d+) )")):
+        if nobody or (
+            not denied and self.take(r"(?:somebody|someone)(?= (?:must|should|may|acting as an? R\d+) )")
+        ):
             bearer, acting = "act", self.take(r"acting as an? (R\d+)")
         else:
             who = self.take(
-                rf"(?P<det>the same |the |that |an? |any |every |each |all |all the )?(?P<role>R\d+)(?P<known> concerned| in question)?"
+                r"(?P<det>the same |the |that |an? |any |every |each |all |all the "
+                r")?(?P<role>R\d+)(?P<known> concerned| in question)?"
                 rf"|(?:{PERSON}(?: concerned)?|whoever is concerned)|(?P<anyone>{ANYONE})"
             )
             if not who:
@@ -201,7 +236,9 @@ class NormReader(OpeningReader):
             return False
         if relative and bearer and isinstance(bearer, tuple):
             self.said.trigger_roles.append(bearer)
-        while self.take(r",|in that case|in the case|\( a \)|both|:(?= \( a \))") or self.attempt(self.free_time):
+        while self.take(r",|in that case|in the case|\( a \)|both|:(?= \( a \))") or self.attempt(
+            self.free_time
+        ):
             pass
         if bearer == "act" and denied and self.take(r"must|shall"):
             return False  # that nobody has to, or that nobody may?
@@ -209,7 +246,9 @@ class NormReader(OpeningReader):
         first = len(self.said.clauses)
         if bearer == "act" and (found is None or found[1] == denied):
             return False
-        if found is None or not self.group(bearer, *found, universal=universal, identified=relative or identified):
+        if found is None or not self.group(
+            bearer, *found, universal=universal, identified=relative or identified
+        ):
             return False
         for clause in self.said.clauses[first:]:
             clause.denied = denied
@@ -222,7 +261,10 @@ class NormReader(OpeningReader):
                     if clause.act.role or (role := self.single(acting[1])) is None:
                         return False
                     clause.act = clause.act.model_copy(update={"role": role})
-                people = [*self.said.trigger_roles, *(c.bearer for c in self.said.clauses[:first] if isinstance(c.bearer, tuple))]
+                people = [
+                    *self.said.trigger_roles,
+                    *(c.bearer for c in self.said.clauses[:first] if isinstance(c.bearer, tuple)),
+                ]
                 clause.identified = any(people)
         return True
 
@@ -234,7 +276,9 @@ class NormReader(OpeningReader):
             self.said.once.append("first" if done[1] else "each")
             self.details(nominal=False)
             return True
-        done = self.take(r"(?:who|that) (?:(?:has|have) )?(first )?(A\d+[vxp])(?: first)?") or self.take(r"(first )?(A\d+[vg])")
+        done = self.take(r"(?:who|that) (?:(?:has|have) )?(first )?(A\d+[vxp])(?: first)?") or self.take(
+            r"(first )?(A\d+[vg])"
+        )
         return done is not None and self.done(done[2], "first" in done[0], fresh=True)
 
     def continued(self) -> bool:
@@ -242,7 +286,9 @@ class NormReader(OpeningReader):
         if len(self.said.clauses) == self.start:
             return False
         found, before = self.modal(denied=False), self.said.clauses[-1]
-        return found is not None and self.group(before.bearer, *found, universal=before.universal, identified=before.identified)
+        return found is not None and self.group(
+            before.bearer, *found, universal=before.universal, identified=before.identified
+        )
 
     def impersonal(self) -> bool:
         """``a check-in must follow``, ``no delivery may be made by a courier``."""
@@ -255,7 +301,9 @@ class NormReader(OpeningReader):
         bearer: Names | Literal["person", "act"] = (
             self.names(doer) if doer else "person" if found[1] in ("their ", "his or her ") else "act"
         )
-        clause = StatedClause(bearer, *modal, Act(activity=self.name(found[2])), self.next_group(), front=tuple(self.said.front))
+        clause = StatedClause(
+            bearer, *modal, Act(activity=self.name(found[2])), self.next_group(), front=tuple(self.said.front)
+        )
         self.said.clauses.append(clause)
         self.tails(clause, [])
         return True
@@ -276,8 +324,18 @@ class NormReader(OpeningReader):
         """Number of the modal that comes next."""
         return self.said.clauses[-1].group + 1 if self.said.clauses else 0
 
-    def group(self, bearer: Names | Literal["person", "act"], force: Force, positive: bool, *, universal: bool, identified: bool) -> bool:
-        """The acts under one modal; a time behind the last of them holds for those before it that state none."""
+    def group(
+        self,
+        bearer: Names | Literal["person", "act"],
+        force: Force,
+        positive: bool,
+        *,
+        universal: bool,
+        identified: bool,
+    ) -> bool:
+        """The acts under one modal; a time behind the last of them holds for those before it that state
+        none.
+        """
         number, clauses, joint = self.next_group(), list[StatedClause](), ""
         while True:
             self.take(r"also|both|each")
@@ -286,12 +344,16 @@ class NormReader(OpeningReader):
             act = self.target()
             if act is None:
                 return False
-            clause = StatedClause(bearer, force, positive and not turned, act, number, universal, identified, times=times)
+            clause = StatedClause(
+                bearer, force, positive and not turned, act, number, universal, identified, times=times
+            )
             clause.front = tuple(self.said.front)
             self.said.clauses.append(clause)
             self.tails(clause, clauses)
             clauses.append(clause)
-            more = self.take(r"(?:, )?(and|or|nor)(?= (?:also )?(?:not )?A\d+[vxg] )") or self.take(r",(?= A\d+[vxg] )")
+            more = self.take(r"(?:, )?(and|or|nor)(?= (?:also )?(?:not )?A\d+[vxg] )") or self.take(
+                r",(?= A\d+[vxg] )"
+            )
             if more is None:
                 break
             joint = more[1] if more.lastindex else joint
@@ -322,7 +384,9 @@ class NormReader(OpeningReader):
 
     def target(self) -> Act | None:
         """The act a modal governs, with its object, place and role."""
-        found = self.take(r"(?:carry out|make|complete|perform) (?:an? |the |their |his or her )?(A\d+[nx])") or self.take(r"(A\d+[vxg])")
+        found = self.take(
+            r"(?:carry out|make|complete|perform) (?:an? |the |their |his or her )?(A\d+[nx])"
+        ) or self.take(r"(A\d+[vxg])")
         if not found:
             return None
         told: dict[str, str | None] = {}
@@ -358,7 +422,9 @@ class NormReader(OpeningReader):
         if earlier and earlier[-1].times and not clause.times and self.take("within that time"):
             clause.times = earlier[-1].times
             return True
-        bracketed = self.take(r"\((?= (?:for )?(?:the )?same )") or self.take(r"and(?= (?:all |both )?(?:in|for|within) the same )")
+        bracketed = self.take(r"\((?= (?:for )?(?:the )?same )") or self.take(
+            r"and(?= (?:all |both )?(?:in|for|within) the same )"
+        )
         if not clause.positive:
             self.take(r"if both are(?= (?:by|for) the same )")
         if (same := self.same()) is not None:

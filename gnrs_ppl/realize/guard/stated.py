@@ -1,7 +1,8 @@
 """What a text that the renderer did not write states, and a place in it while it is read.
 
-Reading is closed: every word has to be part of a phrase that is known, in a place where it is known, and at any other word the reading
-fails. A phrase has one meaning; what could be meant in two ways is not read. So a text that is read says what was read and nothing else.
+Reading is closed: every word has to be part of a phrase that is known, in a place where it is known, and at
+any other word the reading fails. A phrase has one meaning; what could be meant in two ways is not read. So a
+text that is read says what was read and nothing else.
 """
 
 from __future__ import annotations
@@ -23,8 +24,13 @@ Names = tuple[str, ...]
 THE = r"(?:the |an? |this |that )?"
 NOUN = r"(A\d+[nxg])"
 RECORDED = r"(?:recorded|logged|registered|noted|shown|entered|documented|captured)"
-PERSON = r"(?:they|he or she|she or he|(?:the|that|this|the same) person(?: concerned)?|the (?:one|person) in question)"
-ANYONE = r"(?:anyone|anybody|someone|somebody|everyone|everybody|whoever|(?:a|any|every|each) person|people|those)"
+PERSON = (
+    r"(?:they|he or she|she or he|(?:the|that|this|the same) person(?: concerned)?|the (?:one|person) "
+    r"in question)"
+)
+ANYONE = (
+    r"(?:anyone|anybody|someone|somebody|everyone|everybody|whoever|(?:a|any|every|each) person|people|those)"
+)
 
 
 class Unread(ValueError):
@@ -78,7 +84,8 @@ class StatedClause:
     universal : bool
         Every such person, and not some such person.
     identified : bool
-        Whether it is the person who did the opening act; where nobody is named, whether it was said before whose act that is.
+        Whether it is the person who did the opening act; where nobody is named, whether it was said before
+        whose act that is.
     denied : bool
         Said of nobody: ``no courier may arrive``.
     times, front : tuple of Time
@@ -104,9 +111,9 @@ class StatedClause:
 class StatedRule:
     """What a text states, each list in the order of the text; lists of names stand as they were listed there.
 
-    ``anyone`` tells that anybody's act opens an instance, ``unfiltered`` of which kinds the scope filters nothing, ``unused`` that no time
-    depends on the period; ``front`` and ``pending`` (an opening act that waits for its duty) belong to the
-    sentence that is being read.
+    ``anyone`` tells that anybody's act opens an instance, ``unfiltered`` of which kinds the scope filters
+    nothing, ``unused`` that no time depends on the period; ``front`` and ``pending`` (an opening act that
+    waits for its duty) belong to the sentence that is being read.
     """
 
     scope_roles: list[Names] = field(default_factory=list)

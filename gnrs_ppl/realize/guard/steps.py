@@ -1,4 +1,6 @@
-"""Reading what a marked text says of the procedure: who takes which step in which order, with which log, how soon."""
+"""Reading what a marked text says of the procedure: who takes which step in which order, with which log, how
+soon.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ _VIOLATION = (
     rf"(?:{_IF}|should|in case) {_RECORDS} (?:shows?|says?|indicates?|tells?) {_OTHERWISE}",
     rf"{_IF} (?:it|they) shows? (?:otherwise|{_BREACH})",
     rf"{_IF} {_RECORDS} (?:does|do) not (?:show|confirm|prove|support|document) (?:it|this|that|so|them)",
-    rf"{_IF} {_RECORDS} shows? that (?:this|the) rule (?:was|is|has been) (?:broken|violated|not kept|not followed)",
+    rf"{_IF} {_RECORDS} shows? that (?:this|the) rule (?:was|is|has been) (?:broken|violated|not kept|not "
+    r"followed)",
     rf"{_IF} (?:this|that|it) is not (?:shown|so|the case|confirmed|recorded|proven)",
     rf"(?:after|on|upon|following|in case of|in the event of) {_BREACH}",
     rf"{_IF} there is {_BREACH}",
@@ -32,23 +35,31 @@ _IS = r"(?:is|are|must be|has to be|is to be|will be|being|to be)"
 _GIVEN = r"(?:(?:is|are|being) )?(?:allowed|set|given|granted|allotted)"
 _RESPONSE = (
     rf"{_EACH} (?:{_IS} )?(?:{_TAKEN} )?(?:within|in no more than|no later than) (D\d+){_SINCE}",
-    rf"{_EACH} (?:may take|takes|can take|must take|taking) (?:at most|no more than|up to|no longer than) (D\d+)",
+    rf"{_EACH} (?:may take|takes|can take|must take|taking) (?:at most|no more than|up to|no longer than) "
+    r"(D\d+)",
     rf"{_EACH} has (D\d+)",
     rf"for {_EACH} (?:the time is )?(D\d+)(?: {_GIVEN})?",
-    rf"(?:(?:with|within|at|allowing|taking|there are|there is) )?(?:at most |no more than |up to )?(D\d+) (?:{_GIVEN} )?for {_EACH}",
+    r"(?:(?:with|within|at|allowing|taking|there are|there is) )?(?:at most |no more than |up to )?(D\d+) "
+    rf"(?:{_GIVEN} )?for {_EACH}",
     r"(?:(?:with|within|at) )?(D\d+) (?:per|a) step",
-    r"the response time is (D\d+) (?:for (?:each|every)|per) step|the response time (?:for (?:each|every)|per) step is (D\d+)",
-    rf"(?:these|the|all|all these|all the)(?: (N\d+))? steps (?:are|must be|have to be|are to be) each {_TAKEN} within (D\d+)",
+    r"the response time is (D\d+) (?:for (?:each|every)|per) step|the response time (?:for "
+    r"(?:each|every)|per) step is (D\d+)",
+    r"(?:these|the|all|all these|all the)(?: (N\d+))? steps (?:are|must be|have to be|are to be) each "
+    rf"{_TAKEN} within (D\d+)",
 )
 _AFFECTED = (
     r"(?:(?:those|anyone|anybody|everyone|people|persons|a person|any person|the (?:person|people|persons))"
     r" (?:who (?:is|are) )?(?:concerned|affected)|whoever is (?:concerned|affected))"
 )
-_MAY = r"(?:may|can|(?:is|are) entitled to|(?:has|have) the right to|(?:is|are) free to)(?: (?:then|also|still))?"
+_MAY = (
+    r"(?:may|can|(?:is|are) entitled to|(?:has|have) the right to|(?:is|are) free to)(?: "
+    r"(?:then|also|still))?"
+)
 _LODGE = r"(?:make|lodge|file|bring|request|seek|ask for|submit|raise|launch|have)"
 _LODGED = r"(?:made|lodged|filed|brought|requested|sought|submitted|raised|launched)"
 _HEARD = (
-    r"(?:, )?(?:(?:(?:which|that|and) )?(?:(?:is|are|will be|to be) )?(?:heard|decided|handled|considered|determined|taken|dealt with) by"
+    r"(?:, )?(?:(?:(?:which|that|and) )?(?:(?:is|are|will be|to be) "
+    r")?(?:heard|decided|handled|considered|determined|taken|dealt with) by"
     rf"|(?:(?:which |that )?(?:goes|lies) )?(?:to|before|with)) {THE}(?P<role>R\d+)"
 )
 _APPEAL = r"(?:an? |any |the |their )?(?P<step>S\d+)n"
@@ -58,27 +69,40 @@ _APPEALS = (
     rf"{_APPEAL} {_MAY} be {_LODGED}(?: by {_AFFECTED})? {_HEARD}(?: by {_AFFECTED})?",
     rf"{_APPEAL} {_HEARD} (?:is|remains) (?:open|available)(?: to {_AFFECTED})?",
     rf"{_APPEAL} (?:is|remains) (?:open|available) to {_AFFECTED} {_HEARD}",
-    rf"{THE}(?P<role>R\d+) (?:hears|takes|handles|decides|considers|deals with|rules on) {_APPEAL}(?: (?:by|of|from) {_AFFECTED})?",
+    rf"{THE}(?P<role>R\d+) (?:hears|takes|handles|decides|considers|deals with|rules on) {_APPEAL}(?: "
+    rf"(?:by|of|from) {_AFFECTED})?",
     rf"{_APPEAL} {_HEARD}",
     rf"(?:{_AFFECTED} {_MAY} )?(?P<step>S\d+)v {THE}(?P<role>R\d+)",
     rf"appeals go to {THE}(?P<role>R\d+) through {_APPEAL}",
 )
-_THEN = r"then|next|after (?:that|this|which)|afterwards|thereafter|subsequently|finally|lastly|in turn|first|and|followed by"
-_FOLLOW = r"(?:the |these )?(?:following )?steps (?:are taken|are followed|follow|apply)|there follow|in this order|what follows"
+_THEN = (
+    r"then|next|after (?:that|this|which)|afterwards|thereafter|subsequently|finally|lastly|in "
+    r"turn|first|and|followed by"
+)
+_FOLLOW = (
+    r"(?:the |these )?(?:following )?steps (?:are taken|are followed|follow|apply)|there follow|in "
+    r"this order|what follows"
+)
 _DOES = (
-    r"(?:carr(?:y|ies|ying) out|conduct(?:s|ing)?|perform(?:s|ing)?|do(?:es|ing)?|undertak(?:e|es|ing)|hold(?:s|ing)?|mak(?:e|es|ing)"
+    r"(?:carr(?:y|ies|ying) "
+    r"out|conduct(?:s|ing)?|perform(?:s|ing)?|do(?:es|ing)?|undertak(?:e|es|ing)|hold(?:s|ing)?|mak(?:e|es|ing)"
     r"|tak(?:e|es|ing)|issu(?:e|es|ing)|giv(?:e|es|ing)|provid(?:e|es|ing)|reach(?:es|ing)?|complet(?:e|es|ing)|arrang(?:e|es|ing)"
     r"|see(?:s|ing)? to|attends? to|hands? down)"
 )
-_DONE = r"(?:carried out|conducted|performed|done|undertaken|held|made|taken|issued|given|provided|reached|completed|arranged)"
+_DONE = (
+    r"(?:carried out|conducted|performed|done|undertaken|held|made|taken|issued|given|provided|reached"
+    r"|completed|arranged)"
+)
 _PLAIN = (
-    r"reviews the matter|decides the matter|puts the matter right|through|by way of|by means of|in the form of"
+    r"reviews the matter|decides the matter|puts the matter right|through|by way of|by means of|in the form "
+    r"of"
     r"|(?:with|in|for)(?= (?:an? |the )?S)"
 )
 _LOOKING = r"(?:checking|inspecting|looking at|looking into|consulting|reviewing|examining)"
 _LOOKS = r"(?:inspects?|checks?|examines?|consults?|reviews?|looks? (?:at|into))"
 _CONSULTING = (
-    rf"(?:(?:(?:who|and) )?{_LOOKS}|(?:by )?(?:{_LOOKING}|using)|with (?:an )?inspection of|(?:heard )?on the basis of|based on"
+    rf"(?:(?:(?:who|and) )?{_LOOKS}|(?:by )?(?:{_LOOKING}|using)|with (?:an )?inspection of|(?:heard )?on "
+    r"the basis of|based on"
     r"|with the help of|drawing on|against|from|of)"
 )
 _CONSULTED = r"(?:inspected|checked|consulted|examined|reviewed)"
@@ -94,7 +118,9 @@ class StepReader(Cursor):
         self._begin()
 
     def _begin(self) -> None:
-        """Who takes the next step, whether that person has taken one, the log for it, steps that nobody takes yet, and the last step."""
+        """Who takes the next step, whether that person has taken one, the log for it, steps that nobody
+        takes yet, and the last step.
+        """
         self.role: str | None = None
         self.idle = self.passive = self.attached = False
         self.log: str | None = None
@@ -109,7 +135,17 @@ class StepReader(Cursor):
             Words no phrase fits, a step that nobody takes, or steps before it is said when they are taken.
         """
         self._begin()
-        phrases = (self.opening, self.response, self.inspected, self.appeal, self.consulted, self.order, self.doer, self.step, self.filler)
+        phrases = (
+            self.opening,
+            self.response,
+            self.inspected,
+            self.appeal,
+            self.consulted,
+            self.order,
+            self.doer,
+            self.step,
+            self.filler,
+        )
         for unit in units:
             self.text, self.at, self.attached = unit, 0, False
             if self.take("otherwise"):
@@ -133,13 +169,17 @@ class StepReader(Cursor):
         return True
 
     def response(self) -> bool:
-        """``each of these steps is taken within seven days``; without ``each`` only where there is one step."""
+        """``each of these steps is taken within seven days``; without ``each`` only where there is one
+        step.
+        """
         patterns = (*_RESPONSE, rf"within (D\d+){_SINCE}") if self.count == 1 else _RESPONSE
         found = next((match for pattern in patterns if (match := self.take(pattern))), None)
         if found is None:
             return False
         numbers = [self.marked.numbers[key] for key in found.groups() if key and key[0] == "N"]
-        self.said.response_times += [self.marked.durations[key] for key in found.groups() if key and key[0] == "D"]
+        self.said.response_times += [
+            self.marked.durations[key] for key in found.groups() if key and key[0] == "D"
+        ]
         return all(number == self.count for number in numbers)
 
     def appeal(self) -> bool:
@@ -187,7 +227,9 @@ class StepReader(Cursor):
 
     def step(self) -> bool:
         """``a written decision``; whoever takes it was named before, or follows behind ``by``."""
-        found = self.take(r"(?:an? |the |this |their )?(S\d+)([nv])(?: \( recorded as (?:an? )?(A\d+[nxg]) \))?")
+        found = self.take(
+            r"(?:an? |the |this |their )?(S\d+)([nv])(?: \( recorded as (?:an? )?(A\d+[nxg]) \))?"
+        )
         if not found:
             return False
         name = self.name(found[1])
@@ -197,7 +239,9 @@ class StepReader(Cursor):
         if self.role is None:
             self.open.append(len(self.said.steps))
         activity = self.name(found[3]) if found[3] else None
-        self.said.steps.append(Step(stage=stage, name=name, role=self.role or "nobody", inspects=self.log, activity=activity))
+        self.said.steps.append(
+            Step(stage=stage, name=name, role=self.role or "nobody", inspects=self.log, activity=activity)
+        )
         self.log, self.attached, self.idle = None, True, False
         return True
 
@@ -225,7 +269,9 @@ class StepReader(Cursor):
         log, role, name = self.single(found[1]), self.single(found[2]), self.name(found[3])
         if log is None or role is None or self.stages.get(name) == "appeal":
             return False
-        self.said.steps.append(Step(stage=self.stages.get(name, "review"), name=name, role=role, inspects=log))
+        self.said.steps.append(
+            Step(stage=self.stages.get(name, "review"), name=name, role=role, inspects=log)
+        )
         self.role, self.attached = None, True
         return True
 
@@ -240,4 +286,6 @@ class StepReader(Cursor):
 def is_procedure(unit: str) -> bool:
     """Whether a part of a sentence speaks of the procedure."""
     begins = (*_VIOLATION, *_QUESTION, "otherwise ")
-    return bool(re.search(r"\bS\d+[nv]\b|\bsteps?\b|\bresponse time\b", unit)) or any(re.match(pattern, unit) for pattern in begins)
+    return bool(re.search(r"\bS\d+[nv]\b|\bsteps?\b|\bresponse time\b", unit)) or any(
+        re.match(pattern, unit) for pattern in begins
+    )
