@@ -1,8 +1,7 @@
-"""Make and run a notebook from its source: ``python docs/notebooks/build.py`` writes mixing.ipynb beside
-mixing.py.
+"""Make and run a notebook from its source: ``python docs/notebooks/build.py`` writes mixing.ipynb beside mixing.py.
 
-The source is Python with cells marked by ``# %%`` and ``# %% [markdown]``. Running it needs nbformat,
-nbclient and ipykernel, which nothing else here does: ``pip install nbformat nbclient ipykernel``.
+The source is Python with cells marked by ``# %%`` and ``# %% [markdown]``. Running it needs nbformat, nbclient and ipykernel, which
+nothing else here does: ``pip install nbformat nbclient ipykernel``.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Has it mixed?
 #
-# `gnrs diagnose` answers in one sentence. This notebook takes one goal of GNRS-Bench whose chains mix in 200
-# steps and one whose chains do not, and shows where the sentences come from, what the pictures add, and what
-# to do. [diagnostics.md](../diagnostics.md) defines every figure, [limitations.md](../limitations.md) shows
-# cases that no number of steps helps. 
-# `mixing.py` is the source of this notebook; `python docs/notebooks/build.py` runs it and writes
-# `mixing.ipynb`. Weights are those set by hand, so that a fit changes nothing here.
+# `gnrs diagnose` answers in one sentence. This notebook takes one goal of GNRS-Bench whose chains mix in 200 steps and one whose chains do
+# not, and shows where the sentences come from, what the pictures add, and what to do. [diagnostics.md](../diagnostics.md) defines every
+# figure, [limitations.md](../limitations.md) shows cases that no number of steps helps.
+#
+# `mixing.py` is the source of this notebook; `python docs/notebooks/build.py` runs it and writes `mixing.ipynb`. Weights are those set by
+# hand, so that a fit changes nothing here.
 
 # %%
 from pathlib import Path
@@ -49,8 +49,7 @@ def judged(tree):
 # %% [markdown]
 # ## Sixteen goals, 64 chains, 200 steps
 #
-# What `gnrs draft` runs unless told otherwise. The chains of a goal begin in eight starts, eight chains in
-# each. The sentence of each goal:
+# What `gnrs draft` runs unless told otherwise. The chains of a goal begin in eight starts, eight chains in each. The sentence of each goal:
 
 # %%
 contexts = {goal.id: gnrs.load_context(goal.id) for goal in goals() if goal.split == "dev"}
@@ -63,9 +62,8 @@ print()
 print(sum(found.verdict == "mixed" for found in verdicts.values()), "of", len(verdicts), "are mixed")
 
 # %% [markdown]
-# Nested R-hat compares the starts: near 1 when chains from different starts agree. It is never exactly 1, so
-# it is held against chance, the same chains dealt out to the starts at random. We go on with the goal that
-# stays furthest inside and the one that is furthest outside.
+# Nested R-hat compares the starts: near 1 when chains from different starts agree. It is never exactly 1, so it is held against chance, the
+# same chains dealt out to the starts at random. We go on with the goal that stays furthest inside and the one that is furthest outside.
 
 # %%
 
@@ -83,23 +81,23 @@ print(f"{fails}: {stands(fails):.2f}")
 # %% [markdown]
 # ## The goal that mixes
 #
-# Each coloured line holds the draws of one start, ranked by their score among all draws. Where starts are
-# forgotten the lines scatter about the black one.
+# Each coloured line holds the draws of one start, ranked by their score among all draws. Where starts are forgotten the lines scatter about
+# the black one.
 
 # %%
 pictures = {goal: {p.stem: p for p in plots(trees[goal], folder / goal, exact_marginals(trees[goal]))} for goal in (mixes, fails)}
 Picture(pictures[mixes]["rank"])
 
 # %% [markdown]
-# The marginals of the draws beside the exact ones. The space is small enough to be enumerated, so that the
-# truth is known; draws that are worth a few hundred independent ones cannot be nearer to it than this.
+# The marginals of the draws beside the exact ones. The space is small enough to be enumerated, so that the truth is known; draws that are
+# worth a few hundred independent ones cannot be nearer to it than this.
 
 # %%
 Picture(pictures[mixes]["marginals"])
 
 # %% [markdown]
-# `tv_excess` says so in numbers: the total variation between the two, less what as many independent exact
-# draws may show. Fine when it is at most 0; slots and pairs of slots are judged together.
+# `tv_excess` says so in numbers: the total variation between the two, less what as many independent exact draws may show. Fine when it is
+# at most 0; slots and pairs of slots are judged together.
 
 # %%
 excess = verdicts[mixes].as_dict()["tv_excess"]
@@ -121,21 +119,20 @@ for note in verdicts[fails].notes:
 Picture(pictures[fails]["trace"])
 
 # %% [markdown]
-# Chains begin in draws from p0, which are often infeasible, and climb within the first tens of steps; what
-# they climb from is still in the average. The ranks again:
+# Chains begin in draws from p0, which are often infeasible, and climb within the first tens of steps; what they climb from is still in the
+# average. The ranks again:
 
 # %%
 Picture(pictures[fails]["rank"])
 
 # %% [markdown]
-# Eight chains a start scatter a good deal in either picture, and near the border no eye tells one goal from
-# the other. That is what the null is for.
+# Eight chains a start scatter a good deal in either picture, and near the border no eye tells one goal from the other. That is what the
+# null is for.
 #
 # ## What to do
 #
-# **Drop the first draws.** A note above gives nested R-hat without the first half: within chance if the
-# chains did forget and only the beginning remembers. But the rest has to be long enough by itself; a chain
-# that is worth fewer than two independent draws is not.
+# **Drop the first draws.** A note above gives nested R-hat without the first half: within chance if the chains did forget and only the
+# beginning remembers. But the rest has to be long enough by itself; a chain that is worth fewer than two independent draws is not.
 
 # %%
 print(judged(trees[fails].isel(draw=slice(100, None))).sentence)
@@ -148,8 +145,7 @@ longer = search(contexts[fails], **(request | {"steps": 800})).datatree()
 print(judged(longer).sentence)
 
 # %% [markdown]
-# **Draw independently.** Where the space was enumerated no chain is needed: `--kernel exact` draws from p(a |
-# x) itself.
+# **Draw independently.** Where the space was enumerated no chain is needed: `--kernel exact` draws from p(a | x) itself.
 
 # %%
 independent = search(contexts[fails], **request, kernel="exact").datatree()
@@ -166,21 +162,20 @@ for goal in (mixes, fails):
     print(goal, again)
 
 # %% [markdown]
-# And 64 chains see only so much. The more chains, the smaller the chance error, and what the first steps
-# remember stands out, also on the goal that passed:
+# And 64 chains see only so much. The more chains, the smaller the chance error, and what the first steps remember stands out, also on the
+# goal that passed:
 
 # %%
 for goal in (mixes, fails):
     print(goal, judged(search(contexts[goal], **(request | {"chains": 256})).datatree()).sentence)
 
 # %% [markdown]
-# "Mixed" therefore means: no difference shows in this many draws. 200 steps are a few times the memory of
-# these chains, no more. 
+# "Mixed" therefore means: no difference shows in this many draws. 200 steps are a few times the memory of these chains, no more.
+#
 # ## When more steps do not help
 #
-# Two structures share nearly all the mass, and differ in three slots; whatever differs in one or two slots is
-# worth little. The space is small enough for the transition matrix of the kernel, and its spectrum says
-# exactly how long a chain remembers: 1 / gap steps.
+# Two structures share nearly all the mass, and differ in three slots; whatever differs in one or two slots is worth little. The space is
+# small enough for the transition matrix of the kernel, and its spectrum says exactly how long a chain remembers: 1 / gap steps.
 
 # %%
 agree = np.zeros((4, 4, 1))
@@ -193,6 +188,6 @@ for temperature in (0.08, 0.16, 0.32, 0.64):
 Picture(gap_plot(tables, np.geomspace(0.05, 1.6, 16).tolist(), folder / "gap.png"))
 
 # %% [markdown]
-# At 0.08, the temperature of the search, a run of 200 steps stays where it first came to, and one of 800 does
-# too. Replica exchange lets hot replicas cross for the cold one: at twice the temperature the same chain
-# needs some fifty times fewer steps. [limitations.md](../limitations.md) runs both on this space.
+# At 0.08, the temperature of the search, a run of 200 steps stays where it first came to, and one of 800 does too. Replica exchange lets
+# hot replicas cross for the cold one: at twice the temperature the same chain needs some fifty times fewer steps.
+# [limitations.md](../limitations.md) runs both on this space.

@@ -1,8 +1,7 @@
-"""Draw shift_timeline.svg, one shift of GNRS-Bench and what each channel wrote of it: ``python -m
-docs.pictures.shift_timeline``.
+"""Draw shift_timeline.svg, one shift of GNRS-Bench and what each channel wrote of it: ``python -m docs.pictures.shift_timeline``.
 
-Needs SimPy, which ``.[dev]`` installs, and matplotlib, which it does not. Everything in the picture comes
-from the simulated world and its rows; positions are pixels of a picture 900 wide.
+Needs SimPy, which ``.[dev]`` installs, and matplotlib, which it does not. Everything in the picture comes from the simulated world and
+its rows; positions are pixels of a picture 900 wide.
 """
 
 from __future__ import annotations
