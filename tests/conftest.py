@@ -20,16 +20,12 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 import pytest
 import tiers
-from fuzz import SCALE, examples
+from fuzz import examples
 from hypothesis import settings
 
 # a suite that was started in the background ignores Ctrl-C, and so would every command that it starts
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-settings.register_profile("suite", derandomize=True, deadline=None, print_blob=True)
-settings.register_profile("fuzz", settings.get_profile("suite"), max_examples=examples(100))
-settings.load_profile("suite" if SCALE == 1 else "fuzz")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -51,8 +47,12 @@ def _pipes_are_as_wide_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell the tests of their tier, in the workers too."""
+    """Tell the tests of their tier, in the workers too, before they are imported."""
     tiers.fast = "not slow" in config.option.markexpr
+    settings.register_profile(
+        "suite", derandomize=True, deadline=None, print_blob=True, max_examples=examples(100)
+    )
+    settings.load_profile("suite")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
+from tiers import tier
 
 from gnrs_ppl.calibration import problem as problem_module
 from gnrs_ppl.calibration import references as references_module
@@ -132,7 +133,7 @@ def test_objective_is_convex_and_the_likelihood_of_a_set_is_not():
     problem, rng = problem_of(GOALS), np.random.default_rng(1)
     goals = observed(GOALS)
     worst_set = np.inf
-    for _ in range(200):
+    for _ in range(tier(40, 200)):
         one, other, at = rng.random(3) * 20, rng.random(3) * 20, rng.random()
         between = at * one + (1 - at) * other
         value = {

@@ -106,7 +106,7 @@ def test_what_needs_no_goal_does_without(
     context: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rule = tmp_path / "rule"
-    assert run(["draft", str(context), "--sentence", SENTENCE, "--chains", "4", "--out", str(rule)]) == 0
+    assert run(["draft", str(context), "--sentence", SENTENCE, "--kernel", "exact", "--out", str(rule)]) == 0
     assert run(["audit", str(context), "--rule", str(rule / "rule.json")]) in (0, 1)
     assert run(["profile", str(context)]) == 0
     assert run(["read", "--sentence", SENTENCE, "--schema", str(context)]) == 0
@@ -127,7 +127,7 @@ def test_new_then_draft_then_audit(context: Path, tmp_path: Path, capsys: pytest
         ("ShipOrder",),
     )
     rule = tmp_path / "rule"
-    assert run(["draft", str(context), "--chains", "4", "--out", str(rule)]) == 0
+    assert run(["draft", str(context), "--kernel", "exact", "--out", str(rule)]) == 0
     assert (
         run(["audit", str(context), "--rule", str(rule / "rule.json")]) == 1
     )  # all are shipped after two hours
