@@ -26,7 +26,7 @@ from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, MUTUAL, NEIGHBOURS, Stru
 
 HITS = tier(3, 50)
 """Hits each reachable cell must have."""
-CASES = 96
+CASES = tier(40, 96)
 """Cases per log: each is a log of its own but for coverage and the end of observation."""
 MOST_SEEDS = 120
 

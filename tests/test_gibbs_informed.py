@@ -515,6 +515,7 @@ def test_a_step_ends_in_a_state_as_evaluated(name: str, temperature: float, kern
         )
 
 
+@pytest.mark.slow
 def test_informed_acceptance_is_exact(say: Callable[[str], None]):
     """Float64, from every structure, also at the ends of the words' range: rate and verdict are the
     reference's."""

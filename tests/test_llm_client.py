@@ -538,6 +538,7 @@ def ninety(base_url: str, path: Path | str) -> list[Answer[Card]]:
 CHILD = "import sys; from test_llm_client import ninety; ninety(*sys.argv[1:])"
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_without_repeating_or_losing_a_call(tmp_path: Path) -> None:
     path, rng = tmp_path / "c", random.Random(7)
     with ScriptedServer({"429": 0.05}, delay=0.02) as server:
