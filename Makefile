@@ -52,9 +52,9 @@ test-newest:
 fuzz: $(INSTALLED)
 	GNRS_FUZZ=1 $(BIN)/python -m pytest -m fuzz -n $(WORKERS) --dist worksteal
 
-# the suite with every line and branch counted, commands that tests start included; pages in build/coverage
+# the fast tier with every line and branch counted, commands that tests start included; pages in build/coverage
 coverage: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) $(SHARED) --cov --cov-report=term --cov-report=html:build/coverage
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) $(SHARED) --cov --cov-report=term --cov-report=html:build/coverage
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(LINTED)

@@ -546,6 +546,7 @@ def test_weights_that_do_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest
     weights_module.feature_hash.cache_clear()
 
 
+@pytest.mark.slow
 def test_changing_a_test_goal_leaves_the_data_alone(monkeypatch: pytest.MonkeyPatch):
     before, rows = data_hash(), dev_data(["GNRS-005"])[0]
     from gnrs_ppl.benchmarks import gnrs_bench

@@ -513,6 +513,7 @@ def test_the_tables_are_what_they_should_be(rules: int, options: int):
         assert np.ptp(tables.sizes) > options // 4, "pools differ in size"
 
 
+@pytest.mark.slow
 def test_all_four_moves_act_on_coupled_rules():
     tables = coupled_rules(4, 12, seed=2)
     run = run_chains(tables, chains=64, steps=200, temperature=0.08, seed=3)

@@ -928,6 +928,7 @@ def test_random_candidates_do_not_know_the_score(drafter: Drafter) -> None:
     assert not any(drafter.bench.refusal(one.structure) for one in chosen if one)
 
 
+@pytest.mark.slow
 def test_100_steps_are_half(drafter: Drafter) -> None:
     long, short = (drafter.choose(METHODS[name], 1, 0) for name in (BASE, "100 search steps"))
     assert long

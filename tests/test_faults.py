@@ -118,7 +118,7 @@ def test_a_draft_of_one_option_a_slot(kernel: str, tmp_path: Path, capsys: pytes
     assert json.loads(capsys.readouterr().out)["verdict"] == "mixed", "there is one structure"
 
 
-@pytest.mark.parametrize("kernel", ["metropolis", "exact", "cpsat"])
+@pytest.mark.parametrize("kernel", mostly_slow(["metropolis", "exact", "cpsat"], but=["exact", "cpsat"]))
 def test_a_space_where_nothing_is_feasible_is_run_and_says_so(kernel: str):
     """The other kernels have theirs in test_gibbs_informed and test_tempering_smc."""
     found = run_chains(

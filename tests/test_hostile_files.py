@@ -607,7 +607,7 @@ def test_a_heap_that_hdf5_would_walk_for_ever(tree: xr.DataTree, tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", mostly_slow(["gibbs", "informed"], but=["informed"]))
+@pytest.mark.parametrize("kernel", ["gibbs", "informed"])
 def test_chains_that_miss_the_feasible_structures_say_so(
     kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

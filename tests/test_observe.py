@@ -254,6 +254,7 @@ def test_a_million_chains_fit():
     assert float(seconds) > 0
 
 
+@pytest.mark.slow
 def test_the_optimum_of_the_sweep_is_hit():
     """Chains score in float32, the sweep in float64."""
     greatest = sweep(tables(), SEARCH_TEMPERATURE).optimum

@@ -230,7 +230,8 @@ def test_the_sweep_has_the_networks_log_z_and_marginals(networks: Tables):
         )
 
 
-@pytest.mark.parametrize("kernel", mostly_slow(["gibbs", "informed"], but=["informed"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["gibbs", "informed"])
 def test_local_kernels_have_a_networks_marginals(kernel: str):
     """Metropolis has its own test on these networks, in test_cpsat_uai."""
     loops, expected = read_uai(NETWORKS / "loops.uai"), due([network("loops").marginal(v) for v in range(6)])
@@ -241,7 +242,7 @@ def test_local_kernels_have_a_networks_marginals(kernel: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", mostly_slow(["tempering", "exact"], but=["tempering"]))
+@pytest.mark.parametrize("kernel", ["tempering", "exact"])
 def test_samplers_that_go_everywhere_have_all_networks_marginals(networks: Tables, kernel: str):
     """Zeros cut the third network into three parts that no change of one variable joins."""
     run = run_chains(networks, chains=256, steps=1000, temperature=1.0, seed=5, kernel=kernel, superchains=64)

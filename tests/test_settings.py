@@ -87,6 +87,7 @@ def test_replicas_their_temperatures_and_their_moves():
     assert changed(found).any(), "replicas are exchanged"
 
 
+@pytest.mark.slow
 def test_particles_their_stages_and_their_moves():
     """With swaps alone particles are copied and stay among their starts; more effective particles take more
     stages."""

@@ -70,6 +70,7 @@ def test_one_seed_one_result(run: Chains):
     assert len({tuple(chain.ravel()) for chain in run.positions}) == 16
 
 
+@pytest.mark.slow
 def test_compiled_once_per_shape():
     padded = [
         contract(build_space(**spaces.ragged(seed), pad_options=12, pad_pairs=6), spaces.weights(seed))
