@@ -13,6 +13,7 @@ from typing import Any
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.events import Attribute, Events
+from gnrs_ppl.importing.lifecycle import instant
 from gnrs_ppl.importing.phrases import Phrase, phrase_of
 from gnrs_ppl.importing.staging import Found
 from gnrs_ppl.realize.english import event_noun, words_of
@@ -182,10 +183,9 @@ def _view(events: Events) -> None:
     }
     parts = [f'{sql or "NULL::VARCHAR"} AS "{name}"' for name, sql in columns.items()]
     text = columns["timestamp"]
-    instant = f"epoch(TRY_CAST(replace({text}, ',', '.') AS TIMESTAMPTZ))"
     events.staging.connection.execute("SET TimeZone = 'UTC'")
     events.staging.connection.execute(
-        f"CREATE OR REPLACE TABLE seen AS SELECT row, {', '.join(parts)}, {instant} AS instant FROM raw"
+        f"CREATE OR REPLACE TABLE seen AS SELECT row, {', '.join(parts)}, {instant(str(text))} AS instant FROM raw"
     )
 
 

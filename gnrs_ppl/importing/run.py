@@ -36,8 +36,9 @@ class Imported:
     folder : Path
     form : str
         The source's format.
-    read, rows, aside : int
-        Rows of the source, imported, set aside; the last two add up to the first.
+    read, rows, joined, aside : int
+        Rows of the source, imported, joined as starts to the rows of their ends, set aside; the last three
+        add up to the first.
     reasons : mapping
         Reason -> rows set aside for it.
     columns : mapping
@@ -58,6 +59,7 @@ class Imported:
     form: str
     read: int
     rows: int
+    joined: int
     aside: int
     reasons: Mapping[str, int]
     columns: Mapping[str, tuple[str, float, str]]
@@ -75,6 +77,7 @@ class Imported:
             "format": self.form,
             "read": self.read,
             "imported": self.rows,
+            "joined": self.joined,
             "set_aside": self.aside,
             "reasons": dict(self.reasons),
             "columns": {
@@ -88,6 +91,12 @@ class Imported:
             "said": list(self.said),
             "files": [str(path) for path in self.files],
         }
+
+
+def accounted(read: int, rows: int, joined: int, aside: int) -> str:
+    """What became of every row that was read."""
+    starts = f"{joined:,} starts joined to their ends + " if joined else ""
+    return f"{read:,} rows read = {rows:,} imported + {starts}{aside:,} set aside"
 
 
 def import_source(
@@ -169,7 +178,7 @@ def _written(
     rows = events.rows if events else 0
     head = [
         f"Imported from {path.name} ({found.form}), sha256 {found.fingerprint[:16]}",
-        f"{staging.read:,} rows read = {rows:,} imported + {staging.aside.rows:,} set aside",
+        accounted(staging.read, rows, events.joined if events else 0, staging.aside.rows),
         "'guessed' marks what nobody told, with a confidence between 0 and 1 and what it rests on. Correct "
         "it here;",
         "gnrs import --update keeps what you changed.",
@@ -239,6 +248,7 @@ def _written(
         found.form,
         staging.read,
         rows,
+        events.joined if events else 0,
         staging.aside.rows,
         dict(staging.aside.reasons.most_common()),
         {c: (g.value, g.confidence, g.why) for c, g in events.columns.items()} if events else {},
