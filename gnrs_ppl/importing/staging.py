@@ -161,8 +161,8 @@ class Found:
         Whether there are events; a model has none.
     told_activity : mapping
         Activity -> its verb phrase, where the reader knows better than its name.
-    case_confidence : float
-        How sure the choice of cases is.
+    sure : mapping
+        Event-table column -> how sure its hint is; 1 where it is not here.
     """
 
     form: str
@@ -174,7 +174,7 @@ class Found:
     order: list[tuple[str, str]] = field(default_factory=list)
     has_log: bool = True
     told_activity: dict[str, str] = field(default_factory=dict)
-    case_confidence: float = 1.0
+    sure: dict[str, float] = field(default_factory=dict)
     fingerprint: str = ""
 
 
@@ -189,7 +189,7 @@ class Staging:
         Rows of the source, those that were set aside among them.
     """
 
-    def __init__(self, source: Path, folder: Path) -> None:
+    def __init__(self, source: Path | str, folder: Path) -> None:
         self.source, self.folder = str(source), folder
         self.connection = open_connection()
         self.connection.execute("SET preserve_insertion_order = true")
