@@ -702,3 +702,14 @@ def test_columns_called_like_those_of_the_event_table(tmp_path: Path) -> None:
     )
     assert done.rows == len(events_of(tmp_path / "out")) == 48
     assert {event[6] for event in events_of(tmp_path / "out")} == {None}
+
+
+def test_columns_whose_names_do_not_print(tmp_path: Path) -> None:
+    rows = [
+        {"\x1b[31mactivity" if key == "activity" else key: value for key, value in row.items()}
+        | {"x" * 300: "1"}
+        for row in ROWS
+    ]
+    done = import_source(write_csv(tmp_path / "desk.csv", rows), tmp_path / "out")
+    assert done.columns["activity"][0].isprintable()
+    assert len(events_of(tmp_path / "out")) == 48

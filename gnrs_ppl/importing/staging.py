@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ from gnrs_ppl.context.files import require_regular
 from gnrs_ppl.context.log import WHITE_SPACE, open_connection
 from gnrs_ppl.context.table import MAX_BYTES, MAX_ROWS
 from gnrs_ppl.errors import InputError, one_line
-from gnrs_ppl.safe_text import to_csv, to_json
+from gnrs_ppl.safe_text import to_csv, to_json, visible
 
 MAX_COLUMNS = 1000
 """Different attributes that the rows of a source may have."""
@@ -278,6 +279,14 @@ class Staging:
             f"CREATE TABLE raw AS SELECT {', '.join(['row', *cells])} FROM {relation}",
             {"white_space": WHITE_SPACE, **(parameters or {})} if cells else dict(parameters or {}),
         )
+        self._name_columns()
+
+    def _name_columns(self) -> None:
+        """Give columns whose names a context file could not hold others, which it can."""
+        for i, name in enumerate(self.columns):
+            if not re.fullmatch(r"\S(.{0,198}\S)?", name) or not name.isprintable():
+                plain = visible(name).strip()[:180] or f"column {i + 1}"
+                self.columns[i] = plain if plain not in self.columns else f"{plain} {i + 1}"
 
     def rows_of(self, sql: str, parameters: Any = None) -> list[tuple[Any, ...]]:
         """What a query gives."""

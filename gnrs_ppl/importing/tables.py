@@ -254,7 +254,8 @@ def _paths(table: Table, tables: dict[str, Table]) -> dict[str, tuple[tuple[str,
 def _stage(database: Database, one: Timed, tables: dict[str, Table], staging: Staging) -> None:
     """A row for each time of a table's rows that is there; one without any is set aside later."""
     quoted = database.quoted
-    joins, names = [], {(): "t0"}
+    joins: list[str] = []
+    names: dict[tuple[str, ...], str] = {(): "t0"}
     for way, _ in one.paths.values():
         if way in names:
             continue
