@@ -713,3 +713,51 @@ def test_columns_whose_names_do_not_print(tmp_path: Path) -> None:
     done = import_source(write_csv(tmp_path / "desk.csv", rows), tmp_path / "out")
     assert done.columns["activity"][0].isprintable()
     assert len(events_of(tmp_path / "out")) == 48
+
+
+def test_a_log_without_roles_gives_a_schema_and_a_rule_without(tmp_path: Path) -> None:
+    """Nobody stands in; the same person is not asked to do what no person is on record doing both of."""
+    rows = [{key: value for key, value in row.items() if key != "org:role"} for row in ROWS]
+    import_source(write_csv(tmp_path / "desk.csv", rows), tmp_path / "out")
+    context = tmp_path / "out" / "context.yaml"
+    assert "roles" not in context_of(tmp_path / "out")["schema"]
+    sentence = "The ticket must be checked within one day after the request was registered."
+    arguments = [
+        "draft",
+        str(context),
+        "--sentence",
+        sentence,
+        "--chains",
+        "4",
+        "--out",
+        str(tmp_path / "rule"),
+    ]
+    assert run(arguments) == 0
+    text = (tmp_path / "rule" / "rule.txt").read_text()
+    assert "Somebody must check the ticket within one day after each registration of the request" in " ".join(
+        text.split()
+    )
+    assert "the person in charge reviews the matter" in " ".join(text.split())
+    assert run(["audit", str(context), "--rule", str(tmp_path / "rule" / "rule.json")]) == 1
+
+
+def test_a_model_without_lanes_gives_a_schema_without_roles(tmp_path: Path) -> None:
+    text = MODEL.replace('name="Shop" ', "").replace('name="Clerk"', "").replace('name="Chief"', "")
+    (tmp_path / "shop.bpmn").write_text(text)
+    import_source(tmp_path / "shop.bpmn", tmp_path / "out")
+    made = context_of(tmp_path / "out")
+    assert "roles" not in made["schema"]
+    assert (
+        run(
+            [
+                "draft",
+                str(tmp_path / "out" / "context.yaml"),
+                "--chains",
+                "4",
+                "--out",
+                str(tmp_path / "rule"),
+            ]
+        )
+        == 0
+    )
+    assert "Somebody must check the order" in (tmp_path / "rule" / "rule.txt").read_text()
