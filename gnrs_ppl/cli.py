@@ -296,11 +296,11 @@ def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool
 @app.command("import")
 def import_(
     source: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="SOURCE",
             help="XES, OCEL 2.0 (JSON, XML, SQLite), CSV, Parquet, JSON Lines, SQLite tables or BPMN; "
-            "gzipped or plain.",
+            "gzipped or plain; or a database, as postgresql://user@host/name.",
             show_default=False,
         ),
     ],
@@ -310,7 +310,9 @@ def import_(
     case: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="What a case is: a column, or in OCEL a type of object.", show_default=False
+            metavar="NAME",
+            help="What a case is: a column, in OCEL a type of object, in a database a table.",
+            show_default=False,
         ),
     ] = None,
     column: Annotated[
