@@ -172,6 +172,24 @@ CacheOption = Annotated[
     typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Fix = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fix",
+        metavar="SLOT.FIELD=VALUE",
+        help="What the rule must say, such as norm.deadline=P5D; may be repeated.",
+        show_default=False,
+    ),
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--without",
+        metavar="KIND:NAME",
+        help="A name the rule must not use, such as channel:erp_log or role:clerk; may be repeated.",
+        show_default=False,
+    ),
+]
 
 
 def _print_versions(asked: bool) -> None:
@@ -778,6 +796,8 @@ def draft(
     seed: Seed = 0,
     kernel: KernelOption = Kernel.metropolis,
     weights: WeightsOption = "fitted",
+    fix: Fix = None,
+    without: Without = None,
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
     out: Annotated[
         Path | None, _written("New folder, or that of a draft, for its files; all or nothing.")
@@ -805,6 +825,7 @@ def draft(
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.context.load import with_sentence
     from gnrs_ppl.draft import FILES, of_rule, read_too, rules_stated
+    from gnrs_ppl.posterior.condition import read_pins
     from gnrs_ppl.records.lint import touching
 
     if (context is None) == (split is None):
@@ -817,6 +838,9 @@ def draft(
         )
     if split is not None and sentence is not None:
         raise InputError("goes with one context", "leave out --split", source="arguments", field="--sentence")
+    pins = read_pins(fix or (), without or ())
+    if split is not None and pins:
+        raise InputError("goes with one context", "leave out --split", source="arguments", field="--fix")
     _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache})
     if split is not None and llm:
         raise InputError(
@@ -859,6 +883,7 @@ def draft(
                     alternatives=alternatives,
                     model=model,
                     polish=(polish or Polish.v1).value if llm else None,
+                    pins=pins,
                 )
             except GnrsError as error:
                 if not every:

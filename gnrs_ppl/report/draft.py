@@ -26,6 +26,9 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     console = _console()
     console.print(shown(f"Rule for {draft.goal.id}", style="bold"))
     print_short(console, draft.readings, draft.context.rule)
+    if draft.pins:
+        said = ", ".join(f"{'without ' if p.kind == 'without' else ''}{p}" for p in draft.pins)
+        console.print(shown(f"pinned: {said}; all below is conditioned on it"))
     console.print(Padding(shown(draft.text, keep="\n"), (1, 2)))
     _print_language_model(console, draft)
     if draft.context.records.prospective:
