@@ -190,6 +190,16 @@ Without = Annotated[
         show_default=False,
     ),
 ]
+MassOption = Annotated[
+    float | None,
+    typer.Option(
+        "--mass",
+        min=0.05,
+        max=0.999,
+        help="Share of the posterior to keep; 0.9 unless given, more takes longer.",
+        show_default=False,
+    ),
+]
 
 
 def _print_versions(asked: bool) -> None:
@@ -974,7 +984,31 @@ def audit(
         typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False),
     ] = None,
     log: Log = None,
-    limit: Annotated[int, typer.Option(min=0, help="Violations to show in text.")] = 3,
+    posterior: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DRAFT",
+            help="Folder of a draft: P(violated) of each case over all rules the goal could mean, in place "
+            "of --rule.",
+            show_default=False,
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="With --posterior: other weights than the draft's; posterior averages over them.",
+            show_default=False,
+        ),
+    ] = None,
+    mass: MassOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Violations to show in text, 3 unless given; with --posterior contested cases, 12.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
     as_csv: Annotated[
         bool,
@@ -991,12 +1025,25 @@ def audit(
         ),
     ] = False,
 ) -> None:
-    """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated."""
+    """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated. Or run all
+    that a draft's goal could mean, and say how sure each verdict is.
+    """
     from gnrs_ppl.audit.files import audit_files
     from gnrs_ppl.records.lint import touching
 
     if as_json and as_csv:
         raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
+    if posterior is not None:
+        if rule is not None or allow_unrecorded:
+            stray = "--rule" if rule is not None else "--allow-unrecorded"
+            raise InputError("contradicts --posterior", "leave one out", source="arguments", field=stray)
+        _audit_posterior(
+            posterior, context, log, weights, mass, 12 if limit is None else limit, as_json, as_csv
+        )
+        return
+    if weights is not None or mass is not None:
+        stray = "--weights" if weights is not None else "--mass"
+        raise InputError("goes with --posterior", "add it", source="arguments", field=stray)
     if rule is None:
         raise InputError(
             "--rule is missing",
@@ -1012,8 +1059,48 @@ def audit(
     else:
         from gnrs_ppl.report.audit import print_audit
 
-        print_audit(result, limit)
+        print_audit(result, 3 if limit is None else limit)
     if result.failed:
+        raise typer.Exit(1)
+
+
+def _audit_posterior(
+    folder: Path,
+    context: Path | None,
+    log: Path | None,
+    weights: str | None,
+    share: float | None,
+    limit: int,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    from gnrs_ppl.context.log import read_log
+    from gnrs_ppl.posterior.mass import SHARE, mass
+    from gnrs_ppl.posterior.stored import stored
+    from gnrs_ppl.posterior.uncertain import checked, forecast
+
+    with _working("drafting again") as report:
+        draft = stored(folder, context, weights)
+        records = draft.context.records
+        if records.prospective and log is None:
+            raise InputError(
+                "names no log: its records are only declared",
+                "pass --log",
+                source=draft.context.source,
+                field="records.log",
+            )
+        events = draft.context.log if log is None else read_log(log, records)
+        held = mass(draft.graph, draft.weights, share or SHARE)
+        found = forecast(held, checked(held, records, events, report))
+    if as_json:
+        print(to_json({"goal": draft.context.goal.id, "weights": draft.weights.origin} | found.as_dict()))
+    elif as_csv:
+        print(found.to_csv(), end="")
+    else:
+        from gnrs_ppl.report.uncertain import print_forecast
+
+        print_forecast(found, draft.context.goal.id, draft.weights.origin, draft.pins, limit)
+    if found.of("broken"):
         raise typer.Exit(1)
 
 

@@ -319,7 +319,7 @@ def restricted(space: RuleSpace, kept: Sequence[Sequence[int]]) -> RuleSpace:
 
     def joint(j: int, t: int, e: int) -> NDArray[np.float64]:
         rows: NDArray[np.float64] = np.asarray(space.joints.table)[j][np.ix_(chosen[t], chosen[e])]
-        return rows / rows.sum(1, keepdims=True)
+        return np.asarray(rows / rows.sum(1, keepdims=True))
 
     _check_sizes([len(options) for options in chosen], len(chosen))
     pairs = {

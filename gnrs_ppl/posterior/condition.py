@@ -220,7 +220,7 @@ def resolved(pin: Pin, graph: AndOrGraph) -> Pin:
 
 
 def _spelt(value: str, known: set[str], *, time: bool) -> str | None:
-    """The known value that is meant: as written, as the same time, or but for case, spaces and underscores."""
+    """The known value that is meant: as written, as the same time, or but for case and signs."""
     if value in known:
         return value
     if time:
