@@ -1,4 +1,4 @@
-"""Command line: goals, import, read, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait
+"""Command line: goals, import, read, draft, audit, ask, sample, fit, diagnose, experiment. Heavy imports wait
 until a verb needs them.
 """
 
@@ -806,6 +806,12 @@ def draft(
     seed: Seed = 0,
     kernel: KernelOption = Kernel.metropolis,
     weights: WeightsOption = "fitted",
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Answers that gnrs ask wrote; they choose the rule.", show_default=False
+        ),
+    ] = None,
     fix: Fix = None,
     without: Without = None,
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
@@ -835,6 +841,7 @@ def draft(
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.context.load import with_sentence
     from gnrs_ppl.draft import FILES, of_rule, read_too, rules_stated
+    from gnrs_ppl.posterior.answers import read_answers
     from gnrs_ppl.posterior.condition import read_pins
     from gnrs_ppl.records.lint import touching
 
@@ -849,8 +856,11 @@ def draft(
     if split is not None and sentence is not None:
         raise InputError("goes with one context", "leave out --split", source="arguments", field="--sentence")
     pins = read_pins(fix or (), without or ())
-    if split is not None and pins:
-        raise InputError("goes with one context", "leave out --split", source="arguments", field="--fix")
+    if (split is not None or every) and (pins or answers):
+        stray = "--answers" if answers else "--fix" if fix else "--without"
+        raise InputError(
+            "goes with one rule", "leave out --split and --every", source="arguments", field=stray
+        )
     _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache})
     if split is not None and llm:
         raise InputError(
@@ -894,6 +904,7 @@ def draft(
                     model=model,
                     polish=(polish or Polish.v1).value if llm else None,
                     pins=pins,
+                    answers=read_answers(answers, loaded.goal.id) if answers is not None else None,
                 )
             except GnrsError as error:
                 if not every:
@@ -1090,7 +1101,7 @@ def _audit_posterior(
                 field="records.log",
             )
         events = draft.context.log if log is None else read_log(log, records)
-        held = mass(draft.graph, draft.weights, share or SHARE)
+        held = draft.weighed(mass(draft.graph, draft.weights, share or SHARE), report)
         found = forecast(held, checked(held, records, events, report))
     if as_json:
         print(to_json({"goal": draft.context.goal.id, "weights": draft.weights.origin} | found.as_dict()))
@@ -1102,6 +1113,105 @@ def _audit_posterior(
         print_forecast(found, draft.context.goal.id, draft.weights.origin, draft.pins, limit)
     if found.of("broken"):
         raise typer.Exit(1)
+
+
+@app.command()
+def ask(
+    context: ContextPath,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File of answers (YAML): read where it is there, and written; answers.yaml in a terminal.",
+            show_default=False,
+        ),
+    ] = None,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CASE=ANSWER",
+            help="broken, kept, silent or unknown of a case; or what a part means, such as "
+            "norm.deadline=P5D; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001, max=0.49, help="How often an answer is wrong; 0.05 unless given.", show_default=False
+        ),
+    ] = None,
+    log: Log = None,
+    fix: Fix = None,
+    without: Without = None,
+    weights: WeightsOption = "fitted",
+    mass: MassOption = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the one question that matters: a case of the log, or a part of the sentence, whose answer tells
+    most about which rule is meant; a terminal is asked until the rule is found.
+    """
+    import gnrs_ppl as gnrs
+    from gnrs_ppl.calibration.weights import weights_named
+    from gnrs_ppl.candidates.build import pools_of
+    from gnrs_ppl.models.graph import compile_graph
+    from gnrs_ppl.posterior.answers import Answers, merged, parse_answers, read_answers, write_answers
+    from gnrs_ppl.posterior.ask import answered
+    from gnrs_ppl.posterior.ask import ask as ask_next
+    from gnrs_ppl.posterior.condition import condition, read_pins
+    from gnrs_ppl.posterior.mass import SHARE
+    from gnrs_ppl.posterior.mass import mass as mass_of
+    from gnrs_ppl.posterior.uncertain import checked
+    from gnrs_ppl.report.ask import Asking, again_with, print_end, print_state
+
+    pins, given = read_pins(fix or (), without or ()), parse_answers(answer or ())
+    talks = not as_json and not given and sys.stdin is not None
+    talks = talks and sys.stdin.isatty() and sys.stdout.isatty()
+    place = answers or (Path("answers.yaml") if talks else None)
+    if place is not None and not place.exists():
+        check_file(place)
+    with _working("drafting") as report:
+        loaded = gnrs.load_context(str(context), log)
+        if loaded.records.prospective:
+            raise InputError(
+                "names no log, so there is no case to ask about",
+                "pass --log",
+                source=loaded.source,
+                field="records.log",
+            )
+        known = Answers()
+        if place is not None:
+            check_apart([place], _inputs(loaded, str(context), weights))
+            known = read_answers(place, loaded.goal.id) if place.exists() else known
+        known = merged(known, given, error)
+        chosen = weights_named(weights)
+        graph = condition(compile_graph(loaded, pools_of(loaded).pools), pins, chosen)
+        held = mass_of(graph, chosen, mass or SHARE)
+        found = checked(held, loaded.resolved, loaded.log, report)
+        state = ask_next(held, found, known)
+    if place is not None and given:
+        write_answers(place, loaded.goal.id, known)
+    pinned = [
+        *(text for pin in fix or () for text in ("--fix", pin)),
+        *(text for pin in without or () for text in ("--without", pin)),
+    ]
+    if talks:
+        person = Asking()
+        while not state.stopped:
+            said = person.answer(state.questions[0], state, loaded)
+            if said is None:
+                break
+            known = answered(state, state.questions[0], said)
+            write_answers(place or Path("answers.yaml"), loaded.goal.id, known)
+            state = ask_next(held, found, known)
+    draft_again = again_with("draft", str(context), pinned, place)
+    if as_json:
+        print(to_json({"goal": loaded.goal.id, "weights": chosen.origin} | state.as_dict()))
+    elif talks:
+        print_end(state, loaded, draft_again)
+    else:
+        once = again_with("ask", str(context), pinned, place or Path("answers.yaml"))
+        print_state(state, loaded, draft_again if state.stopped else once)
 
 
 @app.command()

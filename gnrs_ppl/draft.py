@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.evaluate.grounding import Grounding
     from gnrs_ppl.inference.result import Ranked
     from gnrs_ppl.llm import Answer, Model
+    from gnrs_ppl.posterior.answers import Answers
     from gnrs_ppl.posterior.condition import Pin
     from gnrs_ppl.reading import Readings
     from gnrs_ppl.realize.polish import Polished, Version
@@ -58,6 +59,7 @@ def draft(
     model: Model | None = None,
     polish: Version | None = None,
     pins: Sequence[Pin] = (),
+    answers: Answers | None = None,
 ) -> Draft:
     """Draft a rule for a context.
 
@@ -85,6 +87,10 @@ def draft(
     pins : sequence of Pin
         What the rule must or must not say, as :func:`~gnrs_ppl.posterior.condition.read_pins` reads it; all
         that is drawn, ranked and counted is conditioned on it.
+    answers : Answers, optional
+        What people said of cases of the log and of parts of the sentence, as
+        :func:`~gnrs_ppl.posterior.answers.read_answers` reads it; the rule is then the most probable given
+        them.
 
     Returns
     -------
@@ -112,6 +118,7 @@ def draft(
         model=model,
         polish=polish,
         pins=pins,
+        answers=answers,
     )[0]
 
 
@@ -127,6 +134,7 @@ def draft_many(
     model: Model | None = None,
     polish: Version | None = None,
     pins: Sequence[Pin] = (),
+    answers: Answers | None = None,
 ) -> list[Draft]:
     """Draft a rule for each of several contexts; their chains run in one program, and each draft is what
     :func:`draft` gives.
@@ -134,8 +142,8 @@ def draft_many(
     Parameters
     ----------
     contexts : sequence of Context or path
-    chains, steps, seed, kernel, weights, alternatives, model, polish, pins
-        As for :func:`draft`; a model is asked about all contexts at once, and pins hold for each.
+    chains, steps, seed, kernel, weights, alternatives, model, polish, pins, answers
+        As for :func:`draft`; a model is asked about all contexts at once, and pins and answers hold for each.
 
     Raises
     ------
@@ -169,6 +177,14 @@ def draft_many(
 
     # Structured search. a* = argmax over A(x) of s_search(a; x) = wᵀφ(a, x) − λ·1[¬h(a, x)].
     searches = search_graphs(graphs, chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)
+
+    if answers is not None and answers.given:
+        from gnrs_ppl.posterior.chosen import choose
+
+        searches = [
+            replace(search, answered=choose(context, search.graph, weights, answers))
+            for context, search in zip(given, searches, strict=True)
+        ]
 
     # Realization. y = R(a*), its check on the records, and what is reported beside it.
     drafts = [

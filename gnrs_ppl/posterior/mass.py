@@ -7,7 +7,7 @@ those is summed up exactly and the unit is the *check*: scope, trigger, norm and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -73,22 +73,25 @@ class Mass(NamedTuple):
         """A rule with one of the checks; its procedure is the first of the pool and means nothing."""
         return self.graph.structure([*self.positions[number].tolist(), 0])
 
-    def updated(self, likelihood: Float[Floats, " n"]) -> Mass:
-        """The kept checks weighed by what answers say of each; exact on them, and ``cut`` stays a bound.
+    def updated(self, likelihood: Float[Floats, " n"], greatest: float) -> Mass:
+        """The kept checks weighed by what answers say of each, the most probable first; exact on them, and
+        ``cut`` stays a bound.
 
         Parameters
         ----------
         likelihood : (n,) float
-            In [0, 1]; of what was cut nothing is known but that it is at most 1.
+        greatest : float
+            The most that answers can say of any check: all that is known of what was cut.
         """
         weighed = self.probability * likelihood
-        total = weighed.sum() + self.cut
+        cut = self.cut * greatest
+        total = weighed.sum() + cut
         order = np.argsort(-weighed, kind="stable")
         return self._replace(
             positions=self.positions[order],
             probability=weighed[order] / total,
             key=tuple(self.key[n] for n in order.tolist()),
-            cut=self.cut / total,
+            cut=cut / total,
         )
 
 
@@ -164,7 +167,7 @@ def _kept(
     exact: bool,
 ) -> Mass:
     """Merge options that say one check, then cut."""
-    parts = [_texts(graph, slot) for slot in ASKED]
+    parts = [(_texts(graph, slot), same_texts(graph, slot)) for slot in ASKED]
     option = np.unravel_index(where, sizes[:-1])
     merged = np.stack([same[o] for (_, same), o in zip(parts, option, strict=True)], axis=-1)
     distinct, group = np.unique(merged, axis=0, return_inverse=True)
@@ -185,18 +188,18 @@ def _kept(
     )
 
 
-def _texts(graph: AndOrGraph, slot: str) -> tuple[list[str], Int[NDArray[np.int64], " n"]]:
-    """Of each option of a slot its canonical text, binding or not the same, and the first option with that
-    text.
-    """
+def same_texts(graph: AndOrGraph, slot: str) -> Int[NDArray[np.int64], " n"]:
+    """Of each option of a slot the first option that asks the same of a log."""
+    text = _texts(graph, slot)
+    return np.array([text.index(one) for one in text])
+
+
+def _texts(graph: AndOrGraph, slot: str) -> list[str]:
+    """Canonical text of each option of a slot, binding or not the same."""
     text = []
     for option in graph.options[SLOTS.index(slot)]:
         content = option.content
         if getattr(content, "force", None) == "should":
             content = content.model_copy(update={"force": "must"})
         text.append(dumps(content))
-    return text, np.array([text.index(one) for one in text])
-
-
-Report = Callable[[str], None]
-"""What is told while checks are run."""
+    return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,10 @@ from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.types import Frozen, Goal
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
+from gnrs_ppl.posterior.answers import Answers, CaseAnswer, PartAnswer, together
 from gnrs_ppl.posterior.condition import Pin, condition
+from gnrs_ppl.posterior.mass import Mass
+from gnrs_ppl.posterior.uncertain import checked
 from gnrs_ppl.rule.canonical import canonical, dumps
 from gnrs_ppl.rule.types import SLOTS, Structure
 
@@ -34,11 +38,17 @@ class _Pin(_Part):
     value: str
 
 
+class _Answers(_Part):
+    error: float
+    answers: list[CaseAnswer | PartAnswer]
+
+
 class _Request(_Part):
     context: str
     own_pools: bool = False
     log: str | None = None
     pins: list[_Pin] = Field(default_factory=list)
+    answers: _Answers | None = None
 
 
 class _Weights(_Part):
@@ -77,6 +87,8 @@ class Stored(NamedTuple):
     pins : tuple of Pin
     structure : Structure
         The rule that was drafted.
+    answers : Answers
+        What people said before it was.
     """
 
     context: Context
@@ -84,6 +96,14 @@ class Stored(NamedTuple):
     weights: Weights
     pins: tuple[Pin, ...]
     structure: Structure
+    answers: Answers
+
+    def weighed(self, held: Mass, report: Callable[[str], None] = lambda said: None) -> Mass:
+        """A mass of the graph weighed by the answers."""
+        if not self.answers.given:
+            return held
+        found = checked(held, self.context.resolved, self.context.log, report)
+        return held.updated(*together(self.answers, held, found))
 
 
 def stored(folder: Path, context: Path | None = None, weights: str | None = None) -> Stored:
@@ -137,7 +157,9 @@ def stored(folder: Path, context: Path | None = None, weights: str | None = None
     pins = tuple(Pin("fix" if p.kind == "fix" else "without", p.place, p.value) for p in file.request.pins)
     graph = condition(compile_graph(loaded, pools_of(loaded).pools), pins, chosen)
     _require_same(graph, file.structure, path)
-    return Stored(loaded, graph, chosen, pins, file.structure)
+    told = file.request.answers
+    answers = Answers(tuple(told.answers), told.error) if told else Answers()
+    return Stored(loaded, graph, chosen, pins, file.structure, answers)
 
 
 def _weights(file: _Weights) -> Weights:

@@ -22,7 +22,7 @@ def draft_data(draft: Draft) -> dict[str, Any]:
     """The JSON of ``gnrs draft``."""
     from gnrs_ppl.versions import versions
 
-    search = draft.search
+    search, answered = draft.search, draft.search.answered
     return {
         "goal": draft.goal.model_dump(mode="json", exclude_defaults=True),
         "reading": _reading(draft),
@@ -31,6 +31,7 @@ def draft_data(draft: Draft) -> dict[str, Any]:
             "own_pools": draft.context.pools is not None,
             "log": None if draft.context.records.prospective else draft.context.log.fingerprint,
             "pins": [pin.as_dict() for pin in draft.pins],
+            "answers": None if answered is None else answered.answers.as_dict(),
         },
         "text": draft.text,
         "structure": draft.structure.model_dump(mode="json"),
