@@ -1,4 +1,6 @@
-"""Questions as a person sees them: a case as a short timeline, a part of the sentence with what it may mean."""
+"""Questions as a person sees them: a case as a short timeline, a part of the sentence with what it may
+mean.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.posterior.answers import ANSWERS, UNKNOWN
 from gnrs_ppl.posterior.ask import ENOUGH, Question, State
-from gnrs_ppl.posterior.fields import NOTHING, PLAIN, TIMES
+from gnrs_ppl.posterior.fields import NOTHING, PLAIN, TIMES, said
 from gnrs_ppl.posterior.mass import ASKED
 from gnrs_ppl.realize.english import duration
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -154,19 +156,30 @@ def _print_standing(state: State, context: Context) -> None:
         )
     )
     for number, group in enumerate(state.groups[:3], 1):
-        out.print(
-            Padding(
-                shown(f"{number}. {group.probability:.2f}  {rule_line(state, context, number - 1)}"), (0, 2)
-            )
-        )
+        rule = rule_line(state, context) if number == 1 else f"as 1, but {differs(state, number - 1)}"
+        out.print(Padding(shown(f"{number}. {group.probability:.2f}  {rule}"), (0, 2)))
 
 
-def rule_line(state: State, context: Context, group: int) -> str:
-    """The most probable rule of a group in a line."""
-    rule = state.mass.structure(state.groups[group].checks[0])
+def differs(state: State, group: int) -> str:
+    """How the most probable rule of a group differs from that of the first."""
+    rules = [state.mass.structure(state.groups[g].checks[0]) for g in (0, group)]
+    parts = []
+    for slot in ASKED:
+        first, other = (said(getattr(rule, slot)) for rule in rules)
+        parts += [
+            f"{slot}.{field} {value_in_words(f'{slot}.{field}', ' + '.join(values) or NOTHING)}"
+            for field, values in other.items()
+            if values != first[field]
+        ]
+    return one_line("; ".join(parts), 300)
+
+
+def rule_line(state: State, context: Context) -> str:
+    """The most probable rule of the first group in a line."""
+    rule = state.mass.structure(state.groups[0].checks[0])
     words = Lexicon.of_context(context).including(rule)
     parts = [phrase(getattr(rule, slot), words) for slot in ("trigger", "norm", "scope", "evidence")]
-    return one_line("; ".join(part for part in parts if part), 400)
+    return one_line("; ".join(part for part in parts if part), 600)
 
 
 def print_question(question: Question, state: State, context: Context) -> None:
@@ -187,7 +200,7 @@ def print_question(question: Question, state: State, context: Context) -> None:
     out.print(drawn)
     if left_out:
         out.print(shown(f"… and {left_out} rows of other acts", style="dim"))
-    chances = ", ".join(f"{WORDS[said]} {chance:.0%}" for said, chance in question.answers.items())
+    chances = ", ".join(f"{WORDS[answer]} {chance:.0%}" for answer, chance in question.answers.items())
     out.print(shown("Was the rule broken here, kept, or does it not speak of this case?", style="bold"))
     out.print(shown(f"by now: {chances}", style="dim"))
 
@@ -199,16 +212,16 @@ def print_end(state: State, context: Context, again: str) -> None:
         line = f"Settled: the first rule holds {state.groups[0].probability:.0%}; nothing more is asked."
     else:
         line = (
-            f"Nothing left in this log can tell the rest apart: {len(state.groups):,} rules remain, the first "
-            f"with {state.groups[0].probability:.0%}, and no case that was not asked splits them."
+            f"Nothing left in this log can tell the rest apart: {len(state.groups):,} rules remain, the "
+            f"first with {state.groups[0].probability:.0%}, and no case that was not asked splits them."
         )
     out.print(shown(f"\n{line}", style="bold", keep="\n"))
     fields = state.open_fields()
     if fields:
         out.print(
             shown(
-                f"A finding about the records: {len(state.groups[0].checks):,} ways to put the first rule give "
-                "every case of this log the same answer. No record here shows which is meant:"
+                f"A finding about the records: {len(state.groups[0].checks):,} ways to put the first rule "
+                "give every case of this log the same answer. No record here shows which is meant:"
             )
         )
         for choice in fields:
@@ -218,8 +231,8 @@ def print_end(state: State, context: Context, again: str) -> None:
     if state.mass.cut >= LARGE_CUT:
         out.print(
             shown(
-                f"Rules outside the kept mass could hold up to {state.mass.cut:.0%} by now: ask with a larger "
-                "--mass to be sure."
+                f"Rules outside the kept mass could hold up to {state.mass.cut:.0%} by now: ask with a "
+                "larger --mass to be sure."
             )
         )
     out.print(shown("Next:"))
@@ -240,17 +253,17 @@ class Asking:
             hint = f"1 to {len(question.answers)}, ? do not know, q stop"
         while True:
             try:
-                said = input(f"{hint}: ").strip().casefold()
+                typed = input(f"{hint}: ").strip()
             except EOFError:
                 return None
             except UnicodeDecodeError:
                 raise InputError("the answer is no text", "write it in UTF-8", source="arguments") from None
-            if said in ("q", "quit"):
+            if typed.casefold() in ("q", "quit"):
                 return None
-            if said in keys:
-                return keys[said]
-            if said in keys.values():
-                return said
+            if typed.casefold() in keys:
+                return keys[typed.casefold()]
+            if typed in keys.values():
+                return typed
             _console().print(shown(f"Please answer {hint}."))
 
 
