@@ -4,7 +4,8 @@
 On every dev goal, with weights fitted to the other fifteen, the ``CHECKS`` most probable checks are run on
 the goal's first held-out log. *Forecasts*: Brier score and calibration error of P(violated) against the
 hidden labels, beside the single best rule's 0 and 1, and the base rate of the other goals. *Questions*: an
-auditor who knows the hidden labels answers, with and without errors, until the best rule of the pool leads.
+auditor who knows the hidden labels, or judges by a rule of the pool, answers with and without errors until
+the best rule of the pool leads.
 """
 
 from __future__ import annotations
@@ -55,6 +56,9 @@ BELIEVED = 0.05
 """The least error rate the posterior takes answers to have."""
 REPEATS = 20
 """Runs where chance has a part."""
+SAME = 1e-12
+STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20)
+"""Questions after which the curve is printed."""
 ORDERS = ("most telling", "most contested", "random")
 
 
@@ -131,14 +135,28 @@ def _first(held: Mass, count: int) -> Mass:
 # Forecasts
 
 
-def forecasts(goal: Goal, base: float) -> dict[str, Floats]:
-    """P(violated) of the scored cases by each way of saying it."""
+WAYS = ("posterior", "posterior or base rate", "best rule", "base rate")
+SHRINKS = np.linspace(0, 1, 21)
+"""Tried chances that no rule of the pool is right, so that only the base rate is left."""
+
+
+def said(goal: Goal) -> tuple[NDArray[np.bool_], Floats, NDArray[np.bool_]]:
+    """Of the scored cases: what each check says, P(violated), and what was."""
     hit = (goal.checked.codes == VIOLATED)[:, goal.scored]
-    return {
-        "posterior": goal.share @ hit,
-        "best rule": hit[0].astype(np.float64),
-        "base rate": np.full(hit.shape[1], base),
-    }
+    return hit, np.asarray(goal.share @ hit), goal.labels[goal.scored] == VIOLATED
+
+
+def forecasts(goal: Goal, others: Sequence[Goal]) -> dict[str, Floats]:
+    """P(violated) of the scored cases by each way of saying it; what is fitted is fitted to the others."""
+    base = float(np.mean([said(other)[2].mean() for other in others]))
+    worth = [
+        np.mean([brier((1 - shrink) * p + shrink * base, was) for _, p, was in map(said, others)])
+        for shrink in SHRINKS
+    ]
+    shrink = float(SHRINKS[int(np.argmin(worth))])
+    hit, p, _ = said(goal)
+    each = (p, (1 - shrink) * p + shrink * base, hit[0].astype(np.float64), np.full(len(p), base))
+    return dict(zip(WAYS, each, strict=True))
 
 
 def brier(p: Floats, hit: NDArray[np.bool_]) -> float:
@@ -154,21 +172,20 @@ def calibration(p: Floats, hit: NDArray[np.bool_]) -> float:
 
 
 def scored_forecasts(goals: Sequence[Goal]) -> list[dict[str, Any]]:
-    """Both measures of each way, per goal; the base rate is that of the other goals."""
-    rates = [float((g.labels[g.scored] == VIOLATED).mean()) for g in goals]
+    """Both measures of each way, per goal."""
     rows = []
     for n, goal in enumerate(goals):
-        base = float(np.mean([rate for other, rate in enumerate(rates) if other != n]))
-        hit = goal.labels[goal.scored] == VIOLATED
-        each = forecasts(goal, base)
+        each = forecasts(goal, [other for m, other in enumerate(goals) if m != n])
+        was = said(goal)[2]
         rows.append(
             {
                 "goal": goal.goal,
                 "cases": int(goal.scored.sum()),
-                "violated": rates[n],
+                "violated": float(was.mean()),
                 "kept": goal.kept,
-                **{f"brier {name}": brier(p, hit) for name, p in each.items()},
-                **{f"calibration {name}": calibration(p, hit) for name, p in each.items()},
+                "agrees": float(agreement(goal, goal.labels).max()),
+                **{f"brier {name}": brier(p, was) for name, p in each.items()},
+                **{f"calibration {name}": calibration(p, was) for name, p in each.items()},
             }
         )
     return rows
@@ -177,10 +194,10 @@ def scored_forecasts(goals: Sequence[Goal]) -> list[dict[str, Any]]:
 def forecast_tables(goals: Sequence[Goal], rows: Sequence[Mapping[str, Any]]) -> list[ResultTable]:
     """Means with intervals over goals, differences, the goals one by one, and the reliability of P."""
     families = [benchmark_goal(row["goal"]).family for row in rows]
-    names, entries = ("posterior", "best rule", "base rate"), []
+    entries = []
     for measure in ("brier", "calibration"):
         own = np.array([row[f"{measure} posterior"] for row in rows])
-        for name in names:
+        for name in WAYS:
             values = np.array([row[f"{measure} {name}"] for row in rows])
             found, change = estimate(values.tolist(), families), estimate((own - values).tolist(), families)
             entries.append(
@@ -197,7 +214,8 @@ def forecast_tables(goals: Sequence[Goal], rows: Sequence[Mapping[str, Any]]) ->
     says = (
         f"{len(rows)} dev goals, first held-out log, labels as the records entitle one; weights of the other "
         f"goals; the {CHECKS} most probable checks. Less is better. Intervals resample goals. The difference "
-        "is the posterior less the other: below zero the posterior is better."
+        "is the posterior less the other: below zero the posterior is better. Posterior or base rate allows "
+        "that no rule of the pool is right, with a chance fitted to the other goals."
     )
     columns = (
         Column("measure"),
@@ -211,16 +229,25 @@ def forecast_tables(goals: Sequence[Goal], rows: Sequence[Mapping[str, Any]]) ->
     each = ResultTable(
         "forecast_goals",
         "Goal by goal",
-        "Brier score by each way; kept is the share of the mass that the checks hold.",
+        "Brier score by each way; kept is the share of the mass that the checks hold; agrees is the share of "
+        "cases in which the check that agrees most with the hidden norm does.",
         (
             Column("goal"),
             Column("cases", 0),
             Column("violated", 2),
             Column("kept", 2),
-            *(Column(name, 4) for name in names),
+            Column("agrees", 2),
+            *(Column(name, 4) for name in WAYS),
         ),
         [
-            (row["goal"], row["cases"], row["violated"], row["kept"], *(row[f"brier {n}"] for n in names))
+            (
+                row["goal"],
+                row["cases"],
+                row["violated"],
+                row["kept"],
+                row["agrees"],
+                *(row[f"brier {n}"] for n in WAYS),
+            )
             for row in rows
         ],
     )
@@ -233,8 +260,7 @@ def forecast_tables(goals: Sequence[Goal], rows: Sequence[Mapping[str, Any]]) ->
 
 def reliability(goals: Sequence[Goal]) -> ResultTable:
     """How often cases of a P were violated, over all goals."""
-    p = np.concatenate([g.share @ (g.checked.codes == VIOLATED)[:, g.scored] for g in goals])
-    hit = np.concatenate([g.labels[g.scored] == VIOLATED for g in goals])
+    _, p, hit = (np.concatenate(parts, axis=-1) for parts in zip(*map(said, goals), strict=True))
     edges = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
     entries = []
     for low, high in itertools.pairwise(edges):
@@ -250,25 +276,69 @@ def reliability(goals: Sequence[Goal]) -> ResultTable:
 # Questions
 
 
-def best_checks(goal: Goal) -> NDArray[np.int64]:
-    """The checks of greatest audit F1 against the hidden labels; those that tie are all best."""
-    cases = list(np.flatnonzero(goal.scored).tolist())
-    labels: dict[str, Verdict | None] = {str(n): ROLL_UP[goal.labels[n]] for n in cases}
+class Auditor(NamedTuple):
+    """Whom a simulated auditor judges by, and which checks count as found.
+
+    Attributes
+    ----------
+    name : str
+    labels : callable
+        ``labels(goal, generator)``: index into ``ROLL_UP`` of each case, -1 where it is not asked about.
+    best : callable
+        ``best(goal, labels)``: numbers of the checks.
+    """
+
+    name: str
+    labels: Callable[[Goal, np.random.Generator], NDArray[np.int64]]
+    best: Callable[[Goal, NDArray[np.int64]], NDArray[np.int64]]
+
+
+def agreement(goal: Goal, labels: NDArray[np.int64]) -> Floats:
+    """Share of the labelled cases in which some answer agrees with both label and check, shape (n,)."""
+    pairs = [[bool({*AGREES[a]} & {*AGREES[b]}) for b in ROLL_UP] for a in ROLL_UP]
+    table, cases = np.array([*pairs, [False] * len(ROLL_UP)]), np.flatnonzero(labels >= 0)
+    return np.asarray(table[goal.checked.codes[:, cases], labels[cases]].mean(1))
+
+
+def agree_most(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The checks that agree with the labels in most cases; those that tie are all best."""
+    worth = agreement(goal, labels)
+    return np.flatnonzero(worth >= worth.max() - SAME)
+
+
+def greatest_f1(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The checks of greatest audit F1 against the labels; those that tie are all best."""
+    cases = np.flatnonzero(labels >= 0).tolist()
+    truth: dict[str, Verdict | None] = {str(n): ROLL_UP[labels[n]] for n in cases}
     worth = np.array(
         [
-            f1([({str(n): ROLL_UP[codes[n]] for n in cases if codes[n] >= 0}, labels)]).macro
+            f1([({str(n): ROLL_UP[codes[n]] for n in cases if codes[n] >= 0}, truth)]).macro
             for codes in goal.checked.codes
         ]
     )
-    return np.flatnonzero(worth >= worth.max() - 1e-12)
+    return np.flatnonzero(worth >= worth.max() - SAME)
 
 
-def asked(goal: Goal, order: str, error: float, seed: int) -> list[bool]:
+def rule_of_pool(goal: Goal, generator: np.random.Generator) -> NDArray[np.int64]:
+    """The verdicts of a check drawn from the posterior."""
+    drawn = goal.checked.codes[generator.choice(len(goal.share), p=goal.share)]
+    return np.asarray(drawn, np.int64)
+
+
+AUDITORS = (
+    Auditor("the hidden norm; found is what agrees most", lambda goal, _: goal.labels, agree_most),
+    Auditor("the hidden norm; found is the greatest audit F1", lambda goal, _: goal.labels, greatest_f1),
+    Auditor("a rule of the pool, drawn from p", rule_of_pool, agree_most),
+)
+
+
+def asked(goal: Goal, auditor: Auditor, order: str, error: float, seed: int) -> list[bool]:
     """Whether a best rule of the pool leads after 0, 1, 2, ... questions."""
     generator = np.random.default_rng([seed, zlib.crc32(goal.goal.encode())])
-    believed, best = max(error, BELIEVED), set(best_checks(goal).tolist())
+    labels = auditor.labels(goal, generator)
+    believed, best = max(error, BELIEVED), set(auditor.best(goal, labels).tolist())
     table, codes = likelihoods(believed), goal.checked.codes
-    weighed, free = goal.share.copy(), goal.scored.copy()
+    weighed, free = goal.share.copy(), labels >= 0
     leads = [int(weighed.argmax()) in best]
     for _ in range(QUESTIONS):
         if not free.any():
@@ -283,8 +353,7 @@ def asked(goal: Goal, order: str, error: float, seed: int) -> list[bool]:
                 worth = -np.abs(weighed @ (codes == VIOLATED) - 0.5)
             case = int(np.where(free, worth, -np.inf).argmax())
         free[case] = False
-        said = answer(ROLL_UP[goal.labels[case]], error, generator)
-        weighed = weighed * table[codes[:, case], said]
+        weighed = weighed * table[codes[:, case], answer(ROLL_UP[labels[case]], error, generator)]
         weighed /= weighed.sum()
         leads.append(int(weighed.argmax()) in best)
     return leads
@@ -307,55 +376,34 @@ def needed(leads: Sequence[bool]) -> float:
 
 def question_tables(goals: Sequence[Goal]) -> list[ResultTable]:
     """Questions needed by each order, and the share of goals where a best rule leads after each question."""
-    entries, curves = [], {}
-    for error in ERROR_RATES:
-        for order in ORDERS:
-            runs = [
-                [
-                    asked(goal, order, error, seed)
-                    for seed in range(REPEATS if error or order == "random" else 3)
-                ]
-                for goal in goals
-            ]
-            each = [float(np.median([needed(run) for run in own])) for own in runs]
-            curves[error, order] = np.mean([np.mean(own, axis=0) for own in runs], axis=0)
-            reached = int(np.isfinite(each).sum())
-            entries.append(
-                (
-                    f"errs {error:.0%}",
-                    order,
-                    _count(float(np.median(each))),
-                    _count(float(np.quantile(each, 0.75, method="higher"))),
-                    reached,
-                    float(curves[error, order][-1]),
-                )
-            )
+    counts, curves = [], []
+    for auditor, error, order in itertools.product(AUDITORS, ERROR_RATES, ORDERS):
+        runs = [[asked(goal, auditor, order, error, seed) for seed in range(REPEATS)] for goal in goals]
+        each = [float(np.median([needed(run) for run in own])) for own in runs]
+        curve = np.mean([np.mean(own, axis=0) for own in runs], axis=0)
+        head = (auditor.name, f"{error:.0%}", order)
+        quartile = float(np.quantile(each, 0.75, method="higher"))
+        reached = int(np.isfinite(each).sum())
+        counts.append((*head, _count(float(np.median(each))), _count(quartile), reached))
+        curves.append((*head, *(float(curve[step]) for step in STEPS)))
     says = (
-        f"Questions about cases until a best rule of the pool (greatest audit F1 on these labels) leads and "
-        f"stays in the lead up to question {QUESTIONS}; median and upper quartile over {len(goals)} dev "
-        f"goals of the median over runs. The posterior takes answers to err at least {BELIEVED:.0%} of the "
-        "time."
+        f"Questions about cases until a best rule of the pool leads and stays in the lead up to question "
+        f"{QUESTIONS}: median and upper quartile over {len(goals)} dev goals of the median over {REPEATS} "
+        f"runs. The posterior takes answers to err at least {BELIEVED:.0%} of the time."
     )
-    columns = (
-        Column("auditor"),
-        Column("asks first"),
-        Column("median"),
-        Column("upper quartile"),
-        Column("goals that get there", 0),
-        Column(f"leads after {QUESTIONS}", 2),
-    )
-    steps = (0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20)
-    curve = ResultTable(
-        "question_curve",
-        "Share of goals in which a best rule leads, after so many questions",
-        "Means over runs and goals.",
-        (Column("auditor"), Column("asks first"), *(Column(str(step), 2) for step in steps)),
-        [
-            (f"errs {error:.0%}", order, *(float(curves[error, order][step]) for step in steps))
-            for error, order in curves
-        ],
-    )
-    return [ResultTable("questions", "Questions to the best rule", says, columns, entries), curve]
+    heads = (Column("the auditor judges by"), Column("errs"), Column("asks first"))
+    columns = (*heads, Column("median"), Column("upper quartile"), Column("goals that get there", 0))
+    curve_says = "Share of runs in which a best rule leads after so many questions, mean over goals."
+    return [
+        ResultTable("questions", "Questions to the best rule", says, columns, counts),
+        ResultTable(
+            "question_curve",
+            "The curve",
+            curve_says,
+            (*heads, *(Column(str(step), 2) for step in STEPS)),
+            curves,
+        ),
+    ]
 
 
 def _count(number: float) -> str:
