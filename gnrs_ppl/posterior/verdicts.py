@@ -130,7 +130,7 @@ def _code() -> str:
 def _remembered(path: Path, cases: int) -> dict[str, NDArray[np.int8]]:
     """What a file holds; nothing where it is missing, broken or of other cases."""
     try:
-        with np.load(path, allow_pickle=False) as held:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             names, codes = held["names"], held["codes"]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return {}

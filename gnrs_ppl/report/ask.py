@@ -62,20 +62,19 @@ def timeline(
     wanted = set(named)
     first = sorted(range(len(rows)), key=lambda n: (rows[n][3] not in wanted, n))[:count]
     began = next((row[0] for row in rows if row[0] is not None), None)
-    lexicon = Lexicon.of_context(context)
-    return [_row_of(rows[n], began, lexicon) for n in sorted(first)], len(rows) - len(first)
+    words = {action.name: action.phrase or action.name for action in context.schema.actions}
+    return [_row_of(rows[n], began, words) for n in sorted(first)], len(rows) - len(first)
 
 
-def _row_of(row: tuple[Any, ...], began: datetime | None, lexicon: Lexicon) -> TimelineRow:
+def _row_of(row: tuple[Any, ...], began: datetime | None, words: dict[str, str]) -> TimelineRow:
     at, offset, grain, activity, role, resource, thing, location, channel = row
     local = None if at is None else at + timedelta(minutes=offset or 0)
     shape = {"day": "%Y-%m-%d", "minute": "%Y-%m-%d %H:%M"}.get(grain or "", "%Y-%m-%d %H:%M:%S")
     people = " ".join(part for part in (role, f"({resource})" if resource else "") if part)
-    known = lexicon.known("action", "one")
     return TimelineRow(
         "no time" if local is None else local.strftime(shape),
         "" if at is None or began is None else _since(at - began),
-        known.get(activity, activity or "–"),
+        words.get(activity, activity or "–"),
         people or "–",
         ", ".join(part for part in (thing, location) if part) or "–",
         channel or "–",
