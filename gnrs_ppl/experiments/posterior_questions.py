@@ -34,7 +34,7 @@ from gnrs_ppl.evaluate.audit_f1 import f1
 from gnrs_ppl.evaluate.held_out.labels import held_out
 from gnrs_ppl.experiments.command import show_tables, tables_json
 from gnrs_ppl.experiments.statistics import estimate
-from gnrs_ppl.experiments.tables import Column, ResultTable, between
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, between
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.posterior.answers import AGREES, ANSWERS, likelihoods
 from gnrs_ppl.posterior.ask import case_bits
@@ -376,7 +376,8 @@ def needed(leads: Sequence[bool]) -> float:
 
 def question_tables(goals: Sequence[Goal]) -> list[ResultTable]:
     """Questions needed by each order, and the share of goals where a best rule leads after each question."""
-    counts, curves = [], []
+    counts: list[tuple[CellValue, ...]] = []
+    curves: list[tuple[CellValue, ...]] = []
     for auditor, error, order in itertools.product(AUDITORS, ERROR_RATES, ORDERS):
         runs = [[asked(goal, auditor, order, error, seed) for seed in range(REPEATS)] for goal in goals]
         each = [float(np.median([needed(run) for run in own])) for own in runs]

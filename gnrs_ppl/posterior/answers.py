@@ -129,7 +129,7 @@ def likelihood(answer: Answer, mass: Mass, checked: Checked, error: float) -> Fl
     choice = _choice(answer, mass)
     if choice is None:
         return np.ones(len(mass.key))
-    return part_likelihoods(choice, error)[choice.of, choice.values.index(answer.answer)]
+    return np.asarray(part_likelihoods(choice, error)[choice.of, choice.values.index(answer.answer)])
 
 
 def part_likelihoods(choice: Choice, error: float) -> Float[Floats, "values values"]:

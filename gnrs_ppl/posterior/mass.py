@@ -15,7 +15,6 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from gnrs_ppl.calibration.weights import Weights
-from gnrs_ppl.inference.chains import run_chains
 from gnrs_ppl.inference.exact import STATE_LIMIT, enumerate_space, exact_posterior, number_of_states
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract
 from gnrs_ppl.models.features import FEATURES
@@ -113,6 +112,8 @@ def mass(graph: AndOrGraph, weights: Weights, share: float = SHARE) -> Mass:
         probability = probabilities(graph, weights).reshape(-1, sizes[-1]).sum(1)
         where, exact, unseen = np.arange(len(probability)), True, 0.0
     else:
+        from gnrs_ppl.inference.chains import run_chains  # a second that an enumeration need not wait for
+
         run = run_chains(
             tables,
             chains=DRAWN_CHAINS,
@@ -171,7 +172,7 @@ def _kept(
     option = np.unravel_index(where, sizes[:-1])
     merged = np.stack([same[o] for (_, same), o in zip(parts, option, strict=True)], axis=-1)
     distinct, group = np.unique(merged, axis=0, return_inverse=True)
-    summed = np.bincount(group.ravel(), probability)
+    summed = np.bincount(group.ravel(), probability).astype(np.float64)
     counted = np.bincount(group.ravel())
     chosen = fewest(summed, share)
     keys = tuple(

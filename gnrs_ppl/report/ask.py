@@ -209,6 +209,8 @@ def print_end(state: State, context: Context, again: str) -> None:
     out = _console()
     if state.stopped == "settled":
         line = f"Settled: the first rule holds {state.groups[0].probability:.0%}; nothing more is asked."
+    elif not state.stopped:
+        line = f"Stopped: the first rule holds {state.groups[0].probability:.0%} so far; ask again to go on."
     else:
         line = (
             f"Nothing left in this log can tell the rest apart: {len(state.groups):,} rules remain, the "
@@ -216,7 +218,7 @@ def print_end(state: State, context: Context, again: str) -> None:
         )
     out.print(shown(f"\n{line}", style="bold", keep="\n"))
     fields = state.open_fields()
-    if fields:
+    if fields and state.stopped:
         out.print(
             shown(
                 f"A finding about the records: {len(state.groups[0].checks):,} ways to put the first rule "
