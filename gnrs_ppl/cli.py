@@ -101,6 +101,7 @@ class Described(StrEnum):
     context = "context"
     rule = "rule"
     log = "log"
+    cases = "cases"
 
 
 class DateOrder(StrEnum):
@@ -611,11 +612,11 @@ def lint(
 @app.command()
 def schema(
     kind: Annotated[
-        Described, typer.Argument(metavar="[context|rule|log]", help="Which file.", show_default=False)
+        Described, typer.Argument(metavar="[context|rule|log|cases]", help="Which file.", show_default=False)
     ] = Described.context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Schema, for editors.")] = False,
 ) -> None:
-    """Say what each field of a context file, a rule file or a log means."""
+    """Say what each field of a context file, a rule file, a log or a file of examples means."""
     from gnrs_ppl.report.schema import json_schema, print_schema
 
     if as_json:
@@ -989,6 +990,104 @@ def audit(
 
         print_audit(result, limit)
     if result.failed:
+        raise typer.Exit(1)
+
+
+RuleFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RULE", help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False
+    ),
+]
+OfContext = Annotated[
+    Path | None,
+    typer.Option(
+        "--context",
+        metavar="CONTEXT",
+        help="Context file whose log, words and record layer to use.",
+        show_default=False,
+    ),
+]
+
+
+@app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="Rule file.", show_default=False)],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another rule file.", show_default=False)],
+    context: OfContext = None,
+    log: Log = None,
+    events: Annotated[int, typer.Option(min=1, max=6, help="Events of the longest traces searched.")] = 4,
+    limit: Annotated[int, typer.Option(min=0, help="Cases of the log to show in text.")] = 3,
+    save: Annotated[
+        Path | None,
+        _written("File of examples to which the trace is added, with what A says of it; for gnrs test."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say whether two rules mean the same: the smallest trace and the cases of the log on which they differ;
+    exit 1 where they do.
+    """
+    from gnrs_ppl.rulebook.compare import compare as compare_rules
+    from gnrs_ppl.rulebook.examples import SAYS, example_of, save_example
+    from gnrs_ppl.rulebook.given import given
+
+    if save is not None:
+        check_file(save)
+    with _working("comparing"):
+        asked = given([a, b], context, log)
+        if save is not None:
+            check_apart([save], asked.files)
+        found = compare_rules(
+            asked.rules[0], asked.rules[1], asked.records, asked.schema, asked.log, events=events
+        )
+    difference = found.searched.difference if found.searched else None
+    if save is not None and found.searched is not None and difference is not None:
+        said, instead = (SAYS[one.verdict] for one in difference.said)
+        name = one_line(f"{asked.names[0]} says {said} where {asked.names[1]} says {instead}", 200)
+        who = len(found.searched.words.people) > 1
+        save_example(save, example_of(name, difference.trace, said, found.imagined, who=who))
+    if as_json:
+        print(
+            to_json(
+                found.as_dict()
+                | {"notes": list(asked.notes), "saved": str(save) if save and difference else None}
+            )
+        )
+    else:
+        from gnrs_ppl.report.compare import print_comparison
+
+        print_comparison(found, asked.names, asked.notes, limit, save if difference else None)
+    if found.differ:
+        raise typer.Exit(1)
+
+
+@app.command("test")
+def hold(
+    rule: RuleFile,
+    cases: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CASES", help="Examples (YAML or JSON); gnrs schema cases says how.", show_default=False
+        ),
+    ],
+    context: OfContext = None,
+    as_json: Json = False,
+) -> None:
+    """Hold a rule against examples kept beside it, green or red; exit 1 where one is red."""
+    from gnrs_ppl.rulebook.examples import read_examples, run_examples
+    from gnrs_ppl.rulebook.given import given
+
+    with _working("testing"):
+        examples = read_examples(cases)
+        asked = given([rule], context)
+        found = run_examples(asked.rules[0], examples, asked.records, asked.schema, str(cases))
+    if as_json:
+        print(to_json(found.as_dict() | {"notes": list(asked.notes)}))
+    else:
+        from gnrs_ppl.report.examples import print_tested
+
+        print_tested(found, asked.notes)
+    if found.red:
         raise typer.Exit(1)
 
 
