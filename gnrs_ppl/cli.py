@@ -104,6 +104,15 @@ class Described(StrEnum):
     cases = "cases"
 
 
+class Varied(StrEnum):
+    """Numbers of a rule that may be varied."""
+
+    deadline = "deadline"
+    window = "window"
+    often = "count"
+    logs = "logs"
+
+
 class DateOrder(StrEnum):
     """Orders of day and month where the year stands last."""
 
@@ -1089,6 +1098,69 @@ def hold(
         print_tested(found, asked.notes)
     if found.red:
         raise typer.Exit(1)
+
+
+@app.command()
+def impact(
+    rule: RuleFile,
+    context: OfContext = None,
+    log: Log = None,
+    vary: Annotated[
+        Varied | None,
+        typer.Option(help="What to vary; the first number the rule states unless given.", show_default=False),
+    ] = None,
+    constraint: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Whose deadline or count, of several constraints.", show_default=False
+        ),
+    ] = None,
+    values: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="Values to try, such as P30D,P60D; round ones and today's customary unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    smallest: Annotated[
+        int, typer.Option(min=1, help="Smallest group to show of whom and what is hit.")
+    ] = 10,
+    plot: Annotated[Path | None, _written("SVG or PNG file for the curve (needs matplotlib).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what another deadline, window, count or number of logs would do: violations, the knee, today's
+    custom, whom it hits.
+    """
+    from gnrs_ppl.report.impact import check_kind, print_impact
+    from gnrs_ppl.report.impact import plot as draw
+    from gnrs_ppl.rulebook.given import given
+    from gnrs_ppl.rulebook.impact import impact as impact_of
+    from gnrs_ppl.rulebook.impact import read_values
+
+    if plot is not None:
+        check_kind(plot)
+        check_file(plot)
+    with _working("counting"):
+        asked = given([rule], context, log, needs_log=True)
+        if plot is not None:
+            check_apart([plot], asked.files)
+        assert asked.log is not None
+        found = impact_of(
+            asked.rules[0],
+            asked.records,
+            asked.log,
+            asked.schema,
+            number=vary.value if vary else None,
+            constraint=constraint - 1 if constraint is not None else None,
+            values=read_values(values) if values is not None else None,
+            smallest=smallest,
+        )
+        written = draw(found, plot) if plot is not None else []
+    if as_json:
+        print(to_json(found.as_dict() | {"notes": list(asked.notes), "plot": str(plot) if plot else None}))
+    else:
+        print_impact(found, asked.notes, written)
 
 
 @app.command()
