@@ -33,9 +33,10 @@ from gnrs_ppl.rulebook.impact import (
     with_value,
 )
 
+SOME = ("response", "not_response", "coexistence")
 LENGTHS = {
-    "deadline": [Duration.parse(text) for text in ("PT10M", "PT40M", "P1D", "P2D", "P1M")],
-    "window": [Duration.parse(text) for text in ("PT1H", "PT3H", "P3D", "P1M", "P2M")],
+    "deadline": [Duration.parse(text) for text in ("PT40M", "P2D", "P1M")],
+    "window": [Duration.parse(text) for text in ("PT3H", "P3D", "P2M")],
 }
 
 
@@ -43,8 +44,8 @@ def test_one_query_for_all_values_gives_what_separate_audits_give() -> None:
     """Row by row, on random rules and logs of every template."""
     compared = Counter[str]()
     numbers: tuple[Number, ...] = ("deadline", "window")
-    for seed in range(tier(2, 8)):
-        for template in IMPLEMENTED:
+    for seed in range(tier(1, 2)):
+        for template in tier(SOME, IMPLEMENTED):
             rng = random.Random(f"{seed} {template}")
             structure, records, events = random_pair(seed, template, "any", 12)
             log = EventLog.from_events(events, records)
@@ -72,8 +73,8 @@ def test_one_query_for_all_values_gives_what_separate_audits_give() -> None:
                 map(repr, rows)
             )
             compared[template] += len(rows)
-    assert len(compared) >= len(IMPLEMENTED) - 2
-    assert sum(compared.values()) > 1000
+    assert len(compared) >= tier(len(SOME), len(IMPLEMENTED)) - 2
+    assert sum(compared.values()) > tier(30, 1000)
 
 
 @pytest.mark.parametrize(

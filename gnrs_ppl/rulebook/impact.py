@@ -46,7 +46,7 @@ class Group(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Matters by a field of the row that opened them; ``hidden`` is the number of groups too small to show."""
+    """Matters by a field of the row that opened them; ``hidden`` counts the groups too small to show."""
 
     field: Field
     shown: tuple[Group, ...]
