@@ -1164,6 +1164,41 @@ def impact(
 
 
 @app.command()
+def gaps(
+    context: ContextPath,
+    rule: Annotated[
+        Path | None,
+        typer.Option(help="Rule file to ask about; the context's pools unless given.", show_default=False),
+    ] = None,
+    log: Log = None,
+    as_json: Json = False,
+) -> None:
+    """Say what it would take to check what is refused or left undecided: the smallest additions to the
+    records, each proved; exit 3 where a rule is refused and none helps.
+    """
+    from gnrs_ppl.benchmarks import load_context
+    from gnrs_ppl.context.output import as_written
+    from gnrs_ppl.errors import Refused
+    from gnrs_ppl.rule.files import read_rule
+    from gnrs_ppl.rulebook.gaps import gaps as find_gaps
+
+    with _working("trying"):
+        notes = []
+        if rule is not None and as_written(rule) is False:
+            notes.append(f"{rule.name} was changed after it was drafted")
+        loaded = load_context(context, log, goalless=True)
+        found = find_gaps(loaded, read_rule(rule).rule if rule is not None else None)
+    if as_json:
+        print(to_json(found.as_dict() | {"notes": notes}))
+    else:
+        from gnrs_ppl.report.gaps import print_gaps
+
+        print_gaps(found, tuple(notes))
+    if rule is not None and any(gap.refused and not gap.remedies for gap in found.gaps):
+        raise Refused(found.gaps[0].refused.removeprefix("not checkable: "), "nothing that was tried helps")
+
+
+@app.command()
 def sample(
     context: ContextPath,
     out: Annotated[Path, _written("netCDF file for the chains.")],

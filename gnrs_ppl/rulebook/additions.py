@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.time import Duration
@@ -22,8 +22,9 @@ VARIANTS: tuple[Variant, ...] = ("as named", "otherwise")
 """Two opposite contents of what is added: what the rule names, and something else or nothing."""
 
 
-class Keep(NamedTuple):
-    """A log that records an act, with the fields that a rule looks at and a value that it names for each."""
+@dataclass(frozen=True)
+class Keep:
+    """A log that records an act, with the fields that a rule looks at, and for each a value that it names."""
 
     channel: str
     activity: str
@@ -38,7 +39,8 @@ class Keep(NamedTuple):
         )
 
 
-class Fill(NamedTuple):
+@dataclass(frozen=True)
+class Fill:
     """A field of an act's rows; ``value`` is the one that the rule names, None where it only compares."""
 
     field: Literal["role", "object", "location", "resource", "timestamp"]
@@ -54,7 +56,8 @@ class Fill(NamedTuple):
         return f"fill in {what} on every {self.activity!r} in {self.channel!r}"
 
 
-class Finer(NamedTuple):
+@dataclass(frozen=True)
+class Finer:
     """A clock that shows seconds."""
 
     channel: str
@@ -65,7 +68,8 @@ class Finer(NamedTuple):
         return f"record the time of day, to the second, in {self.channel!r}"
 
 
-class Cover(NamedTuple):
+@dataclass(frozen=True)
+class Cover:
     """A log that is declared complete for all the time in question."""
 
     channel: str
@@ -76,7 +80,8 @@ class Cover(NamedTuple):
         return f"declare {self.channel!r} complete for the whole time (records.channels, coverage)"
 
 
-class Close(NamedTuple):
+@dataclass(frozen=True)
+class Close:
     """A log whose silence means absence."""
 
     channel: str
@@ -87,7 +92,8 @@ class Close(NamedTuple):
         return f"declare that silence of {self.channel!r} means absence (closed_world)"
 
 
-class EndCases(NamedTuple):
+@dataclass(frozen=True)
+class EndCases:
     """When a case is over."""
 
     quiet: Duration

@@ -54,12 +54,13 @@ class Part(NamedTuple):
 class Remedy(NamedTuple):
     """Additions that together make a part checkable, none of which could be left out.
 
-    ``settles`` counts the verdicts that are decided with them whatever is then recorded: tried with what the
-    rule names, and with something else.
+    They are tried with what the rule names, and with something else or nothing: ``settles`` is the smaller of
+    the two counts of verdicts that are then decided, ``at_most`` the greater.
     """
 
     additions: tuple[Addition, ...]
     settles: int
+    at_most: int
 
 
 class Gap(NamedTuple):
@@ -95,10 +96,15 @@ class Gaps:
                         {
                             "additions": [
                                 {"kind": type(one).__name__.lower(), "says": one.says}
-                                | {k: str(v) for k, v in one._asdict().items() if v is not None}
+                                | {
+                                    k: v if isinstance(v, tuple) else str(v)
+                                    for k, v in vars(one).items()
+                                    if v
+                                }
                                 for one in remedy.additions
                             ],
                             "settles": remedy.settles,
+                            "at_most": remedy.at_most,
                         }
                         for remedy in gap.remedies
                     ],
@@ -142,7 +148,7 @@ def gaps(context: Context, rule: Structure | None = None) -> Gaps:
             fine.append(part)
         else:
             found.append(gap)
-    found.sort(key=lambda gap: -max((remedy.settles for remedy in gap.remedies), default=-1))
+    found.sort(key=lambda gap: _rank(gap.remedies[0])[:2] if gap.remedies else (1, 1))
     return Gaps(tuple(found), tuple(fine))
 
 
@@ -221,8 +227,8 @@ def _never_shown(rule: Structure, records: Records) -> str:
                 return f"0 rows of {activity!r} stand in {', '.join(use.channels)}"
             for field, values in use.stated(activity).items():
                 carrying = log.connection.execute(
-                    f'SELECT count(*) FROM events WHERE activity = $activity AND list_contains($values, "{field}") '
-                    "AND list_contains($channels, channel)",
+                    "SELECT count(*) FROM events WHERE activity = $activity AND "
+                    f'list_contains($values, "{field}") AND list_contains($channels, channel)',
                     {"activity": activity, "values": list(values), "channels": list(use.channels)},
                 ).fetchone() or (0,)
                 if rows and not carrying[0]:
@@ -233,7 +239,7 @@ def _never_shown(rule: Structure, records: Records) -> str:
 
 
 class _Use(NamedTuple):
-    """An act that a rule looks for: in which logs, with which scope beside it, and whether it opens matters."""
+    """An act that a rule looks for, in which logs, with which scope; ``needed`` where matters wait for it."""
 
     act: Act
     channels: tuple[str, ...]
@@ -279,8 +285,9 @@ def _gap(
     refused = _refusal(rule, records, schema)
     offered = additions_for(rule, records)
     if refused:
+        offered = [one for one in offered if not isinstance(one, Cover | Close)]  # these refuse no rule
         sets = smallest_sets(offered, lambda chosen: _works(rule, records, schema, chosen))
-        remedies = [Remedy(chosen, _settled(rule, records, chosen)) for chosen in sets]
+        remedies = [Remedy(chosen, *_settled(rule, records, chosen)) for chosen in sets]
         return Gap(part, text, refused, {}, _ranked(remedies))
     open_ones = [v for v in evaluate(rule, records.layer, records.log) if v.verdict == "indeterminate"]
     if not open_ones:
@@ -291,10 +298,12 @@ def _gap(
     return Gap(part, text, "", counted, _ranked(settling_sets(rule, records, offered, open_ones)))
 
 
+def _rank(remedy: Remedy) -> tuple[Any, ...]:
+    return -remedy.settles, -remedy.at_most, len(remedy.additions), [a.says for a in remedy.additions]
+
+
 def _ranked(remedies: Sequence[Remedy]) -> tuple[Remedy, ...]:
-    return tuple(
-        sorted(remedies, key=lambda r: (-r.settles, len(r.additions), [a.says for a in r.additions]))
-    )
+    return tuple(sorted(remedies, key=_rank))
 
 
 def additions_for(rule: Structure, records: Records) -> list[Addition]:
@@ -369,17 +378,14 @@ def _works(rule: Structure, records: Records, schema: Schema, chosen: tuple[Addi
     return all(not _refusal(rule, records.with_additions(chosen, variant), schema) for variant in VARIANTS)
 
 
-def _settled(rule: Structure, records: Records, chosen: tuple[Addition, ...]) -> int:
-    """Verdicts that are decided with some additions, the fewer of what both contents give."""
+def _settled(rule: Structure, records: Records, chosen: tuple[Addition, ...]) -> tuple[int, int]:
+    """Fewest and most verdicts that are decided with some additions, over their contents."""
     counts = []
     for variant in VARIANTS:
         changed = records.with_additions(chosen, variant)
-        try:
-            found = evaluate(rule, changed.layer, changed.log)
-        except GnrsError:
-            return 0
+        found = evaluate(rule, changed.layer, changed.log)
         counts.append(sum(v.verdict in DECIDED[:3] and v.case_id != ELSEWHERE for v in found))
-    return min(counts)
+    return min(counts), max(counts)
 
 
 def settling_sets(
@@ -415,7 +421,7 @@ def settling_sets(
             known[chosen] = mine
             if own := mine.difference(*parts) if parts else mine:
                 reached |= own
-                remedies.append(Remedy(chosen, len(own)))
+                remedies.append(Remedy(chosen, len(own), len(own)))
         if most <= reached:
             break
     return remedies
