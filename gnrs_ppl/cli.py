@@ -1121,6 +1121,14 @@ def experiment(
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")
     ] = False,
+    goals: Annotated[
+        str | None,
+        typer.Option(metavar="ID,ID", help="These goals, or cards, of the split only.", show_default=False),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="So many goals, drawn, the same each time.", show_default=False),
+    ] = None,
     out: Annotated[Path | None, _written("Folder of the runs; out/SPLIT unless given.")] = None,
     chains: Annotated[
         list[int] | None,
@@ -1172,6 +1180,13 @@ def experiment(
         llm,
         {"generator": generator, "repeats": repeats, "max-cost": max_cost, "price": price, "cache": cache},
     )
+    if goals is not None and name == "all":
+        raise InputError(
+            "takes goals where some experiments have cards",
+            "give --sample N, or name one experiment",
+            source="all",
+            field="--goals",
+        )
     if llm and no_llm:
         raise InputError("contradicts --no-llm", "give one of the two", source="arguments", field="--llm")
     if generator and name != "cross_model":
@@ -1181,10 +1196,14 @@ def experiment(
     folder = out or command.default_folder(split.value, llm)
     check_folder(folder)
     request = ExperimentRequest(
-        split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal
+        split.value,
+        tuple(dict.fromkeys(one.strip() for one in goals.split(",") if one.strip())) if goals else (),
+        sample,
+        chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))),
+        revealed=reveal,
     )
-    if name != "all":
-        named(name, llm)  # a name that is none enters no ledger
+    if name != "all":  # what is refused enters no ledger
+        command.refuse_other_goals(request, named(name, llm).split)
     if reveal and command.needs_reveal(name, request):
         from gnrs_ppl.evaluate.ledger import enter
 

@@ -25,7 +25,7 @@ from gnrs_ppl.evaluate.realcharter.score import CardScore, score
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lines
-from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import specified
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
@@ -268,12 +268,12 @@ PRINTED = ("specificity", "executability", "fluency", "readability", "faithfulne
 
 
 def wanted(request: ExperimentRequest) -> list[Cell]:
-    """Every method on every card; cards are no split of the goals, and have no labels to reveal."""
+    """Every method on every card."""
     found = []
     for method in METHODS:
         for chains in request.chains if method in CHAINED else [None]:
             for seed in request.seeds if method in CHAINED else request.seeds[:1]:
-                found += [Cell(method, chains, one.id, seed) for one in cards()]
+                found += [Cell(method, chains, one, seed) for one in request.goal_ids]
     return found
 
 
@@ -318,5 +318,6 @@ EXPERIMENT = Experiment(
     report,
     wanted,
     measure,
+    split=CARDS,
     unit="method",
 )

@@ -12,7 +12,16 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.compare import compare
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments, labels_of
 from gnrs_ppl.experiments.rows import read_rows
-from gnrs_ppl.experiments.runner import ExperimentRequest, Outcome, Report, marked, page, run
+from gnrs_ppl.experiments.runner import (
+    CARDS,
+    ExperimentRequest,
+    Outcome,
+    Report,
+    all_of,
+    marked,
+    page,
+    run,
+)
 from gnrs_ppl.experiments.tables import Column, ResultTable, show
 
 OUT = Path("out")
@@ -36,10 +45,25 @@ def run_named(name: str, request: ExperimentRequest, out: Path) -> list[Outcome]
     if name != "all":
         return [run(experiment(name, llm), known, request, out)]
     outcomes = [
-        run(one, known, request, out) for one in known.values() if one.split is None or request.revealed
+        run(one, known, request, out) for one in known.values() if one.split != "ood" or request.revealed
     ]
     write_all(out, [("report.md", _report(outcomes))])
     return outcomes
+
+
+def refuse_other_goals(request: ExperimentRequest, only: str | None) -> None:
+    """Raise InputError where a goal that was asked for is none of the split, or no card where an experiment
+    is about cards.
+    """
+    split = only or request.split
+    known = all_of(split)
+    if other := next((goal for goal in request.goals if goal not in known), None):
+        raise InputError(
+            f"is none of the {len(known)} {'cards' if split == CARDS else f'{split} goals'}",
+            "see gnrs goals, and gnrs goals --bench realcharter for cards",
+            source="--goals",
+            field=other,
+        )
 
 
 def needs_reveal(name: str, request: ExperimentRequest) -> bool:
