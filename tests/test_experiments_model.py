@@ -34,6 +34,7 @@ from gnrs_ppl.draft import draft
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS
 from gnrs_ppl.experiments import (
+    baselines,
     cross_model,
     executability,
     human_calibration,
@@ -47,7 +48,7 @@ from gnrs_ppl.experiments.agreement import correlation, kappa, pairwise_spearman
 from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
 from gnrs_ppl.experiments.judging import joined, judge_rows, read_marks, text_id
-from gnrs_ppl.experiments.methods import cells
+from gnrs_ppl.experiments.methods import SEARCHED, UNSEARCHED, SearchMethod, cells
 from gnrs_ppl.experiments.packs import PackItem, Question, read_filled, read_key, write_pack
 from gnrs_ppl.experiments.published import index
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments
@@ -155,12 +156,12 @@ def test_rows_are_the_cells_and_hold_text_structure_and_calls(made: Everything) 
     assert sorted(map(repr, map(cell_of, rows))) == sorted(map(repr, cells(SAMPLED, REQUEST, WRITERS)))
     for row in rows:
         writer = WRITERS[row["method"]]
-        asked = writer.model or writer.baseline is not None
-        assert bool(row["calls"]) is row["scripted"] is asked, row["method"]
+        assert bool(row["calls"]) is row["scripted"] is writer.asks, row["method"]
         assert all("text" not in call and call["model"].startswith("scripted/") for call in row["calls"])
         assert row["text"]
         assert {"hard_ok", "rho", "s_search", "audit_f1", "structure", "family"} <= set(row)
-        assert ("kept" in row) is ("polish" in row) is writer.model
+        assert ("kept" in row) is writer.candidates
+        assert ("polish" in row) is bool(writer.polish)
 
 
 def test_the_method_is_what_draft_does(made: Everything) -> None:
@@ -177,6 +178,46 @@ def test_the_method_is_what_draft_does(made: Everything) -> None:
     assert row["s_search"] == pytest.approx(drafted.search.s_search, abs=1e-9)
 
 
+def test_every_variant_differs_in_what_its_name_says() -> None:
+    """In one thing: its candidates, its polish, or one property of the search."""
+    full = WRITERS[OURS]
+    assert full.method is not None
+    for name in {*MAIN_TABLE, *writers.ABLATED, *writers.POLISHES} - {OURS, *baselines.METHODS}:
+        other = WRITERS[name]
+        assert other.method is not None
+        differs = {
+            field for field in ("candidates", "polish") if getattr(other, field) != getattr(full, field)
+        }
+        differs |= {
+            field
+            for field in SearchMethod._fields
+            if field not in ("name", "off") and getattr(other.method, field) != getattr(full.method, field)
+        }
+        assert differs == {DIFFERS[name]}, name
+    assert writers.VARIANTS in table_says("main")
+
+
+DIFFERS = {
+    "No LLM candidates": "candidates",
+    "No record grounding": "log",
+    "No search": "pick",
+    "Uniform weights": "uniform",
+    SEARCHED: "drawn",
+    UNSEARCHED: "pick",
+    "No hard penalty": "penalty",
+    "100 search steps": "steps",
+    "AND-only evidence": "operator",
+    "CP-SAT control": "kernel",
+    "No polish": "polish",
+    "Polish v2": "polish",
+}
+
+
+def table_says(name: str) -> str:
+    """What stands above the first table of an experiment without rows."""
+    return experiment(name, True).report(Run(REQUEST, Path("nowhere"))).tables[0].says
+
+
 def test_the_other_methods_have_a_row() -> None:
     """Each writes something usable on one goal; variants share one request for candidates. Left out: 100
     steps, the same but shorter."""
@@ -185,7 +226,7 @@ def test_the_other_methods_have_a_row() -> None:
         for name in WRITERS
         if name not in (*SAMPLED, "Uniform weights", "CP-SAT control", "100 search steps")
     ]
-    assert len(names) == 9
+    assert len(names) == 12
     assert set(MAIN_TABLE) <= {*names, *SAMPLED}
     received = loopback.Received()
     with received.server() as server:
@@ -193,7 +234,8 @@ def test_the_other_methods_have_a_row() -> None:
         assert max(server.asked.values()) == 1
     assert sorted(one.row["method"] for one in found) == sorted(names)
     assert all(one.row["text"] and not one.unanswered for one in found)
-    assert sum(message.startswith("You propose building blocks") for message in received.of("generator")) == 1
+    asked = [text for text in received.of("generator") if text.startswith("You propose building blocks")]
+    assert len(asked) == 2, "one request for all variants, and one without what the log shows"
     evidence = next(one.row for one in found if one.row["method"] == "AND-only evidence")["structure"][
         "evidence"
     ]
@@ -417,10 +459,8 @@ def child(base_url: str, folder: str) -> None:
 
 
 def undisturbed(base_url: str, out: Path) -> Outcome:
-    """Methods that run no chains: they need no compiler, and two of the three ask a model."""
-    one = experiments(llm=True)["main"]._replace(
-        make=making(("Direct Prompting", "No search", "Random candidates"))
-    )
+    """Methods that run no chains: they need no compiler."""
+    one = experiments(llm=True)["main"]._replace(make=making(("Direct Prompting", "No search", UNSEARCHED)))
     models = dict.fromkeys(ROLES, "a-model")
     with Cache(out / "cache.sqlite") as cache:
         return run(
