@@ -35,6 +35,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS
 from gnrs_ppl.experiments import (
     baselines,
+    cards,
     cross_model,
     executability,
     human_calibration,
@@ -67,6 +68,7 @@ KEY = "sk-MARKED-0123456789abcdefghijklmnopqrstuvwxyz"
 GOALS = ("GNRS-005", "GNRS-022")
 REQUEST = ExperimentRequest(goals=GOALS, chains=(1,), seeds=(0,))
 ONE_GOAL = REQUEST._replace(goals=GOALS[:1])
+CARDS = ("RC-PSF-3", "RC-ND-2")
 GENERATORS = ("model-a", "vendor/model-b")
 
 
@@ -82,6 +84,9 @@ def reduced() -> dict[str, Experiment]:
     found = experiments(llm=True)
     found["main"] = found["main"]._replace(make=making(SAMPLED))
     found["ablations"] = found["ablations"]._replace(make=making(("Uniform weights", "CP-SAT control")))
+    found["realcharter"] = found["realcharter"]._replace(
+        make=making(("Direct Prompting", OURS), write=cards.written)
+    )
     found["ood"] = found["ood"]._replace(split=None, make=making(("No search", OURS)))
     return found
 
@@ -111,6 +116,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]:
                 if name == "cross_model"
                 else request
             )
+            if name == "realcharter":
+                given = request._replace(goals=CARDS)
             outcomes[name] = run(known[name], known, given, out)
         yield Everything(out, outcomes, received, Counter(server.asked))
 
@@ -272,6 +279,24 @@ def test_the_main_table_follows_from_rows_and_marks(made: Everything) -> None:
         assert line["HARD-OK, %"] == pytest.approx(gate)
         assert line["OVERALL"] == pytest.approx(0.8 * means["v1"].mean() + 0.2 * gate)
         assert line["rows"] == len(own) == 2
+
+
+def test_cards_have_the_papers_columns(made: Everything) -> None:
+    """Marks from 1 to 5, HARD-OK and OVERALL from rows and marks."""
+    rows = joined(read_rows(made.out / "realcharter"), read_marks(made.out / "realcharter"))
+    assert [(row["goal"], row["method"]) for row in rows] == [
+        (goal, name) for goal in sorted(CARDS) for name in ("Direct Prompting", OURS)
+    ]
+    for line in table(made.outcomes["realcharter"], "realcharter"):
+        own = [row for row in rows if row["method"] == line["method"]]
+        means = {name: sum(row[name] for row in own) / len(own) for name in (*DIMENSIONS, "avg", "hard_ok")}
+        assert [line[name] for name in DIMENSIONS] == pytest.approx([means[name] / 20 for name in DIMENSIONS])
+        assert all(1 <= line[name] <= 5 for name in DIMENSIONS)
+        assert line["HARD-OK, %"] == pytest.approx(100 * means["hard_ok"])
+        assert line["OVERALL"] == pytest.approx(0.8 * means["avg"] + 20 * means["hard_ok"])
+        assert "OVERALL, 95 % over cards" in line
+    config = json.loads((made.out / "realcharter" / "config.json").read_text(encoding="utf-8"))
+    assert (config["split"], config["goals"], config["chains"]) == ("cards", list(CARDS), [1])
 
 
 def test_margins_and_weights_follow_from_the_main_table(made: Everything) -> None:

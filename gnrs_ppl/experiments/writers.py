@@ -141,15 +141,23 @@ MAIN_TABLE = (*_BASELINES, *MAIN[1:], BASE, OURS)
 """In the order of the paper's main table."""
 
 
-def making(names: Sequence[str], experiment: str = "") -> Callable[[ExperimentRequest, Path], Sequence[str]]:
-    """Rows and marks of some methods; the experiment is named where its folder has another name."""
+def making(
+    names: Sequence[str], experiment: str = "", write: Write | None = None
+) -> Callable[[ExperimentRequest, Path], Sequence[str]]:
+    """Rows and marks of some methods; the experiment is named where its folder has another name, ``write``
+    where it is not :func:`write_rows`.
+    """
 
     def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
-        generate(names, request, folder, experiment)
+        generate(names, request, folder, experiment, write)
         judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
         return ()
 
     return make
+
+
+Write = Callable[[Sequence[Cell], ExperimentRequest, "Model"], list[RowWithAnswers]]
+"""Rows of some cells in their order."""
 
 
 def model_of(request: ExperimentRequest) -> OpenAIModel:
@@ -158,7 +166,13 @@ def model_of(request: ExperimentRequest) -> OpenAIModel:
     return request.model
 
 
-def generate(names: Sequence[str], request: ExperimentRequest, folder: Path, experiment: str = "") -> None:
+def generate(
+    names: Sequence[str],
+    request: ExperimentRequest,
+    folder: Path,
+    experiment: str = "",
+    write: Write | None = None,
+) -> None:
     """Append the rows that are missing.
 
     Raises
@@ -171,7 +185,7 @@ def generate(names: Sequence[str], request: ExperimentRequest, folder: Path, exp
     def made(missing: Sequence[Cell]) -> Iterator[list[Row]]:
         goals = list(dict.fromkeys(cell.goal for cell in missing))
         for start in range(0, len(goals), GOALS):
-            written = write_rows(
+            written = (write or write_rows)(
                 [cell for cell in missing if cell.goal in goals[start : start + GOALS]], request, model
             )
             failed.extend(answer for one in written for answer in one.unanswered)
@@ -222,7 +236,7 @@ def _prompted(
     found = {}
     for cell, result, parsed in zip(wanted, results, read, strict=True):
         answers = (*result.calls, *([parsed.answer] if parsed.answer else []))
-        found[cell] = _written(cell, benches[cell.goal].read_back(result.text, parsed), answers)
+        found[cell] = with_calls(cell, benches[cell.goal].read_back(result.text, parsed), answers)
     return found
 
 
@@ -250,7 +264,8 @@ def _proposed(wanted: Iterable[Cell], benches: Mapping[str, GoalBench], model: M
         benches[key.goal].context if key.log else without_log(benches[key.goal].context) for key in keys
     ]
     answers = ask(model, [asked(context, key.seed) for context, key in zip(contexts, keys, strict=True)])
-    return {key: kept(*pair) for key, *pair in zip(keys, answers, contexts, strict=True)}
+    found = zip(keys, answers, contexts, strict=True)
+    return {key: kept(answer, context) for key, answer, context in found}
 
 
 def _searched(
@@ -271,7 +286,7 @@ def _searched(
             if said
             else {}
         )
-        found[cell] = _written(cell, row | told, (said.answer,) if said else ())
+        found[cell] = with_calls(cell, row | told, (said.answer,) if said else ())
     return found | _polished(
         [cell for cell in found if WRITERS[cell.method].polish and found[cell].row["text"]],
         found,
@@ -298,7 +313,7 @@ def _polished(
                 "polish": polished.outcome,
                 "lost": list(polished.lost),
             }
-            done[cell] = _written(cell, row | told, (*answers, *polished.answers))
+            done[cell] = with_calls(cell, row | told, (*answers, *polished.answers))
     return done
 
 
@@ -311,7 +326,7 @@ def _rule(row: Row, bench: GoalBench) -> RenderedRule:
     )
 
 
-def _written(cell: Cell, row: Row, answers: tuple[Answer[Any], ...]) -> RowWithAnswers:
+def with_calls(cell: Cell, row: Row, answers: tuple[Answer[Any], ...]) -> RowWithAnswers:
     """The row with its calls; the words of an answer stay in the cache."""
     calls = [{name: value for name, value in answer.record().items() if name != "text"} for answer in answers]
     return RowWithAnswers(
