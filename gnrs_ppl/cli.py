@@ -171,6 +171,15 @@ CacheOption = Annotated[
     CacheMode | None,
     typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False),
 ]
+Roles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--role",
+        metavar="ROLE=MODEL[@BASE_URL]",
+        help="With --llm: who plays a role, and where; its server's key is GNRS_API_KEY_<ROLE>.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -652,6 +661,7 @@ def read(
     max_cost: MaxCost = None,
     price: Price = None,
     cache: CacheOption = None,
+    role: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Read a sentence: who must or must not do what, when, after what; exit 3 with the reason where nothing
@@ -665,7 +675,7 @@ def read(
             "give one of the three",
             source="arguments",
         )
-    _with_llm(llm, {"max-cost": max_cost, "price": price, "cache": cache})
+    _with_llm(llm, {"max-cost": max_cost, "price": price, "cache": cache, "role": role})
     from gnrs_ppl.errors import Refused
     from gnrs_ppl.reading import read as read_alone
     from gnrs_ppl.reading.plain import as_data, why_nothing
@@ -674,7 +684,7 @@ def read(
         from gnrs_ppl.reading.batch import read_rows, rows_of
         from gnrs_ppl.report.reading import print_batch, print_model
 
-        with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+        with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model:
             rows = rows_of(batch)
             found = _read_along(model, [(row.text, row.names) for row in rows])
             read_so = read_rows(rows, [one.readings for one in found])
@@ -693,7 +703,7 @@ def read(
     text, names = _sentence(context, sentence or "", schema)
     with (
         _working("asking") if llm else nullcontext(),
-        _model(llm, max_cost, price or [], cache or CacheMode.rw) as model,
+        _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model,
     ):
         found = _read_along(model, [(text, names)])
     readings = found[0].readings if found else read_alone(text, names)
@@ -796,6 +806,7 @@ def draft(
     max_cost: MaxCost = None,
     price: Price = None,
     cache: CacheOption = None,
+    role: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the
@@ -817,7 +828,7 @@ def draft(
         )
     if split is not None and sentence is not None:
         raise InputError("goes with one context", "leave out --split", source="arguments", field="--sentence")
-    _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache})
+    _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache, "role": role})
     if split is not None and llm:
         raise InputError(
             "a split is drafted without a language model",
@@ -834,7 +845,7 @@ def draft(
 
     drafts: list[tuple[int, Draft, list[Path]]] = []
     stopped: list[tuple[int, GnrsError]] = []
-    with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+    with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model:
         loaded = gnrs.load_context(str(context), log, goalless=sentence is not None)
         if sentence is not None:
             loaded = with_sentence(loaded, sentence)
@@ -892,7 +903,9 @@ def _inputs(context: Context, *named: str) -> list[Path]:
 
 
 @contextmanager
-def _model(wanted: bool, max_cost: float | None, prices: list[str], cache: CacheMode) -> Iterator[Any]:
+def _model(
+    wanted: bool, max_cost: float | None, prices: list[str], cache: CacheMode, roles: list[str] | None
+) -> Iterator[Any]:
     """The language model that the environment names, with its cache and cost limit; None where none is
     wanted.
     """
@@ -901,7 +914,7 @@ def _model(wanted: bool, max_cost: float | None, prices: list[str], cache: Cache
         return
     from gnrs_ppl.llm import model_from_environment
 
-    with model_from_environment(max_cost, prices, cache.value) as model:
+    with model_from_environment(max_cost, prices, cache.value, roles or []) as model:
         yield model
 
 
@@ -1154,6 +1167,7 @@ def experiment(
     max_cost: MaxCost = None,
     price: Price = None,
     cache: CacheOption = None,
+    role: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Run a table or figure of the paper again; a run that was stopped goes on where it was."""
@@ -1178,7 +1192,14 @@ def experiment(
         )
     _with_llm(
         llm,
-        {"generator": generator, "repeats": repeats, "max-cost": max_cost, "price": price, "cache": cache},
+        {
+            "generator": generator,
+            "repeats": repeats,
+            "max-cost": max_cost,
+            "price": price,
+            "cache": cache,
+            "role": role,
+        },
     )
     if goals is not None and name == "all":
         raise InputError(
@@ -1208,7 +1229,7 @@ def experiment(
         from gnrs_ppl.evaluate.ledger import enter
 
         enter(sys.argv)
-    with _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+    with _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model:
         request = request._replace(model=model, generators=tuple(generator or ()), repeats=repeats or 1)
         outcomes = command.run_named(name, request, folder)
     if as_json:

@@ -313,7 +313,7 @@ def test_margins_and_weights_follow_from_the_main_table(made: Everything) -> Non
         assert scores[line["winner"]] == pytest.approx(max(scores.values()))
         assert line[f"score of {OURS}"] == pytest.approx(scores[OURS])
     contexts = {line["context"] for line in table(made.outcomes["metric_sensitivity"], "metric_sensitivity")}
-    assert contexts == {"Main benchmark", "Held-out OOD", *GENERATORS}
+    assert contexts == {"Main benchmark", "Held-out OOD", "RealCharter", *GENERATORS}
 
 
 def test_slots_by_rubric_are_paired_with_the_goals_own_optimum(made: Everything, tmp_path: Path) -> None:
@@ -599,9 +599,9 @@ def test_a_row_whose_requests_were_never_answered_is_held_back(tmp_path: Path) -
     one = small("Direct Prompting")
     with ScriptedServer({"500": 1.0}) as server:
         request = ONE_GOAL._replace(model=loopback.model(server))
-        with pytest.raises(InputError, match=r"answers never came \(server 1\)"):
+        with pytest.raises(InputError, match=r"answers never came \(server 3\)"):
             run(one, {}, request, tmp_path)
-        assert [row["method"] for row in read_rows(tmp_path / "main")] == ["No search"]
+        assert not read_rows(tmp_path / "main")
         server.faults = {}
         server.scripts["judge"] = lambda *_: "no JSON"
         outcome = run(one, {}, request, tmp_path)
@@ -617,10 +617,10 @@ def test_the_cost_limit_stops_and_more_goes_on(tmp_path: Path) -> None:
     prices = {"a-model": Price(1.0, 1.0, 1.0, "", "")}
     with ScriptedServer() as server, Cache(tmp_path / "cache.sqlite") as cache:
         base = loopback.model(server, cache)
-        tight = Costs(0.05, prices)
+        tight = Costs(0.15, prices)
         with pytest.raises(InputError, match="max_cost"):
             run(one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, tight)), tmp_path)
-        assert 0 < tight.known <= 0.05
+        assert 0 < tight.known <= 0.15
         asked = Counter(server.asked)
         outcome = run(
             one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, Costs(50.0, prices))), tmp_path
@@ -1041,7 +1041,7 @@ def test_tables_from_the_command_line(
     assert cli.run(["experiment", "bootstrap", "--llm", "--chains", "1", "--out", str(out), "--json"]) == 0
     (said,) = json.loads(capsys.readouterr().out)
     assert said["scripted"] is True
-    assert set(said["tables"]) == {f"margins_{n}_scripted" for n in range(1, 5)}
+    assert set(said["tables"]) == {f"margins_{n}_scripted" for n in range(1, 6)}
 
 
 def test_the_list_says_what_needs_a_model() -> None:

@@ -509,7 +509,7 @@ def configuration(name: str, request: ExperimentRequest, roles: Sequence[Role] =
         return found
     asked, kept = request.model.settings, request.model.cache
     return found | {
-        "server": asked.base_url,
+        "server": {role: asked.server(role) for role in roles} if asked.servers else asked.base_url,
         "models": {role: asked.models.get(role) for role in roles},
         "structured": list(asked.structured),
         "cache": kept.mode if kept else "off",
