@@ -904,7 +904,12 @@ def _inputs(context: Context, *named: str) -> list[Path]:
 
 @contextmanager
 def _model(
-    wanted: bool, max_cost: float | None, prices: list[str], cache: CacheMode, roles: list[str] | None
+    wanted: bool,
+    max_cost: float | None,
+    prices: list[str],
+    cache: CacheMode,
+    roles: list[str] | None,
+    price_file: Path | None = None,
 ) -> Iterator[Any]:
     """The language model that the environment names, with its cache and cost limit; None where none is
     wanted.
@@ -914,7 +919,7 @@ def _model(
         return
     from gnrs_ppl.llm import model_from_environment
 
-    with model_from_environment(max_cost, prices, cache.value, roles or []) as model:
+    with model_from_environment(max_cost, prices, cache.value, roles or [], price_file) as model:
         yield model
 
 
@@ -1166,6 +1171,18 @@ def experiment(
     ] = None,
     max_cost: MaxCost = None,
     price: Price = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --llm: dated prices of models, YAML or JSON.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="With --llm: what would be asked, and its price; nothing else."),
+    ] = False,
     cache: CacheOption = None,
     role: Roles = None,
     as_json: Json = False,
@@ -1184,11 +1201,11 @@ def experiment(
         else:
             command.show_tables(tables)
         return
-    if name == "all" and llm:
-        raise InputError("runs what needs no model", "name one experiment with --llm", source="all")
-    if name == "all" and not no_llm:
+    if name == "all" and not (llm or no_llm):
         raise InputError(
-            "some experiments need a model", "add --no-llm to run the others", source="arguments"
+            "some experiments need a model",
+            "add --no-llm to run the others, or --llm to run those",
+            source="arguments",
         )
     _with_llm(
         llm,
@@ -1199,6 +1216,8 @@ def experiment(
             "price": price,
             "cache": cache,
             "role": role,
+            "prices": prices,
+            "dry-run": dry_run or None,
         },
     )
     if goals is not None and name == "all":
@@ -1210,7 +1229,7 @@ def experiment(
         )
     if llm and no_llm:
         raise InputError("contradicts --no-llm", "give one of the two", source="arguments", field="--llm")
-    if generator and name != "cross_model":
+    if generator and name not in ("cross_model", "all"):
         raise InputError(
             "goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator"
         )
@@ -1225,11 +1244,22 @@ def experiment(
     )
     if name != "all":  # what is refused enters no ledger
         command.refuse_other_goals(request, named(name, llm).split)
+    if dry_run:
+        with _model(llm, max_cost, price or [], CacheMode.off, role, prices) as model:
+            plan = command.dry_run(
+                name,
+                request._replace(model=model, generators=tuple(generator or ()), repeats=repeats or 1),
+            )
+        if as_json:
+            print(to_json(command.tables_json([plan])))
+        else:
+            command.show_tables([plan])
+        return
     if reveal and command.needs_reveal(name, request):
         from gnrs_ppl.evaluate.ledger import enter
 
         enter(sys.argv)
-    with _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model:
+    with _model(llm, max_cost, price or [], cache or CacheMode.rw, role, prices) as model:
         request = request._replace(model=model, generators=tuple(generator or ()), repeats=repeats or 1)
         outcomes = command.run_named(name, request, folder)
     if as_json:

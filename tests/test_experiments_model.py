@@ -41,6 +41,7 @@ from gnrs_ppl.experiments import (
     human_calibration,
     judging,
     packs,
+    plan,
     second_evaluator,
     slots,
     writers,
@@ -59,6 +60,7 @@ from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, ExperimentRequest,
 from gnrs_ppl.experiments.tables import ResultTable
 from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, generate, making, write_rows
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings
+from gnrs_ppl.llm.prompts import load, names
 from gnrs_ppl.llm.roles import ROLES
 from gnrs_ppl.rule.types import SLOTS
 
@@ -285,7 +287,7 @@ def test_cards_have_the_papers_columns(made: Everything) -> None:
     """Marks from 1 to 5, HARD-OK and OVERALL from rows and marks."""
     rows = joined(read_rows(made.out / "realcharter"), read_marks(made.out / "realcharter"))
     assert [(row["goal"], row["method"]) for row in rows] == [
-        (goal, name) for goal in sorted(CARDS) for name in ("Direct Prompting", OURS)
+        (goal, name) for name in ("Direct Prompting", OURS) for goal in sorted(CARDS)
     ]
     for line in table(made.outcomes["realcharter"], "realcharter"):
         own = [row for row in rows if row["method"] == line["method"]]
@@ -617,10 +619,10 @@ def test_the_cost_limit_stops_and_more_goes_on(tmp_path: Path) -> None:
     prices = {"a-model": Price(1.0, 1.0, 1.0, "", "")}
     with ScriptedServer() as server, Cache(tmp_path / "cache.sqlite") as cache:
         base = loopback.model(server, cache)
-        tight = Costs(0.15, prices)
+        tight = Costs(0.1, prices)
         with pytest.raises(InputError, match="max_cost"):
             run(one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, tight)), tmp_path)
-        assert 0 < tight.known <= 0.15
+        assert 0 < tight.known <= 0.1
         asked = Counter(server.asked)
         outcome = run(
             one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, Costs(50.0, prices))), tmp_path
@@ -984,6 +986,41 @@ def test_points_are_means_of_goals() -> None:
 # Command line
 
 
+def test_a_dry_run_counts_what_a_run_asks(
+    made: Everything, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By role, of the methods the reduced experiment has: at least what was asked, and nothing is sent."""
+    monkeypatch.setenv("GNRS_CACHE_DIR", str(tmp_path))
+    one = reduced()["main"]._replace(methods=SAMPLED)
+    given = REQUEST._replace(model=OpenAIModel(Settings(base_url="http://127.0.0.1:9/v1")))
+    calls = Counter[str]()
+    for ask in plan.planned(one, given):
+        calls[ask.role] += ask.calls
+        assert ask.tokens > 100
+    rows, marks = read_rows(made.out / "main"), read_marks(made.out / "main")
+    sent = Counter(call["prompt"] for row in rows for call in row["calls"])
+    role_of = {load(name).hash: load(name).roles[0] for name in names()}
+    asked = Counter[str]({"judge": len(marks)})
+    for prompt, number in sent.items():
+        asked[role_of[prompt]] += number
+    assert set(asked) == set(calls)
+    assert all(asked[role] <= calls[role] for role in calls)
+    assert calls["judge"] == 2 * len(rows)
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("gpt-5.1: {input: 2, output: 20, as_of: 2027-01}\n")
+    command = ["experiment", "realcharter", "--llm", "--dry-run", "--sample", "1", "--json"]
+    told = []
+    for more in ([], ["--prices", str(prices)]):
+        assert cli.run([*command, *more]) == 0
+        told.append(json.loads(capsys.readouterr().out)["plan"]["rows"])
+    judge = [next(row for row in rows if row[1] == "judge") for rows in told]
+    assert [row[-1] for row in judge] == ["2026-11", "2027-01"]
+    assert judge[1][6] > 1.5 * judge[0][6] > 0
+    prices.write_text("gpt-5.1: {input: 2, output: 20}\n")
+    assert cli.run([*command, "--prices", str(prices)]) == 2
+    assert "prices.yaml: gpt-5.1: is no dated price; write MODEL:" in capsys.readouterr().err
+
+
 def test_without_a_key_one_line_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -1013,7 +1050,12 @@ def test_without_a_key_one_line_says_what_is_missing(
         (["aog", "--llm"], "aog: runs without a model here"),
         (["crossmodel", "--llm"], "did you mean 'cross_model'?"),
         (["ood", "--llm"], "ood goals are held out; add --reveal"),
-        (["all", "--llm"], "name one experiment with --llm"),
+        (
+            ["all", "--llm", "--goals", "GNRS-005"],
+            "all: --goals: takes goals where some experiments have cards",
+        ),
+        (["main", "--dry-run"], "--dry-run: goes with --llm"),
+        (["main", "--llm", "--goals", "GNRS-061"], "--goals: GNRS-061: is none of the 16 dev goals"),
         (["all"], "add --no-llm"),
     ],
 )

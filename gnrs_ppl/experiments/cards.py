@@ -406,6 +406,12 @@ ASKS = "Does the search carry over to cards of real policies?"
 EXPERIMENT = Experiment("realcharter", ASKS, report, wanted, measure, split=CARDS, unit="method")
 WITH_MODEL = {
     "realcharter": Experiment(
-        "realcharter", ASKS, judged_report, split=CARDS, make=making(PAPERS, write=written), roles=ROLES
+        "realcharter",
+        ASKS,
+        judged_report,
+        split=CARDS,
+        make=making(PAPERS, write=written),
+        roles=ROLES,
+        methods=PAPERS,
     )
 }

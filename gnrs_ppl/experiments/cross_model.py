@@ -158,6 +158,11 @@ def parts(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTabl
 
 WITH_MODEL = {
     NAME: Experiment(
-        NAME, "Does the order of methods hold with other generators?", report, make=make, roles=ROLES
+        NAME,
+        "Does the order of methods hold with other generators?",
+        report,
+        make=make,
+        roles=ROLES,
+        methods=METHODS,
     )
 }

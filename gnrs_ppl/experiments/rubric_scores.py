@@ -221,6 +221,7 @@ WITH_MODEL = {
         report_on("main", "main", "Main table with a model"),
         make=making(MAIN_TABLE),
         roles=ROLES,
+        methods=MAIN_TABLE,
     ),
     "ood": Experiment(
         "ood",
@@ -229,6 +230,7 @@ WITH_MODEL = {
         split="ood",
         make=making(MAIN_TABLE),
         roles=ROLES,
+        methods=MAIN_TABLE,
     ),
     "ablations": Experiment(
         "ablations",
@@ -237,5 +239,6 @@ WITH_MODEL = {
         needs=("main",),
         make=making(ABLATED),
         roles=ROLES,
+        methods=ABLATED,
     ),
 }

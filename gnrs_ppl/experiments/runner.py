@@ -194,6 +194,8 @@ class Experiment(NamedTuple):
         for the page.
     roles : tuple of Role
         With a model: who is asked.
+    methods : tuple of str
+        With a model: whose rows are made.
     """
 
     name: str
@@ -206,6 +208,7 @@ class Experiment(NamedTuple):
     unit: str = "goal"
     make: Callable[[ExperimentRequest, Path], Sequence[str]] | None = None
     roles: tuple[Role, ...] = ()
+    methods: tuple[str, ...] = ()
 
 
 class Outcome(NamedTuple):
@@ -238,7 +241,7 @@ def run(
         answered.
     """
     request = on_split(request, experiment.split)
-    wanted = _closure(experiment, others)
+    wanted = closure(experiment, others)
     if request.model is not None:
         for role in dict.fromkeys(role for one in wanted if one.make for role in one.roles):
             request.model.settings.model(role)
@@ -301,11 +304,11 @@ def on_split(request: ExperimentRequest, only: str | None) -> ExperimentRequest:
     return request
 
 
-def _closure(experiment: Experiment, others: Mapping[str, Experiment]) -> list[Experiment]:
+def closure(experiment: Experiment, others: Mapping[str, Experiment]) -> list[Experiment]:
     """The experiment after everything it needs."""
     found: dict[str, Experiment] = {}
     for name in experiment.needs:
-        found |= {one.name: one for one in _closure(others[name], others)}
+        found |= {one.name: one for one in closure(others[name], others)}
     return [*found.values(), experiment]
 
 

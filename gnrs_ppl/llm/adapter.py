@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, Generic
 
 from pydantic import BaseModel, ValidationError
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.llm.cache import Cache, Mode, canonical, default_path
 from gnrs_ppl.llm.client import Answer, CallError, Message, Request, T, Way
-from gnrs_ppl.llm.costs import PRICES, Costs, credible, parse_price
+from gnrs_ppl.llm.costs import PRICES, Costs, credible, parse_price, read_prices
 from gnrs_ppl.llm.redaction import KEY
 from gnrs_ppl.llm.reply import THOUGHTS, Completion, Reply, first_problem, json_object
 from gnrs_ppl.llm.roles import Role, Settings, require_key, settings_from_environment
@@ -313,6 +314,7 @@ def model_from_environment(
     prices: Sequence[str] = (),
     cache: Mode = "rw",
     roles: Sequence[str] = (),
+    price_file: Path | None = None,
 ) -> Iterator[OpenAIModel]:
     """The models that the environment names, with the answers kept in the user's cache file.
 
@@ -325,13 +327,16 @@ def model_from_environment(
     cache : {"rw", "read-only", "refresh", "off"}
     roles : sequence of str
         ``ROLE=MODEL`` or ``ROLE=MODEL@BASE_URL``, before what the environment says.
+    price_file : Path, optional
+        Prices as :func:`~gnrs_ppl.llm.costs.read_prices` reads them; those of ``prices`` go before.
 
     Raises
     ------
     InputError
         As :class:`Settings`, :class:`Cache`, :class:`Costs` and :func:`~gnrs_ppl.llm.parse_price`.
     """
-    costs = Costs(max_cost, {**PRICES, **dict(map(parse_price, prices))})
+    filed = read_prices(price_file) if price_file else {}
+    costs = Costs(max_cost, {**PRICES, **filed, **dict(map(parse_price, prices))})
     with Cache(default_path(), cache) as stored:
         yield OpenAIModel(settings_from_environment(roles=roles), stored, costs)
 
