@@ -90,5 +90,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_sep("-", "hits per template, operator and verdict: SQL equals the oracle")
         terminalreporter.write_line("\n".join([HEADER, *rows]))
     for name, value in properties:
-        if name == "mutations":
+        if name in ("mutations", "mutants"):
             terminalreporter.write_line(value)
