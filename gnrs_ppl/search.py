@@ -122,7 +122,8 @@ def _refuse_lone_act(graph: AndOrGraph) -> None:
     if len(acts) == 1 and not context.records.prospective:
         raise Refused(
             f"the log shows one kind of act, {acts[0]!r} "
-            f"({context.profile.counts['action', acts[0]]:,} rows), so no rule can say what comes before or after it",
+            f"({context.profile.counts['action', acts[0]]:,} rows), so no rule can say what comes before or "
+            "after it",
             "import a log or tables with other acts too, or name another column: gnrs import --column "
             "activity=NAME",
             reason="lone_act",
