@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """From files found elsewhere to verdicts, with the time each command took: import_tour.py [SOURCE].
 
-Prints the table of docs/import.md: import, lint, draft and audit of each file, in seconds of wall time, how many
-guesses were made, and what came of the audit. Guesses that are wrong are counted by hand, in that page.
+Prints the table of docs/import.md: import, lint, draft and audit of each file, in seconds of wall time, how
+many guesses were made, and what came of the audit. Guesses that are wrong are counted by hand, in that page.
 """
 
 import json
