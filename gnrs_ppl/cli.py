@@ -424,6 +424,7 @@ def profile(
     context: ContextPath,
     log: Log = None,
     plots: Annotated[Path | None, _written("Folder for plots (needs matplotlib).")] = None,
+    page: Annotated[Path | None, _written("File for a page of HTML with plots (needs matplotlib).")] = None,
     as_json: Json = False,
 ) -> None:
     """Say what is in the records: volumes, variants, delays, who does what, empty cells, silences, twins."""
@@ -434,6 +435,9 @@ def profile(
 
     if plots is not None:
         check_folder(plots, PLOTS)
+    if page is not None:
+        check_file(page)
+        check_apart([page], [context])
     with _working("counting"):
         loaded = gnrs.load_context(str(context), log, goalless=True)
         if loaded.records.prospective:
@@ -445,8 +449,12 @@ def profile(
             )
         found = overview(loaded.log)
         drawn = plot(found, plots) if plots is not None else []
+        if page is not None:
+            from gnrs_ppl.report.profile_page import write_page
+
+            drawn.append(write_page(found, loaded.source, page))
     if as_json:
-        print(to_json(found.as_dict() | {"plots": [str(path) for path in drawn]}))
+        print(to_json(found.as_dict() | {"files": [str(path) for path in drawn]}))
         return
     from gnrs_ppl.report.profile import print_overview
 
@@ -1531,6 +1539,7 @@ def diagnose(
         ),
     ],
     plots: Annotated[Path | None, _written("Folder for plots (needs matplotlib).")] = None,
+    page: Annotated[Path | None, _written("File for a page of HTML with plots (needs matplotlib).")] = None,
     as_json: Json = False,
 ) -> None:
     """Say whether the chains mixed, and why; exit 1 when they did not."""

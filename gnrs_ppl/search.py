@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnrs_ppl.errors import NoFeasibleStructure
+from gnrs_ppl.errors import NoFeasibleStructure, Refused
 from gnrs_ppl.rule.types import SLOTS
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **ru
     for graph, tables in zip(graphs, spaces, strict=True):
         posterior = sweep(tables, SEARCH_TEMPERATURE) if number_of_states(tables) <= SWEEP_LIMIT else None
         if posterior is not None and not posterior.feasible_states:
+            _refuse_lone_act(graph)
             raise NoFeasibleStructure(_blocked(graph, tables))
         posteriors.append(posterior)
     # four moves, Metropolis acceptance, τ = 0.08
@@ -113,6 +114,21 @@ def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **ru
                 f"no chain reached a structure that passes every hard condition; {blocked}"
             )
     return searches
+
+
+def _refuse_lone_act(graph: AndOrGraph) -> None:
+    """Refuse a log of one kind of act as what it is: no condition of a rule names the cure of that."""
+    context = graph.facts.context
+    acts = [name for (kind, name), rows in context.profile.counts.items() if kind == "action" and rows]
+    if len(acts) == 1 and not context.records.prospective:
+        raise Refused(
+            f"the log shows one kind of act, {acts[0]!r} "
+            f"({context.profile.counts['action', acts[0]]:,} rows), so no rule can say what comes before or "
+            "after it",
+            "import a log or tables with other acts too, or name another column: gnrs import --column "
+            "activity=NAME",
+            reason="lone_act",
+        )
 
 
 def _blocked(graph: AndOrGraph, tables: Tables) -> str:

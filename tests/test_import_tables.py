@@ -157,3 +157,13 @@ def test_the_record_of_an_import_holds_no_password(tmp_path: Path) -> None:
     source = trade(tmp_path / "trade.sqlite")
     import_source(f"sqlite:///{source}?timeout=5", tmp_path / "out")
     assert json.loads((tmp_path / "out" / "import.json").read_text())["source"] == "trade"
+
+
+def test_a_log_of_one_kind_of_act_is_refused_as_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"C{i % 5},invoice,2024-03-{i % 28 + 1:02d}" for i in range(40)]
+    (tmp_path / "log.csv").write_text("\n".join(["case_id,activity,timestamp", *lines]) + "\n")
+    import_source(tmp_path / "log.csv", tmp_path / "out")
+    assert run(["draft", str(tmp_path / "out" / "context.yaml")]) == 3
+    assert "one kind of act, 'invoice' (40 rows)" in capsys.readouterr().err

@@ -540,3 +540,44 @@ def test_the_page_lists_every_finding() -> None:
     assert re.findall(r"^\| (G\d+) \| (\w+) \|", page, re.MULTILINE) == [
         (check.code, check.severity) for check in CHECKS
     ]
+
+
+def test_the_page_stands_alone_and_shows_names_as_text(tmp_path: Path) -> None:
+    """Nothing runs, nothing is loaded from elsewhere, and no name of the records becomes markup."""
+    pytest.importorskip("matplotlib")
+    from html.parser import HTMLParser
+
+    from gnrs_ppl.cli import run
+    from gnrs_ppl.importing import import_source
+
+    hostile = "<script>alert(1)</script> --> &amp; </svg>"
+    lines = [f"C{i},{hostile if i % 2 else 'pay'},2024-03-0{i % 9 + 1},<b>Ann</b>" for i in range(40)]
+    (tmp_path / "log.csv").write_text("\n".join(["case_id,activity,timestamp,resource", *lines]) + "\n")
+    import_source(tmp_path / "log.csv", tmp_path / "out")
+    page = tmp_path / "page.html"
+    assert run(["profile", str(tmp_path / "out" / "context.yaml"), "--page", str(page), "--json"]) == 0
+
+    tags: list[str] = []
+    ids: list[str] = []
+    texts: list[str] = []
+    outside: list[str] = []
+
+    class Look(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            tags.append(tag)
+            ids.extend(value or "" for name, value in attrs if name == "id")
+            outside.extend(
+                f"{name}={value}"
+                for name, value in attrs
+                if name in ("src", "href", "xlink:href") and not (value or "").startswith(("#", "data:"))
+            )
+
+        def handle_data(self, data: str) -> None:
+            texts.append(data)
+
+    Look().feed(page.read_text())
+    assert {"svg", "table", "path"} <= set(tags)
+    assert not {"script", "b", "iframe", "object", "link"} & set(tags)
+    assert outside == []
+    assert len(ids) == len(set(ids))
+    assert any(hostile in text for text in texts)

@@ -123,7 +123,7 @@ def derive_model(found: Found, channel: str) -> Derived:
     schema, records = derived.data["schema"], derived.data["records"]
     roles = list(dict.fromkeys(found.roles.values()))
     if roles:
-        schema["roles"] = [{"name": name, **_term_phrase(name)} for name in roles]
+        schema["roles"] = [{"name": name, **_role_phrase(name)} for name in roles]
     for role in roles:
         count = sum(name == role for name in found.roles.values())
         why = f"a lane or participant of the model, {count:,} tasks"
@@ -192,6 +192,33 @@ def _term_phrase(name: str) -> dict[str, str]:
     return {"phrase": words} if words != name and not misused(words) else {}
 
 
+BODIES = frozenset(
+    {
+        "team",
+        "group",
+        "department",
+        "dept",
+        "unit",
+        "desk",
+        "office",
+        "line",
+        "division",
+        "section",
+        "squad",
+        "board",
+    }
+)
+"""Words for several people, of whom a rule binds one."""
+
+
+def _role_phrase(name: str) -> dict[str, str]:
+    """Words for one of those who have a role: of a team, its member."""
+    words = words_of(name)
+    if {*words.split()[:1], *words.split()[-1:]} & BODIES and not misused(f"{words} member"):
+        return {"phrase": f"{words} member"}
+    return _term_phrase(name)
+
+
 def _terms(events: Events, derived: Derived, kind: str, column: str) -> None:
     """Roles, locations or objects from their column, where those are few enough to be names."""
     guess = events.columns.get(column)  # type: ignore[call-overload]
@@ -203,7 +230,8 @@ def _terms(events: Events, derived: Derived, kind: str, column: str) -> None:
     )
     if not found or len(found) > MOST_TERMS or not any(c.isalpha() for name, _ in found for c in name):
         return  # numbers of things, which rules may correlate by but not name
-    derived.data["schema"][kind] = [{"name": name, **_term_phrase(name)} for name, _ in found]
+    phrase = _role_phrase if kind == "roles" else _term_phrase
+    derived.data["schema"][kind] = [{"name": name, **phrase(name)} for name, _ in found]
     for name, count in found:
         derived.note(
             ("schema", kind, name), kind[:-1], guess.confidence, f"{count:,} rows in {guess.value!r}"

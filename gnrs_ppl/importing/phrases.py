@@ -96,6 +96,11 @@ def _read(words: list[str]) -> Phrase:
                 0.8,
                 "its last word is a verb's past",
             )
+    if words[1] in _PREPOSITIONS - {"of"} and len(words) > 2 and (first_done := _participle(first)):
+        rest = " ".join([words[1], *([] if words[2] in _DETERMINERS else ["the"]), *words[2:]])
+        return Phrase(
+            f"{first_done} {rest}", f"{event_noun(first_done)} {rest}", 0.4, "its first word is a verb's past"
+        )
     if words[1] == "of" and len(words) > 2 and (verb := _verb_of(first)):
         rest = " ".join(words[2:]).removeprefix("the ")
         return Phrase(f"{verb} the {rest}", f"{first} of the {rest}", 0.8, "its noun names what a verb does")
