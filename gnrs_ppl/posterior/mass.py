@@ -1,8 +1,9 @@
 """A cut of the posterior over rules: the fewest that hold a stated share of its mass, and the bound on what
 was cut.
 
-What a rule asks of the log does not depend on its procedure, nor on whether it is binding, so the mass of
-those is summed up exactly and the unit is the *check*: scope, trigger, norm and evidence.
+What a rule asks of the log does not depend on its procedure, on whether it is binding, nor on what only its
+text names, so the mass of those is summed up exactly and the unit is the *check*: scope, trigger, norm and
+evidence.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract
 from gnrs_ppl.models.features import FEATURES
 from gnrs_ppl.models.graph import AndOrGraph
 from gnrs_ppl.rule.canonical import dumps
-from gnrs_ppl.rule.types import SLOTS, Structure
+from gnrs_ppl.rule.types import SLOTS, Norm, Scope, Structure
 
 Floats = NDArray[np.float64]
 
@@ -217,11 +218,15 @@ def same_texts(graph: AndOrGraph, slot: str) -> Int[NDArray[np.int64], " n"]:
 
 
 def _texts(graph: AndOrGraph, slot: str) -> list[str]:
-    """Canonical text of each option of a slot, binding or not the same."""
+    """Canonical text of each option of a slot, without what no check reads: whether it is binding, and what
+    only the text names.
+    """
     text = []
     for option in graph.options[SLOTS.index(slot)]:
         content = option.content
-        if getattr(content, "force", None) == "should":
+        if isinstance(content, Norm) and content.force == "should":
             content = content.model_copy(update={"force": "must"})
+        elif isinstance(content, Scope):
+            content = content.model_copy(update={"concerns": ()})
         text.append(dumps(content))
     return text

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gnrs_ppl.audit.types import ROLL_UP
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.types import RecordLayer
-from gnrs_ppl.posterior.fields import NOTHING, SLOT_FIELDS, said
+from gnrs_ppl.posterior.fields import NOTHING, SLOT_FIELDS, TEXT_ONLY, said
 from gnrs_ppl.posterior.mass import ASKED, Mass
 from gnrs_ppl.posterior.verdicts import REFUSED, VIOLATED, Checked, run_checks
 from gnrs_ppl.rule.canonical import SlotContent
@@ -87,7 +87,7 @@ def field_choices(mass: Mass) -> list[Choice]:
     for v, slot in enumerate(ASKED):
         options = mass.graph.options[SLOTS.index(slot)]
         chosen = [options[o].content for o in mass.positions[:, v].tolist()]
-        for field in SLOT_FIELDS[slot]:
+        for field in (name for name in SLOT_FIELDS[slot] if f"{slot}.{name}" != TEXT_ONLY):
             texts = [value_text(content, f"{slot}.{field}") for content in chosen]
             values = sorted(set(texts))
             if len(values) > 1:
