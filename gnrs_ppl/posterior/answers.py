@@ -25,8 +25,9 @@ from gnrs_ppl.context.types import Frozen, Name
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.posterior.fields import SLOT_FIELDS
 from gnrs_ppl.posterior.mass import ASKED, Mass
-from gnrs_ppl.posterior.uncertain import Choice, field_choices
+from gnrs_ppl.posterior.uncertain import Choice, field_choices, value_text
 from gnrs_ppl.posterior.verdicts import REFUSED, Checked
+from gnrs_ppl.rule.types import SLOTS
 
 Floats = NDArray[np.float64]
 Said = Literal["broken", "kept", "silent", "unknown"]
@@ -141,13 +142,29 @@ def part_likelihoods(choice: Choice, error: float) -> Float[Floats, "values valu
 
 def together(answers: Answers, mass: Mass, checked: Checked) -> tuple[Float[Floats, " n"], float]:
     """P(all answers | check) of every kept check, as answers err independently of one another; and the most
-    that it could be of any check.
+    that is left of the mass that was cut.
+
+    What an answer on a part says of a rule nobody ran is known exactly; of a case, only that it is at most
+    one less the error rate.
     """
-    product, greatest = np.ones(len(mass.key)), 1.0
+    parts, cases, greatest = np.ones(len(mass.key)), np.ones(len(mass.key)), 1.0
+    factors: dict[str, Floats] = {}
     for answer in answers.given:
-        product *= likelihood(answer, mass, checked, answers.error)
-        greatest *= 1.0 if answer.answer == UNKNOWN else 1 - answers.error
-    return product, greatest
+        one = likelihood(answer, mass, checked, answers.error)
+        if answer.answer == UNKNOWN:
+            continue
+        if isinstance(answer, CaseAnswer):
+            cases, greatest = cases * one, greatest * (1 - answers.error)
+            continue
+        choice, slot = _choice(answer, mass), answer.part.partition(".")[0]
+        if choice is not None:
+            options = mass.graph.options[SLOTS.index(slot)]
+            texts = [value_text(option.content, answer.part) for option in options]
+            wrong = answers.error / (len(choice.values) - 1)
+            factor = np.array([1 - answers.error if text == answer.answer else wrong for text in texts])
+            factors[slot] = factors.get(slot, np.ones(len(options))) * factor
+            parts = parts * one
+    return parts * cases, mass.outside(factors, parts) * greatest
 
 
 def case_number(case: str, checked: Checked) -> int:

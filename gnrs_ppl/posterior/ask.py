@@ -155,9 +155,9 @@ def ask(mass: Mass, checked: Checked, answers: Answers = NOTHING_SAID, parts: bo
     InputError
         As :func:`~gnrs_ppl.posterior.answers.likelihood`.
     """
-    likelihood, greatest = together(answers, mass, checked)
+    likelihood, outside = together(answers, mass, checked)
     order = np.argsort(-mass.probability * likelihood, kind="stable")
-    after = mass.updated(likelihood, greatest)
+    after = mass.updated(likelihood, outside)
     seen = checked._replace(codes=checked.codes[order])
     number = grouped(seen)
     share = after.share

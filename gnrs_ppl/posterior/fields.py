@@ -48,6 +48,8 @@ SLOT_FIELDS: Final[dict[str, tuple[str, ...]]] = {
 """The fields of each slot that a pin may name."""
 TIMES: Final = ("trigger.window", "norm.deadline", "procedure.response_time")
 """Fields whose values are durations."""
+TEXT_ONLY: Final = "scope.concerns"
+"""A field that no check reads."""
 PLAIN: Final[dict[str, str]] = {
     "scope.roles": "whose acts the rule is about",
     "scope.locations": "where the rule applies",

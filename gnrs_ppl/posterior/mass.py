@@ -1,13 +1,14 @@
 """A cut of the posterior over rules: the fewest that hold a stated share of its mass, and the bound on what
 was cut.
 
-What a rule asks of the log does not depend on its procedure, nor on whether it is binding, so the mass of
-those is summed up exactly and the unit is the *check*: scope, trigger, norm and evidence.
+What a rule asks of the log does not depend on its procedure, on whether it is binding, nor on what only its
+text names, so the mass of those is summed up exactly and the unit is the *check*: scope, trigger, norm and
+evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract
 from gnrs_ppl.models.features import FEATURES
 from gnrs_ppl.models.graph import AndOrGraph
 from gnrs_ppl.rule.canonical import dumps
-from gnrs_ppl.rule.types import SLOTS, Structure
+from gnrs_ppl.rule.types import SLOTS, Norm, Scope, Structure
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +54,8 @@ class Mass(NamedTuple):
     exact : bool
         From enumeration; otherwise from draws, and ``cut`` is an estimate: what was left out of the draws,
         and Good and Turing's share of what no draw has seen.
+    every : (options of each slot of ``ASKED``) float64, or None
+        The whole posterior before any answer, where it was enumerated.
     """
 
     graph: AndOrGraph
@@ -62,6 +65,7 @@ class Mass(NamedTuple):
     structures: int
     cut: float
     exact: bool
+    every: NDArray[np.float64] | None = None
 
     @property
     def share(self) -> Float[Floats, " n"]:
@@ -72,25 +76,42 @@ class Mass(NamedTuple):
         """A rule with one of the checks; its procedure is the first of the pool and means nothing."""
         return self.graph.structure([*self.positions[number].tolist(), 0])
 
-    def updated(self, likelihood: Float[Floats, " n"], greatest: float) -> Mass:
+    def outside(self, factors: Mapping[str, Floats], inside: Float[Floats, " n"]) -> float:
+        """The mass outside the kept checks once the options of some slots are weighed; a bound where the
+        posterior was drawn.
+
+        Parameters
+        ----------
+        factors : {slot: (options,) float}
+            In [0, 1].
+        inside : (n,) float
+            The same for each kept check.
+        """
+        if self.every is None:
+            return self.cut
+        weighed = self.every
+        for slot, factor in factors.items():
+            weighed = weighed * factor.reshape([-1 if one == slot else 1 for one in ASKED])
+        return max(0.0, float(weighed.sum() - (self.probability * inside).sum()))
+
+    def updated(self, likelihood: Float[Floats, " n"], outside: float) -> Mass:
         """The kept checks weighed by what answers say of each, the most probable first; exact on them, and
         ``cut`` stays a bound.
 
         Parameters
         ----------
         likelihood : (n,) float
-        greatest : float
-            The most that answers can say of any check: all that is known of what was cut.
+        outside : float
+            The most that is left of what was cut, in the same units.
         """
         weighed = self.probability * likelihood
-        cut = self.cut * greatest
-        total = weighed.sum() + cut
+        total = weighed.sum() + outside
         order = np.argsort(-weighed, kind="stable")
         return self._replace(
             positions=self.positions[order],
             probability=weighed[order] / total,
             key=tuple(self.key[n] for n in order.tolist()),
-            cut=cut / total,
+            cut=outside / total,
         )
 
 
@@ -186,6 +207,7 @@ def _kept(
         structures=int(counted[chosen].sum()) * sizes[-1],
         cut=max(0.0, unseen + float(probability.sum() - summed[chosen].sum())),
         exact=exact,
+        every=probability.reshape(sizes[:-1]) if exact else None,
     )
 
 
@@ -196,11 +218,15 @@ def same_texts(graph: AndOrGraph, slot: str) -> Int[NDArray[np.int64], " n"]:
 
 
 def _texts(graph: AndOrGraph, slot: str) -> list[str]:
-    """Canonical text of each option of a slot, binding or not the same."""
+    """Canonical text of each option of a slot, without what no check reads: whether it is binding, and what
+    only the text names.
+    """
     text = []
     for option in graph.options[SLOTS.index(slot)]:
         content = option.content
-        if getattr(content, "force", None) == "should":
+        if isinstance(content, Norm) and content.force == "should":
             content = content.model_copy(update={"force": "must"})
+        elif isinstance(content, Scope):
+            content = content.model_copy(update={"concerns": ()})
         text.append(dumps(content))
     return text

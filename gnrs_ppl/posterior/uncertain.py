@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from gnrs_ppl.audit.types import ROLL_UP
 from gnrs_ppl.context.log import EventLog
 from gnrs_ppl.context.types import RecordLayer
-from gnrs_ppl.posterior.fields import NOTHING, said
+from gnrs_ppl.posterior.fields import NOTHING, SLOT_FIELDS, TEXT_ONLY, said
 from gnrs_ppl.posterior.mass import ASKED, Mass
 from gnrs_ppl.posterior.verdicts import REFUSED, VIOLATED, Checked, run_checks
+from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.types import SLOTS
 from gnrs_ppl.safe_text import to_csv
 
@@ -75,14 +76,19 @@ def slot_choices(mass: Mass) -> list[Choice]:
     return found
 
 
+def value_text(content: SlotContent, field: str) -> str:
+    """What a content states in a field, such as ``norm.deadline``, as one text."""
+    return " + ".join(said(content)[field.partition(".")[2]]) or NOTHING
+
+
 def field_choices(mass: Mass) -> list[Choice]:
     """The fields of a check's slots in which the mass holds more than one value."""
     found = []
     for v, slot in enumerate(ASKED):
         options = mass.graph.options[SLOTS.index(slot)]
-        each = [said(options[o].content) for o in mass.positions[:, v].tolist()]
-        for field in each[0]:
-            texts = [" + ".join(one[field]) or NOTHING for one in each]
+        chosen = [options[o].content for o in mass.positions[:, v].tolist()]
+        for field in (name for name in SLOT_FIELDS[slot] if f"{slot}.{name}" != TEXT_ONLY):
+            texts = [value_text(content, f"{slot}.{field}") for content in chosen]
             values = sorted(set(texts))
             if len(values) > 1:
                 found.append(

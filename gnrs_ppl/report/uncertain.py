@@ -73,6 +73,8 @@ def _print_contested(
 ) -> None:
     parts = ", ".join(f"{slot} {share:.0%}" for slot, share in found.about.items() if share >= 0.005)
     console.print(shown(f"The contested cases turn on {parts or 'no one choice'} (share of the variance)"))
+    if not limit:
+        return
     drawn = _table(
         "Contested cases",
         "case",
