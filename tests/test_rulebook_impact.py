@@ -157,6 +157,9 @@ def test_small_groups_are_hidden_and_cannot_be_had_by_subtraction() -> None:
     assert ([g.name for g in shown.shown], shown.hidden) == (["clerk"], 2)
     shown = _groups("role", hits(clerk=40, guard=12), 10)
     assert (len(shown.shown), shown.hidden) == (2, 0)
+    unsaid = hits(clerk=40) | {None: tally(["violated"] * 3)}
+    shown = _groups("role", unsaid, 10)
+    assert ([g.name for g in shown.shown], shown.hidden) == (["clerk", "(not recorded)"], 0)
     shown = _groups("role", hits(clerk=4), 10)
     assert (shown.shown, shown.hidden) == ((), 1)
 

@@ -11,14 +11,14 @@ from gnrs_ppl.context.output import write_all
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.realize.english import duration
-from gnrs_ppl.rulebook.impact import Groups, Impact, Point, Value
+from gnrs_ppl.rulebook.impact import UNSAID, Groups, Impact, Point, Value
 from gnrs_ppl.terminal import console, row, shown, table
 
 KINDS = (".svg", ".png")
 """Suffixes of a plot's file."""
 ROWS = 6
 """Groups that are shown of a field."""
-WIDEST = 24
+WIDEST = 20
 _SAID = {
     "deadline": "the time within which",
     "window": "the window",
@@ -89,7 +89,7 @@ def marks(found: Impact, point: Point) -> str:
     told += ["knee"] if point.value == found.knee else []
     if found.custom is not None:
         told += [
-            f"{q:.0%} of those done" for q, length in found.custom.quantiles.items() if length == point.value
+            f"{q:.0%} customary" for q, length in found.custom.quantiles.items() if length == point.value
         ]
     return ", ".join(told)
 
@@ -117,7 +117,7 @@ def _print_hit(title: str, groups: tuple[Groups, ...], found: Impact) -> None:
     drawn = table("", "", "", "matters", "violated", "share", right=("matters", "violated", "share"))
     left_out = []
     for group in groups:
-        if all(one.name == "(not recorded)" for one in group.shown):
+        if not group.hidden and all(one.name == UNSAID for one in group.shown):
             left_out.append(group.field)
             continue
         worst = sorted(group.shown, key=lambda one: (-one.violated, one.name))[:ROWS]
@@ -131,7 +131,7 @@ def _print_hit(title: str, groups: tuple[Groups, ...], found: Impact) -> None:
         told = [f"{more:,} more, hit less"] if more else []
         told += [f"{group.hidden:,} too small to show"] if group.hidden else []
         if told:
-            row(drawn, "", f"… {', '.join(told)}", "", "", "")
+            row(drawn, "" if worst else _BY[group.field], f"… {', '.join(told)}", "", "", "")
     out.print(drawn)
     if left_out:
         out.print(shown(f"No row that opens a matter says its {' or '.join(left_out)}.", style="dim"))
@@ -168,9 +168,7 @@ def plot(found: Impact, path: Path) -> list[Path]:
         (found.knee, "knee", "#009E73"),
     ]
     if found.custom is not None:
-        named += [
-            (length, f"{q:.0%} of those done", "#999999") for q, length in found.custom.quantiles.items()
-        ]
+        named += [(length, f"{q:.0%} customary", "#999999") for q, length in found.custom.quantiles.items()]
     for value, name, colour in named:
         if value is not None:
             axes.axvline(_place(value, per), color=colour, linewidth=1, linestyle="--")
