@@ -364,7 +364,7 @@ def _custom(structure: Structure, constraint: int, records: RecordLayer, log: Ev
 
 
 def _rounded(seconds: float) -> Duration:
-    """A length of time, up to the next whole day, hour, minute or second: the longest of which it holds two."""
+    """A length of time, up to the next whole day, hour, minute or second: the longest it holds two of."""
     unit = next((unit for unit in (86400, 3600, 60) if seconds > 2 * unit), 1)
     whole = max(1, math.ceil(seconds / unit)) * unit
     days, rest = divmod(whole, 86400)
