@@ -1,4 +1,4 @@
-"""Command line: goals, import, read, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait
+"""Command line: goals, import, read, draft, audit, ask, sample, fit, diagnose, experiment. Heavy imports wait
 until a verb needs them.
 """
 
@@ -182,6 +182,34 @@ CacheOption = Annotated[
     typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Fix = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fix",
+        metavar="SLOT.FIELD=VALUE",
+        help="What the rule must say, such as norm.deadline=P5D; may be repeated.",
+        show_default=False,
+    ),
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--without",
+        metavar="KIND:NAME",
+        help="A name the rule must not use, such as channel:erp_log or role:clerk; may be repeated.",
+        show_default=False,
+    ),
+]
+MassOption = Annotated[
+    float | None,
+    typer.Option(
+        "--mass",
+        min=0.05,
+        max=0.999,
+        help="Share of the posterior to keep; 0.9 unless given, more takes longer.",
+        show_default=False,
+    ),
+]
 
 
 def _print_versions(asked: bool) -> None:
@@ -306,11 +334,11 @@ def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool
 @app.command("import")
 def import_(
     source: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="SOURCE",
             help="XES, OCEL 2.0 (JSON, XML, SQLite), CSV, Parquet, JSON Lines, SQLite tables or BPMN; "
-            "gzipped or plain.",
+            "gzipped or plain; or a database, as postgresql://user@host/name.",
             show_default=False,
         ),
     ],
@@ -320,7 +348,9 @@ def import_(
     case: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="What a case is: a column, or in OCEL a type of object.", show_default=False
+            metavar="NAME",
+            help="What a case is: a column, in OCEL a type of object, in a database a table.",
+            show_default=False,
         ),
     ] = None,
     column: Annotated[
@@ -788,6 +818,14 @@ def draft(
     seed: Seed = 0,
     kernel: KernelOption = Kernel.metropolis,
     weights: WeightsOption = "fitted",
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Answers that gnrs ask wrote; they choose the rule.", show_default=False
+        ),
+    ] = None,
+    fix: Fix = None,
+    without: Without = None,
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
     out: Annotated[
         Path | None, _written("New folder, or that of a draft, for its files; all or nothing.")
@@ -815,6 +853,8 @@ def draft(
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.context.load import with_sentence
     from gnrs_ppl.draft import FILES, of_rule, read_too, rules_stated
+    from gnrs_ppl.posterior.answers import read_answers
+    from gnrs_ppl.posterior.condition import read_pins
     from gnrs_ppl.records.lint import touching
 
     if (context is None) == (split is None):
@@ -827,6 +867,12 @@ def draft(
         )
     if split is not None and sentence is not None:
         raise InputError("goes with one context", "leave out --split", source="arguments", field="--sentence")
+    pins = read_pins(fix or (), without or ())
+    if (split is not None or every) and (pins or answers):
+        stray = "--answers" if answers else "--fix" if fix else "--without"
+        raise InputError(
+            "goes with one rule", "leave out --split and --every", source="arguments", field=stray
+        )
     _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache})
     if split is not None and llm:
         raise InputError(
@@ -869,6 +915,8 @@ def draft(
                     alternatives=alternatives,
                     model=model,
                     polish=(polish or Polish.v1).value if llm else None,
+                    pins=pins,
+                    answers=read_answers(answers, loaded.goal.id) if answers is not None else None,
                 )
             except GnrsError as error:
                 if not every:
@@ -959,7 +1007,31 @@ def audit(
         typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False),
     ] = None,
     log: Log = None,
-    limit: Annotated[int, typer.Option(min=0, help="Violations to show in text.")] = 3,
+    posterior: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DRAFT",
+            help="Folder of a draft: P(violated) of each case over all rules the goal could mean, in place "
+            "of --rule.",
+            show_default=False,
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="With --posterior: other weights than the draft's; posterior averages over them.",
+            show_default=False,
+        ),
+    ] = None,
+    mass: MassOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Violations to show in text, 3 unless given; with --posterior contested cases, 12.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
     as_csv: Annotated[
         bool,
@@ -976,12 +1048,25 @@ def audit(
         ),
     ] = False,
 ) -> None:
-    """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated."""
+    """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated. Or run all
+    that a draft's goal could mean, and say how sure each verdict is.
+    """
     from gnrs_ppl.audit.files import audit_files
     from gnrs_ppl.records.lint import touching
 
     if as_json and as_csv:
         raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
+    if posterior is not None:
+        if rule is not None or allow_unrecorded:
+            stray = "--rule" if rule is not None else "--allow-unrecorded"
+            raise InputError("contradicts --posterior", "leave one out", source="arguments", field=stray)
+        _audit_posterior(
+            posterior, context, log, weights, mass, 12 if limit is None else limit, as_json, as_csv
+        )
+        return
+    if weights is not None or mass is not None:
+        stray = "--weights" if weights is not None else "--mass"
+        raise InputError("goes with --posterior", "add it", source="arguments", field=stray)
     if rule is None:
         raise InputError(
             "--rule is missing",
@@ -997,8 +1082,48 @@ def audit(
     else:
         from gnrs_ppl.report.audit import print_audit
 
-        print_audit(result, limit)
+        print_audit(result, 3 if limit is None else limit)
     if result.failed:
+        raise typer.Exit(1)
+
+
+def _audit_posterior(
+    folder: Path,
+    context: Path | None,
+    log: Path | None,
+    weights: str | None,
+    share: float | None,
+    limit: int,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    from gnrs_ppl.context.log import read_log
+    from gnrs_ppl.posterior.mass import SHARE, mass
+    from gnrs_ppl.posterior.stored import stored
+    from gnrs_ppl.posterior.uncertain import checked, forecast
+
+    with _working("drafting again") as report:
+        draft = stored(folder, context, weights)
+        records = draft.context.records
+        if records.prospective and log is None:
+            raise InputError(
+                "names no log: its records are only declared",
+                "pass --log",
+                source=draft.context.source,
+                field="records.log",
+            )
+        events = draft.context.log if log is None else read_log(log, records)
+        held = draft.weighed(mass(draft.graph, draft.weights, share or SHARE), report)
+        found = forecast(held, checked(held, records, events, report))
+    if as_json:
+        print(to_json({"goal": draft.context.goal.id, "weights": draft.weights.origin} | found.as_dict()))
+    elif as_csv:
+        print(found.to_csv(), end="")
+    else:
+        from gnrs_ppl.report.uncertain import print_forecast
+
+        print_forecast(found, draft.context.goal.id, draft.weights.origin, draft.pins, limit)
+    if found.of("broken"):
         raise typer.Exit(1)
 
 
@@ -1098,6 +1223,105 @@ def hold(
         print_tested(found, asked.notes)
     if found.red:
         raise typer.Exit(1)
+
+
+@app.command()
+def ask(
+    context: ContextPath,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File of answers (YAML): read where it is there, and written; answers.yaml in a terminal.",
+            show_default=False,
+        ),
+    ] = None,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CASE=ANSWER",
+            help="broken, kept, silent or unknown of a case; or what a part means, such as "
+            "norm.deadline=P5D; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001, max=0.49, help="How often an answer is wrong; 0.05 unless given.", show_default=False
+        ),
+    ] = None,
+    log: Log = None,
+    fix: Fix = None,
+    without: Without = None,
+    weights: WeightsOption = "fitted",
+    mass: MassOption = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the one question that matters: a case of the log, or a part of the sentence, whose answer tells
+    most about which rule is meant; a terminal is asked until the rule is found.
+    """
+    import gnrs_ppl as gnrs
+    from gnrs_ppl.calibration.weights import weights_named
+    from gnrs_ppl.candidates.build import pools_of
+    from gnrs_ppl.models.graph import compile_graph
+    from gnrs_ppl.posterior.answers import Answers, merged, parse_answers, read_answers, write_answers
+    from gnrs_ppl.posterior.ask import answered
+    from gnrs_ppl.posterior.ask import ask as ask_next
+    from gnrs_ppl.posterior.condition import condition, read_pins
+    from gnrs_ppl.posterior.mass import SHARE
+    from gnrs_ppl.posterior.mass import mass as mass_of
+    from gnrs_ppl.posterior.uncertain import checked
+    from gnrs_ppl.report.ask import Asking, again_with, print_end, print_state
+
+    pins, given = read_pins(fix or (), without or ()), parse_answers(answer or ())
+    talks = not as_json and not given and sys.stdin is not None
+    talks = talks and sys.stdin.isatty() and sys.stdout.isatty()
+    place = answers or (Path("answers.yaml") if talks else None)
+    if place is not None and not place.exists():
+        check_file(place)
+    with _working("drafting") as report:
+        loaded = gnrs.load_context(str(context), log)
+        if loaded.records.prospective:
+            raise InputError(
+                "names no log, so there is no case to ask about",
+                "pass --log",
+                source=loaded.source,
+                field="records.log",
+            )
+        known = Answers()
+        if place is not None:
+            check_apart([place], _inputs(loaded, str(context), weights))
+            known = read_answers(place, loaded.goal.id) if place.exists() else known
+        known = merged(known, given, error)
+        chosen = weights_named(weights)
+        graph = condition(compile_graph(loaded, pools_of(loaded).pools), pins, chosen)
+        held = mass_of(graph, chosen, mass or SHARE)
+        found = checked(held, loaded.resolved, loaded.log, report)
+        state = ask_next(held, found, known)
+    if place is not None and given:
+        write_answers(place, loaded.goal.id, known)
+    pinned = [
+        *(text for pin in fix or () for text in ("--fix", pin)),
+        *(text for pin in without or () for text in ("--without", pin)),
+    ]
+    if talks:
+        person = Asking()
+        while not state.stopped:
+            said = person.answer(state.questions[0], state, loaded)
+            if said is None:
+                break
+            known = answered(state, state.questions[0], said)
+            write_answers(place or Path("answers.yaml"), loaded.goal.id, known)
+            state = ask_next(held, found, known)
+    draft_again = again_with("draft", str(context), pinned, place)
+    if as_json:
+        print(to_json({"goal": loaded.goal.id, "weights": chosen.origin} | state.as_dict()))
+    elif talks:
+        print_end(state, loaded, draft_again)
+    else:
+        once = again_with("ask", str(context), pinned, place or Path("answers.yaml"))
+        print_state(state, loaded, draft_again if state.stopped else once)
 
 
 @app.command()

@@ -99,7 +99,7 @@ def _say_marks(found: Impact) -> None:
         told = f"Knee: {said(found.knee)}; a change matters most up to there, and least after it."
         out.print(shown(told))
     else:
-        out.print(shown("Knee: none; over these values the violations change too evenly."))
+        out.print(shown("Knee: none; over these values the violations do not level off."))
     out.print()
 
 

@@ -206,7 +206,7 @@ def impact(
         kind = "a length of time such as P30D" if timed else "a number from 1 on"
         problem = f"{strays[0]} is not {kind}, as {number} asks"
         raise InputError(problem, f"write {kind}", source="arguments", field="--values")
-    custom = _custom(structure, constraint, records, log) if number == "deadline" else None
+    custom = _custom(structure, constraint, records, log, smallest) if number == "deadline" else None
     grid = sorted(
         {
             *(values or _grid(structure, number, constraint, today, custom, records)),
@@ -338,8 +338,12 @@ def _with_constraint(structure: Structure, constraint: int, update: Mapping[str,
     return structure.model_copy(update={"norm": norm})
 
 
-def _custom(structure: Structure, constraint: int, records: RecordLayer, log: EventLog) -> Custom | None:
-    """How long the act takes where it is done at all, from a check of it alone without a limit."""
+def _custom(
+    structure: Structure, constraint: int, records: RecordLayer, log: EventLog, smallest: int
+) -> Custom | None:
+    """How long the act takes where it is done at all, from a check of it alone without a limit; None where it
+    is done fewer times than a group must have.
+    """
     chosen = structure.norm.constraints[constraint]
     negative = chosen.template in NEGATIVE and chosen.template not in LOOK_BACK and chosen.count == 1
     if not negative and chosen.template not in ("response", "existence"):
@@ -357,7 +361,7 @@ def _custom(structure: Structure, constraint: int, records: RecordLayer, log: Ev
         return None
     limit = _UNLIMITED.days * 86400
     delays = sorted(limit - v.slack_seconds for v in found if v.verdict == "satisfied" and v.slack_seconds)
-    if not delays:
+    if not delays or len(delays) < smallest:
         return None
     reached = {q: delays[max(0, math.ceil(q * len(delays)) - 1)] for q in QUANTILES}
     return Custom(len(delays), {q: _rounded(seconds) for q, seconds in reached.items()})
