@@ -181,6 +181,15 @@ CacheOption = Annotated[
     CacheMode | None,
     typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False),
 ]
+Roles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--role",
+        metavar="ROLE=MODEL[@BASE_URL]",
+        help="With --llm: who plays a role, and where; its server's key is GNRS_API_KEY_<ROLE>.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Fix = Annotated[
     list[str] | None,
@@ -692,6 +701,7 @@ def read(
     max_cost: MaxCost = None,
     price: Price = None,
     cache: CacheOption = None,
+    role: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Read a sentence: who must or must not do what, when, after what; exit 3 with the reason where nothing
@@ -705,7 +715,7 @@ def read(
             "give one of the three",
             source="arguments",
         )
-    _with_llm(llm, {"max-cost": max_cost, "price": price, "cache": cache})
+    _with_llm(llm, {"max-cost": max_cost, "price": price, "cache": cache, "role": role})
     from gnrs_ppl.errors import Refused
     from gnrs_ppl.reading import read as read_alone
     from gnrs_ppl.reading.plain import as_data, why_nothing
@@ -714,7 +724,7 @@ def read(
         from gnrs_ppl.reading.batch import read_rows, rows_of
         from gnrs_ppl.report.reading import print_batch, print_model
 
-        with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+        with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model:
             rows = rows_of(batch)
             found = _read_along(model, [(row.text, row.names) for row in rows])
             read_so = read_rows(rows, [one.readings for one in found])
@@ -733,7 +743,7 @@ def read(
     text, names = _sentence(context, sentence or "", schema)
     with (
         _working("asking") if llm else nullcontext(),
-        _model(llm, max_cost, price or [], cache or CacheMode.rw) as model,
+        _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model,
     ):
         found = _read_along(model, [(text, names)])
     readings = found[0].readings if found else read_alone(text, names)
@@ -844,6 +854,7 @@ def draft(
     max_cost: MaxCost = None,
     price: Price = None,
     cache: CacheOption = None,
+    role: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the
@@ -873,7 +884,7 @@ def draft(
         raise InputError(
             "goes with one rule", "leave out --split and --every", source="arguments", field=stray
         )
-    _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache})
+    _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache, "role": role})
     if split is not None and llm:
         raise InputError(
             "a split is drafted without a language model",
@@ -890,7 +901,7 @@ def draft(
 
     drafts: list[tuple[int, Draft, list[Path]]] = []
     stopped: list[tuple[int, GnrsError]] = []
-    with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+    with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model:
         loaded = gnrs.load_context(str(context), log, goalless=sentence is not None)
         if sentence is not None:
             loaded = with_sentence(loaded, sentence)
@@ -950,7 +961,14 @@ def _inputs(context: Context, *named: str) -> list[Path]:
 
 
 @contextmanager
-def _model(wanted: bool, max_cost: float | None, prices: list[str], cache: CacheMode) -> Iterator[Any]:
+def _model(
+    wanted: bool,
+    max_cost: float | None,
+    prices: list[str],
+    cache: CacheMode,
+    roles: list[str] | None,
+    price_file: Path | None = None,
+) -> Iterator[Any]:
     """The language model that the environment names, with its cache and cost limit; None where none is
     wanted.
     """
@@ -959,7 +977,7 @@ def _model(wanted: bool, max_cost: float | None, prices: list[str], cache: Cache
         return
     from gnrs_ppl.llm import model_from_environment
 
-    with model_from_environment(max_cost, prices, cache.value) as model:
+    with model_from_environment(max_cost, prices, cache.value, roles or [], price_file) as model:
         yield model
 
 
@@ -1551,6 +1569,14 @@ def experiment(
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")
     ] = False,
+    goals: Annotated[
+        str | None,
+        typer.Option(metavar="ID,ID", help="These goals, or cards, of the split only.", show_default=False),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="So many goals, drawn, the same each time.", show_default=False),
+    ] = None,
     out: Annotated[Path | None, _written("Folder of the runs; out/SPLIT unless given.")] = None,
     chains: Annotated[
         list[int] | None,
@@ -1575,7 +1601,20 @@ def experiment(
     ] = None,
     max_cost: MaxCost = None,
     price: Price = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --llm: dated prices of models, YAML or JSON.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="With --llm: what would be asked, and its price; nothing else."),
+    ] = False,
     cache: CacheOption = None,
+    role: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Run a table or figure of the paper again; a run that was stopped goes on where it was."""
@@ -1592,34 +1631,65 @@ def experiment(
         else:
             command.show_tables(tables)
         return
-    if name == "all" and llm:
-        raise InputError("runs what needs no model", "name one experiment with --llm", source="all")
-    if name == "all" and not no_llm:
+    if name == "all" and not (llm or no_llm):
         raise InputError(
-            "some experiments need a model", "add --no-llm to run the others", source="arguments"
+            "some experiments need a model",
+            "add --no-llm to run the others, or --llm to run those",
+            source="arguments",
         )
     _with_llm(
         llm,
-        {"generator": generator, "repeats": repeats, "max-cost": max_cost, "price": price, "cache": cache},
+        {
+            "generator": generator,
+            "repeats": repeats,
+            "max-cost": max_cost,
+            "price": price,
+            "cache": cache,
+            "role": role,
+            "prices": prices,
+            "dry-run": dry_run or None,
+        },
     )
+    if goals is not None and name == "all":
+        raise InputError(
+            "takes goals where some experiments have cards",
+            "give --sample N, or name one experiment",
+            source="all",
+            field="--goals",
+        )
     if llm and no_llm:
         raise InputError("contradicts --no-llm", "give one of the two", source="arguments", field="--llm")
-    if generator and name != "cross_model":
+    if generator and name not in ("cross_model", "all"):
         raise InputError(
             "goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator"
         )
     folder = out or command.default_folder(split.value, llm)
     check_folder(folder)
     request = ExperimentRequest(
-        split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal
+        split.value,
+        tuple(dict.fromkeys(one.strip() for one in goals.split(",") if one.strip())) if goals else (),
+        sample,
+        chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))),
+        revealed=reveal,
     )
-    if name != "all":
-        named(name, llm)  # a name that is none enters no ledger
+    if name != "all":  # what is refused enters no ledger
+        command.refuse_other_goals(request, named(name, llm).split)
+    if dry_run:
+        with _model(llm, max_cost, price or [], CacheMode.off, role, prices) as model:
+            plan = command.dry_run(
+                name,
+                request._replace(model=model, generators=tuple(generator or ()), repeats=repeats or 1),
+            )
+        if as_json:
+            print(to_json(command.tables_json([plan])))
+        else:
+            command.show_tables([plan])
+        return
     if reveal and command.needs_reveal(name, request):
         from gnrs_ppl.evaluate.ledger import enter
 
         enter(sys.argv)
-    with _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+    with _model(llm, max_cost, price or [], cache or CacheMode.rw, role, prices) as model:
         request = request._replace(model=model, generators=tuple(generator or ()), repeats=repeats or 1)
         outcomes = command.run_named(name, request, folder)
     if as_json:

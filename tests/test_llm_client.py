@@ -46,11 +46,14 @@ from gnrs_ppl.llm import (
     settings_from_environment,
 )
 from gnrs_ppl.llm.cache import canonical
+from gnrs_ppl.llm.roles import ROLES, Role, parse_role
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 T = TypeVar("T")
 KEY = "sk-MARKED-0123456789abcdefghijklmnopqrstuvwxyz"
+OWN = "other-OWNED-9876543210zyxwvutsrqponmlkjihgfedcba"
+"""The key of a role's own server."""
 
 
 class Card(BaseModel, extra="forbid"):
@@ -724,6 +727,63 @@ def test_the_key_is_in_no_artefact(
         assert KEY[3:20] not in text, name
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_has_its_own_server_and_key(
+    role: Role,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Its server sees its key and neither the other key nor who asks; no artefact holds it."""
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv(f"GNRS_API_KEY_{role.upper()}", OWN)
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-MARKED-0123456789abcdef")
+    other = next(one for one in ROLES if one != role)
+    with (
+        ScriptedServer({"echo": 1.0}) as first,
+        ScriptedServer({"echo": 1.0}) as second,
+        Cache(tmp_path / "c") as cache,
+    ):
+        monkeypatch.setenv("OPENAI_BASE_URL", first.base_url)
+        settings = settings_from_environment(roles=[f"{other}=a", f"{role}=vendor/b@{second.base_url}"])
+        asked = OpenAIModel(replace(settings, retries=0), cache)
+        answers = ask(asked, [Request(one, (Message("user", "echo"),)) for one in (role, other)])
+        assert (sum(first.asked.values()), sum(second.asked.values())) == (1, 1)
+        second.faults = {"401": 1.0}
+        with pytest.raises(InputError, match=f"GNRS_API_KEY_{role.upper()}: the server at") as refused:
+            ask(asked, [Request(role, (Message("user", "again"),))])
+        told = "".join(
+            traceback.TracebackException.from_exception(refused.value, capture_locals=True).format()
+        )
+    said = answers[0].text.lower()
+    assert f"authorization: bearer [gnrs_api_key_{role}]" in said
+    assert "openai_api_key" not in said
+    assert "org-" not in said
+    assert "openai_org_id" not in said
+    assert "authorization: bearer [openai_api_key]" in answers[1].text.lower()
+    artefacts = [repr(asked), repr(answers), told, caplog.text, *capfd.readouterr()]
+    artefacts.append((tmp_path / "c").read_bytes().decode("latin-1"))
+    assert not [text for text in artefacts if OWN[6:18] in text or KEY[3:20] in text]
+
+
+def test_a_role_without_a_key_for_its_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key of another server is never sent in its place."""
+    with ScriptedServer() as server:
+        settings = settings_from_environment(roles=[f"judge=b@{server.base_url}"])
+        with pytest.raises(InputError, match="^a language model is needed and GNRS_API_KEY_JUDGE is not set"):
+            ask(OpenAIModel(settings), [Request("judge", (Message("user", "x"),))])
+        assert not server.asked
+
+
+@pytest.mark.parametrize("text", ["judge", "jugde=m", "judge=", "judge=@http://a/v1", "=m"])
+def test_roles_are_checked(text: str) -> None:
+    with pytest.raises(
+        InputError, match="^arguments: --role: .* is no role with its model; write ROLE=MODEL"
+    ):
+        parse_role(text)
+
+
 @pytest.mark.parametrize(
     "key, line",
     [
@@ -798,7 +858,10 @@ def test_settings_come_from_the_environment() -> None:
     )
     with pytest.raises(InputError, match="GNRS_STRUCTURED: is no list of ways"):
         settings_from_environment({"GNRS_STRUCTURED": "xml"})
-    assert (settings.limit_field, Settings().limit_field) == ("max_tokens", "max_completion_tokens")
+    assert (settings.limit_field("judge"), Settings().limit_field("judge")) == (
+        "max_tokens",
+        "max_completion_tokens",
+    )
 
 
 @pytest.mark.parametrize(
