@@ -189,6 +189,7 @@ def verbs(folder: Path) -> dict[str, list[str]]:
         "read": ["read", invoices],
         "draft": ["draft", invoices, *QUICK, "--out", str(rule)],
         "audit": ["audit", invoices, "--rule", str(rule / "rule.json")],
+        "ask": ["ask", invoices],
         "compare": ["compare", str(APPROVAL), str(OR_HOLD), "--context", invoices],
         "test": ["test", str(APPROVAL), str(EXAMPLES), "--context", invoices],
         "impact": ["impact", str(APPROVAL), "--context", invoices, "--values", "P5D"],
