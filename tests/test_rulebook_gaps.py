@@ -61,6 +61,7 @@ def test_silence_that_says_nothing_wants_a_closed_world(tmp_path: Path) -> None:
     assert [(remedy.additions, remedy.settles) for remedy in gap.remedies] == [((Close("checkin_log"),), 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "rule", "context", "log"),
     [

@@ -122,7 +122,7 @@ def shifts(folder: Path) -> tuple[Structure, EventLog]:
 
 def test_custom_is_how_long_the_act_takes_where_it_is_done(tmp_path: Path) -> None:
     structure, log = shifts(tmp_path)
-    found = impact(structure, resolved(log.records, log), log)
+    found = impact(structure, resolved(log.records, log), log, smallest=2)
     assert found.custom is not None
     assert found.custom.times == 2  # after 5 and after 40 minutes
     assert {str(length) for length in found.custom.quantiles.values()} == {"PT5M", "PT40M"}
@@ -130,8 +130,9 @@ def test_custom_is_how_long_the_act_takes_where_it_is_done(tmp_path: Path) -> No
     ban = changed(
         RULE["rule"], ("norm.constraints.0.template", "not_response"), ("norm.constraints.0.unless", ...)
     )
-    banned = impact(Structure.model_validate(ban), resolved(log.records, log), log)
+    banned = impact(Structure.model_validate(ban), resolved(log.records, log), log, smallest=2)
     assert banned.custom == found.custom
+    assert impact(structure, resolved(log.records, log), log).custom is None  # of two people
 
 
 def test_the_knee_is_where_the_curve_bends() -> None:
@@ -157,6 +158,9 @@ def test_small_groups_are_hidden_and_cannot_be_had_by_subtraction() -> None:
     assert ([g.name for g in shown.shown], shown.hidden) == (["clerk"], 2)
     shown = _groups("role", hits(clerk=40, guard=12), 10)
     assert (len(shown.shown), shown.hidden) == (2, 0)
+    unsaid = hits(clerk=40) | {None: tally(["violated"] * 3)}
+    shown = _groups("role", unsaid, 10)
+    assert ([g.name for g in shown.shown], shown.hidden) == (["clerk", "(not recorded)"], 0)
     shown = _groups("role", hits(clerk=4), 10)
     assert (shown.shown, shown.hidden) == ((), 1)
 

@@ -165,6 +165,10 @@ def test_an_error_names_the_field_that_cures_it(
 
 # Text that fits
 
+APPROVAL, OR_HOLD, EXAMPLES = (
+    Path(__file__).parent.parent / "docs" / "contexts" / f"{name}.yaml"
+    for name in ("approval", "approval_or_hold", "approval_cases")
+)
 QUICK = ["--kernel", "exact", "--chains", "2", "--steps", "20"]
 
 
@@ -185,6 +189,11 @@ def verbs(folder: Path) -> dict[str, list[str]]:
         "read": ["read", invoices],
         "draft": ["draft", invoices, *QUICK, "--out", str(rule)],
         "audit": ["audit", invoices, "--rule", str(rule / "rule.json")],
+        "ask": ["ask", invoices],
+        "compare": ["compare", str(APPROVAL), str(OR_HOLD), "--context", invoices],
+        "test": ["test", str(APPROVAL), str(EXAMPLES), "--context", invoices],
+        "impact": ["impact", str(APPROVAL), "--context", invoices, "--values", "P5D"],
+        "gaps": ["gaps", invoices, "--rule", str(APPROVAL)],
         "sample": ["sample", invoices, *QUICK, "--out", str(draws)],
         "diagnose": ["diagnose", str(draws)],
         "experiment": ["experiment", "list"],

@@ -24,7 +24,10 @@ def print_gaps(found: Gaps, notes: tuple[str, ...]) -> None:
             out.print(Padding(shown(_settles(gap, remedy), style="dim"), (0, 6)))
         if more := len(gap.remedies[SHOWN:]):
             out.print(Padding(shown(f"… and {more} more; --json has them", style="dim"), (0, 4)))
-        if not gap.remedies:
+        if gap.left:
+            told = f"… nothing that was tried settles the other {gap.left:,}"
+            out.print(Padding(shown(told, style="dim"), (0, 4)))
+        if gap.refused and not gap.remedies:
             out.print(Padding(shown("→ nothing that was tried makes it checkable; change the rule"), (0, 4)))
         out.print()
     for part in found.checkable:
@@ -33,8 +36,8 @@ def print_gaps(found: Gaps, notes: tuple[str, ...]) -> None:
     if found.gaps:
         out.print(
             shown(
-                "Each was proved on a changed copy of the records, filled in with what the rule names and with "
-                "something else or nothing; of several joined by 'and' no fewer do it.",
+                "Each was proved on a changed copy of the records, filled in with what the rule names and "
+                "with something else or nothing; of several joined by 'and' no fewer do it.",
                 style="dim",
             )
         )
@@ -56,7 +59,8 @@ def _told(remedy: Remedy) -> str:
 def _settles(gap: Gap, remedy: Remedy) -> str:
     """How many verdicts it settles, in words."""
     if not gap.refused:
-        return f"settles {remedy.settles:,} of them"
+        more = " more" if len(remedy.additions) > 1 else ""
+        return f"settles {remedy.settles:,}{more} of them"
     if remedy.settles == remedy.at_most:
         return f"makes it checkable: {remedy.settles:,} verdicts decided"
     return (

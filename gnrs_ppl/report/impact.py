@@ -11,20 +11,14 @@ from gnrs_ppl.context.output import write_all
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.realize.english import duration
-from gnrs_ppl.rulebook.impact import Groups, Impact, Point, Value
+from gnrs_ppl.rulebook.impact import UNSAID, Groups, Impact, Point, Value
 from gnrs_ppl.terminal import console, row, shown, table
 
 KINDS = (".svg", ".png")
 """Suffixes of a plot's file."""
 ROWS = 6
 """Groups that are shown of a field."""
-WIDEST = 24
-_SAID = {
-    "deadline": "the time within which",
-    "window": "the window",
-    "count": "how often",
-    "logs": "logs that agree",
-}
+WIDEST = 20
 _BY = {"role": "by role", "object": "by object", "location": "by place", "month": "by month"}
 
 
@@ -58,7 +52,7 @@ def print_impact(found: Impact, notes: tuple[str, ...], written: list[Path]) -> 
                 share,
                 f"{undecided:,}",
                 bar,
-                marks(found, point),
+                ", ".join(_marks(found, point.value)),
             )
     out.print(drawn)
     refused = [point.refused for point in found.points if point.refused]
@@ -83,15 +77,13 @@ def said(value: Value) -> str:
     return duration(value) if isinstance(value, Duration) else str(value)
 
 
-def marks(found: Impact, point: Point) -> str:
+def _marks(found: Impact, value: Value) -> list[str]:
     """What stands at a value: the rule's own, the knee, today's customary quantiles."""
-    told = ["the rule"] if point.value == found.today else []
-    told += ["knee"] if point.value == found.knee else []
+    told = ["the rule"] if value == found.today else []
+    told += ["knee"] if value == found.knee else []
     if found.custom is not None:
-        told += [
-            f"{q:.0%} of those done" for q, length in found.custom.quantiles.items() if length == point.value
-        ]
-    return ", ".join(told)
+        told += [f"{q:.0%} customary" for q, length in found.custom.quantiles.items() if length == value]
+    return told
 
 
 def _say_marks(found: Impact) -> None:
@@ -107,7 +99,7 @@ def _say_marks(found: Impact) -> None:
         told = f"Knee: {said(found.knee)}; a change matters most up to there, and least after it."
         out.print(shown(told))
     else:
-        out.print(shown("Knee: none; over these values the violations change too evenly."))
+        out.print(shown("Knee: none; over these values the violations do not level off."))
     out.print()
 
 
@@ -117,7 +109,7 @@ def _print_hit(title: str, groups: tuple[Groups, ...], found: Impact) -> None:
     drawn = table("", "", "", "matters", "violated", "share", right=("matters", "violated", "share"))
     left_out = []
     for group in groups:
-        if all(one.name == "(not recorded)" for one in group.shown):
+        if not group.hidden and all(one.name == UNSAID for one in group.shown):
             left_out.append(group.field)
             continue
         worst = sorted(group.shown, key=lambda one: (-one.violated, one.name))[:ROWS]
@@ -131,7 +123,7 @@ def _print_hit(title: str, groups: tuple[Groups, ...], found: Impact) -> None:
         told = [f"{more:,} more, hit less"] if more else []
         told += [f"{group.hidden:,} too small to show"] if group.hidden else []
         if told:
-            row(drawn, "", f"… {', '.join(told)}", "", "", "")
+            row(drawn, "" if worst else _BY[group.field], f"… {', '.join(told)}", "", "", "")
     out.print(drawn)
     if left_out:
         out.print(shown(f"No row that opens a matter says its {' or '.join(left_out)}.", style="dim"))
@@ -163,28 +155,23 @@ def plot(found: Impact, path: Path) -> list[Path]:
     axes.plot(
         [_place(p.value, per) for p in points], [p.violated for p in points], marker="o", color="#0072B2"
     )
-    named: list[tuple[Value | None, str, str]] = [
-        (found.today, "the rule", "#D55E00"),
-        (found.knee, "knee", "#009E73"),
-    ]
-    if found.custom is not None:
-        named += [
-            (length, f"{q:.0%} of those done", "#999999") for q, length in found.custom.quantiles.items()
-        ]
-    for value, name, colour in named:
-        if value is not None:
+    for value in sorted({point.value for point in points}, key=lambda value: _place(value, per)):
+        if name := ", ".join(_marks(found, value)):
+            colour = "#D55E00" if value == found.today else "#009E73" if value == found.knee else "#777777"
             axes.axvline(_place(value, per), color=colour, linewidth=1, linestyle="--")
             axes.annotate(
                 name,
                 (_place(value, per), 1),
                 xycoords=("data", "axes fraction"),
+                xytext=(-2, -2),
+                textcoords="offset points",
                 rotation=90,
                 fontsize=7,
                 color=colour,
                 ha="right",
                 va="top",
             )
-    axes.set(xlabel=f"{_SAID[found.number]}{unit}", ylabel="violations", ylim=(0, None))
+    axes.set(xlabel=f"{found.number}{unit}", ylabel="violations", ylim=(0, None))
     figure.savefig(content, format=path.suffix[1:], dpi=120)
     return write_all(path.parent, [(path.name, content.getvalue())])
 

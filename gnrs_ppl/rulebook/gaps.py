@@ -66,7 +66,8 @@ class Remedy(NamedTuple):
 class Gap(NamedTuple):
     """A part that is refused, or leaves verdicts undecided, and what it would take.
 
-    ``refused`` says why it is refused; ``undecided`` counts verdicts by reason where it is not.
+    ``refused`` says why it is refused; ``undecided`` counts verdicts by reason where it is not, and ``left``
+    those that nothing settles.
     """
 
     part: Part
@@ -74,6 +75,7 @@ class Gap(NamedTuple):
     refused: str
     undecided: dict[str, int]
     remedies: tuple[Remedy, ...]
+    left: int = 0
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ class Gaps:
                     "text": gap.text,
                     "refused": gap.refused or None,
                     "undecided": gap.undecided,
+                    "not_settled": gap.left,
                     "remedies": [
                         {
                             "additions": [
@@ -295,7 +298,8 @@ def _gap(
     counted: dict[str, int] = {}
     for verdict in open_ones:
         counted[verdict.reason] = counted.get(verdict.reason, 0) + 1
-    return Gap(part, text, "", counted, _ranked(settling_sets(rule, records, offered, open_ones)))
+    remedies, left = settling_sets(rule, records, offered, open_ones)
+    return Gap(part, text, "", counted, _ranked(remedies), left)
 
 
 def _rank(remedy: Remedy) -> tuple[Any, ...]:
@@ -390,8 +394,9 @@ def _settled(rule: Structure, records: Records, chosen: tuple[Addition, ...]) ->
 
 def settling_sets(
     rule: Structure, records: Records, offered: Sequence[Addition], undecided: Sequence[InstanceVerdict]
-) -> list[Remedy]:
-    """Sets of additions that settle undecided verdicts, each with those that no part of it settles.
+) -> tuple[list[Remedy], int]:
+    """Sets of additions that settle undecided verdicts, each with those that no part of it settles; and how
+    many none does.
 
     Larger sets are tried only while all additions together settle more than the smaller ones do.
     """
@@ -424,7 +429,7 @@ def settling_sets(
                 remedies.append(Remedy(chosen, len(own), len(own)))
         if most <= reached:
             break
-    return remedies
+    return remedies, len(wanted - reached)
 
 
 def _key(verdict: InstanceVerdict) -> Key:

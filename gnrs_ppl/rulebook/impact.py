@@ -30,6 +30,8 @@ FIELDS: tuple[Field, ...] = ("role", "object", "location", "month")
 SMALLEST = 10
 """Groups of fewer matters than this are not shown, unless something else is said."""
 MOST_VALUES = 60
+UNSAID = "(not recorded)"
+"""What groups are called whose rows leave the field out."""
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95)
 _UNLIMITED = Duration(days=36500)
 _DAYS = (1, 2, 3, 5, 7, 10, 14, 21, 30, 45, 60, 75, 90, 120, 150, 180, 270, 365, 545, 730, 1095, 1460, 1825)
@@ -204,7 +206,7 @@ def impact(
         kind = "a length of time such as P30D" if timed else "a number from 1 on"
         problem = f"{strays[0]} is not {kind}, as {number} asks"
         raise InputError(problem, f"write {kind}", source="arguments", field="--values")
-    custom = _custom(structure, constraint, records, log) if number == "deadline" else None
+    custom = _custom(structure, constraint, records, log, smallest) if number == "deadline" else None
     grid = sorted(
         {
             *(values or _grid(structure, number, constraint, today, custom, records)),
@@ -336,8 +338,12 @@ def _with_constraint(structure: Structure, constraint: int, update: Mapping[str,
     return structure.model_copy(update={"norm": norm})
 
 
-def _custom(structure: Structure, constraint: int, records: RecordLayer, log: EventLog) -> Custom | None:
-    """How long the act takes where it is done at all, from a check of it alone without a limit."""
+def _custom(
+    structure: Structure, constraint: int, records: RecordLayer, log: EventLog, smallest: int
+) -> Custom | None:
+    """How long the act takes where it is done at all, from a check of it alone without a limit; None where it
+    is done fewer times than a group must have.
+    """
     chosen = structure.norm.constraints[constraint]
     negative = chosen.template in NEGATIVE and chosen.template not in LOOK_BACK and chosen.count == 1
     if not negative and chosen.template not in ("response", "existence"):
@@ -355,15 +361,15 @@ def _custom(structure: Structure, constraint: int, records: RecordLayer, log: Ev
         return None
     limit = _UNLIMITED.days * 86400
     delays = sorted(limit - v.slack_seconds for v in found if v.verdict == "satisfied" and v.slack_seconds)
-    if not delays:
+    if not delays or len(delays) < smallest:
         return None
     reached = {q: delays[max(0, math.ceil(q * len(delays)) - 1)] for q in QUANTILES}
     return Custom(len(delays), {q: _rounded(seconds) for q, seconds in reached.items()})
 
 
 def _rounded(seconds: float) -> Duration:
-    """A length of time, up to whole days from two days on, to whole minutes from two hours on."""
-    unit = 86400 if seconds > 2 * 86400 else 60 if seconds > 7200 else 1
+    """A length of time, up to the next whole day, hour, minute or second: the longest it holds two of."""
+    unit = next((unit for unit in (86400, 3600, 60) if seconds > 2 * unit), 1)
     whole = max(1, math.ceil(seconds / unit)) * unit
     days, rest = divmod(whole, 86400)
     return Duration(days=days, seconds=rest)
@@ -444,14 +450,14 @@ def _counted(
 
 def _groups(field: Field, hits: Hits, smallest: int) -> Groups:
     """Groups large enough to be shown; one that is hidden alone could be had by subtraction, so the next
-    smallest goes with it.
+    smallest goes with it. Rows that leave the field out are no group of people, and the last to be hidden.
     """
     found = [
-        Group(name if name is not None else "(not recorded)", sum(counts.values()), counts["violated"])
+        Group(name if name is not None else UNSAID, sum(counts.values()), counts["violated"])
         for name, counts in hits.items()
     ]
-    found.sort(key=lambda group: (group.matters, group.name))
-    small = sum(group.matters < smallest for group in found)
+    found.sort(key=lambda group: (group.name == UNSAID, group.matters, group.name))
+    small = sum(group.matters < smallest and group.name != UNSAID for group in found)
     hidden = small + (1 if small == 1 and len(found) > 1 else 0)
     shown = sorted(found[hidden:], key=lambda g: g.name if field == "month" else (-g.violated, g.name))
     return Groups(field, tuple(shown), hidden)
