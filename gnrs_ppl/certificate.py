@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from gnrs_ppl.search import Search
 
 
+ANSWERS = "answers of people"
+"""The method of a rule that was chosen by them."""
+
+
 class Certificate(NamedTuple):
     """How good the search was (ε_S), what the text lost (ε_R), and what dev goals say of the score itself
     (ε_C, regret).
@@ -32,7 +36,12 @@ class Certificate(NamedTuple):
 
     def lines(self) -> list[str]:
         """The certificate in words."""
-        if self.epsilon_search is None:
+        if self.method == ANSWERS:
+            searched = (
+                "ε_S: not certified; answers chose the rule, and the greatest score without them is "
+                + ("unknown" if self.optimum is None else f"{self.optimum:.4f}")
+            )
+        elif self.epsilon_search is None:
             searched = (
                 "ε_S: not certified; the space is too large to enumerate, and OR-Tools, which would "
                 "bound it, is not installed"
@@ -97,17 +106,23 @@ def certify(search: Search, lost: int) -> Certificate:
     from gnrs_ppl.evaluate.calibration_error import measured
     from gnrs_ppl.inference.exact import TIE
 
-    gap = None if search.bound is None else search.bound - search.s_search
+    gap = None if search.bound is None or search.answered is not None else search.bound - search.s_search
     gap = 0.0 if gap is not None and abs(gap) < TIE else gap
     method = (
-        "not certified" if gap is None else "exact enumeration" if search.optimum is not None else "CP-SAT"
+        ANSWERS
+        if search.answered is not None
+        else "not certified"
+        if gap is None
+        else "exact enumeration"
+        if search.optimum is not None
+        else "CP-SAT"
     )
     calibration, goal = measured(), search.graph.facts.context.goal.id
     if calibration is None or search.weights.temperature is None:  # measured for the fitted weights only
         return Certificate(method, search.optimum, search.bound, gap, float(lost))
     mapped = (
         None
-        if search.bound is None
+        if search.bound is None or search.answered is not None
         else float(calibration.map(search.bound) - calibration.map(search.s_search))
     )
     return Certificate(

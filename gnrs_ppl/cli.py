@@ -1,4 +1,4 @@
-"""Command line: goals, import, read, draft, audit, sample, fit, diagnose, experiment. Heavy imports wait
+"""Command line: goals, import, read, draft, audit, ask, sample, fit, diagnose, experiment. Heavy imports wait
 until a verb needs them.
 """
 
@@ -101,6 +101,16 @@ class Described(StrEnum):
     context = "context"
     rule = "rule"
     log = "log"
+    cases = "cases"
+
+
+class Varied(StrEnum):
+    """Numbers of a rule that may be varied."""
+
+    deadline = "deadline"
+    window = "window"
+    often = "count"
+    logs = "logs"
 
 
 class DateOrder(StrEnum):
@@ -181,6 +191,34 @@ ModelRoles = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Fix = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fix",
+        metavar="SLOT.FIELD=VALUE",
+        help="What the rule must say, such as norm.deadline=P5D; may be repeated.",
+        show_default=False,
+    ),
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--without",
+        metavar="KIND:NAME",
+        help="A name the rule must not use, such as channel:erp_log or role:clerk; may be repeated.",
+        show_default=False,
+    ),
+]
+MassOption = Annotated[
+    float | None,
+    typer.Option(
+        "--mass",
+        min=0.05,
+        max=0.999,
+        help="Share of the posterior to keep; 0.9 unless given, more takes longer.",
+        show_default=False,
+    ),
+]
 
 
 def _print_versions(asked: bool) -> None:
@@ -305,11 +343,11 @@ def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool
 @app.command("import")
 def import_(
     source: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="SOURCE",
             help="XES, OCEL 2.0 (JSON, XML, SQLite), CSV, Parquet, JSON Lines, SQLite tables or BPMN; "
-            "gzipped or plain.",
+            "gzipped or plain; or a database, as postgresql://user@host/name.",
             show_default=False,
         ),
     ],
@@ -319,7 +357,9 @@ def import_(
     case: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="What a case is: a column, or in OCEL a type of object.", show_default=False
+            metavar="NAME",
+            help="What a case is: a column, in OCEL a type of object, in a database a table.",
+            show_default=False,
         ),
     ] = None,
     column: Annotated[
@@ -620,11 +660,11 @@ def lint(
 @app.command()
 def schema(
     kind: Annotated[
-        Described, typer.Argument(metavar="[context|rule|log]", help="Which file.", show_default=False)
+        Described, typer.Argument(metavar="[context|rule|log|cases]", help="Which file.", show_default=False)
     ] = Described.context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Schema, for editors.")] = False,
 ) -> None:
-    """Say what each field of a context file, a rule file or a log means."""
+    """Say what each field of a context file, a rule file, a log or a file of examples means."""
     from gnrs_ppl.report.schema import json_schema, print_schema
 
     if as_json:
@@ -788,6 +828,14 @@ def draft(
     seed: Seed = 0,
     kernel: KernelOption = Kernel.metropolis,
     weights: WeightsOption = "fitted",
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Answers that gnrs ask wrote; they choose the rule.", show_default=False
+        ),
+    ] = None,
+    fix: Fix = None,
+    without: Without = None,
     alternatives: Annotated[int, typer.Option(min=0, max=50, help="Runner-up rules to show.")] = 3,
     out: Annotated[
         Path | None, _written("New folder, or that of a draft, for its files; all or nothing.")
@@ -816,6 +864,8 @@ def draft(
     from gnrs_ppl.calibration.weights import weights_named
     from gnrs_ppl.context.load import with_sentence
     from gnrs_ppl.draft import FILES, of_rule, read_too, rules_stated
+    from gnrs_ppl.posterior.answers import read_answers
+    from gnrs_ppl.posterior.condition import read_pins
     from gnrs_ppl.records.lint import touching
 
     if (context is None) == (split is None):
@@ -828,6 +878,12 @@ def draft(
         )
     if split is not None and sentence is not None:
         raise InputError("goes with one context", "leave out --split", source="arguments", field="--sentence")
+    pins = read_pins(fix or (), without or ())
+    if (split is not None or every) and (pins or answers):
+        stray = "--answers" if answers else "--fix" if fix else "--without"
+        raise InputError(
+            "goes with one rule", "leave out --split and --every", source="arguments", field=stray
+        )
     _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache, "role": role})
     if split is not None and llm:
         raise InputError(
@@ -870,6 +926,8 @@ def draft(
                     alternatives=alternatives,
                     model=model,
                     polish=(polish or Polish.v1).value if llm else None,
+                    pins=pins,
+                    answers=read_answers(answers, loaded.goal.id) if answers is not None else None,
                 )
             except GnrsError as error:
                 if not every:
@@ -967,7 +1025,31 @@ def audit(
         typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False),
     ] = None,
     log: Log = None,
-    limit: Annotated[int, typer.Option(min=0, help="Violations to show in text.")] = 3,
+    posterior: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DRAFT",
+            help="Folder of a draft: P(violated) of each case over all rules the goal could mean, in place "
+            "of --rule.",
+            show_default=False,
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="With --posterior: other weights than the draft's; posterior averages over them.",
+            show_default=False,
+        ),
+    ] = None,
+    mass: MassOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Violations to show in text, 3 unless given; with --posterior contested cases, 12.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
     as_csv: Annotated[
         bool,
@@ -984,12 +1066,25 @@ def audit(
         ),
     ] = False,
 ) -> None:
-    """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated."""
+    """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated. Or run all
+    that a draft's goal could mean, and say how sure each verdict is.
+    """
     from gnrs_ppl.audit.files import audit_files
     from gnrs_ppl.records.lint import touching
 
     if as_json and as_csv:
         raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
+    if posterior is not None:
+        if rule is not None or allow_unrecorded:
+            stray = "--rule" if rule is not None else "--allow-unrecorded"
+            raise InputError("contradicts --posterior", "leave one out", source="arguments", field=stray)
+        _audit_posterior(
+            posterior, context, log, weights, mass, 12 if limit is None else limit, as_json, as_csv
+        )
+        return
+    if weights is not None or mass is not None:
+        stray = "--weights" if weights is not None else "--mass"
+        raise InputError("goes with --posterior", "add it", source="arguments", field=stray)
     if rule is None:
         raise InputError(
             "--rule is missing",
@@ -1005,9 +1100,344 @@ def audit(
     else:
         from gnrs_ppl.report.audit import print_audit
 
-        print_audit(result, limit)
+        print_audit(result, 3 if limit is None else limit)
     if result.failed:
         raise typer.Exit(1)
+
+
+def _audit_posterior(
+    folder: Path,
+    context: Path | None,
+    log: Path | None,
+    weights: str | None,
+    share: float | None,
+    limit: int,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    from gnrs_ppl.context.log import read_log
+    from gnrs_ppl.posterior.mass import SHARE, mass
+    from gnrs_ppl.posterior.stored import stored
+    from gnrs_ppl.posterior.uncertain import checked, forecast
+
+    with _working("drafting again") as report:
+        draft = stored(folder, context, weights)
+        records = draft.context.records
+        if records.prospective and log is None:
+            raise InputError(
+                "names no log: its records are only declared",
+                "pass --log",
+                source=draft.context.source,
+                field="records.log",
+            )
+        events = draft.context.log if log is None else read_log(log, records)
+        held = draft.weighed(mass(draft.graph, draft.weights, share or SHARE), report)
+        found = forecast(held, checked(held, records, events, report))
+    if as_json:
+        print(to_json({"goal": draft.context.goal.id, "weights": draft.weights.origin} | found.as_dict()))
+    elif as_csv:
+        print(found.to_csv(), end="")
+    else:
+        from gnrs_ppl.report.uncertain import print_forecast
+
+        print_forecast(found, draft.context.goal.id, draft.weights.origin, draft.pins, limit)
+    if found.of("broken"):
+        raise typer.Exit(1)
+
+
+RuleFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RULE", help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False
+    ),
+]
+OfContext = Annotated[
+    Path | None,
+    typer.Option(
+        "--context",
+        metavar="CONTEXT",
+        help="Context file whose log, words and record layer to use.",
+        show_default=False,
+    ),
+]
+
+
+@app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="Rule file.", show_default=False)],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another rule file.", show_default=False)],
+    context: OfContext = None,
+    log: Log = None,
+    events: Annotated[int, typer.Option(min=1, max=6, help="Events of the longest traces searched.")] = 4,
+    limit: Annotated[int, typer.Option(min=0, help="Cases of the log to show in text.")] = 3,
+    save: Annotated[
+        Path | None,
+        _written("File of examples to which the trace is added, with what A says of it; for gnrs test."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say whether two rules mean the same: the smallest trace and the cases of the log on which they differ;
+    exit 1 where they do.
+    """
+    from gnrs_ppl.rulebook.compare import compare as compare_rules
+    from gnrs_ppl.rulebook.examples import SAYS, example_of, save_example
+    from gnrs_ppl.rulebook.given import given
+
+    if save is not None:
+        check_file(save)
+    with _working("comparing"):
+        asked = given([a, b], context, log)
+        if save is not None:
+            check_apart([save], asked.files)
+        found = compare_rules(
+            asked.rules[0], asked.rules[1], asked.records, asked.schema, asked.log, events=events
+        )
+    difference = found.searched.difference if found.searched else None
+    if save is not None and found.searched is not None and difference is not None:
+        said, instead = (SAYS[one.verdict] for one in difference.said)
+        name = one_line(f"{asked.names[0]} says {said} where {asked.names[1]} says {instead}", 200)
+        who = len(found.searched.words.people) > 1
+        save_example(save, example_of(name, difference.trace, said, found.imagined, who=who))
+    if as_json:
+        print(
+            to_json(
+                found.as_dict()
+                | {"notes": list(asked.notes), "saved": str(save) if save and difference else None}
+            )
+        )
+    else:
+        from gnrs_ppl.report.compare import print_comparison
+
+        print_comparison(found, asked.names, asked.notes, limit, save if difference else None)
+    if found.differ:
+        raise typer.Exit(1)
+
+
+@app.command("test")
+def hold(
+    rule: RuleFile,
+    cases: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CASES", help="Examples (YAML or JSON); gnrs schema cases says how.", show_default=False
+        ),
+    ],
+    context: OfContext = None,
+    as_json: Json = False,
+) -> None:
+    """Hold a rule against examples kept beside it, green or red; exit 1 where one is red."""
+    from gnrs_ppl.rulebook.examples import read_examples, run_examples
+    from gnrs_ppl.rulebook.given import given
+
+    with _working("testing"):
+        examples = read_examples(cases)
+        asked = given([rule], context)
+        found = run_examples(asked.rules[0], examples, asked.records, asked.schema, str(cases))
+    if as_json:
+        print(to_json(found.as_dict() | {"notes": list(asked.notes)}))
+    else:
+        from gnrs_ppl.report.examples import print_tested
+
+        print_tested(found, asked.notes)
+    if found.red:
+        raise typer.Exit(1)
+
+
+@app.command()
+def ask(
+    context: ContextPath,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File of answers (YAML): read where it is there, and written; answers.yaml in a terminal.",
+            show_default=False,
+        ),
+    ] = None,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CASE=ANSWER",
+            help="broken, kept, silent or unknown of a case; or what a part means, such as "
+            "norm.deadline=P5D; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001, max=0.49, help="How often an answer is wrong; 0.05 unless given.", show_default=False
+        ),
+    ] = None,
+    log: Log = None,
+    fix: Fix = None,
+    without: Without = None,
+    weights: WeightsOption = "fitted",
+    mass: MassOption = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the one question that matters: a case of the log, or a part of the sentence, whose answer tells
+    most about which rule is meant; a terminal is asked until the rule is found.
+    """
+    import gnrs_ppl as gnrs
+    from gnrs_ppl.calibration.weights import weights_named
+    from gnrs_ppl.candidates.build import pools_of
+    from gnrs_ppl.models.graph import compile_graph
+    from gnrs_ppl.posterior.answers import Answers, merged, parse_answers, read_answers, write_answers
+    from gnrs_ppl.posterior.ask import answered
+    from gnrs_ppl.posterior.ask import ask as ask_next
+    from gnrs_ppl.posterior.condition import condition, read_pins
+    from gnrs_ppl.posterior.mass import SHARE
+    from gnrs_ppl.posterior.mass import mass as mass_of
+    from gnrs_ppl.posterior.uncertain import checked
+    from gnrs_ppl.report.ask import Asking, again_with, print_end, print_state
+
+    pins, given = read_pins(fix or (), without or ()), parse_answers(answer or ())
+    talks = not as_json and not given and sys.stdin is not None
+    talks = talks and sys.stdin.isatty() and sys.stdout.isatty()
+    place = answers or (Path("answers.yaml") if talks else None)
+    if place is not None and not place.exists():
+        check_file(place)
+    with _working("drafting") as report:
+        loaded = gnrs.load_context(str(context), log)
+        if loaded.records.prospective:
+            raise InputError(
+                "names no log, so there is no case to ask about",
+                "pass --log",
+                source=loaded.source,
+                field="records.log",
+            )
+        known = Answers()
+        if place is not None:
+            check_apart([place], _inputs(loaded, str(context), weights))
+            known = read_answers(place, loaded.goal.id) if place.exists() else known
+        known = merged(known, given, error)
+        chosen = weights_named(weights)
+        graph = condition(compile_graph(loaded, pools_of(loaded).pools), pins, chosen)
+        held = mass_of(graph, chosen, mass or SHARE)
+        found = checked(held, loaded.resolved, loaded.log, report)
+        state = ask_next(held, found, known)
+    if place is not None and given:
+        write_answers(place, loaded.goal.id, known)
+    pinned = [
+        *(text for pin in fix or () for text in ("--fix", pin)),
+        *(text for pin in without or () for text in ("--without", pin)),
+    ]
+    if talks:
+        person = Asking()
+        while not state.stopped:
+            said = person.answer(state.questions[0], state, loaded)
+            if said is None:
+                break
+            known = answered(state, state.questions[0], said)
+            write_answers(place or Path("answers.yaml"), loaded.goal.id, known)
+            state = ask_next(held, found, known)
+    draft_again = again_with("draft", str(context), pinned, place)
+    if as_json:
+        print(to_json({"goal": loaded.goal.id, "weights": chosen.origin} | state.as_dict()))
+    elif talks:
+        print_end(state, loaded, draft_again)
+    else:
+        once = again_with("ask", str(context), pinned, place or Path("answers.yaml"))
+        print_state(state, loaded, draft_again if state.stopped else once)
+
+
+@app.command()
+def impact(
+    rule: RuleFile,
+    context: OfContext = None,
+    log: Log = None,
+    vary: Annotated[
+        Varied | None,
+        typer.Option(help="What to vary; the first number the rule states unless given.", show_default=False),
+    ] = None,
+    constraint: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Whose deadline or count, of several constraints.", show_default=False
+        ),
+    ] = None,
+    values: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="Values to try, such as P30D,P60D; round ones and today's customary unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    smallest: Annotated[
+        int, typer.Option(min=1, help="Smallest group to show of whom and what is hit.")
+    ] = 10,
+    plot: Annotated[Path | None, _written("SVG or PNG file for the curve (needs matplotlib).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what another deadline, window, count or number of logs would do: violations, the knee, today's
+    custom, whom it hits.
+    """
+    from gnrs_ppl.report.impact import check_kind, print_impact
+    from gnrs_ppl.report.impact import plot as draw
+    from gnrs_ppl.rulebook.given import given
+    from gnrs_ppl.rulebook.impact import impact as impact_of
+    from gnrs_ppl.rulebook.impact import read_values
+
+    if plot is not None:
+        check_kind(plot)
+        check_file(plot)
+    with _working("counting"):
+        asked = given([rule], context, log, needs_log=True)
+        if plot is not None:
+            check_apart([plot], asked.files)
+        assert asked.log is not None
+        found = impact_of(
+            asked.rules[0],
+            asked.records,
+            asked.log,
+            asked.schema,
+            number=vary.value if vary else None,
+            constraint=constraint - 1 if constraint is not None else None,
+            values=read_values(values) if values is not None else None,
+            smallest=smallest,
+        )
+        written = draw(found, plot) if plot is not None else []
+    if as_json:
+        print(to_json(found.as_dict() | {"notes": list(asked.notes), "plot": str(plot) if plot else None}))
+    else:
+        print_impact(found, asked.notes, written)
+
+
+@app.command()
+def gaps(
+    context: ContextPath,
+    rule: Annotated[
+        Path | None,
+        typer.Option(help="Rule file to ask about; the context's pools unless given.", show_default=False),
+    ] = None,
+    log: Log = None,
+    as_json: Json = False,
+) -> None:
+    """Say what it would take to check what is refused or left undecided: the smallest additions to the
+    records, each proved; exit 3 where a rule is refused and none helps.
+    """
+    from gnrs_ppl.benchmarks import load_context
+    from gnrs_ppl.context.output import as_written
+    from gnrs_ppl.errors import Refused
+    from gnrs_ppl.rule.files import read_rule
+    from gnrs_ppl.rulebook.gaps import gaps as find_gaps
+
+    with _working("trying"):
+        notes = []
+        if rule is not None and as_written(rule) is False:
+            notes.append(f"{rule.name} was changed after it was drafted")
+        loaded = load_context(context, log, goalless=True)
+        found = find_gaps(loaded, read_rule(rule).rule if rule is not None else None)
+    if as_json:
+        print(to_json(found.as_dict() | {"notes": notes}))
+    else:
+        from gnrs_ppl.report.gaps import print_gaps
+
+        print_gaps(found, tuple(notes))
+    if rule is not None and any(gap.refused and not gap.remedies for gap in found.gaps):
+        raise Refused(found.gaps[0].refused.removeprefix("not checkable: "), "nothing that was tried helps")
 
 
 @app.command()

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from gnrs_ppl.evaluate.grounding import Grounding
     from gnrs_ppl.inference.result import Ranked
     from gnrs_ppl.llm import Answer, Model
+    from gnrs_ppl.posterior.answers import Answers
+    from gnrs_ppl.posterior.condition import Pin
     from gnrs_ppl.reading import Readings
     from gnrs_ppl.realize.polish import Polished, Version
 
@@ -56,6 +58,8 @@ def draft(
     alternatives: int = 3,
     model: Model | None = None,
     polish: Version | None = None,
+    pins: Sequence[Pin] = (),
+    answers: Answers | None = None,
 ) -> Draft:
     """Draft a rule for a context.
 
@@ -80,6 +84,13 @@ def draft(
     polish : {"v1", "v2"}, optional
         With a model: reword the text, if the payload guard finds nothing lost; v1 in smoother sentences, v2
         in plain language.
+    pins : sequence of Pin
+        What the rule must or must not say, as :func:`~gnrs_ppl.posterior.condition.read_pins` reads it; all
+        that is drawn, ranked and counted is conditioned on it.
+    answers : Answers, optional
+        What people said of cases of the log and of parts of the sentence, as
+        :func:`~gnrs_ppl.posterior.answers.read_answers` reads it; the rule is then the most probable given
+        them.
 
     Returns
     -------
@@ -88,9 +99,10 @@ def draft(
     Raises
     ------
     InputError
-        Bad context, or a request that would not fit.
+        Bad context, a request that would not fit, or a pin on what no candidate says.
     NoFeasibleStructure
-        Every structure breaks a hard condition; the line names those that block and a remedy.
+        Every structure breaks a hard condition; the line names those that block and a remedy. With pins also
+        the nearest rule.
     Refused
         The sentence asks what these records cannot hold, or the chosen rule cannot be checked on them.
     """
@@ -105,6 +117,8 @@ def draft(
         alternatives=alternatives,
         model=model,
         polish=polish,
+        pins=pins,
+        answers=answers,
     )[0]
 
 
@@ -119,6 +133,8 @@ def draft_many(
     alternatives: int = 3,
     model: Model | None = None,
     polish: Version | None = None,
+    pins: Sequence[Pin] = (),
+    answers: Answers | None = None,
 ) -> list[Draft]:
     """Draft a rule for each of several contexts; their chains run in one program, and each draft is what
     :func:`draft` gives.
@@ -126,17 +142,20 @@ def draft_many(
     Parameters
     ----------
     contexts : sequence of Context or path
-    chains, steps, seed, kernel, weights, alternatives, model, polish
-        As for :func:`draft`; a model is asked about all contexts at once.
+    chains, steps, seed, kernel, weights, alternatives, model, polish, pins, answers
+        As for :func:`draft`; a model is asked about all contexts at once, and pins and answers hold for each.
 
     Raises
     ------
     GnrsError
         As :func:`draft`, for the first context that fails.
     """
+    from gnrs_ppl.calibration.weights import frozen_weights
     from gnrs_ppl.candidates.build import pools_of
     from gnrs_ppl.models.graph import compile_graph
+    from gnrs_ppl.posterior.condition import condition
 
+    weights = weights or frozen_weights()
     given = [c if isinstance(c, Context) else load_context(c) for c in contexts]
     # The goal's sentence, read before anything is proposed; what these records cannot hold is refused.
     given = read_too(given, model, seed)
@@ -154,14 +173,22 @@ def draft_many(
     for context, proposals in zip(given, proposed, strict=True):
         built.append(pools_of(context, proposals.proposals if proposals else ()))
         # A(x) = Π C_k(x), as a factor graph.
-        graphs.append(compile_graph(context, built[-1].pools))
+        graphs.append(condition(compile_graph(context, built[-1].pools), pins, weights))
 
     # Structured search. a* = argmax over A(x) of s_search(a; x) = wᵀφ(a, x) − λ·1[¬h(a, x)].
     searches = search_graphs(graphs, chains=chains, steps=steps, seed=seed, kernel=kernel, weights=weights)
 
+    if answers is not None and answers.given:
+        from gnrs_ppl.posterior.chosen import choose
+
+        searches = [
+            replace(search, answered=choose(context, search.graph, weights, answers))
+            for context, search in zip(given, searches, strict=True)
+        ]
+
     # Realization. y = R(a*), its check on the records, and what is reported beside it.
     drafts = [
-        _realized(*parts, alternatives=alternatives)
+        _realized(*parts, alternatives=alternatives, pins=tuple(pins))
         for parts in zip(given, built, searches, proposed, strict=True)
     ]
     # Polish that keeps every payload, or the text as it was.
@@ -238,7 +265,13 @@ def _proposed(contexts: Sequence[Context], model: Model | None, seed: int) -> Se
 
 
 def _realized(
-    context: Context, built: Built, search: Search, proposed: Proposed | None, *, alternatives: int
+    context: Context,
+    built: Built,
+    search: Search,
+    proposed: Proposed | None,
+    *,
+    alternatives: int,
+    pins: tuple[Pin, ...],
 ) -> Draft:
     """The chosen structure as text, as a check, and with what is reported beside it."""
     from gnrs_ppl.audit.checkable import check
@@ -277,6 +310,7 @@ def _realized(
         sql=compile_rule(plan).sql,
         needs=rows_needed(plan) if context.records.prospective else (),
         proposed=proposed,
+        pins=pins,
     )
 
 
@@ -328,6 +362,7 @@ class Draft:
     needs: tuple[Needed, ...] = ()
     proposed: Proposed | None = None
     polished: Polished | None = None
+    pins: tuple[Pin, ...] = ()
 
     @property
     def goal(self) -> Goal:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.inference.sweep import Exact
     from gnrs_ppl.models.energy import Tables
     from gnrs_ppl.models.graph import AndOrGraph, Position
+    from gnrs_ppl.posterior.chosen import Answered
 
 
 def search(
@@ -143,7 +144,7 @@ def _blocked(graph: AndOrGraph, tables: Tables) -> str:
 @dataclass(frozen=True)
 class Search:
     """What the search did: the graph it walked, its chains, and the exact posterior where the space was
-    enumerated.
+    enumerated; and what answers made of that, where people were asked.
     """
 
     graph: AndOrGraph
@@ -151,6 +152,7 @@ class Search:
     weights: Weights
     chains: Chains
     posterior: Exact | None
+    answered: Answered | None = None
 
     @cached_property
     def visited(self) -> Ranked:
@@ -160,6 +162,8 @@ class Search:
         from gnrs_ppl.inference.kernels import traits
         from gnrs_ppl.inference.result import best_visited
 
+        if self.answered is not None:
+            return self.answered.best
         if self.averaged is not None:
             return self.averaged.best
         if traits(self.chains.kernel).independent and self.posterior is not None:
@@ -250,13 +254,19 @@ class Search:
         """The other feasible structures of greatest s_search, the more probable first among ties; none where
         nothing was enumerated.
         """
+        if self.answered is not None:
+            return [r for r in self.answered.ranked[1 : count + 1] if r.feasible]
         if self.reported is None or count < 1:
             return []
         others = (r for r in self.reported.best[: count + 1] if list(map(int, r.position)) != list(self.best))
         return [r for r in others if r.feasible][:count]
 
     def probability(self) -> float | None:
-        """Exact probability of a* at :attr:`temperature`; averaged over weight draws where there are any."""
+        """Exact probability of a* at :attr:`temperature`; averaged over weight draws where there are any, and
+        given the answers where there are any.
+        """
+        if self.answered is not None:
+            return self.answered.best.probability
         if self.averaged is not None:
             return self.averaged.best.probability
         if self.reported is None:
@@ -268,7 +278,7 @@ class Search:
 
     def slot_probabilities(self) -> dict[str, float] | None:
         """Exact probability of each slot's choice, whatever the other slots hold, at :attr:`temperature`."""
-        if self.reported is None:
+        if self.reported is None or self.answered is not None:
             return None
         return {
             slot: float(m[o]) for slot, m, o in zip(SLOTS, self.reported.marginals, self.best, strict=True)

@@ -66,7 +66,10 @@ GOAL = "GNRS-005"
 FEW = (BASE, "No search", UNSEARCHED)
 STALL, PIDS = "TEST_EXPERIMENTS_STALL", "TEST_EXPERIMENTS_PIDS"
 SMALL_REQUEST = ExperimentRequest(
-    goals=("GNRS-005", "GNRS-022", "GNRS-037", "GNRS-051"), chains=(1,), seeds=(0, 1), workers=1
+    goals=tier(("GNRS-005", "GNRS-022"), ("GNRS-005", "GNRS-022", "GNRS-037", "GNRS-051")),
+    chains=(1,),
+    seeds=(0, 1),
+    workers=1,
 )
 
 

@@ -68,7 +68,7 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 KEY = "sk-MARKED-0123456789abcdefghijklmnopqrstuvwxyz"
 GOALS = ("GNRS-005", "GNRS-022")
-REQUEST = ExperimentRequest(goals=GOALS, chains=(1,), seeds=(0,))
+REQUEST = ExperimentRequest(goals=GOALS, chains=(1,), seeds=(0,), workers=1)
 ONE_GOAL = REQUEST._replace(goals=GOALS[:1])
 CARDS = ("RC-PSF-3", "RC-ND-2")
 GENERATORS = ("model-a", "vendor/model-b")

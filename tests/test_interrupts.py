@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import small
 from test_hostile_outputs import trials
+from tiers import few
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import main
@@ -85,7 +86,7 @@ def ended(process: subprocess.Popen[str], by: signal.Signals, alone: bool = Fals
     return process.returncode, error
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", few(MOMENTS, 5))
 def test_a_draft_stops_at_any_moment(moment: float, tmp_path: Path) -> None:
     """Programs are compiled anew, so that some moments fall into that."""
     small.write(tmp_path)

@@ -218,6 +218,7 @@ def test_hard_ok_by_hand() -> None:
     assert set(SUPPORT_WEIGHTS) >= set(by_hand)
 
 
+@pytest.mark.slow
 def test_drafting_loads_no_expected_slots() -> None:
     probe = (
         "import sys, gnrs_ppl as gnrs; gnrs.draft('RC-ND-2', kernel='exact', chains=1, steps=1); "

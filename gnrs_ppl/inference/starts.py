@@ -11,6 +11,7 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 
 from gnrs_ppl.models.energy import Tables
+from gnrs_ppl.models.space import PADDING
 
 ENUMERABLE = 100_000
 """Spaces up to this size are drawn from without replacement by listing them; in larger ones repeats are
@@ -20,11 +21,28 @@ drawn again."""
 def draw_prior(
     tables: Tables, count: int, generator: np.random.Generator
 ) -> Int[NDArray[np.int32], "count V"]:
-    """Independent draws from p0: per variable a candidate, then one of its parameter tuples, uniformly."""
+    """Independent draws from p0: per variable a candidate, then one of its parameter tuples, uniformly; or as
+    a conditioned p0 says.
+    """
+    if not uniform_prior(tables):
+        log_prior = np.asarray(tables.log_prior, np.float64)
+        p0 = [np.exp(log_prior[v, :size]) for v, size in enumerate(np.asarray(tables.sizes))]
+        drawn = [generator.choice(len(p), size=count, p=p / p.sum()) for p in p0]
+        return np.stack(drawn, axis=-1).astype(np.int32)
     lookup, variables = tables.lookup, np.arange(tables.sizes.shape[0])
     candidate = generator.integers(0, lookup.candidates, size=(count, len(variables)))
     chosen = generator.integers(0, np.asarray(lookup.tuples)[variables, candidate])
     return (np.asarray(lookup.start)[variables, candidate] + chosen).astype(np.int32)
+
+
+def uniform_prior(tables: Tables) -> bool:
+    """Whether p0 is uniform over candidates, then over their parameter tuples, as that of a space nobody
+    conditioned.
+    """
+    tuples = np.take_along_axis(np.asarray(tables.lookup.tuples), np.asarray(tables.candidate), 1)
+    uniform = -np.log(np.asarray(tables.lookup.candidates))[:, None] - np.log(tuples)
+    there = np.asarray(tables.log_prior) > PADDING
+    return bool(np.allclose(np.asarray(tables.log_prior)[there], uniform[there]))
 
 
 def draw_starts(

@@ -37,6 +37,8 @@ word."""
 ROW_UNITS = 2**32
 """Rows of a joint table are whole multiples of 1/ROW_UNITS, and its pairs are drawn with whole multiples: as
 many as there are words."""
+SAME_WEIGHT = 1e-12
+"""Logarithms of weights this near are one, summed in another order."""
 SUM_TOLERANCE = 1e-6
 """How far a row may be from one, and a feature from [0, 1], before it is refused."""
 
@@ -136,8 +138,8 @@ class Edits(NamedTuple):
     log_weight : (T,) float
         For each option of the entries of one variable, then for each two options (J O O) of the joint
         entries. The weight of where a chain stands minus that of where it goes is log q(reverse) - log
-        q(forward) + log p0(there) - log p0(here). Replacements and parameter edits draw from p0, so theirs
-        are all zero.
+        q(forward) + log p0(there) - log p0(here). Replacements and parameter edits draw from a uniform p0, so
+        theirs are all zero but in a space that was :func:`restricted`.
     """
 
     variables: UInt32[AnyArray, " E"]
@@ -160,8 +162,8 @@ class RuleSpace(NamedTuple):
     candidate : (V, O) int
         Dense candidate index of each option; 0 where there is no option.
     log_prior : (V, O) float
-        log p0: uniform over a variable's candidates, then over the candidate's parameter tuples; ``PADDING``
-        where there is no option.
+        log p0: uniform over a variable's candidates, then over the candidate's parameter tuples, or that
+        conditioned on some options; ``PADDING`` where there is no option.
     unary : (V, O, F) float
         Contribution of an option to each feature; 0 where there is no option.
     unary_flags : (V, O) bool
@@ -199,6 +201,7 @@ def build_space(
     swaps: Mapping[int, Sequence[int]] | None = None,
     joints: Mapping[tuple[int, int], ArrayLike] | None = None,
     *,
+    prior: Sequence[ArrayLike] | None = None,
     pad_options: int | None = None,
     pad_pairs: int | None = None,
 ) -> RuleSpace:
@@ -221,6 +224,9 @@ def build_space(
         Group of each option; options of one group may be exchanged when they belong to different candidates.
     joints : {(t, e): (n_t, n_e) float}
         Positive rows that sum to one.
+    prior : per variable, (n,) float, optional
+        p0 of each option, positive, equal among the options of a candidate; scaled to sum to one. Uniform
+        over candidates, then over a candidate's options, unless given.
     pad_options, pad_pairs : int, optional
         O and P to pad to, so that spaces of different contexts share one compiled kernel.
 
@@ -275,6 +281,9 @@ def build_space(
     _check_range(tables, pairwise_padded, pairs, sizes)
 
     candidate, lookup, log_prior = _candidates(candidates, options)
+    for v, given in enumerate(prior or ()):
+        p0 = _finite(f"prior[{v}]", given, (sizes[v],))
+        log_prior[v, : sizes[v]] = np.log(p0 / p0.sum())
     swap_tables, joint_tables = _swaps(swaps or {}, candidate, sizes), _joints(joints or {}, sizes, options)
     return RuleSpace(
         sizes=np.array(sizes, np.int32),
@@ -289,6 +298,48 @@ def build_space(
         joints=joint_tables,
         lookup=lookup,
         edits=build_edits(np.array(sizes), candidate, log_prior, swap_tables, joint_tables, lookup),
+    )
+
+
+def restricted(space: RuleSpace, kept: Sequence[Sequence[int]]) -> RuleSpace:
+    """The space of some options of each variable: p0 is conditioned on them, all tables stay as they were.
+
+    Parameters
+    ----------
+    space : RuleSpace
+        Of NumPy arrays.
+    kept : per variable, indices of options in order, at least one
+
+    Raises
+    ------
+    InputError
+        A variable would have no option.
+    """
+    chosen = [np.asarray(options, np.int64) for options in kept]
+
+    def joint(j: int, t: int, e: int) -> NDArray[np.float64]:
+        rows: NDArray[np.float64] = np.asarray(space.joints.table)[j][np.ix_(chosen[t], chosen[e])]
+        return np.asarray(rows / rows.sum(1, keepdims=True))
+
+    _check_sizes([len(options) for options in chosen], len(chosen))
+    pairs = {
+        (left, right): p for p, (left, right) in enumerate(np.asarray(space.pairs).tolist()) if left != right
+    }
+    joints = [(int(t), int(e)) for t, e in np.asarray(space.joints.variables)]
+    swaps = [int(v) for v in np.asarray(space.swaps.variables)]
+    cells = {pair: (p, *np.ix_(chosen[pair[0]], chosen[pair[1]])) for pair, p in pairs.items()}
+    return build_space(
+        candidates=[
+            np.unique(space.candidate[v, options], return_inverse=True)[1].ravel().tolist()
+            for v, options in enumerate(chosen)
+        ],
+        unary=[np.asarray(space.unary)[v, options] for v, options in enumerate(chosen)],
+        pairwise={pair: np.asarray(space.pairwise)[cell] for pair, cell in cells.items()},
+        unary_flags={v: np.asarray(space.unary_flags)[v, options] for v, options in enumerate(chosen)},
+        pair_flags={pair: np.asarray(space.pair_flags)[cell] for pair, cell in cells.items()},
+        swaps={v: np.asarray(space.swaps.group)[s, chosen[v]].tolist() for s, v in enumerate(swaps)},
+        joints={(t, e): joint(j, t, e) for j, (t, e) in enumerate(joints)},
+        prior=[np.exp(np.asarray(space.log_prior)[v, options]) for v, options in enumerate(chosen)],
     )
 
 
@@ -312,6 +363,10 @@ def build_edits(
         for table in (lookup.start, lookup.tuples)
     )
     partner_weight = np.log(np.maximum(swaps.partners, 1)) - log_prior[swaps.variables]
+    # How much likelier replacements and parameter edits arrive at an option than p0 draws it: nowhere, unless
+    # p0 was conditioned.
+    arrival = -np.log(tuples) - np.log(lookup.candidates)[:, None] - log_prior
+    arrival[(np.abs(arrival) < SAME_WEIGHT) | (log_prior <= PADDING)] = 0.0
     stay = (np.zeros(1, np.int32), *[np.zeros((1, options), np.int32)] * 7)
     # Per edit of one variable: the variable; a column's first option, and how many; of each option the number
     # of columns, the first, after how many some are left out, how many, and the weight.
@@ -323,9 +378,9 @@ def build_edits(
         none,
         candidate,
         one,
-        none,
+        arrival,
     )
-    parameters = (np.arange(variables), numbers, one, tuples - 1, start, numbers - start, one, none)
+    parameters = (np.arange(variables), numbers, one, tuples - 1, start, numbers - start, one, arrival)
     swap = (
         swaps.variables,
         swaps.order,

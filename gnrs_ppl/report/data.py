@@ -22,16 +22,28 @@ def draft_data(draft: Draft) -> dict[str, Any]:
     """The JSON of ``gnrs draft``."""
     from gnrs_ppl.versions import versions
 
-    search = draft.search
+    search, answered = draft.search, draft.search.answered
     return {
         "goal": draft.goal.model_dump(mode="json", exclude_defaults=True),
         "reading": _reading(draft),
+        "request": {
+            "context": draft.context.source,
+            "own_pools": draft.context.pools is not None,
+            "log": None if draft.context.records.prospective else draft.context.log.fingerprint,
+            "pins": [pin.as_dict() for pin in draft.pins],
+            "answers": None if answered is None else answered.answers.as_dict(),
+        },
         "text": draft.text,
         "structure": draft.structure.model_dump(mode="json"),
         "score": {
             "s_search": search.s_search,
             "features": search.features(),
-            "weights": {"origin": search.weights.origin, "values": list(search.weights.values)},
+            "weights": {
+                "origin": search.weights.origin,
+                "values": list(search.weights.values),
+                "temperature": search.weights.temperature,
+                "draws": len(search.weights.draws),
+            },
             "feasible": bool(search.visited.feasible),
         },
         "grounding": _grounding(draft),

@@ -26,6 +26,17 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     console = _console()
     console.print(shown(f"Rule for {draft.goal.id}", style="bold"))
     print_short(console, draft.readings, draft.context.rule)
+    if draft.pins:
+        said = ", ".join(f"{'without ' if p.kind == 'without' else ''}{p}" for p in draft.pins)
+        console.print(shown(f"pinned: {said}; all below is conditioned on it"))
+    if draft.search.answered is not None:
+        told = draft.search.answered
+        console.print(
+            shown(
+                f"chosen by {len(told.answers.given)} answers, each taken to err {told.answers.error:.0%} of "
+                f"the time; rules outside the kept mass could hold {told.cut:.0%} by now"
+            )
+        )
     console.print(Padding(shown(draft.text, keep="\n"), (1, 2)))
     _print_language_model(console, draft)
     if draft.context.records.prospective:
@@ -176,7 +187,7 @@ def search_rows(search: Search) -> list[tuple[str, str]]:
             f"{data['states']:,} structures"
             + (f", {data['feasible_states']:,} feasible" if search.posterior else ", not enumerated"),
         ),
-        ("best found", f"{search.s_search:.4f}, {reached}"),
+        ("best found", f"{search.s_search:.4f}, {reached if search.answered is None else 'by the answers'}"),
         (
             "led elsewhere, of those tried",
             "; ".join(f"{m} {rate:.0%}" for m, rate in data["changed"].items() if rate is not None)
@@ -188,8 +199,9 @@ def search_rows(search: Search) -> list[tuple[str, str]]:
         rows.append(("bound by CP-SAT", f"no structure scores above {search.chains.bound:.4f}"))
     if search.posterior:
         rows.insert(3, ("probability of the best", f"{search.probability():.4f} {search.at_temperature}"))
-        slots = ", ".join(f"{slot} {p:.2f}" for slot, p in (search.slot_probabilities() or {}).items())
-        rows.insert(4, ("of each slot's choice", f"{slots}, {search.at_temperature}"))
+        if found := search.slot_probabilities():
+            slots = ", ".join(f"{slot} {p:.2f}" for slot, p in found.items())
+            rows.insert(4, ("of each slot's choice", f"{slots}, {search.at_temperature}"))
         if search.averaged is not None:
             rows.append(
                 (
