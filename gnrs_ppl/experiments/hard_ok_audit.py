@@ -19,6 +19,7 @@ from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
 from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.rule.types import SLOTS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,6 +34,7 @@ REASONS = {
     "no selected channel": "an act no selected channel records",
     "the procedure": "the procedure inspects an empty log",
     "no rule": "no rule was found",
+    **{f"the {slot} slot is empty": "a slot of the text could not be read" for slot in SLOTS[1:]},
 }
 """How a failure of the gate begins -> what it is called here."""
 PAYLOADS = (1, 10, 15, 20)
@@ -118,13 +120,13 @@ def reasons(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
         found = Counter(
             reason for row in line.own.rows for reason in {named(failure) for failure in row["failures"]}
         )
-        return [found[reason] for reason in REASONS.values()]
+        return [found[reason] for reason in dict.fromkeys(REASONS.values())]
 
     parts: list[ColumnGroup[Line]] = [
         METHOD,
         RUNS,
         part("fail", 0, lambda line: sum(not row["hard_ok"] for row in line.own.rows)),
-        ColumnGroup(tuple(Column(reason, 0) for reason in REASONS.values()), counted),
+        ColumnGroup(tuple(Column(reason, 0) for reason in dict.fromkeys(REASONS.values())), counted),
     ]
     says = "A run may fail for several reasons. The paper prints none of these counts."
     return specified(
