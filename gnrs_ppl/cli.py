@@ -181,7 +181,7 @@ CacheOption = Annotated[
     CacheMode | None,
     typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False),
 ]
-Roles = Annotated[
+ModelRoles = Annotated[
     list[str] | None,
     typer.Option(
         "--role",
@@ -709,7 +709,7 @@ def read(
     max_cost: MaxCost = None,
     price: Price = None,
     cache: CacheOption = None,
-    role: Roles = None,
+    role: ModelRoles = None,
     as_json: Json = False,
 ) -> None:
     """Read a sentence: who must or must not do what, when, after what; exit 3 with the reason where nothing
@@ -862,7 +862,7 @@ def draft(
     max_cost: MaxCost = None,
     price: Price = None,
     cache: CacheOption = None,
-    role: Roles = None,
+    role: ModelRoles = None,
     as_json: Json = False,
 ) -> None:
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the
@@ -1623,7 +1623,7 @@ def experiment(
         typer.Option("--dry-run", help="With --llm: what would be asked, and its price; nothing else."),
     ] = False,
     cache: CacheOption = None,
-    role: Roles = None,
+    role: ModelRoles = None,
     as_json: Json = False,
 ) -> None:
     """Run a table or figure of the paper again; a run that was stopped goes on where it was."""

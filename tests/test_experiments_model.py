@@ -301,6 +301,28 @@ def test_cards_have_the_papers_columns(made: Everything) -> None:
     assert (config["split"], config["goals"], config["chains"]) == ("cards", list(CARDS), [1])
 
 
+def test_payloads_have_their_sources(made: Everything) -> None:
+    """A model's candidates are counted in rows and in the table; no method without them has any."""
+    rows = read_rows(made.out / "main")
+    ours = [row["from_llm"] for row in rows if row["method"] == OURS]
+    assert all("from_llm" in row for row in rows if WRITERS[row["method"]].method)
+    assert not any(row["from_llm"] for row in rows if row["method"] == "No LLM candidates")
+    lines = {line["method"]: line for line in table(made.outcomes["candidate_sources"], "selected")}
+    assert lines[OURS]["llm"] == pytest.approx(sum(ours) / len(ours))
+    assert "Direct Prompting" not in lines
+
+
+def test_hard_ok_by_payloads_counts_every_run(made: Everything) -> None:
+    for line in table(made.outcomes["hard_ok_audit"], "by_payloads"):
+        runs = [value for name, value in line.items() if name.startswith("runs, ")]
+        own = [row for row in made_rows(made) if row["method"] == line["method"] and "direct" in row]
+        assert sum(runs) == len(own) > 0
+
+
+def made_rows(made: Everything) -> list[Row]:
+    return read_rows(made.out / "main") + read_rows(made.out / "ablations")
+
+
 def test_margins_and_weights_follow_from_the_main_table(made: Everything) -> None:
     avg = {line["method"]: line for line in table(made.outcomes["main"], "main")}
     for line in table(made.outcomes["bootstrap"], "margins_1"):
@@ -619,10 +641,10 @@ def test_the_cost_limit_stops_and_more_goes_on(tmp_path: Path) -> None:
     prices = {"a-model": Price(1.0, 1.0, 1.0, "", "")}
     with ScriptedServer() as server, Cache(tmp_path / "cache.sqlite") as cache:
         base = loopback.model(server, cache)
-        tight = Costs(0.1, prices)
+        tight = Costs(0.07, prices)
         with pytest.raises(InputError, match="max_cost"):
             run(one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, tight)), tmp_path)
-        assert 0 < tight.known <= 0.1
+        assert 0 < tight.known <= 0.07
         asked = Counter(server.asked)
         outcome = run(
             one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, Costs(50.0, prices))), tmp_path
@@ -999,6 +1021,7 @@ def test_a_dry_run_counts_what_a_run_asks(
         assert ask.tokens > 100
     rows, marks = read_rows(made.out / "main"), read_marks(made.out / "main")
     sent = Counter(call["prompt"] for row in rows for call in row["calls"])
+    sent[load("llm_augmented_generator.v1.txt").hash] = len(GOALS)  # asked once for all methods
     role_of = {load(name).hash: load(name).roles[0] for name in names()}
     asked = Counter[str]({"judge": len(marks)})
     for prompt, number in sent.items():
@@ -1091,7 +1114,9 @@ def test_the_list_says_what_needs_a_model() -> None:
     assert [name for name, row in told.items() if row[2] == "needs --llm"] == list(NEEDS_MODEL)
     assert told["main"][2] == "with and without"
     assert told["aog"][2] == "without"
-    assert {"cross_model", "human_calibration", "executability", "second_evaluator"} == set(NEEDS_MODEL)
+    assert {"cross_model", "human_calibration", "executability", "polish", "second_evaluator"} == set(
+        NEEDS_MODEL
+    )
 
 
 def test_every_label_that_names_an_experiment_leads_to_one() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gnrs_ppl.candidates.build import SOURCES as DETERMINISTIC
 from gnrs_ppl.experiments.methods import BASE, METHODS, SOURCES
 from gnrs_ppl.experiments.parts import METHOD, mean
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines
+from gnrs_ppl.experiments.rubric_margins import of_main
+from gnrs_ppl.experiments.rubric_scores import candidates
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
 
@@ -16,7 +19,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PROPOSED, NO_LLM = "Candidates generated per test goal", "Selected payloads/run, No LLM candidates"
-FULL, OURS = "Selected payloads/run, GNRS-Search", "GNRS-Search (needs a model)"
+FULL, OURS = "Selected payloads/run, GNRS-Search", "GNRS-Search"
+ABSENT = f"{OURS} (needs a model)"
+IN_THE_PAPER = {"template": "template", "schema": "schema", "record": "record", "llm": "LLM"}
+"""Our sources -> the paper's; it reads no sentences."""
 
 
 def report(run: Run) -> Report:
@@ -30,8 +36,8 @@ def report(run: Run) -> Report:
 def proposed(pools: Sequence[Row]) -> ResultTable:
     """Candidates per goal by source."""
     paper = _paper(PROPOSED)
-    mean = {source: sum(row[f"proposed_{source}"] for row in pools) / len(pools) for source in SOURCES}
-    entries: list[tuple[CellValue, ...]] = [(source, mean[source], paper[source]) for source in SOURCES]
+    mean = {source: sum(row[f"proposed_{source}"] for row in pools) / len(pools) for source in DETERMINISTIC}
+    entries: list[tuple[CellValue, ...]] = [(name, mean[name], paper.get(name)) for name in DETERMINISTIC]
     entries.append(("LLM (needs a model)", None, paper["LLM"]))
     entries.append(
         ("dropped by the grounding filter", sum(row["dropped"] for row in pools) / len(pools), None)
@@ -51,9 +57,9 @@ def proposed(pools: Sequence[Row]) -> ResultTable:
     )
 
 
-def selected(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
-    """Payloads of the drafted rules by source."""
-    paper = {BASE: _paper(NO_LLM), OURS: _paper(FULL)}
+def selected(rows: Sequence[Row], request: ExperimentRequest, full: str = ABSENT) -> ResultTable:
+    """Payloads of the drafted rules by source; ``full`` is what the full method is called."""
+    paper = {BASE: _paper(NO_LLM), full: _paper(FULL)}
 
     def printed(source: str) -> ColumnGroup[Line]:
         return part(
@@ -62,21 +68,30 @@ def selected(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
 
     says = (
         "Payloads per run by the sources of their candidate; a candidate that two sources proposed counts "
-        "for both. Comparable: the "
-        "row No LLM candidates. How the paper counts candidates of several sources is not said."
+        "for both, and one read from the goal's sentence counts as reading. Comparable: No LLM candidates"
+        f"{'' if full == ABSENT else f' and {full}'}. How the paper counts candidates of several sources is "
+        "not said."
     )
     parts = [
         METHOD,
         *(mean(f"from_{source}", source, 2) for source in SOURCES),
-        *(printed(source) for source in SOURCES),
+        *(printed(source) for source in IN_THE_PAPER.values()),
     ]
-    found = [*lines(rows, METHODS, request.chains), Line(OURS, None, Rows([]))]
+    searched = [row for row in rows if "from_template" in row]
+    found = lines(searched, dict.fromkeys([*METHODS, full, *(row["method"] for row in rows)]), request.chains)
+    found += [Line(full, None, Rows([]))] if full == ABSENT else []
     return specified("selected", "Payloads selected", says, found, parts)
 
 
 def _paper(quantity: str) -> dict[str, float | None]:
     row = next(row for row in published("candidate-source-app") if row["quantity"] == quantity)
-    return {name: None if row[name] == "–" else float(row[name]) for name in (*SOURCES, "LLM")}
+    return {name: None if row[name] == "–" else float(row[name]) for name in IN_THE_PAPER.values()}
+
+
+def with_model(run: Run) -> Report:
+    """Selected payloads by source, a model's among them, and what was kept and dropped of its proposals."""
+    rows = of_main(run)
+    return Report([selected(rows, run.request, OURS), candidates(rows, run.request)])
 
 
 def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
@@ -85,14 +100,14 @@ def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
 
     chains = max(request.chains)
     found = [(name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)]
-    figure = blank(7.5, 0.4 * len(found) + 1.2)
+    figure = blank(7.5, 0.6 * len(found) + 1.2)
     axes = figure.add_subplot()
     for i, source in enumerate(SOURCES):
-        places = [place + 0.27 * (i - 1) for place in range(len(found))]
+        places = [place + 0.17 * (i - 2) for place in range(len(found))]
         axes.barh(
             places,
             [own.mean(f"from_{source}") or 0.0 for _, own in found],
-            height=0.27,
+            height=0.17,
             color=COLOURS[i],
             label=source,
         )
@@ -109,3 +124,6 @@ EXPERIMENT = Experiment(
     report,
     needs=("main", "ablations", "pools"),
 )
+WITH_MODEL = {
+    "candidate_sources": EXPERIMENT._replace(report=with_model, needs=()),
+}

@@ -4,6 +4,7 @@ Audit).
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,9 +15,11 @@ from gnrs_ppl.experiments.main import HARD_OK
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.parts import METHOD, RUNS, mean
 from gnrs_ppl.experiments.published import printed_numbers
-from gnrs_ppl.experiments.rows import Line, Row, lines, of
+from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
+from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.rule.types import SLOTS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,8 +34,11 @@ REASONS = {
     "no selected channel": "an act no selected channel records",
     "the procedure": "the procedure inspects an empty log",
     "no rule": "no rule was found",
+    **{f"the {slot} slot is empty": "a slot of the text could not be read" for slot in SLOTS[1:]},
 }
 """How a failure of the gate begins -> what it is called here."""
+PAYLOADS = (1, 10, 15, 20)
+"""Fewest payloads of each class of rules."""
 
 
 def report(run: Run) -> Report:
@@ -42,9 +48,43 @@ def report(run: Run) -> Report:
         supports(rows, run.request),
         reasons(rows, run.request),
         gate_and_h(rows, run.request),
+        by_payloads(rows, run.request),
         worked_example(),
     ]
     return Report(tables, {"supports": lambda: draw(rows, run.request)})
+
+
+def with_model(run: Run) -> Report:
+    """The same of rows with a model: what its candidates and its polish do to the gate."""
+    rows, request = of_main(run), run.request
+    return Report([supports(rows, request), reasons(rows, request), by_payloads(rows, request)])
+
+
+def by_payloads(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
+    """HARD-OK and ρ by how many payloads a rule has: whether richer rules fail the gate more, as the paper
+    says.
+    """
+
+    def count(row: Row) -> int:
+        return sum(row[support] for support in SUPPORTS)
+
+    def between(low: int, high: float) -> ColumnGroup[Line]:
+        def told(line: Line) -> tuple[CellValue, ...]:
+            own = line._replace(own=Rows([row for row in line.own.rows if low <= count(row) < high]))
+            gate, ratio = own.own.mean("hard_ok"), own.own.mean("rho")
+            return len(own.own.rows), None if gate is None else 100 * gate, ratio
+
+        span = f"{low} and more" if high == math.inf else f"{low} to {high - 1}"
+        return ColumnGroup((Column(f"runs, {span}", 0), Column("HARD-OK, %", 1), Column("ρ", 3)), told)
+
+    says = (
+        "Runs by the number of their payloads. The paper: richer selected payloads stress a gate that is a "
+        "ratio. It prints no figure by count."
+    )
+    gated = [row for row in rows if all(support in row for support in SUPPORTS)]
+    parts = [METHOD, *(between(*ends) for ends in zip(PAYLOADS, (*PAYLOADS[1:], math.inf), strict=True))]
+    found = lines(gated, _names(gated), request.chains)
+    return specified("by_payloads", "HARD-OK by payloads", says, found, parts)
 
 
 def supports(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
@@ -70,7 +110,7 @@ def supports(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
         f"{printed['inferred payloads of GNRS-Search']:.2f} inferred and "
         f"{printed['missing payloads of GNRS-Search']:.2f} missing."
     )
-    return specified("supports", "Supports", says, lines(rows, METHODS, request.chains), parts)
+    return specified("supports", "Supports", says, lines(rows, _names(rows), request.chains), parts)
 
 
 def reasons(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
@@ -80,16 +120,23 @@ def reasons(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
         found = Counter(
             reason for row in line.own.rows for reason in {named(failure) for failure in row["failures"]}
         )
-        return [found[reason] for reason in REASONS.values()]
+        return [found[reason] for reason in dict.fromkeys(REASONS.values())]
 
     parts: list[ColumnGroup[Line]] = [
         METHOD,
         RUNS,
         part("fail", 0, lambda line: sum(not row["hard_ok"] for row in line.own.rows)),
-        ColumnGroup(tuple(Column(reason, 0) for reason in REASONS.values()), counted),
+        ColumnGroup(tuple(Column(reason, 0) for reason in dict.fromkeys(REASONS.values())), counted),
     ]
     says = "A run may fail for several reasons. The paper prints none of these counts."
-    return specified("gate_failures", "Why HARD-OK fails", says, lines(rows, METHODS, request.chains), parts)
+    return specified(
+        "gate_failures", "Why HARD-OK fails", says, lines(rows, _names(rows), request.chains), parts
+    )
+
+
+def _names(rows: Sequence[Row]) -> list[str]:
+    """Methods of rows, ours in their order first."""
+    return [*dict.fromkeys([*METHODS, *(row["method"] for row in rows)])]
 
 
 def named(failure: str) -> str:
@@ -179,3 +226,6 @@ EXPERIMENT = Experiment(
     report,
     needs=("main", "ablations"),
 )
+WITH_MODEL = {
+    "hard_ok_audit": EXPERIMENT._replace(report=with_model, needs=()),
+}

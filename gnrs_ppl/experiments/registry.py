@@ -33,6 +33,7 @@ WITH_MODEL: dict[str, str] = {
     "main": "rubric_scores",
     "ablations": "rubric_scores",
     "ood": "rubric_scores",
+    "polish": "rubric_scores",
     "realcharter": "cards",
     "slots": "slot_rubrics",
     "cross_model": "cross_model",
@@ -41,6 +42,8 @@ WITH_MODEL: dict[str, str] = {
     "executability": "executability",
     "bootstrap": "rubric_margins",
     "metric_sensitivity": "rubric_margins",
+    "candidate_sources": "candidate_sources",
+    "hard_ok_audit": "hard_ok_audit",
 }
 """What there is with a model: name -> module of this package."""
 NEEDS_MODEL = tuple(name for name in WITH_MODEL if name not in MODULES)

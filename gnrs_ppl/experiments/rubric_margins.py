@@ -52,6 +52,18 @@ def judged(run: Run) -> dict[str, list[Row]]:
     return found
 
 
+def of_main(run: Run) -> list[Row]:
+    """Judged rows of ``main`` and ``ablations``.
+
+    Raises
+    ------
+    InputError
+        There are none.
+    """
+    judged(run)
+    return run.judged("main") + run.judged("ablations")
+
+
 def bootstrap(run: Run) -> Report:
     """Margins of the method over every other, per context, and the paper's."""
     says = (

@@ -17,7 +17,7 @@ from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, part, specified
-from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, ROLES, VARIANTS, WRITERS, making
+from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, POLISHES, ROLES, VARIANTS, WRITERS, making
 from gnrs_ppl.realize.polish import Outcome
 
 ROWS = RUNS._replace(columns=(Column("rows", 0),))
@@ -214,6 +214,27 @@ def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     return ResultTable("ablation_differences", f"Differences from {OURS}", says, columns, entries)
 
 
+def polishes(run: Run) -> Report:
+    """The full method with either polish and without: marks, words, and what the guard accepted."""
+    request = run.request
+    rows = [row for row in run.judged("main") if row["method"] == OURS] + run.judged("polish")
+    words: ColumnGroup[Line] = part(
+        "words", 1, lambda line: sum(len(row["text"].split()) for row in line.own.rows) / len(line.own.rows)
+    )
+
+    def lost(line: Line) -> int:
+        return sum(len(row["lost"]) for row in line.own.rows if row.get("polish") == "refused")
+
+    says = (
+        f"{VARIANTS} Lost: payloads and statements that refused texts did not keep; the rule keeps the "
+        f"renderer's text then. {COMPARABLE}"
+    )
+    parts = [*JUDGED, words, part("lost by refused texts", 0, lost), OFF]
+    found = lines(rows, (OURS, *POLISHES), request.chains)
+    table = specified("polish", "Polish v1, v2 and none", says, found, parts)
+    return Report([table, candidates(rows, request)])
+
+
 WITH_MODEL = {
     "main": Experiment(
         "main",
@@ -240,5 +261,14 @@ WITH_MODEL = {
         make=making(ABLATED),
         roles=ROLES,
         methods=ABLATED,
+    ),
+    "polish": Experiment(
+        "polish",
+        "What does polish do to texts, and how much of it does the guard accept?",
+        polishes,
+        needs=("main",),
+        make=making(POLISHES),
+        roles=ROLES,
+        methods=POLISHES,
     ),
 }

@@ -94,16 +94,17 @@ def read_prices(path: Path) -> dict[str, Price]:
     found, remedy = {}, "write MODEL: {input: 1.25, output: 10, as_of: 2026-11}, dollars for a million tokens"
     for model, stated in read_data(path).items():
         fields = stated if isinstance(stated, dict) else {}
-        numbers = [fields.get("input"), fields.get("cached_input", fields.get("input")), fields.get("output")]
+        asked = (fields.get("input"), fields.get("cached_input", fields.get("input")), fields.get("output"))
+        numbers = [
+            float(n)
+            for n in asked
+            if isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) and n >= 0
+        ]
         known = {"input", "output", "cached_input", "as_of", "source"}
-        if (
-            not all(type(n) in (int, float) and math.isfinite(n) and n >= 0 for n in numbers)
-            or not set(fields) <= known
-            or not fields.get("as_of")
-        ):
+        if len(numbers) < len(asked) or not set(fields) <= known or not fields.get("as_of"):
             raise InputError("is no dated price", remedy, source=str(path), field=one_line(str(model), 60))
-        dated = [one_line(str(fields.get(name, "")), 200) for name in ("as_of", "source")]
-        found[str(model)] = Price(*map(float, numbers), *dated)
+        as_of, source = (one_line(str(fields.get(name, "")), 200) for name in ("as_of", "source"))
+        found[str(model)] = Price(numbers[0], numbers[1], numbers[2], as_of, source)
     return found
 
 
