@@ -57,7 +57,7 @@ QUICK = settings(
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),
-    max_examples=tier(20, 150),
+    max_examples=tier(50, 150),
     phases=[Phase.explicit, Phase.generate],
 )
 SCHEMA = Schema.model_validate(
