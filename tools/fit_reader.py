@@ -38,8 +38,8 @@ from gnrs_ppl.experiments.reading import (
 )
 from gnrs_ppl.reading import read
 from gnrs_ppl.reading.constructions import Constructions
-from gnrs_ppl.reading.reader import vocabulary
-from gnrs_ppl.reading.relations import BINARY, KINDS, SYMMETRIC, UNARY, WEIGHTS, Marked, kind_of
+from gnrs_ppl.reading.reader import Reader, vocabulary
+from gnrs_ppl.reading.relations import BINARY, KINDS, SYMMETRIC, UNARY, WEIGHTS, Marked, frozen, kind_of
 from gnrs_ppl.rule.types import LOOK_BACK
 
 SENTENCES = Path(__file__).parent / "sentences"
@@ -57,6 +57,10 @@ RIDGE = 1.0
 SMALLEST = 0.02
 """Weights nearer to zero are not kept."""
 FOLDS = 5
+WRONG_ACT = 2.0
+"""What a rule about another act than the sentence tells costs, in refusals of one that it does tell."""
+LEAST_ACTS = 4
+"""Acts a schema must have for one of them to be taken out."""
 LABELS = {
     "AtLeastOne": "existence",
     "Existence": "existence_n",
@@ -265,6 +269,70 @@ def others(examples: Sequence[Example]) -> dict[str, np.ndarray[Any, Any]]:
     return {label: (seen / seen.sum()) / (anywhere / anywhere.sum()) for label, seen in of_label.items()}
 
 
+def telling(every: Sequence[LabelledSentence]) -> list[tuple[list[str], bool]]:
+    """Features of the acts that statements are read of, and whether these are the acts the sentence states;
+    of every sentence again with one of its acts taken out of the schema, which nothing may tell then.
+    """
+    found = []
+    for n, sentence in enumerate(every):
+        stated = sorted({a for s in sentence.statements for a in (*s["activities"], s.get("exception")) if a})
+        marked, read_of = _read_of(sentence.text, sentence.schema)
+        for k in read_of:
+            found.append((marked.telling(k), marked.acts[k] in stated))
+        told = {a: {i for m in marked.mentions if m.activity == a for i in m.told[0].used} for a in stated}
+        told = {a: places for a, places in told.items() if places}
+        if not told or len(sentence.schema.actions) < LEAST_ACTS:
+            continue
+        out = sorted(told)[n % len(told)]
+        kept = tuple(a for a in sentence.schema.actions if a.name != out)
+        marked, read_of = _read_of(sentence.text, sentence.schema.model_copy(update={"actions": kept}))
+        neighbours = [k for k in read_of if told[out] & set(marked.mentions[k].told[0].used)]
+        found += [(marked.telling(k), False) for k in neighbours if marked.acts[k] not in stated]
+    return found
+
+
+def _read_of(text: str, schema: Schema) -> tuple[Marked, list[int]]:
+    """A text marked, and the mentions of the acts that its statements are about, told or not."""
+    reader = Reader(Constructions(text, vocabulary(schema)), doubting=False)
+    said = (s.best for s in reader.read().statements)
+    acts = {a.activity for r in said for a in (*r.targets, r.activation, r.exception) if a}
+    return reader.marked, [k for k, act in enumerate(reader.marked.acts) if act in acts]
+
+
+def fit_telling(cases: Sequence[tuple[list[str], bool]]) -> dict[str, float]:
+    """Weights of a logistic model; a rule about another act costs as much as so many refusals."""
+    names = sorted({f for told, _ in cases for f in told})
+    at = {f: i for i, f in enumerate(names)}
+    cells = np.array([at[f] for told, _ in cases for f in told])
+    starts = np.cumsum([0, *(len(told) for told, _ in cases)])
+    x = csr_matrix((np.ones(len(cells)), cells, starts), shape=(len(cases), len(names)))
+    y = np.array([right for _, right in cases], dtype=float)
+    share = np.where(y == 1, 1.0, WRONG_ACT)
+
+    def objective(w: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
+        score = x @ w
+        loss = np.logaddexp(0.0, score) - y * score
+        slope = x.T @ (share * (1 / (1 + np.exp(-score)) - y))
+        return float((share * loss).sum() + 0.5 * RIDGE * w @ w), slope + RIDGE * w
+
+    w = minimize(objective, np.zeros(len(names)), jac=True, method="L-BFGS-B").x
+    return {f: float(v) for f, v in zip(names, w, strict=True)}
+
+
+def add_telling(every: Sequence[LabelledSentence], path: Path = WEIGHTS) -> None:
+    """Fit what tells an act, the relations being fitted, and add it to their file."""
+    frozen.cache_clear()
+    weights = fit_telling(telling(every))
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        kept = [line.rstrip("\n") for line in lines if not line.startswith("telling\t")]
+    _write_lines([*kept, *("\t".join(("telling", f, f"{v:.3f}")) for f, v in weights.items())], path)
+
+
+def _write_lines(lines: Sequence[str], path: Path) -> None:
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as stream:
+        stream.write(("\n".join(lines) + "\n").encode())
+
+
 def write(examples: Sequence[Example], features: Features, path: Path = WEIGHTS) -> None:
     """Fit, and write one line a feature, with the labels it speaks for."""
     weights = fit(examples, features)
@@ -276,8 +344,7 @@ def write(examples: Sequence[Example], features: Features, path: Path = WEIGHTS)
             number = (UNARY if kind == "alone" else BINARY).index(label) if label else ""
             into[kind, feature].append(f"{number}:{value:.2f}" if label else f"{value:.3f}")
     lines = ["\t".join((kind, feature, " ".join(cells))) for (kind, feature), cells in sorted(into.items())]
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as stream:
-        stream.write(("\n".join(lines) + "\n").encode())
+    _write_lines(lines, path)
     print(f"{len(weights)} weights, {len(lines)} features, {path.stat().st_size / 1024:.0f} KiB")
 
 
@@ -289,6 +356,7 @@ def main() -> None:
     examples = [example(s, features) for _, s in every]
     if verb == "fit":
         write(examples, features)
+        add_telling([s for source, s in every if source != "rendered"])
         return
     from gnrs_ppl.reading import reader, relations
 

@@ -50,6 +50,8 @@ _OPENS = frozenset(
     {"before", "after", "until", "unless", "if", "when", "whenever", "once", "because", "while"}
 )
 """Words that open a clause; an act is told in one clause."""
+_JOINS = frozenset({"and", "or", "nor", "but", "then", ",", "/", "&"})
+"""What stands between the words of two acts that share their verb."""
 _NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which", "must", "shall"})
 
 
@@ -280,7 +282,10 @@ def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     own, theirs = set(told.used) - set(best.used), set(best.used) - set(told.used)
     if not (together and own and theirs and told.score >= TWO_ACTS and told.by_verb and best.by_verb):
         return True
-    # "checks in and out" are two acts, "checks out in both cases" is one
+    # "checks in and out" are two acts; "checks out in both cases", "a fine must not be sent to collection" one
+    first, second = sorted((own, theirs), key=max)
+    if max(first) < best.at < min(second):
+        return not {t.text for t in tokens[max(first) : min(second)]} & _JOINS
     return all(
         tokens[i].text in _SEPARABLE and tokens[i - 1].text not in ("and", "or")
         for i in (own if max(own) > max(theirs) else theirs)

@@ -172,27 +172,41 @@ STARTS_OR_ENDS = _words(
     r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|"
     r"conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
 )
+_SOMEONE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands?|managers?|pair of eyes)"
 ELSE = _words(
-    r"another|a different|a second|somebody else|someone else|anyone other|other than|different (?:person|"
-    r"people|employee|user)s?|not the (?:same|one|person)|two different|four[- ]eyes"
+    rf"another (?:\w+ )?{_SOMEONE}|by another|an? (?:different|second) (?:\w+ )?{_SOMEONE}|by an? (?:different|second)|"
+    r"another['’]s|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|"
+    r"not the (?:same|one|person)|two different|four[- ]eyes"
 )
 SELF = _words(
     r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
     r"herself|themselves|themself|personally|by the same"
 )
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
+_UNDERGOES = r"(?:has|have|had) (?:been|had|not|ended|left) |is |are |was |were |still |did not |does not |do not |fails "
+_WHOEVER = (
+    r"(?:whoever|anyone who|anybody who|everyone who|(?:the|any) (?:one|person) (?:who|that)|those who|he who|"
+    r"(?:an?|any|the|no) (?:employee|officer|clerk|colleague|manager|member of staff|user|agent|person) (?:who|that))"
+)
 _THEMSELVES = r"(?:himself|herself|themselves|themself|oneself|him- or herself)"
 FOUR_EYES = _words(
     rf"(?:two|separate|different|distinct) (?:\w+ )?{_PEOPLE} (?:must|should|shall|have to|are to|do|does)|"
     rf"(?:must|should|shall|have to|has to|are to|is to|to) (?:always |both )?be (?:\w+ ){{1,4}}by (?:two |two different |separate |different |distinct )"
     rf"(?:\w+ )?{_PEOPLE}|"
-    rf"(?:not|never) (?:also )?be the (?:same )?(?:one|{_PEOPLE}) (?:who|that|to|as)|"
+    rf"(?:not|never) (?:also )?be the (?:same )?(?:one|{_PEOPLE}) (?:who|that|to|as|\w+ing)|"
+    rf"(?:{_WHOEVER} (?!{_UNDERGOES})|(?:the|any) (?:one|person|\w+er) \w+ing )[^.;]{{2,80}}?"
+    r"(?:may|must|can|shall|should|will) ?(?:not|never)|"
+    rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}?(?:can't|mustn't|is not (?:allowed|permitted)|is barred)|"
     rf"(?:not|never|neither|nor|nobody|no one)\b[^.;]{{0,60}} by (?:one and )?the same {_PEOPLE}|"
     rf"(?:one and )?the same (?:\w+ )?{_PEOPLE} (?:must not|may not|should not|shall not|cannot|can't|must never|may never|never)|"
     rf"(?:nobody|no one|no \w+|(?:must|may|should|shall) (?:not|never)|cannot|never)\b[^.;]{{0,60}}\b(?:he or she|she or he|he|she|they)"
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
 )
 """One person may not do both of two acts."""
+ORDERED = _words(
+    r"again|any ?more|any longer|no longer|wait|until|thereafter|thereupon|before|afterwards|beforehand"
+)
+"""Words of order, with which what is said of a person is said of the time after or before an act."""
 BY = re.compile(
     r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|"
     r"some)?\s*$",
@@ -241,7 +255,23 @@ NO_LIMIT = re.compile(
     re.IGNORECASE,
 )
 
+HABIT = _words(
+    r"most|mostly|usually|typically|generally|normally|roughly|approximately|on average|these days|nowadays|"
+    r"tends?|often|rarely|seldom|one third|two thirds|half of|per cent|percent|as long as|last (?:year|month|quarter)"
+)
+"""What is usual, or how much of it there is, and no duty."""
+_AT_EARLIEST = r"at (?:the )?(?:very )?earliest|(?:not|no|never) (?:any )?(?:earlier|sooner) than"
+AT_EARLIEST = _words(_AT_EARLIEST)
+EARLIEST = _words(
+    rf"{_AT_EARLIEST}|"
+    r"must (?:pass|elapse|lie|go by|have (?:passed|elapsed|gone by))|(?:wait|waits|waited|waiting)|not (?:for|until) at least"
+)
+"""A time that must go by first."""
+EITHER = _words(r"either|never both|not both|one or the other|one of the (?:two|three|four)|whichever")
 CUES = {
+    "habit": HABIT,
+    "earliest": EARLIEST,
+    "either": EITHER,
     "negative": NEGATIVE,
     "free": FREE,
     "permission": PERMISSION,

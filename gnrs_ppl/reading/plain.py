@@ -65,7 +65,7 @@ def why_nothing(readings: Readings) -> str:
         if unheld is None:
             words = " … ".join(readings.words(u.span) for u in readings.unread[:4])
             return f"no act like '{words}' is in the schema"
-        if unheld.score >= ENOUGH:
+        if unheld.score >= ENOUGH and not unheld.another:
             return f"the sentence names {unheld.nearest}, but what it asks of it was not read"
         return f"no act like '{readings.words(unheld.span)}' is in the schema, nearest {unheld.nearest} ({unheld.score:.2f})"
     if readings.nothing == "no_condition":

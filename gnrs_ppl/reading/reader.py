@@ -20,10 +20,10 @@ from gnrs_ppl.reading.constructions import (
     time_and_people,
     who_acts,
 )
-from gnrs_ppl.reading.quantities import COUNT, times_told
-from gnrs_ppl.reading.relations import SYMMETRIC, Marked, Option, frozen, label_of, options
+from gnrs_ppl.reading.quantities import COUNT, durations, times_told
+from gnrs_ppl.reading.relations import SYMMETRIC, Marked, Option, frozen, label_of, options, unheld
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
-from gnrs_ppl.reading.vocabulary import STOP, Vocabulary
+from gnrs_ppl.reading.vocabulary import ENOUGH, STOP, Vocabulary
 from gnrs_ppl.reading.words import lemmas
 from gnrs_ppl.rule.types import Force, Template
 
@@ -69,7 +69,7 @@ def read(sentence: str, schema: Schema) -> Readings:
     Readings
         A statement for each duty, ban or permission, each with the ways to read it.
     """
-    return _Reader(Constructions(sentence, vocabulary(schema))).read()
+    return Reader(Constructions(sentence, vocabulary(schema))).read()
 
 
 class _Relation(NamedTuple):
@@ -88,10 +88,10 @@ class _Likely(NamedTuple):
     other: int | None
 
 
-class _Reader:
+class Reader:
     """One text: its relations, and the statements they make."""
 
-    def __init__(self, text: Constructions) -> None:
+    def __init__(self, text: Constructions, doubting: bool = True) -> None:
         self.text, self.marked = text, Marked(text)
         self.options = options(self.marked, frozen())
         self.apart = self._kept_apart()
@@ -99,6 +99,7 @@ class _Reader:
             self.options[t] = [Option("none", None, 0.0), Option("not_coexistence", a, 1.0)]
             self.options[a] = [Option("none", None, 1.0)]
         self.relations = self._relations()
+        self._unheld = unheld(self.marked, frozen()) if doubting else {}
 
     def read(self) -> Readings:
         """Every statement, what is background, and what was not read."""
@@ -107,7 +108,10 @@ class _Reader:
         statements = [self._statement(r) for relation in chosen for r in self._checkable(relation)]
         believed = self._accounts_for_all if not statements else self._unmarked
         statements += [s for s in said.statements if believed(s.best)]
+        dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
+        statements = [s for s in statements if s not in dropped]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
+        missed_acts = {a: act for s in dropped for a, act in _acts_of(s.best).items() if a in self._unheld}
         told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
         missed = [
             m for clause, m in said.missed if not any(clause.start <= place < clause.end for place in told)
@@ -116,6 +120,10 @@ class _Reader:
             *(s for statement in statements for s in statement.best.used),
             *said.background,
             *(m.span for m in missed),
+        ]
+        missed += [
+            Unread(self.marked.around(self._unheld[name]), name, act.score, another=True)
+            for name, act in missed_acts.items()
         ]
         unread = missed + [
             Unread(Span(t.start, t.end))
@@ -126,9 +134,8 @@ class _Reader:
             and all(not s.start <= t.start < s.end for s in taken)
         ]
         nothing: Nothing = "" if statements else self._nothing(bool(missed))
-        otherwise = (
-            tuple(said.statements) if _constraints(said.statements) != _constraints(statements) else ()
-        )
+        constructed = [s for s in said.statements if not self._unheld.keys() & _acts_of(s.best).keys()]
+        otherwise = tuple(constructed) if _constraints(constructed) != _constraints(statements) else ()
         return Readings(
             self.text.sentence,
             tuple(statements),
@@ -175,15 +182,17 @@ class _Reader:
         found = dict[int, int]()
         for start, stop in dict.fromkeys(self.marked.sentences):
             begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
-            if patterns.FOUR_EYES.search(self.text.sentence, begin, end):
+            told = self.text.sentence[begin:end]
+            apart = patterns.FOUR_EYES.search(told)
+            if apart and not (patterns.ORDERED.search(told) or durations(told[apart.start() :])):
                 inside = [
                     k
                     for k, m in enumerate(self.marked.mentions)
-                    if start <= m.at < stop and m.told[0].score >= WELL_TOLD
+                    if start <= m.at < stop and m.told[0].score >= ENOUGH and m.told[0].head
                 ]
-                told = {k: self.marked.mentions[k].told[0] for k in inside}
+                best = {k: self.marked.mentions[k].told[0] for k in inside}
                 inside = [
-                    k for k in inside if not any(told[k].at in told[j].used for j in inside if j != k)
+                    k for k in inside if not any(best[k].at in best[j].used for j in inside if j != k)
                 ]  # not within another's words
                 first = {self.marked.acts[k]: k for k in reversed(inside)}
                 if len(first) == 2:
@@ -203,6 +212,10 @@ class _Reader:
                 if label == "none":
                     continue
                 target, other = (a, t) if label in SYMMETRIC and a is not None and t < a else (t, a)
+                if label in ("response", "precedence") and self._earliest(t):
+                    # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
+                    target, other = (t, a) if label == "response" else (other, target)
+                    label = "not_response"
                 relation = _Relation(label, acts[target], acts[other] if other is not None else None)
                 turned = _Relation(label, relation.other or "", relation.target)
                 relation = turned if label in SYMMETRIC and turned in found else relation
@@ -215,6 +228,12 @@ class _Reader:
                 )
                 found[relation] = best
         return found
+
+    def _earliest(self, k: int) -> bool:
+        """Whether the sentence of a mention names a time that must go by first."""
+        start, stop = self.marked.sentences[k]
+        told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
+        return bool(patterns.AT_EARLIEST.search(told) and durations(told))
 
     def _chosen(self) -> list[_Relation]:
         """The relations that make statements: the likeliest of each act that is more probably asked for than
@@ -426,6 +445,11 @@ class _Reader:
         elif nth and label == "at_most":
             n = patterns.NTH.index(nth[1].lower()) + 1
         return n + 1 if label == "at_most" else max(n, 2) if label == "existence_n" else n
+
+
+def _acts_of(reading: Reading) -> dict[str, ActRead]:
+    acts = (*reading.targets, reading.activation, reading.after, reading.exception)
+    return {a.activity: a for a in acts if a is not None}
 
 
 def _constraints(statements: Sequence[Statement]) -> set[tuple[str, tuple[str, ...]]]:

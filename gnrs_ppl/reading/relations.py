@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnrs_ppl.reading.clauses import Clause
-from gnrs_ppl.reading.constructions import Constructions
+from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.mentions import Mention, mentions
 from gnrs_ppl.reading.patterns import CUES
 from gnrs_ppl.reading.quantities import COUNT, durations
-from gnrs_ppl.reading.types import Reading
+from gnrs_ppl.reading.types import Reading, Span
 from gnrs_ppl.reading.vocabulary import STOP
 from gnrs_ppl.reading.words import lemmas
 
@@ -64,6 +64,10 @@ NEIGHBOURS = 4
 """Mentions are something to each other where at most three stand between."""
 FARTHEST = 80
 """Tokens of its sentence further off than this say nothing of a mention."""
+REACH, BESIDE = 6, 3
+"""Words so many tokens from a mention may be about its act, and so many are beside it."""
+CLOSE = 0.1
+"""Two acts told at one place whose scores are nearer than this are hard to tell apart."""
 _FUNCTION = STOP.union(
     re.findall(
         r"\S+",
@@ -221,6 +225,74 @@ class Marked:
             ]
         return found
 
+    @cached_property
+    def doubtful(self) -> dict[str, list[int]]:
+        """The mentions of each act beside all of which stand words that no mention takes: these may tell an
+        act that is not in the schema.
+        """
+        found: dict[str, list[int]] = {}
+        for k, act in enumerate(self.acts):
+            found.setdefault(act, []).append(k)
+        return {act: ks for act, ks in found.items() if all(self._leaves(k) for k in ks)}
+
+    def _leaves(self, k: int) -> bool:
+        nouns, verbs = self.untaken(k)
+        return bool(verbs) or any(away <= BESIDE for away in nouns)
+
+    def around(self, k: int) -> Span:
+        """The words of a mention and those beside it that no mention takes."""
+        first, last = self.spans[k]
+        places = [first, last, *(i for i in self._left(k) if first - BESIDE <= i <= last + BESIDE)]
+        return Span(self.tokens[min(places)].start, self.tokens[max(places)].end)
+
+    def untaken(self, k: int) -> tuple[list[int], list[int]]:
+        """How far from a mention nouns stand that no mention takes, and verbs, in the same clause."""
+        first, last = self.spans[k]
+        nouns, verbs = list[int](), list[int]()
+        for i in self._left(k):
+            away, text = min(abs(i - first), abs(i - last)), self.tokens[i].text
+            if lemmas(text, "n"):
+                nouns.append(away)
+            elif lemmas(text, "v"):
+                verbs.append(away)
+        return nouns, verbs
+
+    def _left(self, k: int) -> Iterator[int]:
+        """Tokens near a mention, in the same clause, that no part of the sentence takes."""
+        (first, last), clause = self.spans[k], self.clauses[k]
+        for i in range(max(0, first - REACH), min(len(self.tokens), last + REACH + 1)):
+            token, told = self.tokens[i], self.words[i]
+            if i in self.marks or not told or told[0] == "<" or self.sentence[i] != self.sentence[first]:
+                continue
+            if not token.text[0].isalpha() or token.text in STOP or functional(token.text):
+                continue
+            if clause is None or clause[0].opened <= token.start < clause[0].end:
+                yield i
+
+    def telling(self, k: int) -> list[str]:
+        """Features of whether a mention tells its act, and not another one near to it."""
+        told, rivals = self.mentions[k].told[0], self.mentions[k].told[1:]
+        nouns, verbs = self.untaken(k)
+        near = sum(away <= BESIDE for away in nouns)
+        score, words = min(9, int(told.score * 10)), min(3, self._words_of(told.activity))
+        close = bool(rivals) and told.score - rivals[0].score < CLOSE
+        return [
+            "",
+            f"score:{score}",
+            f"score:{score}/{min(2, near)}",
+            f"nouns:{min(2, near)}",
+            f"further:{min(2, len(nouns) - near)}",
+            f"verbs:{bool(verbs):d}",
+            f"told:{told.head:d}{told.exact:d}{told.lent:d}{told.by_verb:d}",
+            f"words:{words}",
+            f"words:{words}/{score}",
+            f"close:{close:d}",
+        ]
+
+    def _words_of(self, activity: str) -> int:
+        variants = (v for entry in self.text.words.acts if entry.name == activity for v in entry.variants)
+        return max(map(len, variants), default=1)
+
     def denied(self, t: int) -> bool:
         """Whether "not" or "never" stands directly before a mention, at most one word between."""
         at = self.mentions[t].at
@@ -354,7 +426,8 @@ def _cues(place: str, words: Sequence[str]) -> list[str]:
 
 
 class Weights(NamedTuple):
-    """Weights of features: for labels of one act, for those of two, and of agreement with a construction.
+    """Weights of features: for labels of one act, for those of two, of agreement with a construction, and of
+    whether a mention tells its act.
 
     ``other`` has for each label of two acts, by kind, how much oftener than elsewhere its other act is of
     that kind.
@@ -364,16 +437,30 @@ class Weights(NamedTuple):
     pair: dict[str, NDArray[np.float64]]
     agrees: dict[str, float]
     other: dict[str, NDArray[np.float64]]
+    telling: dict[str, float]
+
+
+def unheld(text: Marked, weights: Weights) -> dict[str, int]:
+    """Acts that a text hardly tells, as words beside all their mentions tell another one: the best mention of
+    each.
+    """
+    found = {}
+    for act, mentioned in text.doubtful.items():
+        score = {k: sum(weights.telling.get(f, 0.0) for f in text.telling(k)) for k in mentioned}
+        best = max(mentioned, key=score.__getitem__)
+        if score[best] < 0:
+            found[act] = best
+    return found
 
 
 def read_weights(path: Path) -> Weights:
     """The weights a fit wrote."""
-    weights = Weights({}, {}, {}, {})
+    weights = Weights({}, {}, {}, {}, {})
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             kind, feature, told = line.rstrip("\n").split("\t")
-            if kind == "agrees":
-                weights.agrees[feature] = float(told)
+            if kind in ("agrees", "telling"):
+                getattr(weights, kind)[feature] = float(told)
                 continue
             if kind == "other":
                 weights.other[feature] = np.array([float(cell) for cell in told.split()])

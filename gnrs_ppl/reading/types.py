@@ -160,11 +160,15 @@ class Statement:
 
 
 class Unread(NamedTuple):
-    """Words with content that no part used, or an act no record holds, with what comes nearest."""
+    """Words with content that no part used, or an act no record holds, with what comes nearest.
+
+    ``another`` says that the words beside the nearest act tell another one, however well its own are told.
+    """
 
     span: Span
     nearest: str = ""
     score: float = 0.0
+    another: bool = False
 
 
 Nothing = Literal["", "no_duty", "no_such_act", "no_condition"]
