@@ -183,6 +183,11 @@ def floors(goal_id: str, *, revealed: bool = False) -> dict[str, AuditScore]:
     }
 
 
+def first_world(goal_id: str) -> HeldOut:
+    """The first log of a dev goal that no fit and no draft sees, with what its hidden norm says of it."""
+    return held_out(goal_id)[0]
+
+
 def ceiling(goal_id: str, *, revealed: bool = False) -> F1:
     """The hidden norm itself, seeing the records only, against the truth; no bound: it says *indeterminate*
     where a guess may score.

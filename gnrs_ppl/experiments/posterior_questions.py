@@ -30,8 +30,7 @@ from gnrs_ppl.calibration.problem import dev_data, dev_goals
 from gnrs_ppl.calibration.validation import chosen_kappa
 from gnrs_ppl.calibration.weights import Weights
 from gnrs_ppl.candidates.build import pools_of
-from gnrs_ppl.evaluate.audit_f1 import f1
-from gnrs_ppl.evaluate.held_out.labels import held_out
+from gnrs_ppl.evaluate.audit_f1 import f1, first_world
 from gnrs_ppl.experiments.command import show_tables, tables_json
 from gnrs_ppl.experiments.statistics import estimate
 from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, between
@@ -110,7 +109,7 @@ def run_goal(goal: str, beta: Float[Floats, " F"]) -> Goal:
     total = float(beta.sum())
     weights = Weights(tuple((beta / total).tolist()), "the other dev goals", 1 / total)
     held = _first(mass(graph, weights, SHARE), CHECKS)
-    world = held_out(goal)[0]
+    world = first_world(goal)
     found = checked(held, world.log.records, world.log)
     labels = [world.entitled.get(case) for case in found.cases]
     return Goal(
