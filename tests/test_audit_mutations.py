@@ -108,7 +108,7 @@ MUTATIONS = [
     Mutation("correlation is dropped", "evidence", " AND s.key IS NOT DISTINCT FROM p.wanted", ""),
     Mutation("rows without a key are passed over", "evidence", "UNION ALL SELECT *, CAST(NULL AS VARCHAR) AS wanted FROM {probes} WHERE key IS NOT NULL", ""),
     Mutation("a look-back looks ahead", "compile", '(self._moved(f"{p}_deadline", c.deadline, "a.at_", "-")', '(self._moved(f"{p}_deadline", c.deadline, "a.at_", "+")'),
-    Mutation("the local clock is lost", "compile", 'f"{bound}ts + to_minutes({bound}off)", sign)', 'f"{bound}ts", sign)'),
+    Mutation("the local clock is lost", "compile", 'local = self.st, f"{bound}ts + to_minutes({bound}off)"', 'local = self.st, f"{bound}ts"'),
     Mutation("months are thirty days", "sql", '("months", "to_months")', '("months", "30 * to_days")'),
     Mutation("days go before months", "sql", '(("months", "to_months"), ("days", "to_days")', '(("days", "to_days"), ("months", "to_months")'),
     Mutation("the start of the case is always known", "compile", '"CASE WHEN f.first.ts > h.begins THEN f.first END"', '"f.first"'),

@@ -888,7 +888,7 @@ def test_uniform_weights_weigh_alike(drafter: Drafter) -> None:
 def test_no_search_takes_the_first_checkable(drafter: Drafter) -> None:
     """Every structure in the order of how far it is from the first options, looked at one by one."""
     method = METHODS["No search"]
-    graph, _ = drafter.space(method.space)
+    graph, _ = drafter.space(method.space())
     order = sorted(
         itertools.product(*(range(len(options)) for options in graph.options)), key=lambda p: (sum(p), p)
     )

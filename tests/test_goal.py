@@ -393,10 +393,10 @@ def test_nothing_is_asked_where_nothing_is_open(context: Path) -> None:
 
 
 def test_another_reading_is_said_in_words_that_are_read_so(context: Path) -> None:
-    sentence = "Shipping an order requires a stock check."
+    sentence = "Shipping an order demands that the stock is checked."
     schema = load_context(context, goalless=True).schema
     first, second = read(sentence, schema).statements[0].readings[:2]
-    assert {first.template, second.template} == {"precedence", "responded_existence"}
+    assert {first.template, second.template} == {"precedence", "response"}
     done = new_goal(context, sentence, {}, ask=Scripted(1, 0, 0, 0))
     best = done.readings.statements[0].best
     assert (best.template, best.activities) == (second.template, second.activities)
@@ -405,7 +405,7 @@ def test_another_reading_is_said_in_words_that_are_read_so(context: Path) -> Non
 
 def test_none_of_the_readings_asks_for_another_sentence(context: Path) -> None:
     schema = load_context(context, goalless=True).schema
-    sentence = "Shipping an order requires a stock check."
+    sentence = "Shipping an order demands that the stock is checked."
     readings = read(sentence, schema)
     none = len([r for r in readings.statements[0].readings if r.probability >= 0.15])
     ask = Scripted(none, SENTENCE)

@@ -305,7 +305,7 @@ def test_an_answer_of_another_shape_changes_nothing(text: str) -> None:
 def test_what_both_read_gains_and_keeps_the_readers_words() -> None:
     alone = read("The waiter must check in right when a shift starts.", SCHEMA)
     before = {r.template: r.probability for r in alone.statements[0].readings}
-    assert len(before) == 2
+    assert len(before) >= 2
     so = statement(
         words="must check in right when a shift starts",
         template={"words": "right", "template": "chain_response"},
