@@ -101,6 +101,16 @@ class Described(StrEnum):
     context = "context"
     rule = "rule"
     log = "log"
+    cases = "cases"
+
+
+class Varied(StrEnum):
+    """Numbers of a rule that may be varied."""
+
+    deadline = "deadline"
+    window = "window"
+    often = "count"
+    logs = "logs"
 
 
 class DateOrder(StrEnum):
@@ -170,6 +180,15 @@ Price = Annotated[
 CacheOption = Annotated[
     CacheMode | None,
     typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False),
+]
+Roles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--role",
+        metavar="ROLE=MODEL[@BASE_URL]",
+        help="With --llm: who plays a role, and where; its server's key is GNRS_API_KEY_<ROLE>.",
+        show_default=False,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Fix = Annotated[
@@ -324,11 +343,11 @@ def _audit_pools(goal_ids: list[str], pools: bool, features: bool, as_json: bool
 @app.command("import")
 def import_(
     source: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="SOURCE",
             help="XES, OCEL 2.0 (JSON, XML, SQLite), CSV, Parquet, JSON Lines, SQLite tables or BPMN; "
-            "gzipped or plain.",
+            "gzipped or plain; or a database, as postgresql://user@host/name.",
             show_default=False,
         ),
     ],
@@ -338,7 +357,9 @@ def import_(
     case: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="What a case is: a column, or in OCEL a type of object.", show_default=False
+            metavar="NAME",
+            help="What a case is: a column, in OCEL a type of object, in a database a table.",
+            show_default=False,
         ),
     ] = None,
     column: Annotated[
@@ -639,11 +660,11 @@ def lint(
 @app.command()
 def schema(
     kind: Annotated[
-        Described, typer.Argument(metavar="[context|rule|log]", help="Which file.", show_default=False)
+        Described, typer.Argument(metavar="[context|rule|log|cases]", help="Which file.", show_default=False)
     ] = Described.context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON Schema, for editors.")] = False,
 ) -> None:
-    """Say what each field of a context file, a rule file or a log means."""
+    """Say what each field of a context file, a rule file, a log or a file of examples means."""
     from gnrs_ppl.report.schema import json_schema, print_schema
 
     if as_json:
@@ -680,6 +701,7 @@ def read(
     max_cost: MaxCost = None,
     price: Price = None,
     cache: CacheOption = None,
+    role: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Read a sentence: who must or must not do what, when, after what; exit 3 with the reason where nothing
@@ -693,7 +715,7 @@ def read(
             "give one of the three",
             source="arguments",
         )
-    _with_llm(llm, {"max-cost": max_cost, "price": price, "cache": cache})
+    _with_llm(llm, {"max-cost": max_cost, "price": price, "cache": cache, "role": role})
     from gnrs_ppl.errors import Refused
     from gnrs_ppl.reading import read as read_alone
     from gnrs_ppl.reading.plain import as_data, why_nothing
@@ -702,7 +724,7 @@ def read(
         from gnrs_ppl.reading.batch import read_rows, rows_of
         from gnrs_ppl.report.reading import print_batch, print_model
 
-        with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+        with _working("reading"), _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model:
             rows = rows_of(batch)
             found = _read_along(model, [(row.text, row.names) for row in rows])
             read_so = read_rows(rows, [one.readings for one in found])
@@ -721,7 +743,7 @@ def read(
     text, names = _sentence(context, sentence or "", schema)
     with (
         _working("asking") if llm else nullcontext(),
-        _model(llm, max_cost, price or [], cache or CacheMode.rw) as model,
+        _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model,
     ):
         found = _read_along(model, [(text, names)])
     readings = found[0].readings if found else read_alone(text, names)
@@ -832,6 +854,7 @@ def draft(
     max_cost: MaxCost = None,
     price: Price = None,
     cache: CacheOption = None,
+    role: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Draft a rule for a context: clause, slots, score, grounding, certificate, runner-ups; or score the
@@ -861,7 +884,7 @@ def draft(
         raise InputError(
             "goes with one rule", "leave out --split and --every", source="arguments", field=stray
         )
-    _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache})
+    _with_llm(llm, {"polish": polish, "max-cost": max_cost, "price": price, "cache": cache, "role": role})
     if split is not None and llm:
         raise InputError(
             "a split is drafted without a language model",
@@ -878,7 +901,7 @@ def draft(
 
     drafts: list[tuple[int, Draft, list[Path]]] = []
     stopped: list[tuple[int, GnrsError]] = []
-    with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+    with _working("drafting"), _model(llm, max_cost, price or [], cache or CacheMode.rw, role) as model:
         loaded = gnrs.load_context(str(context), log, goalless=sentence is not None)
         if sentence is not None:
             loaded = with_sentence(loaded, sentence)
@@ -938,7 +961,14 @@ def _inputs(context: Context, *named: str) -> list[Path]:
 
 
 @contextmanager
-def _model(wanted: bool, max_cost: float | None, prices: list[str], cache: CacheMode) -> Iterator[Any]:
+def _model(
+    wanted: bool,
+    max_cost: float | None,
+    prices: list[str],
+    cache: CacheMode,
+    roles: list[str] | None,
+    price_file: Path | None = None,
+) -> Iterator[Any]:
     """The language model that the environment names, with its cache and cost limit; None where none is
     wanted.
     """
@@ -947,7 +977,7 @@ def _model(wanted: bool, max_cost: float | None, prices: list[str], cache: Cache
         return
     from gnrs_ppl.llm import model_from_environment
 
-    with model_from_environment(max_cost, prices, cache.value) as model:
+    with model_from_environment(max_cost, prices, cache.value, roles or [], price_file) as model:
         yield model
 
 
@@ -1115,6 +1145,104 @@ def _audit_posterior(
         raise typer.Exit(1)
 
 
+RuleFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RULE", help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False
+    ),
+]
+OfContext = Annotated[
+    Path | None,
+    typer.Option(
+        "--context",
+        metavar="CONTEXT",
+        help="Context file whose log, words and record layer to use.",
+        show_default=False,
+    ),
+]
+
+
+@app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="Rule file.", show_default=False)],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another rule file.", show_default=False)],
+    context: OfContext = None,
+    log: Log = None,
+    events: Annotated[int, typer.Option(min=1, max=6, help="Events of the longest traces searched.")] = 4,
+    limit: Annotated[int, typer.Option(min=0, help="Cases of the log to show in text.")] = 3,
+    save: Annotated[
+        Path | None,
+        _written("File of examples to which the trace is added, with what A says of it; for gnrs test."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say whether two rules mean the same: the smallest trace and the cases of the log on which they differ;
+    exit 1 where they do.
+    """
+    from gnrs_ppl.rulebook.compare import compare as compare_rules
+    from gnrs_ppl.rulebook.examples import SAYS, example_of, save_example
+    from gnrs_ppl.rulebook.given import given
+
+    if save is not None:
+        check_file(save)
+    with _working("comparing"):
+        asked = given([a, b], context, log)
+        if save is not None:
+            check_apart([save], asked.files)
+        found = compare_rules(
+            asked.rules[0], asked.rules[1], asked.records, asked.schema, asked.log, events=events
+        )
+    difference = found.searched.difference if found.searched else None
+    if save is not None and found.searched is not None and difference is not None:
+        said, instead = (SAYS[one.verdict] for one in difference.said)
+        name = one_line(f"{asked.names[0]} says {said} where {asked.names[1]} says {instead}", 200)
+        who = len(found.searched.words.people) > 1
+        save_example(save, example_of(name, difference.trace, said, found.imagined, who=who))
+    if as_json:
+        print(
+            to_json(
+                found.as_dict()
+                | {"notes": list(asked.notes), "saved": str(save) if save and difference else None}
+            )
+        )
+    else:
+        from gnrs_ppl.report.compare import print_comparison
+
+        print_comparison(found, asked.names, asked.notes, limit, save if difference else None)
+    if found.differ:
+        raise typer.Exit(1)
+
+
+@app.command("test")
+def hold(
+    rule: RuleFile,
+    cases: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CASES", help="Examples (YAML or JSON); gnrs schema cases says how.", show_default=False
+        ),
+    ],
+    context: OfContext = None,
+    as_json: Json = False,
+) -> None:
+    """Hold a rule against examples kept beside it, green or red; exit 1 where one is red."""
+    from gnrs_ppl.rulebook.examples import read_examples, run_examples
+    from gnrs_ppl.rulebook.given import given
+
+    with _working("testing"):
+        examples = read_examples(cases)
+        asked = given([rule], context)
+        found = run_examples(asked.rules[0], examples, asked.records, asked.schema, str(cases))
+    if as_json:
+        print(to_json(found.as_dict() | {"notes": list(asked.notes)}))
+    else:
+        from gnrs_ppl.report.examples import print_tested
+
+        print_tested(found, asked.notes)
+    if found.red:
+        raise typer.Exit(1)
+
+
 @app.command()
 def ask(
     context: ContextPath,
@@ -1212,6 +1340,104 @@ def ask(
     else:
         once = again_with("ask", str(context), pinned, place or Path("answers.yaml"))
         print_state(state, loaded, draft_again if state.stopped else once)
+
+
+@app.command()
+def impact(
+    rule: RuleFile,
+    context: OfContext = None,
+    log: Log = None,
+    vary: Annotated[
+        Varied | None,
+        typer.Option(help="What to vary; the first number the rule states unless given.", show_default=False),
+    ] = None,
+    constraint: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Whose deadline or count, of several constraints.", show_default=False
+        ),
+    ] = None,
+    values: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="Values to try, such as P30D,P60D; round ones and today's customary unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    smallest: Annotated[
+        int, typer.Option(min=1, help="Smallest group to show of whom and what is hit.")
+    ] = 10,
+    plot: Annotated[Path | None, _written("SVG or PNG file for the curve (needs matplotlib).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what another deadline, window, count or number of logs would do: violations, the knee, today's
+    custom, whom it hits.
+    """
+    from gnrs_ppl.report.impact import check_kind, print_impact
+    from gnrs_ppl.report.impact import plot as draw
+    from gnrs_ppl.rulebook.given import given
+    from gnrs_ppl.rulebook.impact import impact as impact_of
+    from gnrs_ppl.rulebook.impact import read_values
+
+    if plot is not None:
+        check_kind(plot)
+        check_file(plot)
+    with _working("counting"):
+        asked = given([rule], context, log, needs_log=True)
+        if plot is not None:
+            check_apart([plot], asked.files)
+        assert asked.log is not None
+        found = impact_of(
+            asked.rules[0],
+            asked.records,
+            asked.log,
+            asked.schema,
+            number=vary.value if vary else None,
+            constraint=constraint - 1 if constraint is not None else None,
+            values=read_values(values) if values is not None else None,
+            smallest=smallest,
+        )
+        written = draw(found, plot) if plot is not None else []
+    if as_json:
+        print(to_json(found.as_dict() | {"notes": list(asked.notes), "plot": str(plot) if plot else None}))
+    else:
+        print_impact(found, asked.notes, written)
+
+
+@app.command()
+def gaps(
+    context: ContextPath,
+    rule: Annotated[
+        Path | None,
+        typer.Option(help="Rule file to ask about; the context's pools unless given.", show_default=False),
+    ] = None,
+    log: Log = None,
+    as_json: Json = False,
+) -> None:
+    """Say what it would take to check what is refused or left undecided: the smallest additions to the
+    records, each proved; exit 3 where a rule is refused and none helps.
+    """
+    from gnrs_ppl.benchmarks import load_context
+    from gnrs_ppl.context.output import as_written
+    from gnrs_ppl.errors import Refused
+    from gnrs_ppl.rule.files import read_rule
+    from gnrs_ppl.rulebook.gaps import gaps as find_gaps
+
+    with _working("trying"):
+        notes = []
+        if rule is not None and as_written(rule) is False:
+            notes.append(f"{rule.name} was changed after it was drafted")
+        loaded = load_context(context, log, goalless=True)
+        found = find_gaps(loaded, read_rule(rule).rule if rule is not None else None)
+    if as_json:
+        print(to_json(found.as_dict() | {"notes": notes}))
+    else:
+        from gnrs_ppl.report.gaps import print_gaps
+
+        print_gaps(found, tuple(notes))
+    if rule is not None and any(gap.refused and not gap.remedies for gap in found.gaps):
+        raise Refused(found.gaps[0].refused.removeprefix("not checkable: "), "nothing that was tried helps")
 
 
 @app.command()
@@ -1343,6 +1569,14 @@ def experiment(
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Needed for test and ood; the run enters the ledger.")
     ] = False,
+    goals: Annotated[
+        str | None,
+        typer.Option(metavar="ID,ID", help="These goals, or cards, of the split only.", show_default=False),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="So many goals, drawn, the same each time.", show_default=False),
+    ] = None,
     out: Annotated[Path | None, _written("Folder of the runs; out/SPLIT unless given.")] = None,
     chains: Annotated[
         list[int] | None,
@@ -1367,7 +1601,20 @@ def experiment(
     ] = None,
     max_cost: MaxCost = None,
     price: Price = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --llm: dated prices of models, YAML or JSON.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="With --llm: what would be asked, and its price; nothing else."),
+    ] = False,
     cache: CacheOption = None,
+    role: Roles = None,
     as_json: Json = False,
 ) -> None:
     """Run a table or figure of the paper again; a run that was stopped goes on where it was."""
@@ -1384,34 +1631,65 @@ def experiment(
         else:
             command.show_tables(tables)
         return
-    if name == "all" and llm:
-        raise InputError("runs what needs no model", "name one experiment with --llm", source="all")
-    if name == "all" and not no_llm:
+    if name == "all" and not (llm or no_llm):
         raise InputError(
-            "some experiments need a model", "add --no-llm to run the others", source="arguments"
+            "some experiments need a model",
+            "add --no-llm to run the others, or --llm to run those",
+            source="arguments",
         )
     _with_llm(
         llm,
-        {"generator": generator, "repeats": repeats, "max-cost": max_cost, "price": price, "cache": cache},
+        {
+            "generator": generator,
+            "repeats": repeats,
+            "max-cost": max_cost,
+            "price": price,
+            "cache": cache,
+            "role": role,
+            "prices": prices,
+            "dry-run": dry_run or None,
+        },
     )
+    if goals is not None and name == "all":
+        raise InputError(
+            "takes goals where some experiments have cards",
+            "give --sample N, or name one experiment",
+            source="all",
+            field="--goals",
+        )
     if llm and no_llm:
         raise InputError("contradicts --no-llm", "give one of the two", source="arguments", field="--llm")
-    if generator and name != "cross_model":
+    if generator and name not in ("cross_model", "all"):
         raise InputError(
             "goes with cross_model", "set GNRS_MODEL_GENERATOR", source="arguments", field="--generator"
         )
     folder = out or command.default_folder(split.value, llm)
     check_folder(folder)
     request = ExperimentRequest(
-        split.value, chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))), revealed=reveal
+        split.value,
+        tuple(dict.fromkeys(one.strip() for one in goals.split(",") if one.strip())) if goals else (),
+        sample,
+        chains=tuple(sorted(set(chains or ((1,) if llm else (1, 64))))),
+        revealed=reveal,
     )
-    if name != "all":
-        named(name, llm)  # a name that is none enters no ledger
+    if name != "all":  # what is refused enters no ledger
+        command.refuse_other_goals(request, named(name, llm).split)
+    if dry_run:
+        with _model(llm, max_cost, price or [], CacheMode.off, role, prices) as model:
+            plan = command.dry_run(
+                name,
+                request._replace(model=model, generators=tuple(generator or ()), repeats=repeats or 1),
+            )
+        if as_json:
+            print(to_json(command.tables_json([plan])))
+        else:
+            command.show_tables([plan])
+        return
     if reveal and command.needs_reveal(name, request):
         from gnrs_ppl.evaluate.ledger import enter
 
         enter(sys.argv)
-    with _model(llm, max_cost, price or [], cache or CacheMode.rw) as model:
+    with _model(llm, max_cost, price or [], cache or CacheMode.rw, role, prices) as model:
         request = request._replace(model=model, generators=tuple(generator or ()), repeats=repeats or 1)
         outcomes = command.run_named(name, request, folder)
     if as_json:

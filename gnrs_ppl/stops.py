@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import threading
+from contextlib import suppress
 
 ENDINGS = {signal.SIGINT: ("interrupted", 130), signal.SIGTERM: ("terminated", 143)}
 """What is said, and the exit code."""
@@ -87,6 +88,10 @@ def _end(line: str, code: int) -> None:
     if not writing.acquire(timeout=PATIENCE):
         for folder in leftovers.copy():
             shutil.rmtree(folder, ignore_errors=True)
+    # workers end with this process as soon as they listen; those that still load do not yet
+    with suppress(Exception):
+        for worker in sys.modules["multiprocessing"].active_children():
+            worker.kill()
     # past sys.stderr, which may be in use
     text = f"gnrs: {line}\n"
     try:

@@ -24,9 +24,9 @@ from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, MUTUAL, NEIGHBOURS, Structure
 
-HITS = tier(10, 50)
+HITS = tier(3, 50)
 """Hits each reachable cell must have."""
-CASES = 96
+CASES = tier(40, 96)
 """Cases per log: each is a log of its own but for coverage and the end of observation."""
 MOST_SEEDS = 120
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -20,28 +21,44 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 import pytest
 import tiers
-from fuzz import SCALE, examples
+from fuzz import examples
 from hypothesis import settings
 
 # a suite that was started in the background ignores Ctrl-C, and so would every command that it starts
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("suite", derandomize=True, deadline=None, print_blob=True)
-settings.register_profile("fuzz", settings.get_profile("suite"), max_examples=examples(100))
-settings.load_profile("suite" if SCALE == 1 else "fuzz")
+
+ROOM = 800 * 2**20
+"""Bytes a worker may hold before programs are dropped; a file's own take some hundred MiB more."""
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _programs_go_with_their_module() -> Iterator[None]:
-    """Drop what a module compiled: no other asks for the same programs, and all of them together take
-    gigabytes."""
+def _what_a_module_made_goes_with_it(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Empty the caches that a module holds: logs, draws and tables of one take hundreds of megabytes.
+
+    Compiled programs stay for the modules after it, which ask for some of them again, until a worker is
+    large.
+    """
     yield
-    if jax := sys.modules.get("jax"):
+    for value in vars(request.module).values():
+        if clear := getattr(value, "cache_clear", None):
+            clear()
+    if resident() > ROOM and (jax := sys.modules.get("jax")):
         jax.clear_caches()
+        gc.collect()
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc keeps what was freed unless asked
         if trim:
             trim(0)
+
+
+def resident() -> float:
+    """Bytes this process holds, without end where the system does not say."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return float("inf")
 
 
 @pytest.fixture(autouse=True)
@@ -51,8 +68,12 @@ def _pipes_are_as_wide_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell the tests of their tier, in the workers too."""
+    """Tell the tests of their tier, in the workers too, before they are imported."""
     tiers.fast = "not slow" in config.option.markexpr
+    settings.register_profile(
+        "suite", derandomize=True, deadline=None, print_blob=True, max_examples=examples(100)
+    )
+    settings.load_profile("suite")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -69,5 +90,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_sep("-", "hits per template, operator and verdict: SQL equals the oracle")
         terminalreporter.write_line("\n".join([HEADER, *rows]))
     for name, value in properties:
-        if name == "mutations":
+        if name in ("mutations", "mutants"):
             terminalreporter.write_line(value)

@@ -10,6 +10,7 @@ import pytest
 import sqlglot
 from agreement import procedure_verdicts
 from sqlglot import exp
+from tiers import tier
 
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.compile import Query, compile_procedure, compile_rule
@@ -798,7 +799,7 @@ def test_one_select_with_every_value_bound():
     )
     log = log_of(rows)
     steps = [{"stage": "review", "name": "Review", "role": "lead", "activity": "Waive"}]
-    for structure in many_rules():
+    for structure in list(many_rules())[:: tier(3, 1)]:
         structure = structure.model_copy(
             update={
                 "procedure": type(structure.procedure).model_validate(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tiers import mostly_slow
+from tiers import few, mostly_slow
 
 import gnrs_ppl as gnrs
 from bench_maker import card
@@ -157,7 +157,7 @@ def test_a_blind_reader_finds_the_required_and_forbidden_actions() -> None:
     assert blind.missed == ("GNRS-024", "GNRS-074")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", few(FAMILIES, 2))
 def test_scenes_regenerate(family: str, tmp_path: Path) -> None:
     assert generate.scene_file(family) == (HERE / "scenes" / f"{family}.json").read_text()
     rows = generate.record(generate.world(family), generate.START)
@@ -302,7 +302,7 @@ def test_f1_by_hand() -> None:
     assert f1([(perfect, labels), ({}, labels)]).violation == pytest.approx(2 * 2 / (2 + 4))
 
 
-@pytest.mark.parametrize("goal", DEV[:4])
+@pytest.mark.parametrize("goal", few(DEV[:4], 1))
 def test_floors_stand_under_the_hidden_norm(goal: str) -> None:
     under = floors(goal)
     assert set(under) == {"all violated", "none violated", "required acts exist", "random rule"}

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
+from tiers import tier
 
 from gnrs_ppl.calibration import problem as problem_module
 from gnrs_ppl.calibration import references as references_module
@@ -132,7 +133,7 @@ def test_objective_is_convex_and_the_likelihood_of_a_set_is_not():
     problem, rng = problem_of(GOALS), np.random.default_rng(1)
     goals = observed(GOALS)
     worst_set = np.inf
-    for _ in range(200):
+    for _ in range(tier(40, 200)):
         one, other, at = rng.random(3) * 20, rng.random(3) * 20, rng.random()
         between = at * one + (1 - at) * other
         value = {
@@ -157,6 +158,7 @@ def test_optimisers_agree_and_stop_on_the_gradient():
     assert lbfgs.history[0, 0] > lbfgs.history[-1, 0]
 
 
+@pytest.mark.slow
 def test_known_weights_are_recovered_from_simulated_references():
     truth = np.array([3.0, 0.5, 8.0])
     shares, rng = [], np.random.default_rng(3)
@@ -178,6 +180,7 @@ def test_a_goal_left_out_does_not_matter():
     np.testing.assert_allclose(same[0], same[1], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_chains_give_the_gradient_within_their_error():
     space, beta = build_space(**spaces.ragged(1)), np.array([6.0, 3.0, 2.0])[: spaces.weights(1).size]
     each = [enumerate_space(contract(space, w, penalty=0.0)) for w in np.eye(beta.size)]

@@ -688,6 +688,7 @@ def assert_same_draws(found: Chains, other: Chains) -> None:
         np.testing.assert_array_equal(getattr(found, name), getattr(other, name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", mostly_slow(THREE, but=["GNRS-051"]))
 def test_a_draft_in_company_is_the_draft_alone(goal: str) -> None:
     together, alone = drafts()[goal], gnrs.draft(context_for(goal), seed=3)

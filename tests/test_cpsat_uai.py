@@ -21,6 +21,7 @@ import pytest
 import spaces
 from numpy.typing import NDArray
 from scipy import stats
+from tiers import mostly_slow
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import cpsat
@@ -335,7 +336,7 @@ def agree(tables: Tables, marginals: list[NDArray[np.float64]]) -> list[float]:
     return p
 
 
-@pytest.mark.parametrize("name", ["chain", "loops"])
+@pytest.mark.parametrize("name", mostly_slow(["chain", "loops"], but=["chain"]))
 def test_chains_have_the_marginals_of_the_network(name: str):
     known, tables = network(name), read_uai(NETWORKS / f"{name}.uai")
     p = agree(tables, [known.marginal(v) for v in range(len(known.sizes))])

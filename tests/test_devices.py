@@ -45,8 +45,8 @@ def tables(seed: int) -> Tables:
     return contract(build_space(**spaces.ragged(seed, variables=3)), spaces.weights(seed))
 
 
-def draw(chains: int) -> list[Chains]:
-    """Two named spaces of three variables, by a kernel of plain chains and one of ladders."""
+def draw(chains: int, ladders: bool) -> list[Chains]:
+    """Two named spaces of three variables, by a kernel of plain chains and, if asked, by one of ladders."""
     request: dict[str, Any] = {
         "chains": chains,
         "steps": 30,
@@ -54,10 +54,10 @@ def draw(chains: int) -> list[Chains]:
         "seed": 3,
         "names": ["one", "two"],
     }
-    return [
-        *run_many([tables(1), tables(2)], **request),
-        *run_many([tables(1), tables(2)], **request, kernel="tempering", replicas=3),
-    ]
+    found = run_many([tables(1), tables(2)], **request)
+    if ladders:
+        found += run_many([tables(1), tables(2)], **request, kernel="tempering", replicas=3)
+    return found
 
 
 def content(found: Sequence[Chains]) -> list[dict[str, Any]]:
@@ -77,14 +77,14 @@ def content(found: Sequence[Chains]) -> list[dict[str, Any]]:
 PROBE = """
 import json, os, sys
 import jax
-devices, processes, number, port, *chains = map(int, sys.argv[1:])
+devices, processes, number, port, ladders, *chains = map(int, sys.argv[1:])
 jax.config.update("jax_num_cpu_devices", devices)
 if processes > 1:
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.distributed.initialize(f"127.0.0.1:{port}", processes, number)
 from gnrs_ppl.inference.chains import _mesh
 from test_devices import content, draw
-sys.stdout.write(json.dumps([jax.device_count(), [[_mesh(2, c).devices.shape, content(draw(c))] for c in chains]]) + os.linesep)
+sys.stdout.write(json.dumps([jax.device_count(), [[_mesh(2, c).devices.shape, content(draw(c, bool(ladders)))] for c in chains]]) + os.linesep)
 """
 
 
@@ -92,7 +92,7 @@ def start(
     devices: int, chains: Sequence[int], processes: int = 1, number: int = 0, port: int = 0
 ) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "JAX_PLATFORMS": "cpu"}
-    arguments = [devices, processes, number, port, *chains]
+    arguments = [devices, processes, number, port, int(LADDERS), *chains]
     return subprocess.Popen(
         [sys.executable, "-c", PROBE, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -115,11 +115,12 @@ def answer(process: subprocess.Popen[str]) -> list[Any]:
 @cache
 def alone(chains: int) -> list[dict[str, Any]]:
     """In this process, which has one device."""
-    found = draw(chains)
+    found = draw(chains, LADDERS)
     assert len({tuple(a) for a in found[0].positions[0].tolist()}) > 3
     return content(found)
 
 
+LADDERS = tier(False, True)
 GRIDS = tier({6: (2, 2)}, {12: (1, 4), 6: (2, 2), 5: (2, 1)})
 """Spaces and chains per device of four: 12 chains over all, 6 over two and spaces over two, 5 over none."""
 

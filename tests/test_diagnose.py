@@ -13,6 +13,7 @@ import pytest
 import spaces
 import xarray as xr
 from small import write
+from tiers import few
 
 from gnrs_ppl.cli import run
 from gnrs_ppl.inference.chains import run_chains
@@ -123,7 +124,7 @@ def narrower(data: Data) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [lambda data: None, more, transposed, narrower],
+    few([lambda data: None, more, transposed, narrower], 2),
     ids=["as it is", "more", "transposed", "narrower"],
 )
 def test_files_of_other_versions_are_judged_alike(
@@ -182,40 +183,49 @@ def replaced(group: str, name: str, value: Callable[[xr.DataArray], Any]) -> Cal
 
 @pytest.mark.parametrize(
     ("change", "line"),
-    [
-        (lambda data: data.pop("sample_stats"), "holds no group sample_stats"),
-        (dropped("posterior", "s_search"), "holds no posterior/s_search"),
-        (dropped("posterior", *SLOTS), "holds no draws"),
-        (dropped("constant_data", "norm_option"), "holds no constant_data/norm_option"),
-        (dropped("constant_data", "norm_start"), "holds no constant_data/norm_start"),
-        (dropped("sample_stats", "feasible"), "holds no sample_stats/feasible"),
-        (lambda data: data.update(posterior=data["posterior"].isel(draw=slice(0))), "holds no draws"),
-        (
-            lambda data: data.update(posterior=data["posterior"].isel(draw=slice(5))),
-            "sample_stats/feasible has shape {'chain': 64, 'draw': 20}",
-        ),
-        (replaced("posterior", "norm", lambda v: v.astype(float)), "posterior/norm holds float64"),
-        (
-            replaced("posterior", "norm", lambda v: v.isel(draw=0, drop=True)),
-            "posterior/norm has shape {'chain': 64}",
-        ),
-        (replaced("posterior", "norm", lambda v: v + 99), "norm: an option outside its pool of 3"),
-        (replaced("posterior", "s_search", lambda v: v.astype(str)), "posterior/s_search holds <U"),
-        (replaced("posterior", "s_search", lambda v: v * np.nan), "s_search: 100 % are no finite numbers"),
-        (replaced("constant_data", "norm_exact", lambda v: -v), "exact marginals that are no probabilities"),
-        (
-            replaced("constant_data", "scope_norm_exact", lambda v: v / 2),
-            "exact marginals that are no probabilities",
-        ),
-        (
-            replaced("constant_data", "norm_exact", lambda v: ("other", v.values)),
-            "constant_data/norm_exact has shape {'other': 3}",
-        ),
-        (
-            replaced("constant_data", "scope_norm_exact", lambda v: v[0].drop_vars("scope_option")),
-            "constant_data/scope_norm_exact has shape {'norm_option': 3}",
-        ),
-    ],
+    few(
+        [
+            (lambda data: data.pop("sample_stats"), "holds no group sample_stats"),
+            (dropped("posterior", "s_search"), "holds no posterior/s_search"),
+            (dropped("posterior", *SLOTS), "holds no draws"),
+            (dropped("constant_data", "norm_option"), "holds no constant_data/norm_option"),
+            (dropped("constant_data", "norm_start"), "holds no constant_data/norm_start"),
+            (dropped("sample_stats", "feasible"), "holds no sample_stats/feasible"),
+            (lambda data: data.update(posterior=data["posterior"].isel(draw=slice(0))), "holds no draws"),
+            (
+                lambda data: data.update(posterior=data["posterior"].isel(draw=slice(5))),
+                "sample_stats/feasible has shape {'chain': 64, 'draw': 20}",
+            ),
+            (replaced("posterior", "norm", lambda v: v.astype(float)), "posterior/norm holds float64"),
+            (
+                replaced("posterior", "norm", lambda v: v.isel(draw=0, drop=True)),
+                "posterior/norm has shape {'chain': 64}",
+            ),
+            (replaced("posterior", "norm", lambda v: v + 99), "norm: an option outside its pool of 3"),
+            (replaced("posterior", "s_search", lambda v: v.astype(str)), "posterior/s_search holds <U"),
+            (
+                replaced("posterior", "s_search", lambda v: v * np.nan),
+                "s_search: 100 % are no finite numbers",
+            ),
+            (
+                replaced("constant_data", "norm_exact", lambda v: -v),
+                "exact marginals that are no probabilities",
+            ),
+            (
+                replaced("constant_data", "scope_norm_exact", lambda v: v / 2),
+                "exact marginals that are no probabilities",
+            ),
+            (
+                replaced("constant_data", "norm_exact", lambda v: ("other", v.values)),
+                "constant_data/norm_exact has shape {'other': 3}",
+            ),
+            (
+                replaced("constant_data", "scope_norm_exact", lambda v: v[0].drop_vars("scope_option")),
+                "constant_data/scope_norm_exact has shape {'norm_option': 3}",
+            ),
+        ],
+        4,
+    ),
 )
 def test_trees_of_something_else_give_one_line(
     change: Callable[[Data], None],

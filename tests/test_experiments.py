@@ -41,7 +41,7 @@ from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.command import listing
 from gnrs_ppl.experiments.compare import compare
 from gnrs_ppl.experiments.hard_ok_audit import worked_example
-from gnrs_ppl.experiments.methods import BASE, METHODS, Drafter, without_log
+from gnrs_ppl.experiments.methods import BASE, METHODS, SEARCHED, UNSEARCHED, Drafter, without_log
 from gnrs_ppl.experiments.metric_sensitivity import Point, crossover, standing
 from gnrs_ppl.experiments.plane import front
 from gnrs_ppl.experiments.published import index, published
@@ -63,10 +63,13 @@ GOAL = "GNRS-005"
 
 # --- a run that is killed -----------------------------------------------------------------------------------
 
-FEW = (BASE, "No search", "Random candidates")
+FEW = (BASE, "No search", UNSEARCHED)
 STALL, PIDS = "TEST_EXPERIMENTS_STALL", "TEST_EXPERIMENTS_PIDS"
 SMALL_REQUEST = ExperimentRequest(
-    goals=("GNRS-005", "GNRS-022", "GNRS-037", "GNRS-051"), chains=(1,), seeds=(0, 1), workers=1
+    goals=tier(("GNRS-005", "GNRS-022"), ("GNRS-005", "GNRS-022", "GNRS-037", "GNRS-051")),
+    chains=(1,),
+    seeds=(0, 1),
+    workers=1,
 )
 
 
@@ -799,7 +802,7 @@ def drafter() -> Drafter:
 
 
 def built(drafter: Drafter, name: str) -> Built:
-    return drafter.built(METHODS[name].log, METHODS[name].operator)[0]
+    return drafter.built(METHODS[name].log, METHODS[name].operator, None)[0]
 
 
 def candidates(found: Built) -> list[Any]:
@@ -809,8 +812,8 @@ def candidates(found: Built) -> list[Any]:
 def scores(drafter: Drafter, name: str, weights: Sequence[float], penalty: float) -> None:
     """The objective of a method is a weighted sum of features less a penalty, on structures from all over
     its space."""
-    graph, _ = drafter.space(METHODS[name].space)
-    enumeration = drafter.enumerated(METHODS[name].space)
+    graph, _ = drafter.space(METHODS[name].space())
+    enumeration = drafter.enumerated(METHODS[name].space())
     feasible = set()
     for state in np.random.default_rng(0).integers(0, enumeration.score.size, 40):
         rule = canonical(graph.structure(enumeration.position(int(state))))
@@ -850,21 +853,21 @@ def test_no_record_grounding_is_scored_on_the_records(drafter: Drafter) -> None:
 
 def test_and_only_asks_for_every_log(drafter: Drafter) -> None:
     def operators(name: str) -> Counter[str]:
-        graph, _ = drafter.space(METHODS[name].space)
+        graph, _ = drafter.space(METHODS[name].space())
         return Counter(option.content.operator for option in graph.options[SLOTS.index("evidence")])
 
     assert set(operators(BASE)) > {"all"}
     assert set(operators("AND-only evidence")) == {"all"}
     own, base = built(drafter, "AND-only evidence").pools, built(drafter, BASE).pools
     assert all(getattr(own, slot) == getattr(base, slot) for slot in SLOTS if slot != "evidence")
-    graph, _ = drafter.space(METHODS["AND-only evidence"].space)
+    graph, _ = drafter.space(METHODS["AND-only evidence"].space())
     channels = {tuple(sorted(option.content.channels)) for option in graph.options[SLOTS.index("evidence")]}
     assert channels == {tuple(sorted(candidate.content.channels)) for candidate in base.evidence}
     assert len(channels) == sum(operators("AND-only evidence").values())
 
 
 def test_no_hard_penalty_scores_without_h(drafter: Drafter) -> None:
-    (_, free), (_, base) = (drafter.space(METHODS[name].space) for name in ("No hard penalty", BASE))
+    (_, free), (_, base) = (drafter.space(METHODS[name].space()) for name in ("No hard penalty", BASE))
     assert float(free.penalty) == 0
     assert float(base.penalty) > 0
     np.testing.assert_array_equal(free.unary, base.unary)
@@ -875,7 +878,7 @@ def test_no_hard_penalty_scores_without_h(drafter: Drafter) -> None:
 
 
 def test_uniform_weights_weigh_alike(drafter: Drafter) -> None:
-    _, tables = drafter.space(METHODS["Uniform weights"].space)
+    _, tables = drafter.space(METHODS["Uniform weights"].space())
     assert len(set(methods.UNIFORM_WEIGHTS.values)) == 1
     assert len(methods.UNIFORM_WEIGHTS.values) == len(FEATURES)
     assert len(set(methods.frozen_weights().values)) > 1
@@ -917,12 +920,29 @@ class _Choosy(GoalBench):
 
 
 def test_random_candidates_do_not_know_the_score(drafter: Drafter) -> None:
-    method = METHODS["Random candidates"]
+    method = METHODS[UNSEARCHED]
     chosen = [drafter.choose(method, None, seed) for seed in range(8)]
     blind = [drafter.choose(method._replace(uniform=True, penalty=0.0), None, seed) for seed in range(8)]
     assert [tuple(one.position) for one in chosen if one] == [tuple(one.position) for one in blind if one]
     assert len({tuple(one.position) for one in chosen if one}) > 4
     assert not any(drafter.bench.refusal(one.structure) for one in chosen if one)
+
+
+def test_drawn_pools_are_half_and_are_searched(drafter: Drafter) -> None:
+    """Every slot keeps half of its candidates, others by seed, and the search ends within them."""
+    method = METHODS[SEARCHED]
+    whole, graphs = drafter.built(True, None, None)[0].pools, []
+    for seed in range(3):
+        found = drafter.choose(method, 1, seed)
+        assert found
+        for slot, options in zip(SLOTS, found.graph.options, strict=True):
+            had = [candidate.id for candidate in getattr(whole, slot)]
+            kept = {option.candidate for option in options}
+            assert kept < set(had) or len(had) == 1, slot
+            assert len(kept) <= (len(had) + 1) // 2
+        graphs.append(tuple(len(options) for options in found.graph.options))
+        assert found.epsilon is not None
+    assert len(set(graphs)) > 1
 
 
 def test_100_steps_are_half(drafter: Drafter) -> None:
@@ -939,9 +959,9 @@ def test_optimisers_share_one_objective(drafter: Drafter) -> None:
     """CP-SAT and enumeration end at one score, chains at or below it, each as far below as its epsilon
     says.
     """
-    greatest = float(drafter.enumerated(METHODS[BASE].space).score.max())
+    greatest = float(drafter.enumerated(METHODS[BASE].space()).score.max())
     for name in methods.KERNELS:
-        assert METHODS[name].space == METHODS[BASE].space
+        assert METHODS[name].space() == METHODS[BASE].space()
     for name in (BASE, *tier(("Exact", "CP-SAT control"), methods.KERNELS)):
         chains = METHODS[name].least if METHODS[name].runs_chains else None
         chosen = drafter.choose(METHODS[name], chains, 0)

@@ -34,11 +34,14 @@ from gnrs_ppl.draft import draft
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS
 from gnrs_ppl.experiments import (
+    baselines,
+    cards,
     cross_model,
     executability,
     human_calibration,
     judging,
     packs,
+    plan,
     second_evaluator,
     slots,
     writers,
@@ -47,7 +50,7 @@ from gnrs_ppl.experiments.agreement import correlation, kappa, pairwise_spearman
 from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
 from gnrs_ppl.experiments.judging import joined, judge_rows, read_marks, text_id
-from gnrs_ppl.experiments.methods import cells
+from gnrs_ppl.experiments.methods import SEARCHED, UNSEARCHED, SearchMethod, cells
 from gnrs_ppl.experiments.packs import PackItem, Question, read_filled, read_key, write_pack
 from gnrs_ppl.experiments.published import index
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments
@@ -57,6 +60,7 @@ from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, ExperimentRequest,
 from gnrs_ppl.experiments.tables import ResultTable
 from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, generate, making, write_rows
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings
+from gnrs_ppl.llm.prompts import load, names
 from gnrs_ppl.llm.roles import ROLES
 from gnrs_ppl.rule.types import SLOTS
 
@@ -64,8 +68,9 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 KEY = "sk-MARKED-0123456789abcdefghijklmnopqrstuvwxyz"
 GOALS = ("GNRS-005", "GNRS-022")
-REQUEST = ExperimentRequest(goals=GOALS, chains=(1,), seeds=(0,))
+REQUEST = ExperimentRequest(goals=GOALS, chains=(1,), seeds=(0,), workers=1)
 ONE_GOAL = REQUEST._replace(goals=GOALS[:1])
+CARDS = ("RC-PSF-3", "RC-ND-2")
 GENERATORS = ("model-a", "vendor/model-b")
 
 
@@ -81,6 +86,9 @@ def reduced() -> dict[str, Experiment]:
     found = experiments(llm=True)
     found["main"] = found["main"]._replace(make=making(SAMPLED))
     found["ablations"] = found["ablations"]._replace(make=making(("Uniform weights", "CP-SAT control")))
+    found["realcharter"] = found["realcharter"]._replace(
+        make=making(("Direct Prompting", OURS), write=cards.written)
+    )
     found["ood"] = found["ood"]._replace(split=None, make=making(("No search", OURS)))
     return found
 
@@ -110,6 +118,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]:
                 if name == "cross_model"
                 else request
             )
+            if name == "realcharter":
+                given = request._replace(goals=CARDS)
             outcomes[name] = run(known[name], known, given, out)
         yield Everything(out, outcomes, received, Counter(server.asked))
 
@@ -155,12 +165,12 @@ def test_rows_are_the_cells_and_hold_text_structure_and_calls(made: Everything) 
     assert sorted(map(repr, map(cell_of, rows))) == sorted(map(repr, cells(SAMPLED, REQUEST, WRITERS)))
     for row in rows:
         writer = WRITERS[row["method"]]
-        asked = writer.model or writer.baseline is not None
-        assert bool(row["calls"]) is row["scripted"] is asked, row["method"]
+        assert bool(row["calls"]) is row["scripted"] is writer.asks, row["method"]
         assert all("text" not in call and call["model"].startswith("scripted/") for call in row["calls"])
         assert row["text"]
         assert {"hard_ok", "rho", "s_search", "audit_f1", "structure", "family"} <= set(row)
-        assert ("kept" in row) is ("polish" in row) is writer.model
+        assert ("kept" in row) is writer.candidates
+        assert ("polish" in row) is bool(writer.polish)
 
 
 def test_the_method_is_what_draft_does(made: Everything) -> None:
@@ -177,6 +187,46 @@ def test_the_method_is_what_draft_does(made: Everything) -> None:
     assert row["s_search"] == pytest.approx(drafted.search.s_search, abs=1e-9)
 
 
+def test_every_variant_differs_in_what_its_name_says() -> None:
+    """In one thing: its candidates, its polish, or one property of the search."""
+    full = WRITERS[OURS]
+    assert full.method is not None
+    for name in {*MAIN_TABLE, *writers.ABLATED, *writers.POLISHES} - {OURS, *baselines.METHODS}:
+        other = WRITERS[name]
+        assert other.method is not None
+        differs = {
+            field for field in ("candidates", "polish") if getattr(other, field) != getattr(full, field)
+        }
+        differs |= {
+            field
+            for field in SearchMethod._fields
+            if field not in ("name", "off") and getattr(other.method, field) != getattr(full.method, field)
+        }
+        assert differs == {DIFFERS[name]}, name
+    assert writers.VARIANTS in table_says("main")
+
+
+DIFFERS = {
+    "No LLM candidates": "candidates",
+    "No record grounding": "log",
+    "No search": "pick",
+    "Uniform weights": "uniform",
+    SEARCHED: "drawn",
+    UNSEARCHED: "pick",
+    "No hard penalty": "penalty",
+    "100 search steps": "steps",
+    "AND-only evidence": "operator",
+    "CP-SAT control": "kernel",
+    "No polish": "polish",
+    "Polish v2": "polish",
+}
+
+
+def table_says(name: str) -> str:
+    """What stands above the first table of an experiment without rows."""
+    return experiment(name, True).report(Run(REQUEST, Path("nowhere"))).tables[0].says
+
+
 def test_the_other_methods_have_a_row() -> None:
     """Each writes something usable on one goal; variants share one request for candidates. Left out: 100
     steps, the same but shorter."""
@@ -185,7 +235,7 @@ def test_the_other_methods_have_a_row() -> None:
         for name in WRITERS
         if name not in (*SAMPLED, "Uniform weights", "CP-SAT control", "100 search steps")
     ]
-    assert len(names) == 9
+    assert len(names) == 12
     assert set(MAIN_TABLE) <= {*names, *SAMPLED}
     received = loopback.Received()
     with received.server() as server:
@@ -193,7 +243,8 @@ def test_the_other_methods_have_a_row() -> None:
         assert max(server.asked.values()) == 1
     assert sorted(one.row["method"] for one in found) == sorted(names)
     assert all(one.row["text"] and not one.unanswered for one in found)
-    assert sum(message.startswith("You propose building blocks") for message in received.of("generator")) == 1
+    asked = [text for text in received.of("generator") if text.startswith("You propose building blocks")]
+    assert len(asked) == 2, "one request for all variants, and one without what the log shows"
     evidence = next(one.row for one in found if one.row["method"] == "AND-only evidence")["structure"][
         "evidence"
     ]
@@ -232,6 +283,24 @@ def test_the_main_table_follows_from_rows_and_marks(made: Everything) -> None:
         assert line["rows"] == len(own) == 2
 
 
+def test_cards_have_the_papers_columns(made: Everything) -> None:
+    """Marks from 1 to 5, HARD-OK and OVERALL from rows and marks."""
+    rows = joined(read_rows(made.out / "realcharter"), read_marks(made.out / "realcharter"))
+    assert [(row["goal"], row["method"]) for row in rows] == [
+        (goal, name) for name in ("Direct Prompting", OURS) for goal in sorted(CARDS)
+    ]
+    for line in table(made.outcomes["realcharter"], "realcharter"):
+        own = [row for row in rows if row["method"] == line["method"]]
+        means = {name: sum(row[name] for row in own) / len(own) for name in (*DIMENSIONS, "avg", "hard_ok")}
+        assert [line[name] for name in DIMENSIONS] == pytest.approx([means[name] / 20 for name in DIMENSIONS])
+        assert all(1 <= line[name] <= 5 for name in DIMENSIONS)
+        assert line["HARD-OK, %"] == pytest.approx(100 * means["hard_ok"])
+        assert line["OVERALL"] == pytest.approx(0.8 * means["avg"] + 20 * means["hard_ok"])
+        assert "OVERALL, 95 % over cards" in line
+    config = json.loads((made.out / "realcharter" / "config.json").read_text(encoding="utf-8"))
+    assert (config["split"], config["goals"], config["chains"]) == ("cards", list(CARDS), [1])
+
+
 def test_margins_and_weights_follow_from_the_main_table(made: Everything) -> None:
     avg = {line["method"]: line for line in table(made.outcomes["main"], "main")}
     for line in table(made.outcomes["bootstrap"], "margins_1"):
@@ -246,7 +315,7 @@ def test_margins_and_weights_follow_from_the_main_table(made: Everything) -> Non
         assert scores[line["winner"]] == pytest.approx(max(scores.values()))
         assert line[f"score of {OURS}"] == pytest.approx(scores[OURS])
     contexts = {line["context"] for line in table(made.outcomes["metric_sensitivity"], "metric_sensitivity")}
-    assert contexts == {"Main benchmark", "Held-out OOD", *GENERATORS}
+    assert contexts == {"Main benchmark", "Held-out OOD", "RealCharter", *GENERATORS}
 
 
 def test_slots_by_rubric_are_paired_with_the_goals_own_optimum(made: Everything, tmp_path: Path) -> None:
@@ -417,10 +486,8 @@ def child(base_url: str, folder: str) -> None:
 
 
 def undisturbed(base_url: str, out: Path) -> Outcome:
-    """Methods that run no chains: they need no compiler, and two of the three ask a model."""
-    one = experiments(llm=True)["main"]._replace(
-        make=making(("Direct Prompting", "No search", "Random candidates"))
-    )
+    """Methods that run no chains: they need no compiler."""
+    one = experiments(llm=True)["main"]._replace(make=making(("Direct Prompting", "No search", UNSEARCHED)))
     models = dict.fromkeys(ROLES, "a-model")
     with Cache(out / "cache.sqlite") as cache:
         return run(
@@ -534,9 +601,9 @@ def test_a_row_whose_requests_were_never_answered_is_held_back(tmp_path: Path) -
     one = small("Direct Prompting")
     with ScriptedServer({"500": 1.0}) as server:
         request = ONE_GOAL._replace(model=loopback.model(server))
-        with pytest.raises(InputError, match=r"answers never came \(server 1\)"):
+        with pytest.raises(InputError, match=r"answers never came \(server 3\)"):
             run(one, {}, request, tmp_path)
-        assert [row["method"] for row in read_rows(tmp_path / "main")] == ["No search"]
+        assert not read_rows(tmp_path / "main")
         server.faults = {}
         server.scripts["judge"] = lambda *_: "no JSON"
         outcome = run(one, {}, request, tmp_path)
@@ -552,10 +619,10 @@ def test_the_cost_limit_stops_and_more_goes_on(tmp_path: Path) -> None:
     prices = {"a-model": Price(1.0, 1.0, 1.0, "", "")}
     with ScriptedServer() as server, Cache(tmp_path / "cache.sqlite") as cache:
         base = loopback.model(server, cache)
-        tight = Costs(0.05, prices)
+        tight = Costs(0.1, prices)
         with pytest.raises(InputError, match="max_cost"):
             run(one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, tight)), tmp_path)
-        assert 0 < tight.known <= 0.05
+        assert 0 < tight.known <= 0.1
         asked = Counter(server.asked)
         outcome = run(
             one, {}, ONE_GOAL._replace(model=OpenAIModel(base.settings, cache, Costs(50.0, prices))), tmp_path
@@ -919,6 +986,41 @@ def test_points_are_means_of_goals() -> None:
 # Command line
 
 
+def test_a_dry_run_counts_what_a_run_asks(
+    made: Everything, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By role, of the methods the reduced experiment has: at least what was asked, and nothing is sent."""
+    monkeypatch.setenv("GNRS_CACHE_DIR", str(tmp_path))
+    one = reduced()["main"]._replace(methods=SAMPLED)
+    given = REQUEST._replace(model=OpenAIModel(Settings(base_url="http://127.0.0.1:9/v1")))
+    calls = Counter[str]()
+    for ask in plan.planned(one, given):
+        calls[ask.role] += ask.calls
+        assert ask.tokens > 100
+    rows, marks = read_rows(made.out / "main"), read_marks(made.out / "main")
+    sent = Counter(call["prompt"] for row in rows for call in row["calls"])
+    role_of = {load(name).hash: load(name).roles[0] for name in names()}
+    asked = Counter[str]({"judge": len(marks)})
+    for prompt, number in sent.items():
+        asked[role_of[prompt]] += number
+    assert set(asked) == set(calls)
+    assert all(asked[role] <= calls[role] for role in calls)
+    assert calls["judge"] == 2 * len(rows)
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("gpt-5.1: {input: 2, output: 20, as_of: 2027-01}\n")
+    command = ["experiment", "realcharter", "--llm", "--dry-run", "--sample", "1", "--json"]
+    told = []
+    for more in ([], ["--prices", str(prices)]):
+        assert cli.run([*command, *more]) == 0
+        told.append(json.loads(capsys.readouterr().out)["plan"]["rows"])
+    judge = [next(row for row in rows if row[1] == "judge") for rows in told]
+    assert [row[-1] for row in judge] == ["2026-11", "2027-01"]
+    assert judge[1][6] > 1.5 * judge[0][6] > 0
+    prices.write_text("gpt-5.1: {input: 2, output: 20}\n")
+    assert cli.run([*command, "--prices", str(prices)]) == 2
+    assert "prices.yaml: gpt-5.1: is no dated price; write MODEL:" in capsys.readouterr().err
+
+
 def test_without_a_key_one_line_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -948,7 +1050,12 @@ def test_without_a_key_one_line_says_what_is_missing(
         (["aog", "--llm"], "aog: runs without a model here"),
         (["crossmodel", "--llm"], "did you mean 'cross_model'?"),
         (["ood", "--llm"], "ood goals are held out; add --reveal"),
-        (["all", "--llm"], "name one experiment with --llm"),
+        (
+            ["all", "--llm", "--goals", "GNRS-005"],
+            "all: --goals: takes goals where some experiments have cards",
+        ),
+        (["main", "--dry-run"], "--dry-run: goes with --llm"),
+        (["main", "--llm", "--goals", "GNRS-061"], "--goals: GNRS-061: is none of the 16 dev goals"),
         (["all"], "add --no-llm"),
     ],
 )
@@ -976,7 +1083,7 @@ def test_tables_from_the_command_line(
     assert cli.run(["experiment", "bootstrap", "--llm", "--chains", "1", "--out", str(out), "--json"]) == 0
     (said,) = json.loads(capsys.readouterr().out)
     assert said["scripted"] is True
-    assert set(said["tables"]) == {f"margins_{n}_scripted" for n in range(1, 5)}
+    assert set(said["tables"]) == {f"margins_{n}_scripted" for n in range(1, 6)}
 
 
 def test_the_list_says_what_needs_a_model() -> None:

@@ -21,7 +21,7 @@ import pytest
 import small
 import spaces
 import xarray as xr
-from tiers import tier
+from tiers import few, mostly_slow, tier
 
 import gnrs_ppl as gnrs
 from gnrs_ppl.calibration.weights import DEFAULT_WEIGHTS
@@ -72,7 +72,10 @@ def test_weights_off_the_simplex_are_refused(values: tuple[float, ...], tmp_path
 # ---- spaces without choice, and without hope
 
 
-@pytest.mark.parametrize("kernel", ["metropolis", "tempering", "smc", "exact", "cpsat"])
+@pytest.mark.parametrize(
+    "kernel",
+    mostly_slow(["metropolis", "tempering", "smc", "exact", "cpsat"], but=["metropolis", "exact", "cpsat"]),
+)
 def test_a_space_of_one_structure(kernel: str):
     """The others have theirs in test_gibbs_informed."""
     alone = contract(build_space([[0], [0]], [[[0.25]], [[0.5]]]), np.ones(1))
@@ -194,7 +197,7 @@ sys.exit(run(sys.argv[2:]))
 
 
 EVERY_STOP = list(itertools.product(["half", "before", "after"], [signal.SIGINT, signal.SIGKILL]))
-FEW_STOPS = [("half", signal.SIGKILL), ("before", signal.SIGINT), ("after", signal.SIGKILL)]
+FEW_STOPS = [("half", signal.SIGINT), ("after", signal.SIGKILL)]
 
 
 def test_a_stop_while_the_file_is_written_leaves_the_old_or_the_new(tmp_path: Path):
@@ -250,6 +253,7 @@ DELAYS = [1.0, 2.0, 3.0, 4.0]
 """Seconds; eight runs at once take about four on two cores."""
 
 
+@pytest.mark.slow
 def test_stops_at_any_time_leave_the_old_file_or_the_new(tmp_path: Path):
     """Eight runs side by side; some are stopped while they load, some in the sweep, and the last may be done
     by then."""
@@ -376,7 +380,9 @@ NEEDED = {
 }
 
 
-@pytest.mark.parametrize("group, name", [(group, name) for group, names in NEEDED.items() for name in names])
+@pytest.mark.parametrize(
+    "group, name", few([(group, name) for group, names in NEEDED.items() for name in names], 2)
+)
 def test_a_file_that_lacks_what_is_needed_is_refused_by_name(
     group: str, name: str, stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

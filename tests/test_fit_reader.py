@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiers import few
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
@@ -19,7 +20,7 @@ FILES = sorted(tool.SENTENCES.glob("*.yaml"))
 REFUSED = ("no_duty", "no_such_act", "no_condition")
 
 
-@pytest.mark.parametrize("path", FILES, ids=[p.stem for p in FILES])
+@pytest.mark.parametrize("path", few(FILES, 6), ids=[p.stem for p in FILES])
 def test_every_sentence_names_acts_of_its_schema_and_a_known_template(path: Path) -> None:
     for sentence in sentences_of(path):
         acts = {a.name for a in sentence.schema.actions}

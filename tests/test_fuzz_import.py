@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
 import random
 import shutil
 import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -84,27 +88,58 @@ def damaged(content: bytes, chance: random.Random, cuts: int) -> bytes:
     return content
 
 
-@given(name=st.sampled_from(sorted(SOURCES)), seed=st.integers(0, 2**32), cuts=st.integers(1, 6))
-@settings(max_examples=examples(250), deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_damaged_source_is_imported_whole_or_refused(name: str, seed: int, cuts: int) -> None:
+SLOWEST = 30.0
+"""Seconds after which a source hangs; small ones take a fraction of one."""
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_a_damaged_source_is_imported_whole_or_refused(
+    name: str, record_property: Callable[[str, object], None]
+) -> None:
+    became: Counter[str] = Counter()
+    slowest = 0.0
+
+    @given(seed=st.integers(0, 2**32), cuts=st.integers(1, 6))
+    @settings(max_examples=examples(23), deadline=None, suppress_health_check=list(HealthCheck))
+    def one(seed: int, cuts: int) -> None:
+        nonlocal slowest
+        begun = time.monotonic()
+        became[outcome(name, damaged(SOURCES[name], random.Random(seed), cuts))] += 1
+        slowest = max(slowest, time.monotonic() - begun)
+        assert slowest < SLOWEST
+
+    faulthandler.dump_traceback_later(10 * SLOWEST, exit=True)
+    try:
+        one()
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    told = ", ".join(f"{count:,} {what}" for what, count in sorted(became.items()))
+    record_property(
+        "mutants", f"{name}: {became.total():,} mutants, {told}; the slowest took {slowest:.1f} s"
+    )
+
+
+def outcome(name: str, content: bytes) -> str:
+    """What became of a mutant: imported whole, or refused in one line with nothing written."""
     folder = Path(tempfile.mkdtemp(prefix="gnrs-fuzz-"))
     try:
-        (folder / name).write_bytes(damaged(SOURCES[name], random.Random(seed), cuts))
-        said = ""
+        (folder / name).write_bytes(content)
         try:
             done = import_source(folder / name, folder / "out")
         except InputError as error:
-            said = str(error)
-        if said:
-            assert "\n" not in said
-            assert not (folder / "out").exists()
-            assert [path.name for path in folder.iterdir()] == [name]
+            told = str(error)
         else:
-            assert done.rows + done.aside == done.read
-            assert {path.name for path in (folder / "out").iterdir()} - {"gnrs-manifest.json"} == {*FILES} - (
-                {"events.parquet"} if name.endswith("bpmn") else set()
-            )
-            loaded = gnrs.load_context(str(folder / "out" / "context.yaml"))
-            assert loaded.records.prospective or loaded.log.events == done.rows
+            told = ""
+        if told:
+            assert "\n" not in told
+            assert [path.name for path in folder.iterdir()] == [name]
+            return "refused in one line"
+        assert done.rows + done.joined + done.aside == done.read
+        assert {path.name for path in (folder / "out").iterdir()} - {"gnrs-manifest.json"} == {*FILES} - (
+            {"events.parquet"} if name.endswith("bpmn") else set()
+        )
+        loaded = gnrs.load_context(str(folder / "out" / "context.yaml"))
+        assert loaded.records.prospective or loaded.log.events == done.rows
+        return "imported with rows set aside" if done.aside else "imported whole"
     finally:
         shutil.rmtree(folder)

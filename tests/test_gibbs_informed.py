@@ -16,11 +16,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import tiers
 from budget import Budget
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from test_metropolis import BARE, IRREGULAR, Disagreement, compile_tables, disagreement, grammar
-from tiers import mostly_slow
+from tiers import mostly_slow, tier
 from transition import Grammar, with_options
 
 from gnrs_ppl.errors import InputError
@@ -88,7 +89,9 @@ KERNELS: dict[str, Any] = {
     "gibbs, three pairs in four": gibbs.build_kernel(0.75, MOST),
     **{f"informed, {name}": informed.build_kernel(name) for name in informed.BALANCING},
 }
-every_kernel = pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=[*KERNELS][:4]))
+FEW = ["gibbs, three pairs in four", "informed, sqrt"]
+"""The kernels of the fast tier: one that takes variables and joints, one that is accepted or not."""
+every_kernel = pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=FEW))
 rich = pytest.mark.parametrize("name", GRAMMARS)
 tempered = pytest.mark.parametrize("temperature", TEMPERATURES)
 
@@ -480,7 +483,7 @@ def test_one_step_frequencies(name: str, temperature: float, kernel: str, say: C
 @rich
 def test_gibbs_info_tells_the_block(name: str):
     built, blocks = GRAMMARS[name], blocks_of(GRAMMARS[name])
-    for kernel in ("gibbs", "gibbs, three pairs in four"):
+    for kernel in tier(FEW[:1], ["gibbs", "gibbs, three pairs in four"]):
         step = steps_of(name, SEARCH_TEMPERATURE, kernel)
         assert step.info.accepted.all()
         assert (step.info.acceptance_rate == 1).all()
@@ -512,6 +515,7 @@ def test_a_step_ends_in_a_state_as_evaluated(name: str, temperature: float, kern
         )
 
 
+@pytest.mark.slow
 def test_informed_acceptance_is_exact(say: Callable[[str], None]):
     """Float64, from every structure, also at the ends of the words' range: rate and verdict are the
     reference's."""
@@ -568,18 +572,21 @@ def test_wrong_kernels_would_show(temperature: float, say: Callable[[str], None]
         more_than_once = np.exp(-built.penalty / temperature * np.maximum(0, np.array(twice) - 1))
         rows = starts_of(name)
         wrong = {
-            "gibbs": {
-                "no prior": gibbs_matrix(built, np.exp(built.scores / temperature)),
-                "no score": gibbs_matrix(built, np.exp(built.log_priors)),
+            "gibbs, three pairs in four": {
+                "no prior": gibbs_matrix(built, np.exp(built.scores / temperature), 0.75),
+                "no score": gibbs_matrix(built, np.exp(built.log_priors), 0.75),
             },
             "informed, sqrt": {
                 "all accepted": balanced(built, target, np.sqrt).proposal,
                 "Barker's function": balanced(built, target, BALANCING["barker"]).matrix(),
             },
-            "informed, barker": {"all accepted": balanced(built, target, BALANCING["barker"]).proposal},
         }
+        if not tiers.fast:
+            wrong["informed, barker"] = {
+                "all accepted": balanced(built, target, BALANCING["barker"]).proposal
+            }
         if name == "flagged":
-            wrong["gibbs"]["a penalty for every flag"] = gibbs_matrix(built, density * more_than_once)
+            wrong[FEW[0]]["a penalty for every flag"] = gibbs_matrix(built, density * more_than_once, 0.75)
         for kernel, mutants in wrong.items():
             counts = tally(name, steps_of(name, temperature, kernel).target)
             for mutant, matrix in mutants.items():
@@ -591,7 +598,9 @@ def test_wrong_kernels_would_show(temperature: float, say: Callable[[str], None]
 # ---- the chain
 
 
-@pytest.mark.parametrize("kernel", ["gibbs", "gibbs, three pairs in four", "informed, barker"])
+@pytest.mark.parametrize(
+    "kernel", mostly_slow(["gibbs", "gibbs, three pairs in four", "informed, barker"], but=FEW)
+)
 def test_stationary_chains_stay_stationary(kernel: str, say: Callable[[str], None]):
     """24,576 chains from exact draws, 8 steps: the last structures are again exact draws."""
     chains, steps, target = STARTS * DRAWS, 8, IRREGULAR.target(SEARCH_TEMPERATURE)
@@ -619,7 +628,9 @@ def stepped(built: Grammar, kernel: Any, tables: Tables, count: int) -> Step:
     return Step(source, *at, state, info)
 
 
-@pytest.mark.parametrize("kernel", ["gibbs, pairs alone", "informed, barker"])
+@pytest.mark.parametrize(
+    "kernel", mostly_slow(["gibbs, pairs alone", "informed, barker"], but=["gibbs, pairs alone"])
+)
 def test_a_space_without_pairs_and_joints(kernel: str):
     """With nothing to take in pairs, even a kernel of pairs alone takes variables."""
     count, target = len(BARE.structures), BARE.target(0.5)

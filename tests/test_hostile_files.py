@@ -17,7 +17,7 @@ import pytest
 import small
 import spaces
 import xarray as xr
-from tiers import mostly_slow
+from tiers import few, mostly_slow
 
 from gnrs_ppl.calibration.weights import FROZEN, read_weights
 from gnrs_ppl.cli import run
@@ -408,54 +408,66 @@ def gone(group: str, *names: str) -> Callable[[Data], None]:
 
 @pytest.mark.parametrize(
     ("change", "line"),
-    [
-        (assigned("sample_stats", "move", put((0, 0), 99)), "move: a number other than -1 to 3"),
-        (assigned("sample_stats", "move", put((0, 0), -7)), "move: a number other than -1 to 3"),
-        (assigned("sample_stats", "move", put((0, 0), -1)), "move: no kernel metropolis makes such moves"),
-        (assigned("constant_data", "norm_start", put(3, 99)), "norm_start: an option outside its pool of 3"),
-        (assigned("constant_data", "norm_start", put(3, -1)), "norm_start: an option outside its pool of 3"),
-        (
-            assigned("constant_data", "norm_start", lambda v: (v + np.arange(16)) % 3),
-            "superchain: chains of one superchain that start apart",
-        ),
-        (assigned("posterior", "norm", put((2, 3), 77)), "norm: an option outside its pool of 3"),
-        (
-            assigned("sample_stats", "accepted", lambda v: v.astype(np.int8) * 2),
-            "sample_stats/accepted: holds other numbers than 0 and 1",
-        ),
-        (
-            assigned("sample_stats", "feasible", lambda v: v.astype(np.int8) - 1),
-            "sample_stats/feasible: holds other numbers than 0 and 1",
-        ),
-        (
-            assigned("sample_stats", "accepted", lambda v: v & False),
-            "accepted: a step that was refused leads elsewhere",
-        ),
-        (
-            assigned("sample_stats", "feasible", lambda v: v ^ (np.arange(v.shape[1]) % 2 == 0)),
-            "feasible: differs between draws",
-        ),
-        (gone("posterior", "norm"), "holds no posterior/norm"),
-        (gone("constant_data", "weights"), "holds no constant_data/weights"),
-        (
-            assigned("posterior", "s_search", lambda v: v + np.linspace(0, 1, v.size).reshape(v.shape)),
-            "s_search: differs between draws",
-        ),
-        (
-            assigned("constant_data", "weights", lambda v: v * 2),
-            "weights: are not numbers of at least 0 that sum to one",
-        ),
-        (assigned("constant_data", "weights", lambda v: v * np.nan), "weights: are not numbers"),
-        (
-            assigned("posterior", "draw", lambda v: v[::-1].copy()),
-            "draw: draws that are not numbered upwards from 0",
-        ),
-        (
-            assigned("constant_data", "superchain", lambda v: v * 0),
-            "superchain: chains of one superchain that start apart",
-        ),
-        (lambda data: data.update(posterior=data["posterior"].isel(chain=slice(8))), "has shape"),
-    ],
+    few(
+        [
+            (assigned("sample_stats", "move", put((0, 0), 99)), "move: a number other than -1 to 3"),
+            (assigned("sample_stats", "move", put((0, 0), -7)), "move: a number other than -1 to 3"),
+            (
+                assigned("sample_stats", "move", put((0, 0), -1)),
+                "move: no kernel metropolis makes such moves",
+            ),
+            (
+                assigned("constant_data", "norm_start", put(3, 99)),
+                "norm_start: an option outside its pool of 3",
+            ),
+            (
+                assigned("constant_data", "norm_start", put(3, -1)),
+                "norm_start: an option outside its pool of 3",
+            ),
+            (
+                assigned("constant_data", "norm_start", lambda v: (v + np.arange(16)) % 3),
+                "superchain: chains of one superchain that start apart",
+            ),
+            (assigned("posterior", "norm", put((2, 3), 77)), "norm: an option outside its pool of 3"),
+            (
+                assigned("sample_stats", "accepted", lambda v: v.astype(np.int8) * 2),
+                "sample_stats/accepted: holds other numbers than 0 and 1",
+            ),
+            (
+                assigned("sample_stats", "feasible", lambda v: v.astype(np.int8) - 1),
+                "sample_stats/feasible: holds other numbers than 0 and 1",
+            ),
+            (
+                assigned("sample_stats", "accepted", lambda v: v & False),
+                "accepted: a step that was refused leads elsewhere",
+            ),
+            (
+                assigned("sample_stats", "feasible", lambda v: v ^ (np.arange(v.shape[1]) % 2 == 0)),
+                "feasible: differs between draws",
+            ),
+            (gone("posterior", "norm"), "holds no posterior/norm"),
+            (gone("constant_data", "weights"), "holds no constant_data/weights"),
+            (
+                assigned("posterior", "s_search", lambda v: v + np.linspace(0, 1, v.size).reshape(v.shape)),
+                "s_search: differs between draws",
+            ),
+            (
+                assigned("constant_data", "weights", lambda v: v * 2),
+                "weights: are not numbers of at least 0 that sum to one",
+            ),
+            (assigned("constant_data", "weights", lambda v: v * np.nan), "weights: are not numbers"),
+            (
+                assigned("posterior", "draw", lambda v: v[::-1].copy()),
+                "draw: draws that are not numbered upwards from 0",
+            ),
+            (
+                assigned("constant_data", "superchain", lambda v: v * 0),
+                "superchain: chains of one superchain that start apart",
+            ),
+            (lambda data: data.update(posterior=data["posterior"].isel(chain=slice(8))), "has shape"),
+        ],
+        4,
+    ),
 )
 def test_a_trace_that_does_not_hold_together(
     change: Callable[[Data], None],
@@ -477,14 +489,17 @@ def test_a_trace_that_does_not_hold_together(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        ("chains", 3),
-        ("steps", 2),
-        ("temperature", -1.0),
-        ("temperature", float("nan")),
-        ("temperature", "hot"),
-        ("moves", '[["a"], 1]'),
-    ],
+    few(
+        [
+            ("chains", 3),
+            ("steps", 2),
+            ("temperature", -1.0),
+            ("temperature", float("nan")),
+            ("temperature", "hot"),
+            ("moves", '[["a"], 1]'),
+        ],
+        2,
+    ),
 )
 def test_attributes_that_do_not_match(name: str, value: Any, tree: xr.DataTree, tmp_path: Path):
     other = tree.copy()
@@ -508,7 +523,7 @@ def test_scores_that_the_weights_cannot_give(tree: xr.DataTree, tmp_path: Path):
     assert "s_search: is no score that these weights can give" in refused(lambda: load(tmp_path / "x.nc"))
 
 
-@pytest.mark.parametrize("kernel", mostly_slow(["gibbs", "informed", "exact"], but=["informed", "exact"]))
+@pytest.mark.parametrize("kernel", mostly_slow(["gibbs", "informed", "exact"], but=["exact"]))
 def test_traces_of_every_kernel_hold_together(kernel: str, tmp_path: Path):
     save(traced(kernel), tmp_path / "x.nc")
     load(tmp_path / "x.nc")
@@ -591,6 +606,7 @@ def test_a_heap_that_hdf5_would_walk_for_ever(tree: xr.DataTree, tmp_path: Path)
 # ---- chains that reach nothing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", mostly_slow(["gibbs", "informed"], but=["informed"]))
 def test_chains_that_miss_the_feasible_structures_say_so(
     kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

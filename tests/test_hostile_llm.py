@@ -25,6 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import SCRIPTS
 from test_polish import lexicon_of, written
+from tiers import few
 
 from gnrs_ppl.cli import run
 from gnrs_ppl.errors import InputError
@@ -336,7 +337,7 @@ def test_a_marked_key_stays_out_of_every_artefact(
     assert {name: shows_the_key(text) for name, text in artefacts.items() if shows_the_key(text)} == {}
 
 
-@pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 408, 409, 422, 429, 500, 503, 599])
+@pytest.mark.parametrize("status", few([200, 302, 400, 401, 403, 404, 408, 409, 422, 429, 500, 503, 599], 5))
 def test_no_error_quotes_the_key(status: int, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     body = json.dumps(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import small
+from tiers import few
 
 import gnrs_ppl as gnrs
 from gnrs_ppl.cli import run
@@ -63,7 +64,7 @@ def audit(
     return run(["audit", *records, "--rule", str(folder / "rule.json"), *options])
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@pytest.mark.parametrize("slip", few(SLIPS, 6))
 def test_a_name_that_no_row_has_is_refused(
     slip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,7 +73,7 @@ def test_a_name_that_no_row_has_is_refused(
     assert capsys.readouterr() == ("", f"gnrs: not checkable: {says}; --allow-unrecorded insists\n")
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@pytest.mark.parametrize("slip", few(SLIPS, 3))
 def test_whoever_insists_gets_a_finding(
     slip: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,25 +84,28 @@ def test_whoever_insists_gets_a_finding(
 
 @pytest.mark.parametrize(
     ("edit", "says"),
-    [
-        (("rule.trigger.act", "StartShft"), "trigger: channel 'roster_log' cannot record 'StartShft'"),
-        (
-            ("rule.trigger.channel", "roster_lgo"),
-            "trigger: 'roster_lgo' is none of the 2 durable channels; nearest: 'roster_log'",
-        ),
-        (
-            ("rule.norm.constraints.0.target", "ChekIn"),
-            "norm.constraints[0].target: 0 of 2 evidence channels can record 'ChekIn'; nearest",
-        ),
-        (
-            ("rule.norm.constraints.0.unless", "Excuze"),
-            "norm.constraints[0].unless: 0 of 2 evidence channels can record 'Excuze'; nearest",
-        ),
-        (
-            ("rule.norm.constraints.0.after", {"act": "Reviev", "channel": "roster_log"}),
-            "norm.constraints[0].after: channel 'roster_log' cannot record 'Reviev'",
-        ),
-    ],
+    few(
+        [
+            (("rule.trigger.act", "StartShft"), "trigger: channel 'roster_log' cannot record 'StartShft'"),
+            (
+                ("rule.trigger.channel", "roster_lgo"),
+                "trigger: 'roster_lgo' is none of the 2 durable channels; nearest: 'roster_log'",
+            ),
+            (
+                ("rule.norm.constraints.0.target", "ChekIn"),
+                "norm.constraints[0].target: 0 of 2 evidence channels can record 'ChekIn'; nearest",
+            ),
+            (
+                ("rule.norm.constraints.0.unless", "Excuze"),
+                "norm.constraints[0].unless: 0 of 2 evidence channels can record 'Excuze'; nearest",
+            ),
+            (
+                ("rule.norm.constraints.0.after", {"act": "Reviev", "channel": "roster_log"}),
+                "norm.constraints[0].after: channel 'roster_log' cannot record 'Reviev'",
+            ),
+        ],
+        2,
+    ),
 )
 def test_an_act_that_no_channel_can_record_stays_refused(
     edit: tuple[str, Any], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -148,36 +152,39 @@ DECLARED = small.changed(
 
 @pytest.mark.parametrize(
     ("edit", "says"),
-    [
-        (
-            ("rule.scope", {"roles": ["waiter", "owner"]}),
-            "scope.roles: 0 of 5 rows carry role 'owner'; it is declared",
-        ),
-        (
-            ("rule.scope", {"locations": ["cellar"]}),
-            "scope.locations: 0 of 5 rows carry location 'cellar'; it is declared",
-        ),
-        (
-            ("rule.scope", {"objects": ["night"]}),
-            "scope.objects: 0 of 5 rows carry object 'night'; it is declared",
-        ),
-        (
-            ("rule.scope", {"roles": ["manager"]}),
-            "scope.roles: 0 of 2 rows of 'StartShift' in roster_log carry role 'manager'; 2 of all 5 rows do",
-        ),
-        (
-            ("rule.norm.bearer", {"role": "owner"}),
-            "norm.bearer.role: 0 of 5 rows carry role 'owner'; it is declared",
-        ),
-        (
-            ("rule.norm.constraints.0.target", "SignIn"),
-            "norm.constraints[0].target.activity: 0 of 5 rows carry activity 'SignIn'; it is declared",
-        ),
-        (
-            ("rule.evidence.channels", ["checkin_log", "roster_log", "badge_log"]),
-            "evidence.channels: 0 of 5 rows carry channel 'badge_log'; it is declared",
-        ),
-    ],
+    few(
+        [
+            (
+                ("rule.scope", {"roles": ["waiter", "owner"]}),
+                "scope.roles: 0 of 5 rows carry role 'owner'; it is declared",
+            ),
+            (
+                ("rule.scope", {"locations": ["cellar"]}),
+                "scope.locations: 0 of 5 rows carry location 'cellar'; it is declared",
+            ),
+            (
+                ("rule.scope", {"objects": ["night"]}),
+                "scope.objects: 0 of 5 rows carry object 'night'; it is declared",
+            ),
+            (
+                ("rule.scope", {"roles": ["manager"]}),
+                "scope.roles: 0 of 2 rows of 'StartShift' in roster_log carry role 'manager'; 2 of all 5 rows do",
+            ),
+            (
+                ("rule.norm.bearer", {"role": "owner"}),
+                "norm.bearer.role: 0 of 5 rows carry role 'owner'; it is declared",
+            ),
+            (
+                ("rule.norm.constraints.0.target", "SignIn"),
+                "norm.constraints[0].target.activity: 0 of 5 rows carry activity 'SignIn'; it is declared",
+            ),
+            (
+                ("rule.evidence.channels", ["checkin_log", "roster_log", "badge_log"]),
+                "evidence.channels: 0 of 5 rows carry channel 'badge_log'; it is declared",
+            ),
+        ],
+        3,
+    ),
 )
 def test_a_declared_name_without_rows_is_a_finding(
     edit: tuple[str, Any], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -18,9 +18,11 @@ from typing import Any
 import pytest
 import small
 from test_hostile_outputs import trials
+from tiers import few
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.experiments.rows import Cell, Row
+from gnrs_ppl.experiments import main
+from gnrs_ppl.experiments.rows import Cell, Row, cell_of, read_rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run, run
 
 SLACK = 5.0
@@ -74,16 +76,17 @@ def started(*command: str, cwd: Path, **environment: str) -> Iterator[subprocess
         process.communicate()
 
 
-def ended(process: subprocess.Popen[str], by: signal.Signals) -> tuple[int, str]:
-    """Exit code and standard error of a process group that is sent a signal; it ends in time."""
+def ended(process: subprocess.Popen[str], by: signal.Signals, alone: bool = False) -> tuple[int, str]:
+    """Exit code and standard error of a process group, or of its first process alone, that is sent a signal;
+    it ends in time."""
     sent = time.monotonic()
-    os.killpg(process.pid, by)
+    (os.kill if alone else os.killpg)(process.pid, by)
     error = process.communicate(timeout=60)[1]
     assert time.monotonic() - sent < SLACK
     return process.returncode, error
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", few(MOMENTS, 5))
 def test_a_draft_stops_at_any_moment(moment: float, tmp_path: Path) -> None:
     """Programs are compiled anew, so that some moments fall into that."""
     small.write(tmp_path)
@@ -194,8 +197,17 @@ if __name__ == "__main__":
 """
 
 
+def workers_of(pid: int) -> list[int]:
+    return [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["group", "parent alone"])
 @pytest.mark.parametrize("busy", [False, True], ids=["workers load", "workers work"])
-def test_an_experiment_stops_with_its_workers(busy: bool, tmp_path: Path) -> None:
+def test_an_experiment_stops_with_its_workers(busy: bool, alone: bool, tmp_path: Path) -> None:
     """And while it runs no other may run there."""
     pids = tmp_path / "pids"
     pids.mkdir()
@@ -215,15 +227,57 @@ def test_an_experiment_stops_with_its_workers(busy: bool, tmp_path: Path) -> Non
             assert refused.value.exit_code == 2
         else:
             time.sleep(0.2)
-        workers = [
-            int(child)
-            for task in Path(f"/proc/{process.pid}/task").iterdir()
-            for child in (task / "children").read_text().split()
-        ]
+        workers = workers_of(process.pid)
         assert len(workers) >= 2
-        assert ended(process, signal.SIGINT) == ENDS[signal.SIGINT]
+        assert ended(process, signal.SIGINT, alone) == ENDS[signal.SIGINT]
     until(lambda: not any(map(alive, workers)), 30)
     assert sorted(path.name for path in (tmp_path / "runs" / "stalled").iterdir()) == [
         "config.json",
         "rows.jsonl",
     ]
+
+
+MAIN = ["experiment", "main", "--goals", "GNRS-005,GNRS-022", "--chains", "1", "--out", "out"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL])
+def test_a_resumed_experiment_adds_the_missing_rows_only(by: signal.Signals, tmp_path: Path) -> None:
+    """The parent alone is signalled once the rows of one goal are on disk."""
+    rows = tmp_path / "out" / "main" / "rows.jsonl"
+    with started("-m", "gnrs_ppl", *MAIN, cwd=tmp_path) as process:
+        until(lambda: process.poll() is not None or (rows.exists() and rows.stat().st_size), 180)
+        workers = workers_of(process.pid)
+        assert ended(process, by, alone=True) == ENDS.get(by, (-by, ""))
+    until(lambda: not any(map(alive, workers)), 30)
+    kept = rows.read_bytes()
+    wanted = main.wanted(ExperimentRequest(goals=("GNRS-005", "GNRS-022"), chains=(1,)))
+    assert kept.count(b"\n") == len(wanted) / 2
+    with started("-m", "gnrs_ppl", *MAIN, cwd=tmp_path) as process:
+        _, error = process.communicate(timeout=300)
+    assert (process.returncode, error) == (0, "")
+    assert rows.read_bytes().startswith(kept)
+    found = list(map(cell_of, read_rows(rows.parent)))
+    assert len(found) == len(set(found)) == len(wanted)
+    assert set(found) == set(wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["fit"],
+        ["draft", "--split", "dev"],
+        ["goals", "--pools"],
+        ["experiment", "realcharter"],
+        ["experiment", "all", "--no-llm"],
+        ["sample", "GNRS-005", "--chains", "512", "--steps", "20000", "--out", "x.nc"],
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_every_long_verb_stops(command: list[str], tmp_path: Path) -> None:
+    """While it works, the parent alone signalled: one line, 130, in time."""
+    with started("-m", "gnrs_ppl", *command, cwd=tmp_path) as process:
+        until(lambda: listens(process))
+        time.sleep(4.0)
+        assert ended(process, signal.SIGINT, alone=True) == ENDS[signal.SIGINT]

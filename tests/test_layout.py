@@ -38,6 +38,7 @@ BELOW: dict[str, set[str]] = {
         "realize",
         "importing",
     },
+    "rulebook": {"errors", "safe_text", "context", "benchmarks", "rule", "audit", "realize", "candidates"},
     "candidates": {"errors", "context", "rule", "reading", "llm"},
     "models": {"errors", "lazy", "context", "rule", "reading", "candidates"},
     "inference": {"errors", "safe_text", "lazy", "versions", "context", "models"},

@@ -729,6 +729,7 @@ def run_chains(
     return states, jax.vmap(init, (0, None, None))(states.position, tables, temperature), evaluations
 
 
+@pytest.mark.slow
 def test_stationary_chains_stay_stationary(say: Callable[[str], None]):
     """2^15 chains from exact draws, 40 steps: the last structures are again exact draws, jointly and slot by
     slot."""

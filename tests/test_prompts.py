@@ -142,7 +142,7 @@ def values(prompt: Prompt, make: Any = lambda name: f"value of {name}") -> dict[
 def test_the_files_are_the_papers_list_and_ours() -> None:
     assert len(PAPER) == 20
     assert set(names()) == set(EVERY)
-    assert {path.name for path in FOLDER.iterdir()} - {".gitkeep"} == {*EVERY, FROZEN_LIST}
+    assert {path.name for path in FOLDER.iterdir()} - {".gitkeep"} == {*EVERY, FROZEN_LIST, "README.md"}
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -511,3 +511,18 @@ def test_prompts_import_without_heavy_packages() -> None:
     probe = "import gnrs_ppl.llm.prompts, sys; heavy = {'jax', 'duckdb', 'numpyro', 'openai', 'matplotlib'} & set(sys.modules); assert not heavy, heavy"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_page_says_who_uses_each_prompt() -> None:
+    """A prompt stands with the module that names it, its version aside, or with nothing where none does."""
+    page = (FOLDER / "README.md").read_text()
+    said = dict(re.findall(r"^\| `([^`]+\.txt)` \| (?:`([^`]+)`.*|nothing) \|$", page, re.MULTILINE))
+    assert sorted(said) == sorted(EVERY)
+    package = FOLDER.parent
+    sources = {str(path.relative_to(package)): path.read_text() for path in package.rglob("*.py")}
+    del sources["llm/prompts.py"]
+    for name, module in said.items():
+        stem, version, _ = name.rsplit(".", 2)
+        named = re.compile(rf"{re.escape(stem)}\.({version}|{{\w+}})\.txt")
+        users = [where for where, source in sources.items() if named.search(source)]
+        assert users == ([module] if module else []), name

@@ -481,7 +481,7 @@ def test_each_goal_is_asked_once_and_counted(capsys: pytest.CaptureFixture[str],
     assert again == found
     with capsys.disabled():
         print(f"\n{found.line()}")
-    assert PAPER_PROPOSED == {"kept": 16.65, "dropped": 1.35}
+    assert PAPER_PROPOSED == {"kept": 16.65, "dropped": 1.3}
     assert found.scripted
     assert found.line().endswith("; scripted, which is no result")
     assert "(paper 16.65)" in found.line()

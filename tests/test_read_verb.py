@@ -39,7 +39,7 @@ PIECES = ["the fine", "must", "not", "be paid", "sent", "an appeal", "is filed",
           "at most twice", "by another person", ",", ".", "if", "only", "may", "who", "without"]  # fmt: skip
 """What a fuzzer builds sentences of."""
 TWO_RULES = "After a shift starts, staff must check in within 30 minutes. Once a service is done, the shift must be reviewed within 3 days."
-DRAFT = ["--weights", "uniform", "--chains", "4", "--steps", "20"]
+DRAFT = ["--weights", "uniform", "--kernel", "exact"]
 
 
 def out(arguments: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[str, str]:

@@ -240,6 +240,7 @@ def test_local_kernels_have_a_networks_marginals(kernel: str):
     assert off_centre(found - 0.9 * expected) < MUTANT_LEVEL, "a tenth less would be seen"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", mostly_slow(["tempering", "exact"], but=["tempering"]))
 def test_samplers_that_go_everywhere_have_all_networks_marginals(networks: Tables, kernel: str):
     """Zeros cut the third network into three parts that no change of one variable joins."""
@@ -298,6 +299,7 @@ def test_the_error_of_particles_falls_with_the_root_of_their_number():
 # ---- BlackJAX's loops
 
 
+@pytest.mark.slow
 def test_blackjax_runs_the_kernel_as_it_is():
     """Its plain loop, from a position and from a state."""
     small, posterior = few()

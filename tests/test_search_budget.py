@@ -183,6 +183,7 @@ def test_a_short_run_is_the_beginning_of_a_long_one():
     np.testing.assert_array_equal(short, long[:SHORT])
 
 
+@pytest.mark.slow
 def test_the_row_of_a_dev_goal():
     rows = search_budget(["GNRS-081"])
     (row,) = rows

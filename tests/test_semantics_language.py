@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from test_semantics_lines import EVALUATORS, NEXT_DAY, Evaluate, due, duty, log, row, rule, said
+from tiers import mostly_slow
 
 from gnrs_ppl.audit.checkable import check
 from gnrs_ppl.audit.run import evaluate as checked
@@ -25,7 +26,9 @@ AT_FINE = due("2024-03-01 10:00")
 CLOSED = {"case_end": ("Close",)}
 
 
-@pytest.fixture(params=EVALUATORS, ids=lambda f: f"{f.__module__}.{f.__name__}")
+@pytest.fixture(
+    params=mostly_slow(EVALUATORS, but=EVALUATORS[:1]), ids=lambda f: f"{f.__module__}.{f.__name__}"
+)
 def evaluate(request: pytest.FixtureRequest) -> Evaluate:
     return request.param
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import small
+import tiers
 from scipy import stats
 
 from gnrs_ppl import cli
@@ -66,12 +67,15 @@ def test_moves_are_tried_as_often_as_asked():
     assert stats.binomtest(int(counts[0]), int(counts.sum()), 0.5).pvalue > FAILURE_RATE / 2
     for same in ([*asked], np.array(asked)):
         np.testing.assert_array_equal(run(move_probabilities=same).positions, found.positions)
+    if tiers.fast:
+        return
     several = run_many([tables(), tables()], **RUN, names=["a", "b"], move_probabilities=asked)
     assert all((np.bincount(one.move.ravel(), minlength=4)[1:3] == 0).all() for one in several)
     together = np.concatenate([one.move.ravel() for one in several])
     assert stats.binomtest(int((together == 0).sum()), together.size, 0.5).pvalue > FAILURE_RATE / 2
 
 
+@pytest.mark.slow
 def test_replicas_their_temperatures_and_their_moves():
     """With swaps alone a replica stays where it started, and a chain has what its replicas brought."""
     found = run(kernel="tempering", replicas=3, hottest=0.5, move_probabilities=STAY)
@@ -95,6 +99,7 @@ def test_particles_their_stages_and_their_moves():
     assert stages[1] > stages[0] > 1
 
 
+@pytest.mark.slow
 def test_gibbs_draws_pairs_as_often_as_asked():
     pairs, single = (
         changed(run(kernel="gibbs", block_probability=1.0)),
@@ -106,6 +111,7 @@ def test_gibbs_draws_pairs_as_often_as_asked():
     assert single[..., 2].any()
 
 
+@pytest.mark.slow
 def test_the_balancing_function_is_the_one_asked_for():
     barker, root = (run(kernel="informed", balancing=name) for name in ("barker", "sqrt"))
     assert barker.accepted.mean() > root.accepted.mean(), (

@@ -9,6 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from tiers import few
 
 from gnrs_ppl.cli import run
 from gnrs_ppl.context.log import read_log
@@ -67,14 +68,14 @@ SPARSE = {
 }
 
 
-@pytest.mark.parametrize("lacking", SPARSE)
+@pytest.mark.parametrize("lacking", few(SPARSE, 2))
 def test_what_is_missing_is_left_out_of_the_rule(
     lacking: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     context = write(tmp_path, *SPARSE[lacking])
-    assert run(["draft", str(context), "--chains", "4", "--out", str(tmp_path / "rule"), "--json"]) == 0, (
-        capsys.readouterr().err
-    )
+    assert (
+        run(["draft", str(context), "--kernel", "exact", "--out", str(tmp_path / "rule"), "--json"]) == 0
+    ), capsys.readouterr().err
     rule = json.loads((tmp_path / "rule" / "rule.json").read_text())["rule"]
     capsys.readouterr()
     constraint = rule["norm"]["constraints"][0]
@@ -111,9 +112,9 @@ def test_a_role_that_is_declared_and_never_recorded_filters_nothing(
     context = write(tmp_path, ("resource", "channel"), ROLES, CHANNELS)
     sentence = "After an order was received, the packer must ship it within three hours."
     out = tmp_path / "rule"
-    assert run(["draft", str(context), "--sentence", sentence, "--chains", "4", "--out", str(out)]) == 0, (
-        capsys.readouterr().err
-    )
+    assert (
+        run(["draft", str(context), "--sentence", sentence, "--kernel", "exact", "--out", str(out)]) == 0
+    ), capsys.readouterr().err
     assert json.loads((out / "rule.json").read_text())["rule"].get("scope", {}).get("roles", []) == []
     assert run(["audit", str(context), "--rule", str(out / "rule.json"), "--json"]) == 1
     assert '"violated": 6' in capsys.readouterr().out

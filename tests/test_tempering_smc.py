@@ -332,6 +332,7 @@ def test_the_ladder():
         tempering.ladder(tau, 1)
 
 
+@pytest.mark.slow
 def test_stationary_ladders_stay_stationary():
     """2^14 ladders of four rungs from exact draws, 31 steps: every rung holds exact draws of its
     temperature, swaps have their rates."""
@@ -610,6 +611,7 @@ def test_every_stage_holds_its_weighted_target():
 SEEDS = range(20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", mostly_slow([SEARCH_TEMPERATURE, 0.02], but=[SEARCH_TEMPERATURE]))
 def test_log_normalizer_and_marginals_over_20_seeds(temperature: float):
     tables, particles = compile_tables(FIGURE), 4096
@@ -701,6 +703,7 @@ def blackjax_alone(tempered: bool) -> Answer:
     return Answer(total, max(differences))
 
 
+@pytest.mark.slow
 def test_blackjax_takes_the_kernel_as_it_is():
     """Integer particles, our steps, float64: the density is the one it expects, and log Z is right; at a
     wrong temperature it is not."""

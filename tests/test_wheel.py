@@ -49,7 +49,10 @@ def test_the_wheel_holds_every_file_of_the_package(unpacked: tuple[Path, set[str
         (["--version"], f"gnrs-ppl {gnrs_ppl.__version__}"),
         (["goals"], "GNRS-001"),
         (["experiment", "list"], "ablations"),
-        (["draft", "GNRS-001", "--chains", "8", "--steps", "50", "--out", "drafted"], "Rule for GNRS-001"),
+        (
+            ["draft", "GNRS-001", "--kernel", "exact", "--chains", "8", "--out", "drafted"],
+            "Rule for GNRS-001",
+        ),
     ],
 )
 def test_the_wheel_works_without_the_checkout(

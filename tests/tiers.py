@@ -22,4 +22,16 @@ def tier(fast_amount: Amount, full_amount: Amount) -> Amount:
 def mostly_slow(cases: Iterable[Any], but: Iterable[Any]) -> list[Any]:
     """The cases of a parametrised test, all marked slow but some."""
     kept = list(but)
-    return [case if case in kept else pytest.param(case, marks=pytest.mark.slow) for case in cases]
+    return [case if case in kept else _slow(case) for case in cases]
+
+
+def _slow(case: Any) -> Any:
+    values = case if isinstance(case, tuple) and type(case) is tuple else (case,)
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+def few(cases: Iterable[Any], count: int) -> list[Any]:
+    """The cases of a parametrised test, all marked slow but some that lie evenly among them, the first one
+    included."""
+    given = list(cases)
+    return mostly_slow(given, [given[place * len(given) // count] for place in range(count)])

@@ -5,6 +5,7 @@ evidence.py).
 from __future__ import annotations
 
 from datetime import datetime, timedelta, tzinfo
+from typing import NamedTuple
 
 from gnrs_ppl.audit.checkable import CheckPlan, ConstraintPlan, RolePlan
 from gnrs_ppl.audit.evidence import (
@@ -26,9 +27,10 @@ from gnrs_ppl.context.types import Interval
 from gnrs_ppl.context.zone import span
 from gnrs_ppl.rule.types import NEGATIVE, NEIGHBOURS, POSITIVE
 
-__all__ = ["Query", "compile_procedure", "compile_rule"]
+__all__ = ["Grid", "Query", "compile_grid", "compile_procedure", "compile_rule"]
 
 _MICROSECOND = timedelta(microseconds=1)
+_PARTS = ("months", "days", "seconds")
 _COLUMNS = (
     'case_id, instance, "constraint", verdict, reason, witnesses, bearer, due, due_offset, '
     "due_grain, slack_seconds"
@@ -58,6 +60,40 @@ def compile_rule(plan: CheckPlan) -> Query:
     )
 
 
+class Grid(NamedTuple):
+    """Lengths of time to try in place of one: of the window, or of a constraint's deadline."""
+
+    values: tuple[Duration, ...]
+    constraint: int | None = None
+    """Place of the constraint in the norm; None for the window."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the duration is bound as where there is only one, in both halves of a mutual constraint."""
+        if self.constraint is None:
+            return ("window",)
+        return f"c{self.constraint}_deadline", f"c{self.constraint}_back_deadline"
+
+
+def compile_grid(plan: CheckPlan, grid: Grid, tail: str) -> Query:
+    """Compile the norm of a rule for many values of one of its durations at once.
+
+    Every instance is opened once for each value, so the rows of each act are sorted only once.
+
+    Parameters
+    ----------
+    plan : CheckPlan
+        What ``check`` found with any of the values.
+    grid : Grid
+        The values; the rule states one of them, and could be checked with each.
+    tail : str
+        A SELECT over ``verdicts``: the columns of :func:`compile_rule` and point, the place of the value.
+    """
+    compiler = _Compiler(plan, grid)
+    compiler.norm(with_breach=False)
+    return compiler.st.query(tail)
+
+
 def compile_procedure(plan: CheckPlan) -> Query | None:
     """Compile the procedure: what had to follow each violation of the norm (line 23).
 
@@ -81,8 +117,9 @@ def compile_procedure(plan: CheckPlan) -> Query | None:
 
 
 class _Compiler:
-    def __init__(self, plan: CheckPlan) -> None:
-        self.plan, self.records = plan, plan.records
+    def __init__(self, plan: CheckPlan, grid: Grid | None = None) -> None:
+        self.plan, self.records, self.grid = plan, plan.records, grid
+        self.carried = "".join(f", grid_{part}" for part in _PARTS) if grid else ""
         used = [*plan.constraints, *plan.steps]
         roles = [role for c in used for role in (c.target, c.unless) if role is not None]
         grains = set(plan.grains) | {role.grain for role in roles if role.k > 1}
@@ -190,7 +227,7 @@ class _Compiler:
         st, structure = self.st, self.plan.structure
         trigger, office = structure.trigger, self.plan.constraints[0].bearer
         if trigger.act is None or trigger.channel is None:
-            st.add(
+            self._each_value(
                 "instances",
                 "Line 7: one instance per case, at its first dated row",
                 f"""SELECT row_number() OVER () AS inst, c.case_id, c.case_id AS instance,
@@ -198,7 +235,6 @@ class _Compiler:
                            f.first IS NOT NULL AS definite, CAST(NULL AS VARCHAR) AS event_id, f.first.ts AS ts, f.first.off AS off,
                            f.first.grain AS grain
                     FROM (SELECT DISTINCT case_id FROM events) AS c LEFT JOIN cases AS f ON f.case_id = c.case_id""",
-                keep=True,
             )
             return
         terms = [
@@ -247,7 +283,7 @@ class _Compiler:
     def _opened(self, name: str, about: str, terms: list[str], office: str | None, first: str = "") -> None:
         """Add a table of the rows that open instances, or may open one."""
         st = self.st
-        st.add(
+        self._each_value(
             name,
             about,
             f"""SELECT row_number() OVER () AS inst, t.*
@@ -258,6 +294,24 @@ class _Compiler:
                     FROM (SELECT *, {" AND ".join(terms)} AS matched FROM events) AS e
                     WHERE matched IS NOT FALSE {first}
                 ) AS t""",
+        )
+
+    def _each_value(self, name: str, about: str, select: str) -> None:
+        """Add a table of instances; with a grid each of them once for every value."""
+        if self.grid is None:
+            self.st.add(name, about, select, keep=True)
+            return
+        if "grid" not in self.st:
+            values = [("point", list(range(len(self.grid.values))))]
+            values += [(f"grid_{part}", [getattr(v, part) for v in self.grid.values]) for part in _PARTS]
+            columns = (f"unnest(CAST({self.st.bind(c, v)} AS INTEGER[])) AS {c}" for c, v in values)
+            self.st.add("grid", "The values to try", f"SELECT {', '.join(columns)}", keep=True)
+        self.st.add(f"{name}_once", about, select, keep=True)
+        self.st.add(
+            name,
+            "Each of them once for every value",
+            f"""SELECT row_number() OVER () AS inst, t.* EXCLUDE (inst), g.*
+                FROM {name}_once AS t CROSS JOIN grid AS g""",
             keep=True,
         )
 
@@ -339,7 +393,7 @@ class _Compiler:
             st.add(
                 f"{p}_active",
                 "Line 7: the activation is the trigger's row",
-                f"""SELECT inst, case_id, {key} event_id AS at_id, ts AS at_ts, off AS at_off, grain AS at_grain{start}
+                f"""SELECT inst, case_id, {key} event_id AS at_id, ts AS at_ts, off AS at_off, grain AS at_grain{start}{self.carried}
                     FROM {instances} WHERE definite""",
             )
             return
@@ -353,7 +407,7 @@ class _Compiler:
         st.add(
             f"{p}_episode",
             "Line 9: the episode in which the second activation is looked for",
-            f"""SELECT inst, case_id, {key} event_id, ts AS lower_ts, off AS lower_off, grain AS lower_grain, {upper}
+            f"""SELECT inst, case_id, {key} event_id, ts AS lower_ts, off AS lower_off, grain AS lower_grain, {upper}{self.carried}
                 FROM {instances} WHERE definite""",
         )
         rows = act_rows(st, f"{p}_after", c.after.act, c.after.rel, c.key)
@@ -369,6 +423,7 @@ class _Compiler:
             "missing",
             f"""SELECT e.inst, e.case_id, {"e.key," if c.key else ""} r.event_id AS at_id, r.ts AS at_ts, r.off AS at_off,
                        r.grain AS at_grain, e.lower_ts AS start_ts, e.lower_off AS start_off, e.lower_grain AS start_grain,
+                       {self.carried.replace(", ", "e.", 1).replace(", ", ", e.") + "," if self.carried else ""}
                        CASE WHEN r.nr IS NOT NULL THEN NULL WHEN {unknown} THEN 'after_unknown' ELSE 'no_after' END AS missing
                 FROM {p}_episode AS e LEFT JOIN {p}_after_counted AS f ON f.inst = e.inst
                 LEFT JOIN {p}_after_ranked AS r ON r.nr = f.first""",
@@ -381,8 +436,14 @@ class _Compiler:
 
     def _moved(self, name: str, duration: Duration, bound: str, sign: str) -> str:
         """A bound moved by a duration on its local wall clock, at its own offset and grain (G4)."""
-        st = self.st
-        local = st.moved(name, duration, f"{bound}ts + to_minutes({bound}off)", sign)
+        st, local = self.st, f"{bound}ts + to_minutes({bound}off)"
+        if self.grid is not None and name in self.grid.names:
+            table = bound.rpartition(".")[0]
+            for part in _PARTS:
+                column = f"{table}.grid_{part}" if table else f"grid_{part}"
+                local = f"({local} {sign} to_{part}({column}))"
+        else:
+            local = st.moved(name, duration, local, sign)
         return f"{st.truncated(local, f'{bound}grain')} - to_minutes({bound}off)"
 
     def _interval(self, p: str, c: ConstraintPlan) -> None:
@@ -735,6 +796,7 @@ class _Compiler:
             breach = ", w.upper_ts AS breach_ts, w.upper_off AS breach_off, w.upper_grain AS breach_grain"
         if self.mutual and instances != "violations":
             breach += f", {'TRUE' if c.opener else 'FALSE'} AS of_target"
+        breach += ", i.point" if self.grid is not None else ""
         bearer = "i.bearer" if instances != "violations" else st.bind(f"{p}_bearer", c.bearer or "")
         return st.add(
             f"{p}_verdict",

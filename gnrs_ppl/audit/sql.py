@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from gnrs_ppl.context.time import GRAINS, Duration, Grain
 
-Value = str | int | datetime | list[str | datetime]
+Value = str | int | datetime | list[str | datetime] | list[int]
 
 _UNIT: dict[Grain, str] = {
     "microsecond": "to_microseconds(1)",

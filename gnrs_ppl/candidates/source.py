@@ -235,6 +235,13 @@ class Material:
         found = self.delays(opener, act) if opener else None
         return "same_resource" if found is not None and found.personal >= 0.5 else "same_case"
 
+    def nobody_does_both(self, opener: str | None, act: str) -> bool:
+        """Whether the schema knows no roles that might bind one person, and no case shows one with both
+        acts.
+        """
+        found = self.delays(opener, act) if opener else None
+        return not self.context.schema.roles and not (found and found.personal)
+
     def levels(self, opener: str | None, act: str) -> tuple[tuple[Duration, ...], str]:
         """Deadline levels of an act after an opener, and where they come from.
 

@@ -139,12 +139,13 @@ def _norms(material: Material) -> ProposedCandidates:
     yield ProposedCandidate(
         "norm", {"constraints": timely + bans}, f"every required act in time; {told}", {"deadline": levels}
     )
-    yield ProposedCandidate(
-        "norm",
-        {"constraints": [_duty(act, correlate="same_resource") for act in required] + bans},
-        f"every required act in time, by the same person; {told}",
-        {"deadline": levels},
-    )
+    if not all(material.nobody_does_both(opener, act) for act in required):
+        yield ProposedCandidate(
+            "norm",
+            {"constraints": [_duty(act, correlate="same_resource") for act in required] + bans},
+            f"every required act in time, by the same person; {told}",
+            {"deadline": levels},
+        )
     ended = [_duty(act, "existence") for act in required]
     who = [material.correlate(opener, act) for act in required]
     rest = list(zip(required[1:], who[1:], strict=True))

@@ -1,15 +1,14 @@
 """RealCharter-Bench: every method on the 53 cards, a row each (paper, Tables realcharter).
 
 Without a model: the search, the same without search, with uniform weights, with CP-SAT, and the exact
-optimum. With one: the full method, whose candidates a model adds to and whose text it polishes, and the
-paper's two prompting methods, whose clauses are read back by the model-based parser. The pages that show
-them: :mod:`gnrs_ppl.experiments.realcharter`.
+optimum; pages that show them: :mod:`gnrs_ppl.experiments.realcharter`. With one: the paper's five methods,
+marked by a judge.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,15 +17,23 @@ from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.realcharter import Card, card, cards
 from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS, frozen_weights
 from gnrs_ppl.candidates.build import pools_of
+from gnrs_ppl.candidates.proposed import Proposed, propose
+from gnrs_ppl.candidates.source import ProposedCandidate
+from gnrs_ppl.context.load import Context
 from gnrs_ppl.draft import draft_many
 from gnrs_ppl.evaluate.hard_ok import hard_ok
 from gnrs_ppl.evaluate.model_parser import parse_texts
 from gnrs_ppl.evaluate.realcharter.score import CardScore, score
+from gnrs_ppl.evaluate.rubrics import DIMENSIONS, percent
+from gnrs_ppl.experiments.judging import read_marks
+from gnrs_ppl.experiments.methods import BASE, STEPS
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lines
-from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import specified
+from gnrs_ppl.experiments.rubric_scores import JUDGED, OFF, calls, candidates
+from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, specified
+from gnrs_ppl.experiments.writers import OURS, POLISH, ROLES, VARIANTS, WRITERS, making, with_calls
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
 from gnrs_ppl.llm.client import Answer, Message, Model, Request, T, ask
@@ -34,9 +41,10 @@ from gnrs_ppl.llm.prompts import load, render
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.realize.lexicon import Lexicon
+from gnrs_ppl.realize.polish import RenderedRule, polish
 from gnrs_ppl.realize.text import render as clause_of
 from gnrs_ppl.rule.pools import assemble, options
-from gnrs_ppl.rule.types import SLOTS
+from gnrs_ppl.rule.types import SLOTS, Structure
 
 WITHHELD: dict[str, Any] = {
     **dict.fromkeys(("id", "document", "section", "basis", "verified", "near_duplicate_of"), True),
@@ -90,26 +98,9 @@ def row_of(cell: Cell, text: str, worth: CardScore, epsilon: float | None = None
     }
 
 
-def run(
-    model: Model | None = None, *, chains: int = 64, steps: int = 200, seed: int = 0
-) -> list[RowWithAnswers]:
-    """Every method on every card; those that need a model only where there is one.
-
-    Parameters
-    ----------
-    model : Model, optional
-        Its roles are *generator*, *polisher* and *parser*.
-    chains, steps, seed : int
-        As for :func:`~gnrs_ppl.draft.draft`.
-    """
-    budget: dict[str, Any] = {"chains": chains, "steps": steps, "seed": seed}
-    found = searched("No LLM candidates", **budget) + unsearched()
-    found += (
-        searched("Uniform weights", weights=UNIFORM_WEIGHTS, **budget)
-        + searched("CP-SAT", kernel="cpsat", **budget)
-        + exact()
-    )
-    return found + (full_method(model, cards(), **budget) + prompted(model, cards()) if model else [])
+def run(*, chains: int = 64, seed: int = 0) -> list[RowWithAnswers]:
+    """Every method that needs no model, on every card."""
+    return [row for method in METHODS.values() for row in method(chains, seed)]
 
 
 def exact() -> list[RowWithAnswers]:
@@ -117,20 +108,13 @@ def exact() -> list[RowWithAnswers]:
     return searched("Exact", kernel="exact", chains=1, steps=1)
 
 
-def full_method(model: Model, ones: Sequence[Card], **budget: Any) -> list[RowWithAnswers]:
-    """The search with a model's candidates in its pools and its polish on the text."""
-    return searched("GNRS-Search", ones, model=model, polish="v1", **budget)
-
-
-def searched(method: str, ones: Sequence[Card] = (), **request: Any) -> list[RowWithAnswers]:
-    """The search as :func:`~gnrs_ppl.draft.draft_many` runs it with some request, on some cards or all."""
-    drafts = draft_many([load_context(one.id) for one in ones or cards()], **request, alternatives=0)
+def searched(method: str, **request: Any) -> list[RowWithAnswers]:
+    """The search as :func:`~gnrs_ppl.draft.draft_many` runs it with some request, on every card."""
+    drafts = draft_many([load_context(one.id) for one in cards()], **request, alternatives=0)
     chains = None if request.get("kernel") in ("exact", "cpsat") else request["chains"]
     cells = [Cell(method, chains, d.goal.id, request.get("seed", 0)) for d in drafts]
     return [
-        RowWithAnswers(
-            row_of(cell, d.text, score(d.structure, d.goal.id), d.certificate.epsilon_search), d.answers
-        )
+        RowWithAnswers(row_of(cell, d.text, score(d.structure, d.goal.id), d.certificate.epsilon_search))
         for cell, d in zip(cells, drafts, strict=True)
     ]
 
@@ -162,33 +146,94 @@ def unsearched() -> list[RowWithAnswers]:
     """The first candidate of every pool, at its first levels: inventory and renderer, without score, hard
     conditions or search.
     """
-    return [RowWithAnswers(row_of(Cell("No search", None, one.id, 0), *_first(one))) for one in cards()]
+    found = []
+    for one in cards():
+        context = load_context(one.id)
+        first = _first(context)
+        text = clause_of(first, Lexicon.of_context(context))
+        found.append(RowWithAnswers(row_of(Cell("No search", None, one.id, 0), text, score(first, one.id))))
+    return found
 
 
-def _first(one: Card) -> tuple[str, CardScore]:
-    context = load_context(one.id)
-    pools = pools_of(context).pools
-    structure = assemble(tuple(options(getattr(pools, slot))[0] for slot in SLOTS))
-    return clause_of(structure, Lexicon.of_context(context)), score(structure, one.id)
+def _first(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Structure:
+    pools = pools_of(context, proposals).pools
+    return assemble(tuple(options(getattr(pools, slot))[0] for slot in SLOTS))
 
 
-def prompted(model: Model, ones: Sequence[Card]) -> list[RowWithAnswers]:
-    """The paper's two prompting methods on some cards; a clause that is missing fills no slot."""
-    return _read("Direct Prompting", ones, _direct(ones, model), model) + _read(
-        "Self-Refine", ones, _self_refine(ones, model), model
-    )
+# With a model
 
 
-def _read(method: str, ones: Sequence[Card], clauses: Sequence[Clause], model: Model) -> list[RowWithAnswers]:
+class Chosen(NamedTuple):
+    """A rule before its polish, and what a model proposed for it."""
+
+    context: Context
+    structure: Structure
+    text: str
+    epsilon: float | None = None
+    proposed: Proposed | None = None
+
+
+def written(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) -> list[RowWithAnswers]:
+    """Rows of some cells in their order; those of a method and seed are made together.
+
+    Raises
+    ------
+    InputError
+        Bad configuration of the model; what was answered is in its cache.
+    """
+    found: dict[Cell, RowWithAnswers] = {}
+    for method, chains, seed in dict.fromkeys((cell.method, cell.chains, cell.seed) for cell in wanted):
+        own = [cell for cell in wanted if (cell.method, cell.chains, cell.seed) == (method, chains, seed)]
+        ones = [card(cell.goal) for cell in own]
+        if writer := PROMPTED.get(method):
+            rows = _read(own, writer(ones, model, seed), model)
+        else:
+            rows = _polished(own, _chosen(method, ones, chains, seed, model), model, seed)
+        gates = [{"hard_ok": row["hard_ok"] > 0} for row, _ in rows]
+        found |= {
+            cell: with_calls(cell, row | gate, answers)
+            for cell, (row, answers), gate in zip(own, rows, gates, strict=True)
+        }
+    return [found[cell] for cell in wanted]
+
+
+def _chosen(method: str, ones: Sequence[Card], chains: int | None, seed: int, model: Model) -> list[Chosen]:
+    contexts = [load_context(one.id) for one in ones]
+    if method == "No search":
+        found = []
+        for context, said in zip(contexts, propose(contexts, model, seed=seed), strict=True):
+            first = _first(context, said.proposals)
+            text = clause_of(first, Lexicon.of_context(context))
+            found.append(Chosen(context, first, text, None, said))
+        return found
+    asked = model if WRITERS[method].candidates else None
+    drafts = draft_many(contexts, model=asked, chains=chains or 1, steps=STEPS, seed=seed, alternatives=0)
+    return [Chosen(d.context, d.structure, d.text, d.certificate.epsilon_search, d.proposed) for d in drafts]
+
+
+def _polished(own: Sequence[Cell], chosen: Sequence[Chosen], model: Model, seed: int) -> list[RowWithAnswers]:
+    rules = [RenderedRule(one.structure, one.text, Lexicon.of_context(one.context)) for one in chosen]
+    found = []
+    for cell, one, done in zip(own, chosen, polish(rules, model, POLISH, seed=seed), strict=True):
+        said = one.proposed
+        row = row_of(cell, done.text, score(one.structure, cell.goal), one.epsilon)
+        row |= {"unpolished": one.text, "polish": done.outcome, "lost": list(done.lost)}
+        answers = (*((said.answer,) if said else ()), *done.answers)
+        found.append(RowWithAnswers(row | (said.counted() if said else {}), answers))
+    return found
+
+
+def _read(own: Sequence[Cell], clauses: Sequence[Clause], model: Model) -> list[RowWithAnswers]:
+    """Rows of clauses that are read back; one that is missing fills no slot."""
     there = [number for number, (text, _) in enumerate(clauses) if text.strip()]
-    read = parse_texts([(clauses[number][0], load_context(ones[number].id)) for number in there], model)
+    read = parse_texts([(clauses[number][0], load_context(own[number].goal)) for number in there], model)
     parsed = dict(zip(there, read, strict=True))
     found = []
-    for number, (one, (text, calls)) in enumerate(zip(ones, clauses, strict=True)):
+    for number, (cell, (text, told)) in enumerate(zip(own, clauses, strict=True)):
         slots = parsed[number].slots if number in parsed else {}
         answer = parsed[number].answer if number in parsed else None
-        row = row_of(Cell(method, None, one.id, 0), text, score(slots, one.id))
-        found.append(RowWithAnswers(row, (*calls, *([answer] if answer else []))))
+        row = row_of(cell, text, score(slots, cell.goal))
+        found.append(RowWithAnswers(row, (*told, *([answer] if answer else []))))
     return found
 
 
@@ -199,15 +244,16 @@ def shown(one: Card) -> str:
     )
 
 
-def _direct(ones: Sequence[Card], model: Model) -> list[Clause]:
-    answers = ask(model, [_request("real_charter_b1.v1.txt", None, card=shown(one)) for one in ones])
+def _direct(ones: Sequence[Card], model: Model, seed: int) -> list[Clause]:
+    answers = ask(model, [_request("real_charter_b1.v1.txt", None, seed, card=shown(one)) for one in ones])
     return [(answer.text if answer.error is None else "", (answer,)) for answer in answers]
 
 
-def _self_refine(ones: Sequence[Card], model: Model) -> list[Clause]:
+def _self_refine(ones: Sequence[Card], model: Model, seed: int) -> list[Clause]:
     """A draft and one refinement; a refinement that fails leaves the draft."""
     firsts = ask(
-        model, [_request("real_charter_b2r_draft.v1.txt", CharterDraft, card=shown(one)) for one in ones]
+        model,
+        [_request("real_charter_b2r_draft.v1.txt", CharterDraft, seed, card=shown(one)) for one in ones],
     )
     drafted = [
         (number, answer.parsed.clause)
@@ -215,7 +261,7 @@ def _self_refine(ones: Sequence[Card], model: Model) -> list[Clause]:
         if answer.parsed and answer.parsed.clause.strip()
     ]
     refine = [
-        _request("real_charter_b2r_refine.v1.txt", CharterRevision, card=shown(ones[n]), clause=clause)
+        _request("real_charter_b2r_refine.v1.txt", CharterRevision, seed, card=shown(ones[n]), clause=clause)
         for n, clause in drafted
     ]
     found: list[Clause] = [("", (answer,)) for answer in firsts]
@@ -224,12 +270,19 @@ def _self_refine(ones: Sequence[Card], model: Model) -> list[Clause]:
     return found
 
 
-def _request(name: str, response: type[T] | None, **values: str) -> Request[T]:
+PROMPTED: dict[str, Callable[[Sequence[Card], Model, int], list[Clause]]] = {
+    "Direct Prompting": _direct,
+    "Self-Refine": _self_refine,
+}
+
+
+def _request(name: str, response: type[T] | None, seed: int, **values: str) -> Request[T]:
     prompt = load(name)
     return Request(
         "generator",
         (Message("user", render(prompt, **values)),),
         response,
+        seed=seed,
         max_tokens=MAX_TOKENS,
         prompt=prompt.hash,
     )
@@ -252,14 +305,17 @@ def verified(rows: Sequence[RowWithAnswers]) -> list[RowWithAnswers]:
 
 # On the runner
 
+PAPERS = (*PROMPTED, "No LLM candidates", "No search", OURS)
+"""Methods of the paper's table."""
+
 Write = Callable[[int, int], list[RowWithAnswers]]
 METHODS: dict[str, Write] = {
-    "No LLM candidates": lambda chains, seed: searched("No LLM candidates", chains=chains, seed=seed),
+    "No LLM candidates": lambda chains, seed: searched(BASE, chains=chains, steps=STEPS, seed=seed),
     "No search": lambda chains, seed: unsearched(),
     "Uniform weights": lambda chains, seed: searched(
-        "Uniform weights", chains=chains, seed=seed, weights=UNIFORM_WEIGHTS
+        "Uniform weights", chains=chains, steps=STEPS, seed=seed, weights=UNIFORM_WEIGHTS
     ),
-    "CP-SAT": lambda chains, seed: searched("CP-SAT", kernel="cpsat", chains=1, seed=seed),
+    "CP-SAT": lambda chains, seed: searched("CP-SAT", kernel="cpsat", chains=1, steps=STEPS, seed=seed),
     "Exact": lambda chains, seed: exact(),
 }
 """What runs without a model."""
@@ -268,12 +324,12 @@ PRINTED = ("specificity", "executability", "fluency", "readability", "faithfulne
 
 
 def wanted(request: ExperimentRequest) -> list[Cell]:
-    """Every method on every card; cards are no split of the goals, and have no labels to reveal."""
+    """Every method on every card."""
     found = []
     for method in METHODS:
         for chains in request.chains if method in CHAINED else [None]:
             for seed in request.seeds if method in CHAINED else request.seeds[:1]:
-                found += [Cell(method, chains, one.id, seed) for one in cards()]
+                found += [Cell(method, chains, one, seed) for one in request.goal_ids]
     return found
 
 
@@ -286,37 +342,76 @@ def measure(method: str, cells: Sequence[Cell], request: ExperimentRequest) -> I
                 yield row | {"chains": chains, "seed": seed}
 
 
-def report(run: Run) -> Report:
-    """Ours beside the paper's columns; intervals over cards and over documents."""
-    paper = {row["method"]: row for row in published("realcharter-full-app")}
-    over_cards = estimated("hard_ok", "HARD-OK, %", 1)
-    over_cards = over_cards._replace(
-        columns=tuple(
-            c._replace(name=c.name.replace("goals", "cards").replace("families", "documents"))
-            for c in over_cards.columns
-        )
+def _on_cards(found: ColumnGroup[Line]) -> ColumnGroup[Line]:
+    """The columns with cards and documents in their headings."""
+    told = [c.name.replace("goals", "cards").replace("families", "documents") for c in found.columns]
+    return found._replace(
+        columns=tuple(c._replace(name=name) for c, name in zip(found.columns, told, strict=True))
     )
+
+
+def _measured(found: Sequence[Line]) -> ResultTable:
+    """How clauses keep to their cards, without a judge."""
     means = [
         mean(name, heading, 1 if heading.endswith("%") else 3)
         for name, (heading, _) in [*MEASURES.items()][1:]
     ]
+    says = "What a clause's slots hold of what the card asks for: docs/realcharter-bench.md."
+    return specified("kept_to_the_card", "Kept to the card", says, found, [METHOD, *means])
+
+
+def report(run: Run) -> Report:
+    """Ours beside the paper's columns; intervals over cards and over documents."""
+    paper = {row["method"]: row for row in published("realcharter-full-app")}
     absent = [Line(method, None, Rows([]), "needs a model") for method in paper if method not in METHODS]
     says = (
         "53 cards of ours: no figure is the paper's measured again. HARD-OK of No LLM candidates and No "
-        "search is the same kind of "
-        "quantity on other cards; rubric dimensions and OVERALL need a model. More in "
-        "docs/realcharter-bench.md."
+        "search is the same kind of quantity on other cards; rubric dimensions and OVERALL need a model. "
+        "More in docs/realcharter-bench.md."
     )
     found = absent + lines(run.rows("realcharter"), METHODS, run.request.chains)
-    parts = [METHOD, over_cards, *means, *cited(paper, [(column, column, 2) for column in PRINTED])]
-    return Report([specified("realcharter", "RealCharter-Bench without a model", says, found, parts)])
+    parts = [METHOD, _on_cards(estimated("hard_ok", "HARD-OK, %", 1)), *_printed(paper)]
+    table = specified("realcharter", "RealCharter-Bench without a model", says, found, parts)
+    return Report([table, _measured(found)])
 
 
-EXPERIMENT = Experiment(
-    "realcharter",
-    "Does the search carry over to cards of real policies?",
-    report,
-    wanted,
-    measure,
-    unit="method",
-)
+def judged_report(run: Run) -> Report:
+    """The paper's columns of the paper's methods, from rows that have been marked."""
+    rows, chains = run.judged("realcharter"), run.request.chains
+    paper = {row["method"]: row for row in published("realcharter-full-app")}
+    marks = [mean(dimension, dimension, 2, 1 / percent(1)) for dimension in DIMENSIONS]
+    says = (
+        f"{VARIANTS} Dimensions are marks from 1 to 5, the rest percent; the judge sees the context made of "
+        "the card, and the text. 53 cards of ours: no figure is the paper's measured again, and it ran one "
+        "seed. Avg is of rubric v1."
+    )
+    rest = map(_on_cards, JUDGED[2 + len(marks) :])
+    found = lines(rows, PAPERS, chains)
+    table = specified(
+        "realcharter",
+        "RealCharter-Bench with a model",
+        says,
+        found,
+        [*JUDGED[:2], *marks, *rest, OFF, *_printed(paper)],
+    )
+    made = [candidates(rows, run.request), calls(rows, read_marks(run.out / "realcharter"), run.request)]
+    return Report([table, _measured(found), *made])
+
+
+def _printed(paper: Mapping[str, Mapping[str, str]]) -> list[ColumnGroup[Line]]:
+    return cited(paper, [(column, column, 2) for column in PRINTED])
+
+
+ASKS = "Does the search carry over to cards of real policies?"
+EXPERIMENT = Experiment("realcharter", ASKS, report, wanted, measure, split=CARDS, unit="method")
+WITH_MODEL = {
+    "realcharter": Experiment(
+        "realcharter",
+        ASKS,
+        judged_report,
+        split=CARDS,
+        make=making(PAPERS, write=written),
+        roles=ROLES,
+        methods=PAPERS,
+    )
+}

@@ -12,7 +12,19 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.compare import compare
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments, labels_of
 from gnrs_ppl.experiments.rows import read_rows
-from gnrs_ppl.experiments.runner import ExperimentRequest, Outcome, Report, marked, page, run
+from gnrs_ppl.experiments.runner import (
+    CARDS,
+    SCRIPTED,
+    Experiment,
+    ExperimentRequest,
+    Outcome,
+    Report,
+    all_of,
+    closure,
+    marked,
+    page,
+    run,
+)
 from gnrs_ppl.experiments.tables import Column, ResultTable, show
 
 OUT = Path("out")
@@ -24,7 +36,8 @@ def default_folder(split: str, llm: bool = False) -> Path:
 
 
 def run_named(name: str, request: ExperimentRequest, out: Path) -> list[Outcome]:
-    """One experiment, or all that run without a model; the held-out family only where it was revealed.
+    """One experiment, or all that run without a model, or with one; the held-out family only where it was
+    revealed, a second judge only where one is named.
 
     Raises
     ------
@@ -35,11 +48,50 @@ def run_named(name: str, request: ExperimentRequest, out: Path) -> list[Outcome]
     known = experiments(llm)
     if name != "all":
         return [run(experiment(name, llm), known, request, out)]
-    outcomes = [
-        run(one, known, request, out) for one in known.values() if one.split is None or request.revealed
-    ]
-    write_all(out, [("report.md", _report(outcomes))])
+    outcomes = [run(one, known, request, out) for one in _all(request)]
+    write_all(out, [("report.md", _report(outcomes, llm))])
     return outcomes
+
+
+def _all(request: ExperimentRequest) -> list[Experiment]:
+    """Experiments of ``all`` in their order."""
+    asked = request.model.settings.models if request.model else {}
+    return [
+        one
+        for one in experiments(request.model is not None).values()
+        if (one.split != "ood" or request.revealed) and set(one.roles) <= set(asked)
+    ]
+
+
+def dry_run(name: str, request: ExperimentRequest) -> ResultTable:
+    """What an experiment, with those it needs, or all of them would ask at most.
+
+    Raises
+    ------
+    InputError
+        As :func:`~gnrs_ppl.experiments.plan.planned`.
+    """
+    from gnrs_ppl.experiments.plan import planned, table
+
+    wanted = _all(request) if name == "all" else closure(experiment(name, True), experiments(True))
+    return table(
+        {one.name: planned(one, request._replace(revealed=True)) for one in wanted if one.make}, request
+    )
+
+
+def refuse_other_goals(request: ExperimentRequest, only: str | None) -> None:
+    """Raise InputError where a goal that was asked for is none of the split, or no card where an experiment
+    is about cards.
+    """
+    split = only or request.split
+    known = all_of(split)
+    if other := next((goal for goal in request.goals if goal not in known), None):
+        raise InputError(
+            f"is none of the {len(known)} {'cards' if split == CARDS else f'{split} goals'}",
+            "see gnrs goals, and gnrs goals --bench realcharter for cards",
+            source="--goals",
+            field=other,
+        )
 
 
 def needs_reveal(name: str, request: ExperimentRequest) -> bool:
@@ -47,22 +99,26 @@ def needs_reveal(name: str, request: ExperimentRequest) -> bool:
     return request.split != "dev" or name in ("ood", "all")
 
 
-def _report(outcomes: Sequence[Outcome]) -> bytes:
+def _report(outcomes: Sequence[Outcome], llm: bool) -> bytes:
     """All pages as one, figures found from the folder above."""
     parts = []
     for outcome in outcomes:
         config = read_data(outcome.folder / "config.json")
-        text = page(config, outcome.report, experiment(outcome.folder.name).asks).decode()
+        text = page(config, outcome.report, experiment(outcome.folder.name, llm).asks).decode()
         parts.append(
             text.replace("](figures/", f"]({outcome.folder.name}/figures/")
             .replace("\n## ", "\n### ")
             .replace("# ", "## ", 1)
         )
-    needed = ", ".join(NEEDS_MODEL)
-    head = (
-        f"# Experiments without a model\n\nLeft out, as they need a model or people: {needed}. A "
-        "reconstruction: docs/gnrs-bench.md.\n\n"
+    made = {outcome.folder.name for outcome in outcomes}
+    left = ", ".join(name for name in (WITH_MODEL if llm else NEEDS_MODEL) if name not in made) or "none"
+    scripted = f" ({SCRIPTED})" if any(outcome.report.scripted for outcome in outcomes) else ""
+    title, why = (
+        ("Experiments with a model", "held out, or without a model for a role")
+        if llm
+        else ("Experiments without a model", "as they need a model or people")
     )
+    head = f"# {title}{scripted}\n\nLeft out, {why}: {left}. A reconstruction: docs/gnrs-bench.md.\n\n"
     return (head + "\n".join(parts)).encode()
 
 
@@ -75,7 +131,10 @@ def listing() -> ResultTable:
         name: experiment(name, True).asks for name in NEEDS_MODEL
     }
     rows = [(name, asks[name], model, ", ".join(labels_of(name))) for name, model in told.items()]
-    says = "gnrs experiment NAME; with a language model: NAME --llm; all --no-llm runs those that need none."
+    says = (
+        "gnrs experiment NAME; with a language model: NAME --llm, and --dry-run says first what it would "
+        "ask; all --no-llm runs those that need none, all --llm those with one."
+    )
     columns = (Column("name"), Column("asks"), Column("model"), Column("covers in the paper"))
     return ResultTable("experiments", "Experiments", says, columns, rows)
 

@@ -127,9 +127,8 @@ def grid(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable
         gap = values[OURS] - others[best] if best and OURS in values else None
         entries.append((generator, *(values.get(name) for name in METHODS), gap, best))
     says = (
-        "OVERALL in percent, one judge for all, at the fewest chains. No LLM candidates asks no generator: "
-        "its column differs only by what "
-        "the judge says of the same texts. Incomplete generators are left out."
+        "OVERALL in percent, one judge for all, at the fewest chains. No LLM candidates asks the generator "
+        "to polish only. Incomplete generators are left out."
     )
     columns = (
         Column("generator"),
@@ -159,6 +158,11 @@ def parts(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTabl
 
 WITH_MODEL = {
     NAME: Experiment(
-        NAME, "Does the order of methods hold with other generators?", report, make=make, roles=ROLES
+        NAME,
+        "Does the order of methods hold with other generators?",
+        report,
+        make=make,
+        roles=ROLES,
+        methods=METHODS,
     )
 }

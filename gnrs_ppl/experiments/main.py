@@ -81,7 +81,7 @@ def _yardsticks(drafter: Drafter) -> dict[str, dict[str, Any]]:
     bench = drafter.bench
     summary = summaries([bench.goal.id], revealed=bench.revealed)[0]
     best = [
-        bench.execute(rule).score.record for rule in promising(*drafter.space(METHODS[BASE].space), BEST_OF)
+        bench.execute(rule).score.record for rule in promising(*drafter.space(METHODS[BASE].space()), BEST_OF)
     ]
     found = {name: score.record for name, score in summary.floors.items()}
     nothing = F1(0.0, None, 0)  # where no pair of the pools is feasible

@@ -19,11 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS, frozen_weights
-from gnrs_ppl.candidates.build import Built, pools_of
+from gnrs_ppl.candidates.build import LLM, Built, pools_of
+from gnrs_ppl.candidates.build import SOURCES as DETERMINISTIC
 from gnrs_ppl.candidates.source import ProposedCandidate
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.bench import GoalBench
+from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Row
 from gnrs_ppl.experiments.runner import ExperimentRequest
 from gnrs_ppl.inference.cache import use_compilation_cache
@@ -44,8 +46,11 @@ SHORT = 100
 ROOM = 32
 """Options that spaces are padded to, so that goals share compiled kernels; padding changes no draw."""
 TRIES = 20_000
-"""Structures that are looked at before *No search* or *Random candidates* give up."""
-SOURCES = ("template", "schema", "record")
+"""Structures that are looked at before a method without search gives up."""
+SOURCES = (*DETERMINISTIC, LLM)
+"""Of a payload's candidate."""
+UNSEARCHED, SEARCHED = "Random candidates, no search", "Random candidates, searched"
+"""Two readings of the paper's *Random candidates*: rules drawn whole, and drawn pools that are searched."""
 
 
 class Space(NamedTuple):
@@ -55,6 +60,7 @@ class Space(NamedTuple):
     operator: str | None
     uniform: bool
     penalty: float | None
+    drawn: int | None
 
 
 class SearchMethod(NamedTuple):
@@ -80,6 +86,8 @@ class SearchMethod(NamedTuple):
     kernel : str
     least : int
         Fewest chains that the kernel runs with.
+    drawn : bool
+        Whether each slot keeps half of its candidates, drawn, in place of the best ranked.
     """
 
     name: str
@@ -92,6 +100,7 @@ class SearchMethod(NamedTuple):
     steps: int = STEPS
     kernel: str = "metropolis"
     least: int = 1
+    drawn: bool = False
 
     @property
     def runs_chains(self) -> bool:
@@ -104,10 +113,9 @@ class SearchMethod(NamedTuple):
         """Whether another seed may give another rule."""
         return self.pick != "first" and not traits(self.kernel).independent
 
-    @property
-    def space(self) -> Space:
-        """What it searches."""
-        return Space(self.log, self.operator, self.uniform, self.penalty)
+    def space(self, seed: int = 0) -> Space:
+        """What it searches; only drawn pools depend on the seed."""
+        return Space(self.log, self.operator, self.uniform, self.penalty, seed if self.drawn else None)
 
 
 BASE = "No LLM candidates"
@@ -127,9 +135,10 @@ METHODS: dict[str, SearchMethod] = {
         ),
         SearchMethod("Uniform weights", "fitted weights: all six features weigh the same", uniform=True),
         SearchMethod(
-            "Random candidates",
-            "ranking by score: candidates drawn from p0 until they are checkable",
-            pick="random",
+            UNSEARCHED, "score and search: rules drawn from p0 until one is checkable", pick="random"
+        ),
+        SearchMethod(
+            SEARCHED, "choice of candidates: half of each slot's, drawn, are searched as usual", drawn=True
         ),
         SearchMethod("No hard penalty", "λ = 0: the score does not know h", penalty=0.0),
         SearchMethod("100 search steps", "half of the steps", steps=SHORT),
@@ -149,6 +158,12 @@ MAIN = (BASE, "No record grounding", "No search")
 ABLATIONS = tuple(name for name in METHODS if name not in MAIN)
 KERNELS = ("CP-SAT control", "Exact", "Gibbs", "Informed", "Tempering", "SMC")
 """Methods whose objective is that of the base."""
+
+
+def paper_ablations(full: str) -> dict[str, dict[str, str]]:
+    """Rows of the paper's ablation table by our names; ``full`` stands where its full method does."""
+    ours = {"GNRS-Search full": full, "Random candidates": SEARCHED}
+    return {ours.get(row["ablation"], row["ablation"]): row for row in published("ablation")}
 
 
 def cells(
@@ -245,14 +260,15 @@ class Drafter:
         GnrsError
             No pools.
         """
-        graph, tables = self.space(method.space)
+        space = method.space(seed)
+        graph, tables = self.space(space)
         if method.pick != "search":
             positions = _from_the_first(graph) if method.pick == "first" else self._drawn(tables, seed)
             for position in itertools.islice(positions, TRIES):
                 if not self.bench.refusal(graph.structure(position)):
                     return Chosen(graph, position, None, 0)
             return None
-        enumeration = self.enumerated(method.space)
+        enumeration = self.enumerated(space)
         if traits(method.kernel).independent:
             return Chosen(
                 graph, enumeration.position(int(enumeration.score.argmax())), 0.0, enumeration.score.size
@@ -272,13 +288,14 @@ class Drafter:
         gap = float(enumeration.score.max() - score)
         return Chosen(graph, position, 0.0 if gap < TIE else gap, found.energy_evaluations)
 
-    def _built(self, log: bool, operator: str | None) -> tuple[Built, AndOrGraph]:
+    def _built(self, log: bool, operator: str | None, drawn: int | None) -> tuple[Built, AndOrGraph]:
         context = self.bench.context if log else without_log(self.bench.context)
         built = pools_of(context, self.proposals)
-        return built, compile_graph(context, built.pools if operator is None else with_operator(built.pools))
+        pools = built.pools if operator is None else with_operator(built.pools)
+        return built, compile_graph(context, pools if drawn is None else half_of(pools, self._random(drawn)))
 
     def _space(self, space: Space) -> tuple[AndOrGraph, Tables]:
-        _, graph = self.built(space.log, space.operator)
+        _, graph = self.built(space.log, space.operator, space.drawn)
         weights = UNIFORM_WEIGHTS if space.uniform else frozen_weights()
         return graph, contract(graph.space, weights.array(), space.penalty)
 
@@ -286,9 +303,12 @@ class Drafter:
         return enumerate_space(self.space(space)[1])
 
     def _drawn(self, tables: Tables, seed: int) -> Iterator[Position]:
-        generator = np.random.default_rng([seed, zlib.crc32(self.bench.goal.id.encode())])
+        generator = self._random(seed)
         while True:
             yield from draw_prior(tables, 100, generator)
+
+    def _random(self, seed: int) -> np.random.Generator:
+        return np.random.default_rng([seed, zlib.crc32(self.bench.goal.id.encode())])
 
 
 def without_log(context: Context) -> Context:
@@ -313,6 +333,16 @@ def with_operator(pools: Pools) -> Pools:
         for c in pools.evidence
     ]
     return pools.model_copy(update={"evidence": tuple(evidence)})
+
+
+def half_of(pools: Pools, generator: np.random.Generator) -> Pools:
+    """Pools that keep half of each slot's candidates, rounded up, drawn and in their order."""
+    kept = {}
+    for slot in SLOTS:
+        pool = getattr(pools, slot)
+        places = generator.choice(len(pool), size=(len(pool) + 1) // 2, replace=False)
+        kept[slot] = tuple(pool[place] for place in sorted(places))
+    return pools.model_copy(update=kept)
 
 
 def _from_the_first(graph: AndOrGraph) -> Iterator[Position]:

@@ -1,33 +1,27 @@
-"""RealCharter-Bench as pages: ``python -m gnrs_ppl.experiments.realcharter [--llm] [--pages docs] [--json]``.
+"""RealCharter-Bench without a model as pages: ``python -m gnrs_ppl.experiments.realcharter [--pages docs]
+[--json]``.
 
-Results in the data card, with rubric marks for the clauses of every method where there is a model, and three
-worked cards.
+Results in the data card, and three worked cards. With a model: ``gnrs experiment realcharter --llm``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.realcharter import Card, Number, card
 from gnrs_ppl.benchmarks.realcharter.adapter import length
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.draft import Draft, draft
 from gnrs_ppl.errors import GnrsError, InputError
-from gnrs_ppl.evaluate import rubrics
 from gnrs_ppl.evaluate.realcharter.score import CardScore, forces, score
 from gnrs_ppl.experiments.cards import COUNTS, MEASURES, independent, reach, run, verified
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, Rows, RowWithAnswers
-from gnrs_ppl.llm.adapter import model_from_environment
-from gnrs_ppl.llm.client import Model, refuse_scripted
-from gnrs_ppl.llm.roles import require_key
 from gnrs_ppl.rule.types import SLOTS, Structure
 from gnrs_ppl.safe_text import to_json
 
@@ -43,23 +37,15 @@ PAPER = {
 }
 """Methods of the paper's RealCharter table by the names that its other tables give them -> as that table
 shortens them."""
-RUBRIC_COLUMNS = {"Faith": "faithfulness", "Avg, %": "avg", "v2 Avg, %": "v2_avg", "OVERALL, %": "overall"}
-"""Heading -> measure; the first is shown as a mark from 1 to 5."""
-
 PREAMBLE = """\
 What is comparable. The cards are ours, so no figure is one of the paper's measured again. HARD-OK of *No LLM candidates* and *No search*
-is of the same kind as the paper's, on other cards and with supports by rules of ours. {rubric}
+is of the same kind as the paper's, on other cards and with supports by rules of ours. Faithfulness and OVERALL need a rubric, hence a
+model: they stand in the paper's columns only.
 *Uniform weights*, *CP-SAT* and *Exact* are other ways to search the same space.
 
 Weights: {weights}. Nothing was tuned on the expected slots; three times the candidate sources were mended when drafted clauses showed a
 fault of meaning (a time on the wrong act, a duty without its bearer, a ban on the wrong office). Means stand with two 95 % bootstrap
 intervals: over cards, then over the 15 documents. Written by `python -m gnrs_ppl.experiments.realcharter --pages docs`."""
-NO_RUBRIC = """\
-Faithfulness and OVERALL need a rubric, hence a
-model: they stand in the paper's columns only."""
-RUBRIC = """\
-Faith (1 to 5), Avg and OVERALL are
-by rubric v1, v2 Avg by v2; the judge is {models}, blinded to method and structure. {unparsed} of {answers} answers held no marks."""
 HARD_OK_NOTE = """\
 {of_rho} of the {failed} failures above are of ρ alone, which follows from how many records a clause names, by rules laid down before
 anything was scored. On {all_pass} cards every feasible structure passes and on {none_pass} none does: the search can matter to this
@@ -80,16 +66,8 @@ The page is made by `python -m gnrs_ppl.experiments.realcharter --pages docs`, l
 test holds it against a fresh draft. What a card becomes where there is no log: [architecture](architecture.md#cards-without-a-log)."""
 
 
-def results(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] = ()) -> str:
-    """Results as Markdown; columns of our own rubric marks where there are some.
-
-    Raises
-    ------
-    InputError
-        Some row or mark rests on answers of the scripted server, or on a request that was never answered.
-    """
-    refuse_scripted(answer for one in rows for answer in one.answers)
-    rubrics.refuse_unanswered(answer for one in rows for answer in one.answers)
+def results(rows: Sequence[RowWithAnswers]) -> str:
+    """Results as Markdown."""
     by_method = by(rows)
     means = {
         method: {head: _estimate(head, own, name) for name, (head, _) in MEASURES.items()}
@@ -103,12 +81,9 @@ def results(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] 
         ours: next(row for row in published("realcharter") if row["method"] == theirs)
         for ours, theirs in PAPER.items()
     }
-    rubrics.refuse_no_result(marks)
-    marked = {method: _marked(own) for method, own in _by_method(mark.row() for mark in marks).items()}
     beside = {
         method: [
             means.get(method, {}).get("HARD-OK, %", "needs a model"),
-            *(marked.get(method, ["–"] * len(RUBRIC_COLUMNS)) if marked else ()),
             *_printed(paper.get(method, {})),
         ]
         for method in dict.fromkeys([*means, *PAPER])
@@ -139,7 +114,6 @@ def results(rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] 
             _markdown(
                 [
                     "HARD-OK, %",
-                    *(RUBRIC_COLUMNS if marked else ()),
                     "paper: HARD-OK",
                     "paper: Faith",
                     "paper: OVERALL",
@@ -181,20 +155,10 @@ def _printed(row: dict[str, str]) -> list[str]:
     return [row.get(column, "–") for column in ("HARD-OK", "faithfulness", "OVERALL")]
 
 
-def _marked(own: Rows) -> list[str]:
-    means = [own.mean(measure) for measure in RUBRIC_COLUMNS.values()]
-    means[0] = None if means[0] is None else means[0] / rubrics.percent(1)
-    return ["–" if mean is None else f"{mean:.2f}" for mean in means]
-
-
 def by(rows: Iterable[RowWithAnswers]) -> dict[str, Rows]:
     """Rows by method, as the runner reads them back: the draws of an interval depend on the order."""
-    return _by_method(row for row, _ in rows)
-
-
-def _by_method(rows: Iterable[Row]) -> dict[str, Rows]:
     of_method: dict[str, list[Row]] = {}
-    for row in rows:
+    for row, _ in rows:
         of_method.setdefault(row["method"], []).append(row)
     return {method: Rows(sorted(own, key=lambda row: str(row["goal"]))) for method, own in of_method.items()}
 
@@ -319,26 +283,14 @@ def _asked(one: Card, drafted: Draft) -> list[str]:
     ]
 
 
-def _preamble(marks: Sequence[rubrics.MarkedRule]) -> str:
-    answers = [answer for row in marks for answer in row.judged]
-    models, unparsed = (
-        ", ".join(sorted({answer.model for answer in answers})),
-        sum(answer.parsed is None for answer in answers),
-    )
-    rubric = RUBRIC.format(models=models, unparsed=unparsed, answers=len(answers)) if marks else NO_RUBRIC
-    return PREAMBLE.format(weights=frozen_weights().origin, rubric=rubric)
-
-
-def write_pages(
-    folder: Path, rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule] = ()
-) -> list[Path]:
+def write_pages(folder: Path, rows: Sequence[RowWithAnswers]) -> list[Path]:
     """Write the results into the data card of a folder, and the page of worked cards beside it; both or
     neither.
 
     Raises
     ------
     InputError
-        No data card there, or no markers in it; as :func:`results`.
+        No data card there, or no markers in it.
     """
     path = folder / PAGE
     page = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -346,82 +298,27 @@ def write_pages(
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise InputError("holds no place for results", f"mark it with {BEGIN} and {END}", source=str(path))
-    told = f"{_preamble(marks)}\n\n{results(rows, marks)}"
+    told = f"{PREAMBLE.format(weights=frozen_weights().origin)}\n\n{results(rows)}"
     files = [(PAGE, f"{before}{BEGIN}\n{told}\n{END}{after}"), (WORKED_PAGE, worked_cards())]
     return write_all(folder, [(name, text.encode()) for name, text in files])
 
 
-def judged(rows: Sequence[RowWithAnswers], model: Model, seed: int = 0) -> list[rubrics.MarkedRule]:
-    """Rubric marks of every clause, shuffled together, by role *judge*, which sees context and text and
-    neither method nor structure.
-    """
-    rules = [
-        rubrics.JudgedRule(
-            row["method"], load_context(row["goal"]), seed, row["text"], row["hard_ok"] > 0, answers
-        )
-        for row, answers in rows
-    ]
-    return rubrics.score(rules, model, seed=seed)
-
-
 def main(
-    llm: Annotated[
-        bool, typer.Option("--llm", help="Methods with a model too, and rubric marks; needs OPENAI_API_KEY.")
-    ] = False,
-    max_cost: Annotated[
-        float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)
-    ] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL=IN,OUT",
-            help="With --llm: price in US dollars for a million tokens.",
-            show_default=False,
-        ),
-    ] = None,
     pages: Annotated[
         Path | None,
         typer.Option(help="Folder of the data card whose results to write again.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Score every method on the 53 cards."""
+    """Score every method that needs no model on the 53 cards."""
     try:
-        with _model(max_cost, price or []) if llm else nullcontext() as model:
-            rows = run(model)
-            marks = judged(rows, model) if model else []
-        _report(rows, marks, pages, as_json)
+        rows = run()
+        for path in write_pages(pages, rows) if pages is not None else ():
+            typer.echo(f"wrote {path}", err=True)
     except GnrsError as error:
         typer.echo(f"gnrs: {error}", err=True)
         raise typer.Exit(error.exit_code) from None
-
-
-@contextmanager
-def _model(max_cost: float | None = None, prices: Sequence[str] = ()) -> Iterator[Model | None]:
-    """The model that the environment names; without a key None, and a line that says so."""
-    try:
-        require_key()
-    except InputError as error:
-        typer.echo(f"skipped the methods with a model: {error}", err=True)
-        yield None
-        return
-    with model_from_environment(max_cost, prices) as model:
-        yield model
-
-
-def _report(
-    rows: Sequence[RowWithAnswers], marks: Sequence[rubrics.MarkedRule], pages: Path | None, as_json: bool
-) -> None:
-    if pages is not None:
-        for path in write_pages(pages, rows, marks):
-            typer.echo(f"wrote {path}", err=True)
-    if not as_json:
-        typer.echo(results(rows, marks))
-        return
-    found = {"rows": [row | {"calls": [answer.record() for answer in answers]} for row, answers in rows]}
-    rubrics.refuse_no_result(marks)
-    found["marks"] = [row.as_dict() | row.row() for row in marks]
-    typer.echo(to_json(found))
+    typer.echo(to_json({"rows": [row for row, _ in rows]}) if as_json else results(rows))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ WITH_MODEL: dict[str, str] = {
     "main": "rubric_scores",
     "ablations": "rubric_scores",
     "ood": "rubric_scores",
+    "realcharter": "cards",
     "slots": "slot_rubrics",
     "cross_model": "cross_model",
     "second_evaluator": "second_evaluator",

@@ -25,7 +25,7 @@ MEASURES = {
     "faithfulness": ("faithfulness, 1 to 5", 0.05, 2),
 }
 """Measure -> its name, scale and decimals."""
-CONTEXTS = {"main": "Main benchmark", "ood": "Held-out OOD"}
+CONTEXTS = {"main": "Main benchmark", "ood": "Held-out OOD", "realcharter": "RealCharter"}
 
 
 def judged(run: Run) -> dict[str, list[Row]]:

@@ -10,17 +10,16 @@ from typing import get_args
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS, overall
 from gnrs_ppl.experiments.judging import Mark, read_marks
 from gnrs_ppl.experiments.main import AUDIT_F1, LONG
+from gnrs_ppl.experiments.methods import paper_ablations
 from gnrs_ppl.experiments.parts import METHOD, RUNS, cited, mean
 from gnrs_ppl.experiments.pools import PAPER_PROPOSED
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, part, specified
-from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, ROLES, WRITERS, making
+from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, ROLES, VARIANTS, WRITERS, making
 from gnrs_ppl.realize.polish import Outcome
 
-FULL = "GNRS-Search full"
-"""What the paper's ablation table calls the method."""
 ROWS = RUNS._replace(columns=(Column("rows", 0),))
 COMPARABLE = (
     "Percent; a mark from 1 to 5 is 20 to 100. OVERALL is 0.80 Avg + 0.20 HARD-OK; its intervals are over "
@@ -56,6 +55,8 @@ JUDGED: tuple[ColumnGroup[Line], ...] = (
     _summed("blank"),
 )
 
+OFF: ColumnGroup[Line] = part(f"other than {OURS}", None, lambda line: WRITERS[line.method].says)
+
 
 # Main table and held-out family
 
@@ -82,9 +83,9 @@ def scores(name: str, label: str, title: str, rows: Sequence[Row], request: Expe
     printed = [
         (column, column, 3 if column == "search score" else 1) for column in paper[OURS] if column != "method"
     ]
-    return specified(
-        name, title, COMPARABLE, lines(rows, MAIN_TABLE, request.chains), [*JUDGED, *cited(paper, printed)]
-    )
+    found = lines(rows, MAIN_TABLE, request.chains)
+    says = f"{VARIANTS} {COMPARABLE}"
+    return specified(name, title, says, found, [*JUDGED, OFF, *cited(paper, printed)])
 
 
 def measures(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
@@ -128,7 +129,7 @@ def candidates(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
         *(polished(outcome) for outcome in get_args(Outcome)),
         *cited(proposed, [("kept", "kept", 2), ("dropped", "dropped", 2)]),
     ]
-    asked = [name for name in WRITERS if WRITERS[name].model]
+    asked = [name for name, writer in WRITERS.items() if writer.candidates or writer.polish]
     return specified("candidates", "Candidates and polish", says, lines(rows, asked, request.chains), parts)
 
 
@@ -174,16 +175,15 @@ def ablations(run: Run) -> Report:
 
 def variants(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """All variants beside the paper's."""
-    paper = {OURS if row["ablation"] == FULL else row["ablation"]: row for row in published("ablation")}
-    off: ColumnGroup[Line] = part("switched off or replaced", None, lambda line: WRITERS[line.method].says)
-    printed = cited(paper, [("average", "Avg", 1), ("HARD-OK", "HARD-OK", 1)])
+    printed = cited(paper_ablations(OURS), [("average", "Avg", 1), ("HARD-OK", "HARD-OK", 1)])
     found = lines(rows, (OURS, *ABLATED), request.chains)
-    return specified("ablations", "Ablations with a model", COMPARABLE, found, [*JUDGED, off, *printed])
+    says = f"{VARIANTS} {COMPARABLE}"
+    return specified("ablations", "Ablations with a model", says, found, [*JUDGED, OFF, *printed])
 
 
 def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Every variant less the method, goal by goal."""
-    paper = {row["ablation"]: row for row in published("ablation")}
+    paper = paper_ablations(OURS)
     entries: list[tuple[CellValue, ...]] = []
     for name, chains, own, _ in lines(rows, ABLATED, request.chains):
         base = of(rows, OURS, chains or min(request.chains))
@@ -193,7 +193,8 @@ def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
             "overall": ("OVERALL", 1.0),
         }.items():
             if found := base.change(own, measure, scale):
-                printed = float(paper[name]["difference of averages"]) if measure == "avg" else None
+                given = measure == "avg" and name in paper
+                printed = float(paper[name]["difference of averages"]) if given else None
                 entries.append((name, chains, label, found.goals, found.mean, *ends(found, 1), printed))
     says = (
         f"Variant less {OURS} at as many chains (at {min(request.chains)} where the variant runs none), "
@@ -220,6 +221,7 @@ WITH_MODEL = {
         report_on("main", "main", "Main table with a model"),
         make=making(MAIN_TABLE),
         roles=ROLES,
+        methods=MAIN_TABLE,
     ),
     "ood": Experiment(
         "ood",
@@ -228,6 +230,7 @@ WITH_MODEL = {
         split="ood",
         make=making(MAIN_TABLE),
         roles=ROLES,
+        methods=MAIN_TABLE,
     ),
     "ablations": Experiment(
         "ablations",
@@ -236,5 +239,6 @@ WITH_MODEL = {
         needs=("main",),
         make=making(ABLATED),
         roles=ROLES,
+        methods=ABLATED,
     ),
 }

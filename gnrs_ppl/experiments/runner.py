@@ -18,6 +18,7 @@ import atexit
 import hashlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -34,6 +35,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.benchmarks.gnrs_bench import goals
+from gnrs_ppl.benchmarks.realcharter import cards
 from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import STAGING, locked, write_all
 from gnrs_ppl.errors import InputError
@@ -63,6 +65,8 @@ MADE_WITH = ("commit", "versions", "prompts")
 """Of the configuration: the program that made the rows."""
 SHARED = ("chains", "seeds", "weights", "features")
 """Of the configuration: what rows of another experiment have to share to stand beside one's own."""
+CARDS = "cards"
+"""In the place of a split: RealCharter-Bench, which has none and no labels to reveal."""
 SCRIPTED = "scripted, no result"
 SAYS = (
     "Made with the scripted server in the place of a model: it shows that the figures can be computed, "
@@ -77,9 +81,11 @@ class ExperimentRequest(NamedTuple):
     Attributes
     ----------
     split : str
-        dev, test or ood; labels of the last two need ``revealed``.
+        dev, test or ood, of which labels of the last two need ``revealed``; or cards.
     goals : tuple of str
         All of the split unless given.
+    sample : int, optional
+        So many of them, drawn, the same each time.
     chains, seeds : tuples of int
     revealed : bool
     workers : int
@@ -94,6 +100,7 @@ class ExperimentRequest(NamedTuple):
 
     split: str = "dev"
     goals: tuple[str, ...] = ()
+    sample: int | None = None
     chains: tuple[int, ...] = (1, 64)
     seeds: tuple[int, ...] = (0, 1, 2)
     revealed: bool = False
@@ -104,8 +111,18 @@ class ExperimentRequest(NamedTuple):
 
     @property
     def goal_ids(self) -> tuple[str, ...]:
-        """The goals asked for."""
-        return self.goals or tuple(g.id for g in goals() if g.split == self.split)
+        """The goals asked for, or cards."""
+        found = self.goals or all_of(self.split)
+        if self.sample is None or self.sample >= len(found):
+            return found
+        return tuple(sorted(random.Random(0).sample(found, self.sample), key=found.index))
+
+
+def all_of(split: str) -> tuple[str, ...]:
+    """Ids of a split's goals, or of the cards of RealCharter-Bench."""
+    if split == CARDS:
+        return tuple(card.id for card in cards())
+    return tuple(goal.id for goal in goals() if goal.split == split)
 
 
 class Report(NamedTuple):
@@ -177,6 +194,8 @@ class Experiment(NamedTuple):
         for the page.
     roles : tuple of Role
         With a model: who is asked.
+    methods : tuple of str
+        With a model: whose rows are made.
     """
 
     name: str
@@ -189,6 +208,7 @@ class Experiment(NamedTuple):
     unit: str = "goal"
     make: Callable[[ExperimentRequest, Path], Sequence[str]] | None = None
     roles: tuple[Role, ...] = ()
+    methods: tuple[str, ...] = ()
 
 
 class Outcome(NamedTuple):
@@ -221,7 +241,7 @@ def run(
         answered.
     """
     request = on_split(request, experiment.split)
-    wanted = _closure(experiment, others)
+    wanted = closure(experiment, others)
     if request.model is not None:
         for role in dict.fromkeys(role for one in wanted if one.make for role in one.roles):
             request.model.settings.model(role)
@@ -274,8 +294,8 @@ def on_split(request: ExperimentRequest, only: str | None) -> ExperimentRequest:
         A split that was not revealed.
     """
     if only is not None:
-        request = request._replace(split=only, goals=())
-    if request.split != "dev" and not request.revealed:
+        request = request._replace(split=only)
+    if request.split not in ("dev", CARDS) and not request.revealed:
         raise InputError(
             f"{request.split} goals are held out",
             "add --reveal; the run enters the ledger",
@@ -284,11 +304,11 @@ def on_split(request: ExperimentRequest, only: str | None) -> ExperimentRequest:
     return request
 
 
-def _closure(experiment: Experiment, others: Mapping[str, Experiment]) -> list[Experiment]:
+def closure(experiment: Experiment, others: Mapping[str, Experiment]) -> list[Experiment]:
     """The experiment after everything it needs."""
     found: dict[str, Experiment] = {}
     for name in experiment.needs:
-        found |= {one.name: one for one in _closure(others[name], others)}
+        found |= {one.name: one for one in closure(others[name], others)}
     return [*found.values(), experiment]
 
 
@@ -492,7 +512,7 @@ def configuration(name: str, request: ExperimentRequest, roles: Sequence[Role] =
         return found
     asked, kept = request.model.settings, request.model.cache
     return found | {
-        "server": asked.base_url,
+        "server": {role: asked.server(role) for role in roles} if asked.servers else asked.base_url,
         "models": {role: asked.models.get(role) for role in roles},
         "structured": list(asked.structured),
         "cache": kept.mode if kept else "off",

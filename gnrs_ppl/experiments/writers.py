@@ -19,7 +19,17 @@ from gnrs_ppl.experiments import baselines
 from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.judging import judge_rows
-from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, SearchMethod, cells
+from gnrs_ppl.experiments.methods import (
+    BASE,
+    MAIN,
+    METHODS,
+    SEARCHED,
+    UNSEARCHED,
+    Drafter,
+    SearchMethod,
+    cells,
+    without_log,
+)
 from gnrs_ppl.experiments.rows import Cell, Row, RowWithAnswers, read_rows
 from gnrs_ppl.experiments.runner import ExperimentRequest, complete, configuration
 from gnrs_ppl.llm.client import Answer, ask
@@ -40,13 +50,17 @@ OURS = "GNRS-Search"
 POLISH: Version = "v1"
 ABLATED = (
     "Uniform weights",
-    "Random candidates",
+    SEARCHED,
+    UNSEARCHED,
     "No hard penalty",
     "100 search steps",
     "AND-only evidence",
     "CP-SAT control",
 )
-"""The variants of the paper's ablation table, all with a model's candidates and polish."""
+"""The variants of the paper's ablation table, its random candidates in both readings."""
+NO_POLISH, PLAIN = "No polish", "Polish v2"
+POLISHES = (NO_POLISH, PLAIN)
+"""The full method with another polish, or none."""
 
 
 class Writer(NamedTuple):
@@ -60,15 +74,23 @@ class Writer(NamedTuple):
     method : SearchMethod or None
         How structures are searched; None for a baseline.
     baseline : Baseline or None
-    model : bool
-        Whether a model proposes candidates and polishes.
+    candidates : bool
+        Whether a model proposes candidates.
+    polish : {"v1", "v2"} or None
+        How a model polishes the text.
     """
 
     name: str
     says: str
     method: SearchMethod | None = None
     baseline: Baseline | None = None
-    model: bool = False
+    candidates: bool = False
+    polish: Version | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model has a part in it."""
+        return self.baseline is not None or self.candidates or self.polish is not None
 
     @property
     def runs_chains(self) -> bool:
@@ -78,7 +100,7 @@ class Writer(NamedTuple):
     @property
     def seeded(self) -> bool:
         """Whether another seed may give another rule."""
-        return self.method is None or self.model or self.method.seeded
+        return self.method is None or self.asks or self.method.seeded
 
     @property
     def least(self) -> int:
@@ -99,26 +121,43 @@ WRITERS: dict[str, Writer] = {
     one.name: one
     for one in (
         *(Writer(name, says, baseline=baselines.METHODS[name]) for name, says in _BASELINES.items()),
-        *(Writer(name, METHODS[name].off, METHODS[name]) for name in MAIN),
-        Writer(OURS, "nothing", METHODS[BASE], model=True),
-        *(Writer(name, METHODS[name].off, METHODS[name], model=True) for name in ABLATED),
+        Writer(OURS, "nothing", METHODS[BASE], None, True, POLISH),
+        Writer(BASE, "the model's candidates", METHODS[BASE], None, False, POLISH),
+        *(
+            Writer(name, METHODS[name].off, METHODS[name], None, True, POLISH)
+            for name in (*MAIN[1:], *ABLATED)
+        ),
+        Writer(NO_POLISH, "polish: the text is the renderer's", METHODS[BASE], None, True, None),
+        Writer(PLAIN, "polish v1: v2, plain language", METHODS[BASE], None, True, "v2"),
     )
 }
-"""By name. The variants differ from GNRS-Search alone in what they switch off; the three of the main table
-have no model at all."""
+"""By name. Every variant of GNRS-Search has its candidates and its polish, and differs in what it says alone.
+"""
+VARIANTS = (
+    f"{OURS} searches 200 steps over candidates of all sources, a model's among them, and its text is "
+    f"polished ({POLISH}). Every variant has all of that but what its line says; baselines have none of it."
+)
 MAIN_TABLE = (*_BASELINES, *MAIN[1:], BASE, OURS)
 """In the order of the paper's main table."""
 
 
-def making(names: Sequence[str], experiment: str = "") -> Callable[[ExperimentRequest, Path], Sequence[str]]:
-    """Rows and marks of some methods; the experiment is named where its folder has another name."""
+def making(
+    names: Sequence[str], experiment: str = "", write: Write | None = None
+) -> Callable[[ExperimentRequest, Path], Sequence[str]]:
+    """Rows and marks of some methods; the experiment is named where its folder has another name, ``write``
+    where it is not :func:`write_rows`.
+    """
 
     def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
-        generate(names, request, folder, experiment)
+        generate(names, request, folder, experiment, write)
         judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
         return ()
 
     return make
+
+
+Write = Callable[[Sequence[Cell], ExperimentRequest, "Model"], list[RowWithAnswers]]
+"""Rows of some cells in their order."""
 
 
 def model_of(request: ExperimentRequest) -> OpenAIModel:
@@ -127,7 +166,13 @@ def model_of(request: ExperimentRequest) -> OpenAIModel:
     return request.model
 
 
-def generate(names: Sequence[str], request: ExperimentRequest, folder: Path, experiment: str = "") -> None:
+def generate(
+    names: Sequence[str],
+    request: ExperimentRequest,
+    folder: Path,
+    experiment: str = "",
+    write: Write | None = None,
+) -> None:
     """Append the rows that are missing.
 
     Raises
@@ -140,7 +185,7 @@ def generate(names: Sequence[str], request: ExperimentRequest, folder: Path, exp
     def made(missing: Sequence[Cell]) -> Iterator[list[Row]]:
         goals = list(dict.fromkeys(cell.goal for cell in missing))
         for start in range(0, len(goals), GOALS):
-            written = write_rows(
+            written = (write or write_rows)(
                 [cell for cell in missing if cell.goal in goals[start : start + GOALS]], request, model
             )
             failed.extend(answer for one in written for answer in one.unanswered)
@@ -171,7 +216,7 @@ def write_rows(wanted: Sequence[Cell], request: ExperimentRequest, model: Model)
         goal: GoalBench(goal, revealed=request.revealed)
         for goal in dict.fromkeys(cell.goal for cell in wanted)
     }
-    proposed = _proposed([cell for cell in wanted if WRITERS[cell.method].model], benches, model)
+    proposed = _proposed([cell for cell in wanted if WRITERS[cell.method].candidates], benches, model)
     found = _prompted([cell for cell in wanted if WRITERS[cell.method].baseline], benches, model)
     found |= _searched([cell for cell in wanted if WRITERS[cell.method].method], benches, proposed, model)
     return [found[cell] for cell in wanted]
@@ -191,43 +236,59 @@ def _prompted(
     found = {}
     for cell, result, parsed in zip(wanted, results, read, strict=True):
         answers = (*result.calls, *([parsed.answer] if parsed.answer else []))
-        found[cell] = _written(cell, benches[cell.goal].read_back(result.text, parsed), answers)
+        found[cell] = with_calls(cell, benches[cell.goal].read_back(result.text, parsed), answers)
     return found
 
 
 # Search
 
 
-Key = tuple[str, int]
-"""Goal and seed: what a model is asked for proposals by."""
+class Key(NamedTuple):
+    """What a model is asked for proposals by."""
+
+    goal: str
+    seed: int
+    log: bool
+
+
+def _key(cell: Cell) -> Key:
+    method = WRITERS[cell.method].method
+    assert method is not None
+    return Key(cell.goal, cell.seed, method.log)
 
 
 def _proposed(wanted: Iterable[Cell], benches: Mapping[str, GoalBench], model: Model) -> dict[Key, Proposed]:
-    keys = list(dict.fromkeys((cell.goal, cell.seed) for cell in wanted))
-    answers = ask(model, [asked(benches[goal].context, seed) for goal, seed in keys])
-    return {key: kept(answer, benches[key[0]].context) for key, answer in zip(keys, answers, strict=True)}
+    """A model's candidates; what a method does not see is not shown to its model either."""
+    keys = list(dict.fromkeys(map(_key, wanted)))
+    contexts = [
+        benches[key.goal].context if key.log else without_log(benches[key.goal].context) for key in keys
+    ]
+    answers = ask(model, [asked(context, key.seed) for context, key in zip(contexts, keys, strict=True)])
+    found = zip(keys, answers, contexts, strict=True)
+    return {key: kept(answer, context) for key, answer, context in found}
 
 
 def _searched(
     wanted: Sequence[Cell], benches: Mapping[str, GoalBench], proposed: Mapping[Key, Proposed], model: Model
 ) -> dict[Cell, RowWithAnswers]:
     plain = cache(lambda goal: Drafter(benches[goal]))
-    drafters = {key: Drafter(benches[key[0]], said.proposals) for key, said in proposed.items()}
+    drafters = {key: Drafter(benches[key.goal], said.proposals) for key, said in proposed.items()}
     found = {}
     for cell in wanted:
-        writer, key = WRITERS[cell.method], (cell.goal, cell.seed)
+        writer = WRITERS[cell.method]
         assert writer.method is not None
-        row = (drafters[key] if writer.model else plain(cell.goal)).row(writer.method, cell.chains, cell.seed)
+        said = proposed[_key(cell)] if writer.candidates else None
+        drafter = drafters[_key(cell)] if said else plain(cell.goal)
+        row = drafter.row(writer.method, cell.chains, cell.seed)
         row.setdefault("text", "")
-        said = proposed[key] if writer.model else None
         told = (
             {"kept": len(said.proposals), "dropped": len(said.dropped), "problem": said.problem}
             if said
             else {}
         )
-        found[cell] = _written(cell, row | told, (said.answer,) if said else ())
+        found[cell] = with_calls(cell, row | told, (said.answer,) if said else ())
     return found | _polished(
-        [cell for cell in found if WRITERS[cell.method].model and found[cell].row["text"]],
+        [cell for cell in found if WRITERS[cell.method].polish and found[cell].row["text"]],
         found,
         benches,
         model,
@@ -241,10 +302,10 @@ def _polished(
     model: Model,
 ) -> dict[Cell, RowWithAnswers]:
     done = {}
-    for seed in dict.fromkeys(cell.seed for cell in wanted):
-        some = [cell for cell in wanted if cell.seed == seed]
+    for seed, version in dict.fromkeys((cell.seed, WRITERS[cell.method].polish) for cell in wanted):
+        some = [cell for cell in wanted if (cell.seed, WRITERS[cell.method].polish) == (seed, version)]
         rules = [_rule(found[cell].row, benches[cell.goal]) for cell in some]
-        for cell, polished in zip(some, polish(rules, model, POLISH, seed=seed), strict=True):
+        for cell, polished in zip(some, polish(rules, model, version or POLISH, seed=seed), strict=True):
             row, answers = found[cell]
             told = {
                 "text": polished.text,
@@ -252,7 +313,7 @@ def _polished(
                 "polish": polished.outcome,
                 "lost": list(polished.lost),
             }
-            done[cell] = _written(cell, row | told, (*answers, *polished.answers))
+            done[cell] = with_calls(cell, row | told, (*answers, *polished.answers))
     return done
 
 
@@ -265,7 +326,7 @@ def _rule(row: Row, bench: GoalBench) -> RenderedRule:
     )
 
 
-def _written(cell: Cell, row: Row, answers: tuple[Answer[Any], ...]) -> RowWithAnswers:
+def with_calls(cell: Cell, row: Row, answers: tuple[Answer[Any], ...]) -> RowWithAnswers:
     """The row with its calls; the words of an answer stay in the cache."""
     calls = [{name: value for name, value in answer.record().items() if name != "text"} for answer in answers]
     return RowWithAnswers(

@@ -259,8 +259,7 @@ def guess_columns(staging: Staging, found: Found, told: Mapping[str, str]) -> di
         standard.pop("role", None)
     for column, (name, why) in (standard | found.hints).items():
         if name in seen and column in COLUMNS and column not in told:
-            sure = found.case_confidence if column == "case_id" else 1.0
-            guesses[column] = Guess(name, seen[name].filled, rows, sure, why)
+            guesses[column] = Guess(name, seen[name].filled, rows, found.sure.get(column, 1.0), why)
     choosers: dict[Column, Chooser] = {"timestamp": _time, "activity": _activity, "case_id": _case}
     for column, choose in choosers.items():
         if column not in told and column not in guesses:

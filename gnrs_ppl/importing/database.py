@@ -1,39 +1,19 @@
-"""SQLite databases, opened to be read and nothing else: OCEL logs, and tables with a time column as
-channels.
-"""
+"""SQLite databases, opened to be read and nothing else: OCEL logs, or tables."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from gnrs_ppl.context.table import MAX_BYTES
 from gnrs_ppl.errors import InputError, one_line
-from gnrs_ppl.importing.columns import NAMES, letters
-from gnrs_ppl.importing.staging import GZIP, Found, Staging, text_of, unpacking
-from gnrs_ppl.importing.times import read_times
-
-MAX_TABLES = 500
-"""Tables of a database."""
-SAMPLE = 200
-"""Cells of a column that are looked at to see whether it holds times."""
-
-
-class Timed(NamedTuple):
-    """A table whose rows happened at a time: columns, where time and key stand, and its references to other
-    tables.
-    """
-
-    name: str
-    columns: list[str]
-    time: str
-    key: str | None
-    references: dict[str, tuple[str, str]]
+from gnrs_ppl.importing.staging import GZIP, Found, Staging, unpacking
+from gnrs_ppl.importing.tables import MAX_TABLES, Table, read_tables
 
 
 def read_sqlite(path: Path, staging: Staging, case: str | None) -> Found:
@@ -75,7 +55,7 @@ def read_sqlite(path: Path, staging: Staging, case: str | None) -> Found:
                 from gnrs_ppl.importing import ocel
 
                 return ocel.read_sqlite(path, staging, case, connection, fingerprint)
-            found = _read_tables(path, staging, connection, tables, case)
+            found = read_tables(_Sqlite(connection), staging, case)
             found.fingerprint = fingerprint
             return found
     except (sqlite3.Error, OverflowError) as error:
@@ -117,108 +97,29 @@ def rows_of(connection: sqlite3.Connection, table: str, path: Path) -> Iterator[
     return iter(connection.execute(f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(table)}"))
 
 
-def _timed(connection: sqlite3.Connection, table: str, columns: list[str]) -> Timed | None:
-    """How a table tells when its rows happened; None where it does not."""
-    info = {row[1]: row for row in connection.execute(f"PRAGMA table_xinfo({quoted(table)})")}
-    keys = [name for name, row in info.items() if row[5]]
-    times = []
-    for name in columns:
-        declared = str(info[name][2]).upper()
-        plain = letters(name)
-        spelt = plain.endswith(("date", "time", "timestamp", "at")) or plain in NAMES["timestamp"]
-        if not (spelt or "DATE" in declared or "TIME" in declared):
-            continue
-        cell = quoted(name)
-        cells = connection.execute(
-            f"SELECT {cell} FROM {quoted(table)} WHERE {cell} IS NOT NULL LIMIT {SAMPLE}"
-        ).fetchall()
-        texts = [text_of(cell[0]) for cell in cells]
-        read = read_times(texts).written
-        if texts and sum(read[text] is not None for text in texts) >= 0.9 * len(texts):
-            subject = plain.removesuffix("date").removesuffix("time").removesuffix("at")
-            born = subject in ("birth", "hire", "expiry", "due", "validuntil")
-            rank = (born, not letters(table).startswith(subject), columns.index(name))
-            times.append((rank, name))
-    if not times or min(times)[0][0]:
-        return None
-    references = {
-        row[3]: (row[2], row[4] or "")
-        for row in connection.execute(f"PRAGMA foreign_key_list({quoted(table)})")
-    }
-    return Timed(table, columns, min(times)[1], keys[0] if len(keys) == 1 else None, references)
+class _Sqlite:
+    """Tables of an open SQLite database."""
 
+    form = "SQLite tables"
 
-def _read_tables(
-    path: Path,
-    staging: Staging,
-    connection: sqlite3.Connection,
-    tables: dict[str, list[str]],
-    case: str | None,
-) -> Found:
-    timed = [seen for name, columns in tables.items() if (seen := _timed(connection, name, columns))]
-    if not timed:
-        raise InputError(
-            "has no table whose rows have a time",
-            f"it has {', '.join(list(tables)[:12]) or 'no tables'}",
-            source=str(path),
-        )
-    columns = [name for table in timed for name in [*table.references, *([table.key] if table.key else [])]]
-    kinds = sorted(dict.fromkeys(columns))
-    if case is None:
-        case, sure, why = _case_of(timed)
-    elif case in kinds or any(case in table.columns for table in timed):
-        sure, why = 1.0, "told"
-    else:
-        raise staging.error(
-            f"no column {case!r} in a table with times", f"it has {', '.join(kinds[:12])}", "--case"
-        )
-    skipped = [name for name in tables if name not in {table.name for table in timed}]
-    for table in timed:
-        names = ", ".join(map(quoted, table.columns))
-        for cells in connection.execute(f"SELECT {names} FROM {quoted(table.name)}"):
-            row = {
-                name: text_of(cell)
-                for name, cell in zip(table.columns, cells, strict=True)
-                if cell is not None
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def quoted(self, name: str) -> str:
+        return quoted(name)
+
+    def rows(self, sql: str) -> Iterator[Sequence[Any]]:
+        return iter(self.connection.execute(sql))
+
+    def tables(self) -> list[Table]:
+        found = []
+        for name, columns in tables_of(self.connection).items():
+            info = {row[1]: row for row in self.connection.execute(f"PRAGMA table_xinfo({quoted(name)})")}
+            keys = [column for column, row in info.items() if row[5]]
+            references = {
+                row[3]: (row[2], row[4] or "")
+                for row in self.connection.execute(f"PRAGMA foreign_key_list({quoted(name)})")
             }
-            row |= {"row of": table.name, "row at": row.get(table.time, ""), "row case": row.get(case, "")}
-            staging.add(row)
-    staging.finish()
-    found = Found("SQLite tables", case_confidence=sure)
-    found.hints = {
-        "activity": ("row of", "a row of a table is an act"),
-        "timestamp": ("row at", "the table's time column"),
-        "case_id": ("row case", f"column {case!r}, {why}"),
-        "channel": ("row of", "a table is a log"),
-    }
-    found.told_activity = {table.name: f"record the {' '.join(_words(table.name))}" for table in timed}
-    found.said.append(f"a case is a value of {case!r} ({why}); --case takes {', '.join(kinds[:12])}")
-    found.said += [f"table {table.name!r}: its time is {table.time!r}" for table in timed]
-    if skipped:
-        found.said.append(f"tables without a time, not read: {', '.join(skipped[:20])}")
-    return found
-
-
-def _words(name: str) -> list[str]:
-    from gnrs_ppl.realize.english import words_of
-
-    return words_of(name).split()
-
-
-def _case_of(timed: list[Timed]) -> tuple[str, float, str]:
-    """The column that most tables with times share; else a reference, else the key."""
-    counts: dict[str, int] = {}
-    for table in timed:
-        for name in dict.fromkeys([*table.references, *([table.key] if table.key else [])]):
-            counts[name] = counts.get(name, 0) + 1
-    if not counts:
-        name = next((c for t in timed for c in t.columns if letters(c).endswith("id")), timed[0].columns[0])
-        return name, 0.2, "guessed 0.20: the first column that looks like a number of something"
-    referred = {name for table in timed for name in table.references}
-    best = max(counts, key=lambda name: (counts[name], name in referred, name))
-    sure = 0.3 + 0.4 * (counts[best] - 1) / max(len(timed), 1) + 0.1 * (best in referred)
-    return (
-        best,
-        round(sure, 2),
-        f"guessed {sure:.2f}: {counts[best]} of {len(timed)} tables with times hold it",
-    )
+            kinds = {column: str(info[column][2]) for column in columns}
+            found.append(Table(name, kinds, keys[0] if len(keys) == 1 else None, references))
+        return [table for table in found if table.columns]

@@ -13,6 +13,7 @@ from typing import Any
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.events import Attribute, Events
+from gnrs_ppl.importing.lifecycle import instant
 from gnrs_ppl.importing.phrases import Phrase, phrase_of
 from gnrs_ppl.importing.staging import Found
 from gnrs_ppl.realize.english import event_noun, words_of
@@ -27,7 +28,6 @@ FEW = 6
 """Roles, places or objects of an activity that are listed with it."""
 OFTEN = 0.95
 """Share of cases from which an activity is taken to open or close them."""
-STAND_IN = "staff"
 _NICE = (
     (60, "PT1M", "one minute"),
     (300, "PT5M", "five minutes"),
@@ -86,14 +86,6 @@ def derive(events: Events, found: Found, channel: str) -> Derived:
     schema, records = derived.data["schema"], derived.data["records"]
     for kind, column in (("roles", "role"), ("locations", "location"), ("objects", "object")):
         _terms(events, derived, kind, column)
-    if not schema.get("roles"):
-        schema["roles"] = [{"name": STAND_IN, "phrase": "staff member"}]
-        derived.note(
-            ("schema", "roles", STAND_IN),
-            "role",
-            0.1,
-            "no column holds a role; one stands in, so that rules have somebody to turn to",
-        )
     for name, count in found.objects.items():
         if not is_name(name):
             continue
@@ -130,17 +122,12 @@ def derive_model(found: Found, channel: str) -> Derived:
     derived = Derived({"goal": {}, "schema": {}, "records": {"prospective": True}})
     schema, records = derived.data["schema"], derived.data["records"]
     roles = list(dict.fromkeys(found.roles.values()))
-    schema["roles"] = [{"name": name, **_term_phrase(name)} for name in roles] or [
-        {"name": STAND_IN, "phrase": "staff member"}
-    ]
-    for role in schema["roles"]:
-        count = sum(name == role["name"] for name in found.roles.values())
-        why = (
-            f"a lane or participant of the model, {count:,} tasks"
-            if roles
-            else "the model names none; one stands in"
-        )
-        derived.note(("schema", "roles", role["name"]), "role", 0.8 if roles else 0.1, why)
+    if roles:
+        schema["roles"] = [{"name": name, **_term_phrase(name)} for name in roles]
+    for role in roles:
+        count = sum(name == role for name in found.roles.values())
+        why = f"a lane or participant of the model, {count:,} tasks"
+        derived.note(("schema", "roles", role), "role", 0.8, why)
     schema["actions"] = []
     for name in found.activities:
         phrase = phrase_of(name)
@@ -151,15 +138,22 @@ def derive_model(found: Found, channel: str) -> Derived:
         derived.note(
             ("schema", "actions", name), "phrase", phrase.confidence, f"{phrase.why}; a task of the model"
         )
-    records["channels"] = [{"name": channel, "activities": list(found.activities)}]
+    records["channels"] = [{"name": channel, "closed_world": True, "activities": list(found.activities)}]
     derived.note(
-        ("records", "channels", channel), "channel", 0.3, "no log yet: a log to come that shows each task"
+        ("records", "channels", channel),
+        "channel",
+        0.3,
+        "no log yet: a log to come that shows each task, and in which what is missing did not happen",
     )
     derived.below[("records",)] = [f"order: {one} → {other}" for one, other in found.order]
     make_speakable(derived)
     actions = {action["name"]: action for action in schema["actions"]}
     first, then = found.order[0] if found.order else (None, next(iter(actions)))
-    goal = {"id": "first_goal", "intent": f"Somebody must {said(actions[then])}.", "required": [then]}
+    goal: dict[str, Any] = {
+        "id": "first_goal",
+        "intent": f"Somebody must {said(actions[then])}.",
+        "required": [then],
+    }
     if first is not None:
         goal |= {
             "intent": f"After the {told(actions[first])}, somebody must {said(actions[then])} within seven "
@@ -167,7 +161,7 @@ def derive_model(found: Found, channel: str) -> Derived:
             "triggers": [first],
             "within": "P7D",
         }
-    derived.data["goal"] = goal
+    derived.data["goal"] = goal | {"force": "must"}
     derived.note(
         ("goal",), "goal", 0.2, "the first flow of the model, its time made up; write your own sentence"
     )
@@ -182,10 +176,9 @@ def _view(events: Events) -> None:
     }
     parts = [f'{sql or "NULL::VARCHAR"} AS "{name}"' for name, sql in columns.items()]
     text = columns["timestamp"]
-    instant = f"epoch(TRY_CAST(replace({text}, ',', '.') AS TIMESTAMPTZ))"
     events.staging.connection.execute("SET TimeZone = 'UTC'")
     events.staging.connection.execute(
-        f"CREATE OR REPLACE TABLE seen AS SELECT row, {', '.join(parts)}, {instant} AS instant FROM raw"
+        f"CREATE OR REPLACE TABLE seen AS SELECT row, {', '.join(parts)}, {instant(str(text))} AS instant FROM raw"
     )
 
 

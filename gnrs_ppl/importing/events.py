@@ -9,7 +9,8 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from gnrs_ppl.context.types import COLUMNS, Column
-from gnrs_ppl.importing.columns import LIFECYCLE, Guess, guess_columns, letters
+from gnrs_ppl.importing.columns import Guess, guess_columns, letters
+from gnrs_ppl.importing.lifecycle import join_pairs
 from gnrs_ppl.importing.staging import Found, Staging
 from gnrs_ppl.importing.times import Order, read_times
 
@@ -57,6 +58,8 @@ class Events:
         Event-table column -> what was guessed; ``names`` has where it stands in the Parquet file.
     made : mapping
         Columns of the event table that the source does not hold as they are needed -> SQL over ``raw``.
+    joined : int
+        Rows of starts that went into the rows of their ends.
     """
 
     staging: Staging
@@ -66,7 +69,8 @@ class Events:
     said: list[str]
     rows: int
     offsets: Counter[str]
-    order: str | None = None
+    order: Order | None = None
+    joined: int = 0
 
     def cell(self, column: Column) -> str | None:
         """SQL of an event-table column over ``raw``; None where there is none."""
@@ -139,16 +143,19 @@ def events_of(
         {"name": NAME},
     )
     made: dict[str, str] = {}
-    times = _read_times(staging, columns, made, said, zone, order)
+    time, order = _read_times(staging, columns, made, said, zone, order)
+    joined = join_pairs(staging, columns, time)
+    said += joined.said
+    offsets = _offsets(staging, time)
     for column in NAMING:
         if column in columns:
             _blank_placeholders(staging, columns[column], column, made, said)
-    _note_lifecycle(staging, columns, said)
     rows = staging.one("SELECT count(*) FROM raw")[0]
     aside = staging.aside.rows
-    if rows + aside != staging.read:
+    if rows + joined.rows + aside != staging.read:
         raise staging.error(
-            f"its {staging.read:,} rows are not the {rows:,} imported and {aside:,} set aside",
+            f"its {staging.read:,} rows are not the {rows:,} imported, {joined.rows:,} joined and {aside:,} "
+            "set aside",
             "write the file again",
         )
     if not rows:
@@ -163,7 +170,7 @@ def events_of(
             f"column {columns['activity'].value!r} holds {distinct:,} different activities, more than 5,000",
             "say another: --column activity=NAME",
         )
-    return Events(staging, columns, made, _attributes(staging), said, rows, *times)
+    return Events(staging, columns, made, _attributes(staging), said, rows, offsets, order, joined.rows)
 
 
 def _read_times(
@@ -173,7 +180,8 @@ def _read_times(
     said: list[str],
     zone: ZoneInfo | None,
     order: Order | None,
-) -> tuple[Counter[str], str | None]:
+) -> tuple[str, Order | None]:
+    """Set aside the rows whose time cannot be read; SQL of the cell that holds it as ISO 8601."""
     name = columns["timestamp"].value
     cell = staging.cell(name)
     texts = [row[0] for row in staging.rows_of(f"SELECT DISTINCT {cell} FROM raw WHERE {cell} IS NOT NULL")]
@@ -204,15 +212,16 @@ def _read_times(
             + (f", {times.order}" if times.order else "")
             + ("" if times.sure else " (a guess)")
         )
-    counts: Counter[str] = Counter()
-    final = made.get("timestamp", cell)
+    return made.get("timestamp", cell), times.order
+
+
+def _offsets(staging: Staging, time: str) -> Counter[str]:
+    """How many times carry which offset; ``date`` counts those without a clock."""
     suffix = (
-        f"CASE WHEN length({final}) <= 10 THEN 'date' ELSE regexp_extract(substr({final}, 11), "
+        f"CASE WHEN length({time}) <= 10 THEN 'date' ELSE regexp_extract(substr({time}, 11), "
         f"'(Z|[+-]\\d{{2}}:?\\d{{2}})$', 1) END"
     )
-    for offset, count in staging.rows_of(f"SELECT {suffix}, count(*) FROM raw GROUP BY ALL"):
-        counts[offset] += count
-    return counts, times.order
+    return Counter(dict(staging.rows_of(f"SELECT {suffix}, count(*) FROM raw GROUP BY ALL")))
 
 
 def _fill(staging: Staging, table: str, rows: list[tuple[str, ...]]) -> None:
@@ -224,29 +233,6 @@ def _fill(staging: Staging, table: str, rows: list[tuple[str, ...]]) -> None:
             f"{', '.join(['(' + ', '.join('?' * len(part[0])) + ')'] * len(part))}",
             cells,
         )
-
-
-def _note_lifecycle(staging: Staging, columns: dict[Column, Guess], said: list[str]) -> None:
-    """Say where one act stands on several rows, begun and done: all of them are kept, with the column that
-    tells them apart.
-    """
-    taken = {guess.value for guess in columns.values()}
-    for name in staging.columns:
-        cell = staging.cell(name)
-        if name in taken or staging.one(f"SELECT count(DISTINCT {cell}) FROM raw")[0] not in range(
-            2, len(LIFECYCLE)
-        ):
-            continue
-        found = staging.rows_of(
-            f"SELECT lower({cell}), count(*) FROM raw WHERE {cell} IS NOT NULL GROUP BY ALL ORDER BY "
-            "count(*) DESC, 1"
-        )
-        if {text for text, _ in found} <= LIFECYCLE:
-            told = ", ".join(f"{count:,} {text}" for text, count in found)
-            said.append(
-                f"{name!r} says how far an act was ({told}): one act may stand on several rows, and counts "
-                "as often"
-            )
 
 
 def _blank_placeholders(

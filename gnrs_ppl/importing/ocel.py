@@ -145,7 +145,7 @@ class Ocel:
         for column in ("resource", "role"):
             if f"person:{column}" in self.staging.columns:
                 found.hints[column] = (f"person:{column}", f"an object of type {people!r}")
-        found.case_confidence = sure
+        found.sure["case_id"] = sure
         found.said.append(
             f"a case is an object of type {kind!r} ({why}); --case takes {', '.join(map(repr, types[:12]))}"
         )

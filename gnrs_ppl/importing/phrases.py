@@ -176,3 +176,13 @@ def _alike(one: str, other: str) -> int:
     return next(
         (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
+
+
+def singular(name: str) -> str:
+    """A name of many things as that of one: its last word without its plural, where the dictionary has it."""
+    head, last = re.fullmatch(r"(.*?)([A-Za-z]?[a-z]*|[A-Z]+)", name, re.DOTALL).groups()  # type: ignore[union-attr]
+    found = [lemma for lemma in lemmas(last.lower(), "n") if lemma != last.lower()]
+    if not last.lower().endswith("s") or not found:
+        return name
+    one = min(found, key=len)
+    return head + (one.capitalize() if last[:1].isupper() else one)

@@ -20,6 +20,7 @@ from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.derive import Derived, derive, derive_model, names_of
 from gnrs_ppl.importing.events import Events, events_of
 from gnrs_ppl.importing.formats import read_source
+from gnrs_ppl.importing.sql import database_of, is_url, read_url, shown
 from gnrs_ppl.importing.staging import Found, Staging
 from gnrs_ppl.importing.times import Order, zone_named
 from gnrs_ppl.importing.write import changed, merged, remarks, with_remarks, yaml_of
@@ -36,8 +37,9 @@ class Imported:
     folder : Path
     form : str
         The source's format.
-    read, rows, aside : int
-        Rows of the source, imported, set aside; the last two add up to the first.
+    read, rows, joined, aside : int
+        Rows of the source, imported, joined as starts to the rows of their ends, set aside; the last three
+        add up to the first.
     reasons : mapping
         Reason -> rows set aside for it.
     columns : mapping
@@ -58,6 +60,7 @@ class Imported:
     form: str
     read: int
     rows: int
+    joined: int
     aside: int
     reasons: Mapping[str, int]
     columns: Mapping[str, tuple[str, float, str]]
@@ -75,6 +78,7 @@ class Imported:
             "format": self.form,
             "read": self.read,
             "imported": self.rows,
+            "joined": self.joined,
             "set_aside": self.aside,
             "reasons": dict(self.reasons),
             "columns": {
@@ -88,6 +92,12 @@ class Imported:
             "said": list(self.said),
             "files": [str(path) for path in self.files],
         }
+
+
+def accounted(read: int, rows: int, joined: int, aside: int) -> str:
+    """What became of every row that was read."""
+    starts = f"{joined:,} starts joined to their ends + " if joined else ""
+    return f"{read:,} rows read = {rows:,} imported + {starts}{aside:,} set aside"
 
 
 def import_source(
@@ -106,7 +116,7 @@ def import_source(
     ----------
     source : str or Path
         XES, OCEL 2.0 (JSON, XML, SQLite), CSV, Parquet, JSON Lines, a SQLite database, BPMN; gzipped where
-        text is.
+        text is. Or the address of a database: postgresql://user@host/name.
     out : Path, optional
         Folder to write; named after the source where it is left out.
     case : str, optional
@@ -124,10 +134,12 @@ def import_source(
     InputError
         Not readable, beyond a limit, nothing in it that could be used, or a folder that may not be written.
     """
-    path = Path(source)
+    url = str(source) if is_url(str(source)) else None
+    path = Path(database_of(url) if url else source)
     folder = out or Path(_stem(path))
     check_folder(folder, () if update else FILES)
-    check_apart([folder / name for name in FILES], [path])
+    if url is None:
+        check_apart([folder / name for name in FILES], [path])
     standing = _standing(folder, update)
     told = dict(columns or {})
     if standing is not None:
@@ -136,9 +148,9 @@ def import_source(
         order = order or standing.options.get("order")
     options = {"case": case, "columns": dict(told), "zone": zone, "order": order}
     with tempfile.TemporaryDirectory(prefix="gnrs-import-") as place:
-        staging = Staging(path, Path(place))
+        staging = Staging(shown(url) if url else path, Path(place))
         try:
-            found = read_source(path, staging, case)
+            found = read_url(url, staging, case) if url else read_source(path, staging, case)
             if case is not None and "case_id" not in found.hints:
                 told["case_id"] = case
             name = _channel(path)
@@ -168,8 +180,9 @@ def _written(
 ) -> Imported:
     rows = events.rows if events else 0
     head = [
-        f"Imported from {path.name} ({found.form}), sha256 {found.fingerprint[:16]}",
-        f"{staging.read:,} rows read = {rows:,} imported + {staging.aside.rows:,} set aside",
+        f"Imported from {path.name} ({found.form})"
+        + (f", sha256 {found.fingerprint[:16]}" if found.fingerprint else ""),
+        accounted(staging.read, rows, events.joined if events else 0, staging.aside.rows),
         "'guessed' marks what nobody told, with a confidence between 0 and 1 and what it rests on. Correct "
         "it here;",
         "gnrs import --update keeps what you changed.",
@@ -239,6 +252,7 @@ def _written(
         found.form,
         staging.read,
         rows,
+        events.joined if events else 0,
         staging.aside.rows,
         dict(staging.aside.reasons.most_common()),
         {c: (g.value, g.confidence, g.why) for c, g in events.columns.items()} if events else {},

@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ from gnrs_ppl.context.files import require_regular
 from gnrs_ppl.context.log import WHITE_SPACE, open_connection
 from gnrs_ppl.context.table import MAX_BYTES, MAX_ROWS
 from gnrs_ppl.errors import InputError, one_line
-from gnrs_ppl.safe_text import to_csv, to_json
+from gnrs_ppl.safe_text import to_csv, to_json, visible
 
 MAX_COLUMNS = 1000
 """Different attributes that the rows of a source may have."""
@@ -161,8 +162,8 @@ class Found:
         Whether there are events; a model has none.
     told_activity : mapping
         Activity -> its verb phrase, where the reader knows better than its name.
-    case_confidence : float
-        How sure the choice of cases is.
+    sure : mapping
+        Event-table column -> how sure its hint is; 1 where it is not here.
     """
 
     form: str
@@ -174,7 +175,7 @@ class Found:
     order: list[tuple[str, str]] = field(default_factory=list)
     has_log: bool = True
     told_activity: dict[str, str] = field(default_factory=dict)
-    case_confidence: float = 1.0
+    sure: dict[str, float] = field(default_factory=dict)
     fingerprint: str = ""
 
 
@@ -189,7 +190,7 @@ class Staging:
         Rows of the source, those that were set aside among them.
     """
 
-    def __init__(self, source: Path, folder: Path) -> None:
+    def __init__(self, source: Path | str, folder: Path) -> None:
         self.source, self.folder = str(source), folder
         self.connection = open_connection()
         self.connection.execute("SET preserve_insertion_order = true")
@@ -278,6 +279,14 @@ class Staging:
             f"CREATE TABLE raw AS SELECT {', '.join(['row', *cells])} FROM {relation}",
             {"white_space": WHITE_SPACE, **(parameters or {})} if cells else dict(parameters or {}),
         )
+        self._name_columns()
+
+    def _name_columns(self) -> None:
+        """Give columns whose names a context file could not hold others, which it can."""
+        for i, name in enumerate(self.columns):
+            if not re.fullmatch(r"\S(.{0,198}\S)?", name) or not name.isprintable():
+                plain = visible(name).strip()[:180] or f"column {i + 1}"
+                self.columns[i] = plain if plain not in self.columns else f"{plain} {i + 1}"
 
     def rows_of(self, sql: str, parameters: Any = None) -> list[tuple[Any, ...]]:
         """What a query gives."""

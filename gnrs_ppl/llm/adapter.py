@@ -5,6 +5,7 @@ limit.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, Generic
 
 from pydantic import BaseModel, ValidationError
@@ -19,10 +21,10 @@ from pydantic import BaseModel, ValidationError
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.llm.cache import Cache, Mode, canonical, default_path
 from gnrs_ppl.llm.client import Answer, CallError, Message, Request, T, Way
-from gnrs_ppl.llm.costs import PRICES, Costs, credible, parse_price
+from gnrs_ppl.llm.costs import PRICES, Costs, credible, parse_price, read_prices
 from gnrs_ppl.llm.redaction import KEY
 from gnrs_ppl.llm.reply import THOUGHTS, Completion, Reply, first_problem, json_object
-from gnrs_ppl.llm.roles import Settings, require_key, settings_from_environment
+from gnrs_ppl.llm.roles import Role, Settings, require_key, settings_from_environment
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ ROLE_HEADER, SAMPLE_HEADER = "X-Gnrs-Role", "X-Gnrs-Sample"
 SCHEMA_FOLLOWS = "Answer with one JSON object and nothing else. It has to fit this JSON schema:\n"
 """Ends the last message where the server does not take the schema itself."""
 
-_Kind = tuple[str, Way, type[BaseModel] | None]
+_Kind = tuple[Role, str, Way, type[BaseModel] | None]
 
 
 class OpenAIModel:
@@ -53,7 +55,7 @@ class OpenAIModel:
 
     def __init__(self, settings: Settings, cache: Cache | None = None, costs: Costs | None = None) -> None:
         self.settings, self.cache, self.costs = settings, cache, costs or Costs()
-        self._client: Any = None
+        self._clients: dict[str, Any] = {}
         self._rejected: set[_Kind] = set()
 
     async def complete(self, request: Request[T]) -> Answer[T]:
@@ -69,8 +71,8 @@ class OpenAIModel:
 
     async def close(self) -> None:
         """Close connections."""
-        client, self._client = self._client, None
-        if client is not None:
+        clients, self._clients = self._clients, {}
+        for client in clients.values():
             await client.close()
 
     async def _complete(self, request: Request[T]) -> Answer[T]:
@@ -102,7 +104,7 @@ class OpenAIModel:
         body: dict[str, Any] = {
             "model": model,
             "messages": messages,
-            self.settings.limit_field: request.max_tokens,
+            self.settings.limit_field(request.role): request.max_tokens,
         }
         if request.temperature is not None:
             body["temperature"] = request.temperature
@@ -121,7 +123,7 @@ class OpenAIModel:
                 body["response_format"] = {"type": way}
         sent = {
             "adapter": ADAPTER,
-            "base_url": self.settings.base_url,
+            "base_url": self.settings.server(request.role),
             "role": request.role,
             "sample": request.sample,
             "body": body,
@@ -143,7 +145,7 @@ class OpenAIModel:
         return replace(answer, cached=True)
 
     async def _ask(self, call: _Call[T]) -> Answer[T]:
-        self._connect()
+        self._connect(call.request.role)
         bound = self.costs.bound(call.model, call.size, call.request.max_tokens)
         reserved = bound * (1 + self.settings.retries)
         if not await self.costs.reserve(reserved):
@@ -183,9 +185,8 @@ class OpenAIModel:
         headers = {ROLE_HEADER: call.request.role, SAMPLE_HEADER: str(call.request.sample)}
         failure = None
         try:
-            raw = await self._client.chat.completions.with_raw_response.create(
-                **call.body, extra_headers=headers
-            )
+            client = self._clients[self.settings.key(call.request.role)]
+            raw = await client.chat.completions.with_raw_response.create(**call.body, extra_headers=headers)
         except _openai().OpenAIError as error:
             failure = self._failure(call, error)
         # raised here, where no frame and no chained exception holds the SDK's error: that may quote the key
@@ -243,17 +244,19 @@ class OpenAIModel:
     def _failure(self, call: _Call[T], error: Exception) -> CallError | InputError:
         openai = _openai()
         message = one_line(str(error))
-        server = f"the server at {self.settings.base_url}"
+        role = call.request.role
+        server = f"the server at {self.settings.server(role)}"
+        place = f"GNRS_BASE_URL_{role.upper()}" if role in self.settings.servers else "OPENAI_BASE_URL"
         match error:
             case openai.AuthenticationError():
                 return InputError(
                     f"{server} refused the key (401)",
                     "set a key that it knows",
                     source="environment",
-                    field=KEY,
+                    field=self.settings.key(role),
                 )
             case openai.NotFoundError() if call.way in ("text", self.settings.structured[-1]):
-                remedy = f"check OPENAI_BASE_URL and GNRS_MODEL_{call.request.role.upper()}"
+                remedy = f"check {place} and GNRS_MODEL_{role.upper()}"
                 return InputError(
                     f"{server} has no model {call.model!r} or no chat completions ({message})", remedy
                 )
@@ -269,7 +272,7 @@ class OpenAIModel:
                     "go with it"
                 )
                 return InputError(
-                    problem, "give the address it redirects to", source="environment", field="OPENAI_BASE_URL"
+                    problem, "give the address it redirects to", source="environment", field=place
                 )
             case openai.APIStatusError() if error.status_code < 500:
                 return CallError("rejected", message)
@@ -278,23 +281,27 @@ class OpenAIModel:
             case _:
                 return CallError("malformed", message)
 
-    def _connect(self) -> None:
-        if self._client is not None:
+    def _connect(self, role: Role) -> None:
+        """A client for each key: a role with a server of its own has both."""
+        name = self.settings.key(role)
+        if name in self._clients:
             return
-        require_key()
+        require_key(key=name)
         openai = _openai()
-        hooks = {"request": [_count_sent], "response": [_count_answered]}
+        sending = [_count_sent] if name == KEY else [_count_sent, _leave_out_who_asks]
+        hooks = {"request": sending, "response": [_count_answered]}
         # not before it is clear that there is an SDK
         from gnrs_ppl.llm.transport import Transport
 
-        settings = self.settings
-        transport = Transport(settings.base_url, settings.timeout, settings.longest)
+        settings, url = self.settings, self.settings.server(role)
+        transport = Transport(url, settings.timeout, settings.longest)
         sender = openai.DefaultAsyncHttpxClient(
             event_hooks=hooks, transport=transport, follow_redirects=False
         )
-        # the SDK reads the key from the environment itself
-        self._client = openai.AsyncOpenAI(
-            base_url=settings.base_url,
+        # the SDK reads its key from the environment itself, and no name of ours holds another
+        self._clients[name] = openai.AsyncOpenAI(
+            api_key=None if name == KEY else os.environ[name],
+            base_url=url,
             timeout=settings.timeout,
             max_retries=settings.retries,
             http_client=sender,
@@ -303,7 +310,11 @@ class OpenAIModel:
 
 @contextmanager
 def model_from_environment(
-    max_cost: float | None = None, prices: Sequence[str] = (), cache: Mode = "rw"
+    max_cost: float | None = None,
+    prices: Sequence[str] = (),
+    cache: Mode = "rw",
+    roles: Sequence[str] = (),
+    price_file: Path | None = None,
 ) -> Iterator[OpenAIModel]:
     """The models that the environment names, with the answers kept in the user's cache file.
 
@@ -314,15 +325,20 @@ def model_from_environment(
     prices : sequence of str
         Further prices, as :func:`~gnrs_ppl.llm.parse_price` reads them.
     cache : {"rw", "read-only", "refresh", "off"}
+    roles : sequence of str
+        ``ROLE=MODEL`` or ``ROLE=MODEL@BASE_URL``, before what the environment says.
+    price_file : Path, optional
+        Prices as :func:`~gnrs_ppl.llm.costs.read_prices` reads them; those of ``prices`` go before.
 
     Raises
     ------
     InputError
         As :class:`Settings`, :class:`Cache`, :class:`Costs` and :func:`~gnrs_ppl.llm.parse_price`.
     """
-    costs = Costs(max_cost, {**PRICES, **dict(map(parse_price, prices))})
+    filed = read_prices(price_file) if price_file else {}
+    costs = Costs(max_cost, {**PRICES, **filed, **dict(map(parse_price, prices))})
     with Cache(default_path(), cache) as stored:
-        yield OpenAIModel(settings_from_environment(), stored, costs)
+        yield OpenAIModel(settings_from_environment(roles=roles), stored, costs)
 
 
 @dataclass(frozen=True)
@@ -351,7 +367,7 @@ class _Call(Generic[T]):
     @property
     def kind(self) -> _Kind:
         """What a server takes or rejects."""
-        return self.model, self.way, self.request.response
+        return self.request.role, self.model, self.way, self.request.response
 
 
 class _Tries:
@@ -371,6 +387,12 @@ _TRIES: ContextVar[_Tries] = ContextVar("tries")
 
 async def _count_sent(request: Any) -> None:
     _TRIES.get().sent += 1
+
+
+async def _leave_out_who_asks(request: Any) -> None:
+    """Organisation and project belong to OPENAI_API_KEY and are none of another server's business."""
+    for header in ("OpenAI-Organization", "OpenAI-Project"):
+        request.headers.pop(header, None)
 
 
 async def _count_answered(response: Any) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
-from gnrs_ppl.errors import InputError
+from gnrs_ppl.errors import InputError, one_line
 
 MILLION = 1_000_000
 
@@ -77,6 +78,33 @@ PRICES: Mapping[str, Price] = {
     "gpt-5.1-2025-11-13": _GPT_5_1,
 }
 """Prices of the default models. They change: state your own where it matters."""
+
+
+def read_prices(path: Path) -> dict[str, Price]:
+    """Prices from a YAML or JSON file: model -> ``input``, ``output``, ``as_of``, and if there are any
+    ``cached_input`` and ``source``.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, or that holds something else.
+    """
+    from gnrs_ppl.context.files import read_data
+
+    found, remedy = {}, "write MODEL: {input: 1.25, output: 10, as_of: 2026-11}, dollars for a million tokens"
+    for model, stated in read_data(path).items():
+        fields = stated if isinstance(stated, dict) else {}
+        numbers = [fields.get("input"), fields.get("cached_input", fields.get("input")), fields.get("output")]
+        known = {"input", "output", "cached_input", "as_of", "source"}
+        if (
+            not all(type(n) in (int, float) and math.isfinite(n) and n >= 0 for n in numbers)
+            or not set(fields) <= known
+            or not fields.get("as_of")
+        ):
+            raise InputError("is no dated price", remedy, source=str(path), field=one_line(str(model), 60))
+        dated = [one_line(str(fields.get(name, "")), 200) for name in ("as_of", "source")]
+        found[str(model)] = Price(*map(float, numbers), *dated)
+    return found
 
 
 def parse_price(text: str) -> tuple[str, Price]:

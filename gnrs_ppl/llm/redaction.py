@@ -29,6 +29,8 @@ SECRETS = (
     "OPENAI_WEBHOOK_SECRET",
 )
 """Variables the SDK reads whose values are no one else's business; passwords of proxies are another."""
+ROLE_KEYS = "GNRS_API_KEY_"
+"""Begins the variables that hold keys of roles with a server of their own."""
 PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 
 SHOWN = 12
@@ -67,7 +69,8 @@ def redacted(text: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def _secrets(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    named = [(name, environment.get(name, "")) for name in SECRETS]
+    roles = sorted(name for name in environment if name.startswith(ROLE_KEYS))
+    named = [(name, environment.get(name, "")) for name in (*SECRETS, *roles)]
     for name in PROXIES:
         try:
             named.append((name, unquote(urlsplit(environment.get(name, "")).password or "")))

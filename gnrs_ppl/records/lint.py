@@ -22,7 +22,6 @@ from gnrs_ppl.context.time import GRAIN_LENGTH, Duration, coarsest
 from gnrs_ppl.context.types import COLUMNS, Column, Kind, RecordLayer, Schema
 from gnrs_ppl.context.zone import span
 from gnrs_ppl.errors import InputError, one_line
-from gnrs_ppl.importing.derive import STAND_IN
 from gnrs_ppl.reading.vocabulary import LIGHT, STOP, name_words, tokens_of
 from gnrs_ppl.reading.ways import classes_of
 from gnrs_ppl.reading.words import word
@@ -239,8 +238,6 @@ def never_recorded(m: Material) -> Iterator[Found]:
     supported = {(support.kind, support.name) for support in m.records.support}
     for kind in ("action", "role", "location", "object"):
         names = [n for n in m.declared[kind] if n not in m.recorded[kind] and (kind, n) not in supported]
-        if kind == "role" and names == [STAND_IN] and not m.recorded[kind]:
-            continue  # rules have to turn to somebody
         if names and m.log is not None:
             yield Found(
                 f"schema.{PARTS[kind]}",

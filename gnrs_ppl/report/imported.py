@@ -7,6 +7,7 @@ from __future__ import annotations
 import shlex
 
 from gnrs_ppl.importing import Imported
+from gnrs_ppl.importing.run import accounted
 from gnrs_ppl.terminal import console, row, shown, table
 
 
@@ -15,7 +16,7 @@ def print_import(done: Imported) -> None:
     out = console()
     out.print(
         shown(
-            f"{done.form}: {done.read:,} rows read = {done.rows:,} imported + {done.aside:,} set aside",
+            f"{done.form}: {accounted(done.read, done.rows, done.joined, done.aside)}",
             "bold",
         )
     )

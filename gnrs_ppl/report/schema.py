@@ -1,5 +1,5 @@
-"""The fields of context files, rule files and logs, out of the types that read them: tables, JSON Schema, a
-page.
+"""The fields of context files, rule files, logs and examples, out of the types that read them: tables, JSON
+Schema, a page.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from gnrs_ppl.context.load import _ContextFile
 from gnrs_ppl.context.types import EventRow, Frozen
 from gnrs_ppl.rule.files import RuleFile
 from gnrs_ppl.rule.pools import Candidate, Pools
+from gnrs_ppl.rulebook.examples import Examples
 from gnrs_ppl.terminal import console, row, shown, table
 
-Kind = Literal["context", "rule", "log"]
+Kind = Literal["context", "rule", "log", "cases"]
 
 
 class _Context(_ContextFile):
@@ -27,8 +28,13 @@ class _Rule(RuleFile):
     """A rule file, by hand or from gnrs draft --out."""
 
 
-TYPES: dict[Kind, type[Frozen]] = {"context": _Context, "rule": _Rule, "log": EventRow}
-TITLES: dict[Kind, str] = {"context": "Context file", "rule": "Rule file", "log": "Event log"}
+TYPES: dict[Kind, type[Frozen]] = {"context": _Context, "rule": _Rule, "log": EventRow, "cases": Examples}
+TITLES: dict[Kind, str] = {
+    "context": "Context file",
+    "rule": "Rule file",
+    "log": "Event log",
+    "cases": "Examples",
+}
 
 
 class Described(NamedTuple):
@@ -150,9 +156,9 @@ def print_schema(kind: Kind) -> None:
 def page() -> str:
     """The page docs/context-fields.md."""
     lines = [
-        "# Fields of contexts, rules and logs",
+        "# Fields of contexts, rules, logs and examples",
         "",
-        "Written from the types by `python tools/context_fields.py`; `gnrs schema [context|rule|log]` "
+        "Written from the types by `python tools/context_fields.py`; `gnrs schema [context|rule|log|cases]` "
         "prints the same.",
         "",
         "With `gnrs schema context --json > context.schema.json`, and `# yaml-language-server: "
