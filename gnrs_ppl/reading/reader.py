@@ -212,9 +212,9 @@ class Reader:
                 if label == "none":
                     continue
                 target, other = (a, t) if label in SYMMETRIC and a is not None and t < a else (t, a)
-                if label in ("response", "precedence") and self._earliest(t):
+                if a is not None and label in ("response", "precedence") and self._earliest(t):
                     # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
-                    target, other = (t, a) if label == "response" else (other, target)
+                    target, other = (t, a) if label == "response" else (a, t)
                     label = "not_response"
                 relation = _Relation(label, acts[target], acts[other] if other is not None else None)
                 turned = _Relation(label, relation.other or "", relation.target)
