@@ -34,7 +34,7 @@ import numpy as np
 from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.stages import Compiled
-from jaxtyping import Int, Key
+from jaxtyping import Int
 from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
@@ -47,8 +47,7 @@ from gnrs_ppl.inference.result import LARGEST_RESULT, Chains, check_request, req
 from gnrs_ppl.inference.smc import particle_chains
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.inference.sweep import exact_chains
-from gnrs_ppl.models.energy import Tables, padded, room_for
-from gnrs_ppl.models.space import AnyArray
+from gnrs_ppl.models.energy import Tables, padded, room_for, without_sources
 
 MOST_DRAWS = 2**31 - 1
 """Draws an int32 can count."""
@@ -360,6 +359,7 @@ def observe_chains(
     ----------
     tables : Tables
     observers : {name: Observer}
+        They begin with the tables as the kernels read them: without the sources of the edits.
     chains, steps, temperature, seed, kernel, superchains, **settings
         As for ``run_chains``; kernels that go step by step.
 
@@ -401,72 +401,6 @@ def observe_chains(
         driven.wall_seconds,
         driven.compile_seconds,
     )
-
-
-class SamplingAlgorithm(NamedTuple):
-    """``init(position, rng_key=None) -> State`` and ``step(key, state) -> (State, Info)``, as BlackJAX has
-    them.
-    """
-
-    init: Callable[..., Any]
-    step: Callable[[Key[jax.Array, ""], Any], tuple[Any, Any]]
-
-
-def algorithm(
-    tables: Tables, temperature: float, kernel: str = "metropolis", **settings: Any
-) -> SamplingAlgorithm:
-    """One chain of a kernel to be stepped by hand, as BlackJAX's loops call it; ``jax.vmap`` it for many.
-
-    ``step(key, state)`` draws the words of a step from the key and hands them to the kernel's transition.
-
-    Parameters
-    ----------
-    tables : Tables
-    temperature : float
-        tau.
-    kernel : {"metropolis", "gibbs", "informed", "tempering"}
-        A state of tempering is a ladder: its ``init`` takes the positions of all replicas, the cold one
-        first.
-    **settings
-        As for :func:`run_chains`.
-
-    Returns
-    -------
-    SamplingAlgorithm
-
-    Raises
-    ------
-    InputError
-        For other kernels and settings that will not do.
-
-    Examples
-    --------
-    >>> from gnrs_ppl.models.energy import contract
-    >>> from gnrs_ppl.models.space import build_space
-    >>> space = build_space([[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]])
-    >>> tables = contract(space, np.array([1.0]))
-    >>> init, step = algorithm(tables, temperature=0.08, kernel="gibbs")
-    >>> state, info = step(jax.random.key(0), init(np.array([1, 1])))
-    >>> int(info.energy_evaluations)
-    2
-    """
-    settings = checked_settings(kernel, settings)
-    stepper = _stepper(kernel)
-    settings = stepper.complete(settings, [tables], 1, temperature)
-    transition = stepper.build(**settings)
-
-    def begin(
-        position: Int[AnyArray, "*R V"], rng_key: Key[jax.Array, ""] | None = None
-    ) -> Any:  # BlackJAX's loops hand it a key too
-        return stepper.init(position, tables, temperature)
-
-    def step(key: Key[jax.Array, ""], state: Any) -> tuple[Any, Any]:
-        one = jax.tree.map(lambda leaf: leaf[None], state)
-        words = jax.random.bits(key, (stepper.words(one),), jnp.uint32)
-        moved: tuple[Any, Any] = transition(words, state, tables, temperature)
-        return moved
-
-    return SamplingAlgorithm(begin, step)
 
 
 def _stepper(kernel: str) -> Stepper:
@@ -523,7 +457,7 @@ def _drive(
     settings: Settings,
 ) -> _Driven:
     """Step the chains of every space from its starts; the spaces are padded alike."""
-    stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *spaces)
+    stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *map(without_sources, spaces))
     keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(
         jax.random.key(seed), jnp.asarray(streams, jnp.uint32)
     )

@@ -33,7 +33,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Int32, UInt32
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.metropolis import State, init
+from gnrs_ppl.inference.metropolis import Info, State, chosen, init
 from gnrs_ppl.models.energy import Tables
 from gnrs_ppl.models.space import AnyArray, look_up
 
@@ -53,30 +53,6 @@ __all__ = [
 
 WORDS = 2
 """uint32 words a step takes."""
-
-
-class Info(NamedTuple):
-    """What happened in a step.
-
-    Attributes
-    ----------
-    block : () int32
-        Number of the variable, or V plus the number of the joint entry.
-    accepted : () bool
-        Always true; here so that kernels can be counted alike.
-    acceptance_rate : () float
-        Always one.
-    proposal : State
-        Where the chain is now.
-    energy_evaluations : () int32
-        How many options, or pairs of options, were weighed.
-    """
-
-    block: Int32[jax.Array, ""]
-    accepted: Bool[jax.Array, ""]
-    acceptance_rate: Float[jax.Array, ""]
-    proposal: State
-    energy_evaluations: Int32[jax.Array, ""]
 
 
 Transition = Callable[[UInt32[jax.Array, " 2"], State, Tables, float | jax.Array], tuple[State, Info]]
@@ -144,15 +120,12 @@ def build_kernel(block_probability: float | None = None, pairs_per_variable: int
             drawn = one_pair()
         else:
             paired = words[0] >> 16 < pairs_below
-            drawn = jax.tree.map(
-                lambda pair, single: jnp.where(paired, pair, single), one_pair(), one_variable()
-            )
+            drawn = chosen(paired, one_pair(), one_variable())
         after = init(drawn.position, tables, temperature)
         spoilt = jnp.where(drawn.spoilt, jnp.nan, 0.0).astype(after.logdensity.dtype)
         after = after._replace(score=after.score + spoilt, logdensity=after.logdensity + spoilt)
-        return after, Info(
-            drawn.block, jnp.ones((), bool), jnp.ones((), after.logdensity.dtype), after, drawn.options
-        )
+        always = jnp.ones((), after.logdensity.dtype)
+        return after, Info(jnp.ones((), bool), always, after, drawn.options, block=drawn.block)
 
     return transition
 

@@ -9,7 +9,7 @@ The transition is a deterministic function of a few random words (their layout s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Int32, UInt32
 
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, apart, propose, require_probabilities
-from gnrs_ppl.models.energy import Tables, evaluate, log_prior
+from gnrs_ppl.models.energy import Tables, checked_position, evaluate, log_prior
 from gnrs_ppl.models.space import AnyArray
 
 
@@ -42,56 +42,66 @@ class State(NamedTuple):
 
 
 class Info(NamedTuple):
-    """What happened in a step.
+    """What happened in a step of any kernel; what only some kernels can tell is None for the others.
 
     Attributes
     ----------
-    move : () int32
-        Number of the move in ``MOVES``.
     accepted : () bool
-        Whether the proposal was taken; a self-loop always is.
+        Whether the proposal was taken; a self-loop always is, and what Gibbs draws.
     acceptance_rate : () float
         min(1, density ratio times Hastings ratio).
     proposal : State
-        What was proposed, whether or not it was taken.
+        What was proposed, whether or not it was taken. Of a ladder the cold rung's, before the swaps.
     energy_evaluations : () int32
+        How many structures were weighed.
+    move : () int32, optional
+        Number of the move in ``MOVES``.
+    block : () int32, optional
+        Of Gibbs: number of the variable, or V plus the number of the joint entry.
+    ladder : optional
+        Of tempering: :class:`gnrs_ppl.inference.tempering.Ladder`.
     """
 
-    move: Int32[jax.Array, ""]
     accepted: Bool[jax.Array, ""]
     acceptance_rate: Float[jax.Array, ""]
     proposal: State
     energy_evaluations: Int32[jax.Array, ""]
+    move: Int32[jax.Array, ""] | None = None
+    block: Int32[jax.Array, ""] | None = None
+    ladder: Any = None
 
 
 Transition = Callable[[UInt32[jax.Array, " 3"], State, Tables, float | jax.Array], tuple[State, Info]]
 
 
 def init(position: Int[AnyArray, " V"], tables: Tables, temperature: float | jax.Array) -> State:
-    """Evaluate a position."""
-    position = jnp.asarray(position, jnp.int32)
+    """Evaluate a position.
+
+    Raises
+    ------
+    InputError
+        When there is not one whole number for each variable, and, where they are known, for options that
+        there are not.
+    """
+    position = checked_position(tables, position)
     score, feasible = evaluate(tables, position)
     return State(position, score, feasible, log_prior(tables, position) + score / temperature)
 
 
 def accept(
-    word: UInt32[jax.Array, ""], state: State, proposal: State, log_hastings: Float[jax.Array, ""]
-) -> tuple[State, Bool[jax.Array, ""], Float[jax.Array, ""]]:
-    """The one accept step, on the difference of logdensity + Hastings term."""
-    return _accept(word, state, proposal, proposal.logdensity - state.logdensity + log_hastings)
-
-
-def _accept(
-    word: UInt32[jax.Array, ""], state: State, proposal: State, log_ratio: Float[jax.Array, ""]
-) -> tuple[State, Bool[jax.Array, ""], Float[jax.Array, ""]]:
-    """Accept if log(u) < min(0, log_ratio), in log space so that nothing overflows.
+    word: UInt32[jax.Array, ""], log_ratio: Float[jax.Array, ""]
+) -> tuple[Bool[jax.Array, ""], Float[jax.Array, ""]]:
+    """Whether log(u) < min(0, log_ratio), in log space so that nothing overflows, and the acceptance rate.
 
     u = (word + 1/2) / 2^32, kept below one; acceptance probabilities below 2^-33 are never met.
     """
     log_ratio = jnp.minimum(0.0, log_ratio)
-    accepted = apart(_below, word, log_ratio)
-    taken = jax.tree.map(lambda new, old: jnp.where(accepted, new, old), proposal, state)
-    return taken, accepted, jnp.exp(log_ratio)
+    return apart(_below, word, log_ratio), jnp.exp(log_ratio)
+
+
+def chosen(which: Bool[jax.Array, ""], one: Any, other: Any) -> Any:
+    """Leaf by leaf the one where ``which`` holds, else the other."""
+    return jax.tree.map(lambda a, b: jnp.where(which, a, b), one, other)
 
 
 def _below(word: UInt32[jax.Array, ""], log_ratio: Float[jax.Array, ""]) -> Bool[jax.Array, ""]:
@@ -127,7 +137,9 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PR
         proposal = init(kept.position, tables, temperature)
         # log p0 is in log_ratio already: where nobody asks for logdensity, nothing looks it up
         log_ratio = (proposal.score - state.score) / temperature + kept.log_ratio
-        taken, accepted, rate = _accept(words[2], state, proposal, log_ratio)
-        return taken, Info(move, accepted, rate, proposal, jnp.ones((), jnp.int32))
+        accepted, rate = accept(words[2], log_ratio)
+        return chosen(accepted, proposal, state), Info(
+            accepted, rate, proposal, jnp.ones((), jnp.int32), move=move
+        )
 
     return transition

@@ -1,9 +1,9 @@
 """The paper's four edits of a structure, each with its own Hastings term (paper, Structured search; DESIGN
 section 4).
 
-A move is a function of (words, tables, position) that returns a candidate position and log q(reverse) - log
-q(forward) for that move alone. It is pure, works under ``jax.vmap``, and never leaves the space; where it has
-nowhere to go it returns the position. All four read one table (:class:`~gnrs_ppl.models.space.Edits`), so
+A move is a function of (words, tables, position) that returns a candidate position and its acceptance ratio
+without the scores. It is pure, works under ``jax.vmap``, and never leaves the space; where it has nowhere to
+go it returns the position. All four read one table (:class:`~gnrs_ppl.models.space.Edits`), so
 that a step in which every chain draws its own move makes one set of look-ups, not four.
 
 Random bits: a step takes ``WORDS`` = 3 independent uint32 words, and no bit decides two things.
@@ -51,15 +51,12 @@ class MoveProposal(NamedTuple):
     Attributes
     ----------
     position : (V,) int32
-    log_hastings : () float
-        log q(reverse) - log q(forward).
     log_ratio : () float
-        log_hastings + log p0(there) - log p0(here): the acceptance ratio without the scores. It comes from
-        one table, where what cancels is zero: everything for replacements and parameter edits.
+        log q(reverse) - log q(forward) + log p0(there) - log p0(here). It comes from one table, where what
+        cancels is zero: everything for replacements and parameter edits.
     """
 
     position: Int[jax.Array, " V"]
-    log_hastings: Float[jax.Array, ""]
     log_ratio: Float[jax.Array, ""]
 
 
@@ -101,12 +98,11 @@ def choose(
 
 
 class _Change(NamedTuple):
-    """The two variables that change (one twice where it is one), their options before and after, and the log
-    ratio of the proposal.
+    """The two variables that change (one twice where it is one), their new options, and the log ratio of the
+    proposal.
     """
 
     variables: tuple[jax.Array, jax.Array]
-    before: tuple[jax.Array, jax.Array]
     after: tuple[jax.Array, jax.Array]
     log_ratio: Float[jax.Array, ""]
 
@@ -121,13 +117,7 @@ def propose(
     change: _Change = apart(
         _change, words, tables.edits, tables.swaps.variables, tables.joints.variables, position, move
     )
-    log_p0 = [
-        look_up(tables.log_prior, v, after) - look_up(tables.log_prior, v, before)
-        for v, before, after in zip(change.variables, change.before, change.after, strict=True)
-    ]
-    one = change.variables[0] == change.variables[1]
-    log_hastings = change.log_ratio - log_p0[0] - jnp.where(one, 0.0, log_p0[1])
-    return MoveProposal(apart(_changed, position, change), log_hastings, change.log_ratio)
+    return MoveProposal(apart(_changed, position, change), change.log_ratio)
 
 
 def _change(
@@ -166,7 +156,7 @@ def _change(
         alone, together = entry * options + at[0], ((entry - of_one) * options + at[0]) * options + at[1]
         return look_up(edits.log_weight, jnp.where(two, of_one * options + together, alone))
 
-    return _Change((first, second), before, new, weight(before) - weight(new))
+    return _Change((first, second), new, weight(before) - weight(new))
 
 
 def _changed(position: Int[jax.Array, " V"], change: _Change) -> Int[jax.Array, " V"]:

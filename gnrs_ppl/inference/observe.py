@@ -169,7 +169,8 @@ def recording() -> Observer:
     """Every draw, and how many structures were scored: ``(Draws, int)``."""
 
     def keep(states: State, info: Any) -> tuple[jax.Array, ...]:
-        move = getattr(info, "move", jnp.full(states.score.shape, NO_MOVE)).astype(jnp.int8)
+        move = jnp.full(states.score.shape, NO_MOVE) if info.move is None else info.move
+        move = move.astype(jnp.int8)
         return states.position, states.score, states.feasible, move, info.accepted, info.energy_evaluations
 
     def drawn(start: tuple[Any, ...], steps: tuple[Any, ...]) -> tuple[Draws, int]:

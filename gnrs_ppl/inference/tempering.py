@@ -40,10 +40,11 @@ from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import metropolis, moves, starts
+from gnrs_ppl.inference.metropolis import Info
 from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
 from gnrs_ppl.inference.observe import Observer
 from gnrs_ppl.inference.result import LARGEST_RESULT, Exchange
-from gnrs_ppl.models.energy import Tables, log_prior
+from gnrs_ppl.models.energy import Tables, checked_position, log_prior
 from gnrs_ppl.models.space import AnyArray
 
 REPLICAS = 6
@@ -86,13 +87,12 @@ class State(NamedTuple):
     odd: Bool[jax.Array, ""]
 
 
-class Info(NamedTuple):
-    """What happened in a step; pair r is rungs r and r + 1.
+class Ladder(NamedTuple):
+    """What happened on a ladder in a step, ``ladder`` of :class:`~gnrs_ppl.inference.metropolis.Info`; pair r
+    is rungs r and r + 1.
 
     Attributes
     ----------
-    accepted, acceptance_rate, proposal
-        Of the cold rung's own transition, before the swaps.
     within : metropolis.Info of (R, ...)
         The transition of each rung, before the swaps.
     tried : (R - 1,) bool
@@ -105,20 +105,14 @@ class Info(NamedTuple):
         Of the replica that stands at each rung now.
     temperatures : (R,) float
         Of the rungs.
-    energy_evaluations : () int32
-        R; a swap takes none.
     """
 
-    accepted: Bool[jax.Array, ""]
-    acceptance_rate: Float[jax.Array, ""]
-    proposal: metropolis.State
     within: metropolis.Info
     tried: Bool[jax.Array, " pairs"]
     swapped: Bool[jax.Array, " pairs"]
     swap_rate: Float[jax.Array, " pairs"]
     round_trips: Int32[jax.Array, " R"]
     temperatures: Float[jax.Array, " R"]
-    energy_evaluations: Int32[jax.Array, ""]
 
 
 Transition = Callable[[UInt32[jax.Array, " words"], State, Tables, float | jax.Array], tuple[State, Info]]
@@ -160,9 +154,21 @@ def ladder(
 def init(position: Int[AnyArray, "R V"], tables: Tables, temperature: float | jax.Array) -> State:
     """Evaluate the positions of the replicas, that of the cold one first; the first swaps will be those of
     the even pairs.
+
+    Raises
+    ------
+    InputError
+        As :func:`gnrs_ppl.inference.metropolis.init`, and for fewer than two replicas.
     """
     tables = jax.tree.map(jnp.asarray, tables)
-    position = jnp.asarray(position, jnp.int32)
+    position = checked_position(tables, position)
+    if position.ndim != 2 or len(position) < 2:
+        raise InputError(
+            f"shape {position.shape} is no ladder of replicas",
+            "give the positions of at least two replicas, the cold one first",
+            source="arguments",
+            field="position",
+        )
     replicas = position.shape[0]
     each = jax.vmap(metropolis.init, (0, None, None))(position, tables, temperature)
     return State(
@@ -224,17 +230,18 @@ def build_kernel(
         after = _count_trips(
             _exchange(state, jnp.where(swapped, partner, np.arange(replicas, dtype=np.int32)))
         )
-        return after._replace(odd=~state.odd), Info(
-            accepted=info.accepted[0],
-            acceptance_rate=info.acceptance_rate[0],
-            proposal=jax.tree.map(lambda leaf: leaf[0], info.proposal),
+        told = Ladder(
             within=info,
             tried=tried,
             swapped=tried & swapped[:-1],
             swap_rate=jnp.where(tried, rate[:-1], jnp.zeros((), rate.dtype)),
             round_trips=after.round_trips,
             temperatures=temperatures,
-            energy_evaluations=info.energy_evaluations.sum(dtype=jnp.int32),
+        )
+        cold: Info = jax.tree.map(lambda leaf: leaf[0], info)
+        evaluated = info.energy_evaluations.sum(dtype=jnp.int32)
+        return after._replace(odd=~state.odd), cold._replace(
+            energy_evaluations=evaluated, move=None, ladder=told
         )
 
     return transition
@@ -268,12 +275,8 @@ def _decide(
     # A rung without a partner may read any word: it changes places with itself.
     word = words[jnp.minimum(jnp.minimum(rungs, partner) // 2, len(words) - 1)]
     log_ratio = (inverse - inverse[partner]) * (state.score[partner] - state.score)
-    here = metropolis.State(state.position, state.score, state.feasible, jnp.zeros_like(log_ratio))
-    there = metropolis.State(
-        state.position[partner], state.score[partner], state.feasible[partner], log_ratio
-    )
-    _, accepted, rate = jax.vmap(metropolis.accept)(word, here, there, jnp.zeros_like(log_ratio))
-    return accepted, rate
+    decided: tuple[jax.Array, jax.Array] = jax.vmap(metropolis.accept)(word, log_ratio)
+    return decided
 
 
 def _exchange(state: State, source: Int[jax.Array, " R"]) -> State:
@@ -313,11 +316,12 @@ def exchange(replicas: int) -> Observer:
         so_far: tuple[jax.Array, ...], before: metropolis.State, states: metropolis.State, info: Info
     ) -> tuple[jax.Array, ...]:
         tried, swapped, _, _ = so_far
+        told: Ladder = info.ladder
         return (
-            tried + info.tried.astype(jnp.int32),
-            swapped + info.swapped.astype(jnp.int32),
-            info.round_trips,
-            info.temperatures,
+            tried + told.tried.astype(jnp.int32),
+            swapped + told.swapped.astype(jnp.int32),
+            told.round_trips,
+            told.temperatures,
         )
 
     def travelled(so_far: tuple[Any, ...], _: None) -> Exchange:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -168,6 +168,45 @@ def padded(tables: Tables, options: int, pairs: int) -> Tables:
         grown.sizes, grown.candidate, grown.log_prior, grown.swaps, grown.joints, grown.lookup
     )
     return grown._replace(edits=edits)
+
+
+def without_sources(tables: Tables) -> Tables:
+    """The tables without the leaves that only the host reads, those that ``edits`` was made from."""
+    nothing: Any = None
+    return tables._replace(
+        candidate=nothing,
+        lookup=nothing,
+        swaps=Swaps(tables.swaps.variables, *[nothing] * 6),
+        joints=Joints(tables.joints.variables, nothing, nothing),
+    )
+
+
+def checked_position(tables: Tables, position: Any) -> Int[jax.Array, "*R V"]:
+    """The position as int32; of many structures, options in the last axis.
+
+    Raises
+    ------
+    InputError
+        When there is not one whole number for each variable, and, where they are known, for options that
+        there are not.
+    """
+    traced = isinstance(position, jax.core.Tracer)
+    given = position if traced else np.asarray(position)
+    variables = tables.sizes.shape[0]
+    if given.shape[-1:] != (variables,) or not np.issubdtype(given.dtype, np.integer):
+        problem = f"shape {given.shape} of {given.dtype}, expected ({variables},) of whole numbers"
+        raise InputError(problem, "give one option for each variable", source="arguments", field="position")
+    if not (traced or isinstance(tables.sizes, jax.core.Tracer)):
+        wrong = np.argwhere((given < 0) | (given >= np.asarray(tables.sizes)))
+        if len(wrong):
+            variable = int(wrong[0, -1])
+            raise InputError(
+                f"option {given[tuple(wrong[0])]} of variable {variable}",
+                f"give one from 0 to {int(tables.sizes[variable]) - 1}",
+                source="arguments",
+                field="position",
+            )
+    return jnp.asarray(given, jnp.int32)
 
 
 def evaluate(

@@ -343,6 +343,22 @@ def restricted(space: RuleSpace, kept: Sequence[Sequence[int]]) -> RuleSpace:
     )
 
 
+class _Edit(NamedTuple):
+    """An edit of one variable, a row an entry: the variable (E,); a column's first option and how many it has
+    (E, O); and of each option the columns it offers, the first, after how many some are left out, how many,
+    and the weight (E, O).
+    """
+
+    variable: AnyArray
+    option: AnyArray
+    choices: AnyArray
+    offers: AnyArray
+    first: AnyArray
+    after: AnyArray
+    left_out: AnyArray
+    weight: AnyArray
+
+
 def build_edits(
     sizes: Int[AnyArray, " V"],
     candidate: Int[AnyArray, "V O"],
@@ -367,29 +383,36 @@ def build_edits(
     # p0 was conditioned.
     arrival = -np.log(tuples) - np.log(lookup.candidates)[:, None] - log_prior
     arrival[(np.abs(arrival) < SAME_WEIGHT) | (log_prior <= PADDING)] = 0.0
-    stay = (np.zeros(1, np.int32), *[np.zeros((1, options), np.int32)] * 7)
-    # Per edit of one variable: the variable; a column's first option, and how many; of each option the number
-    # of columns, the first, after how many some are left out, how many, and the weight.
-    replacement = (
-        np.arange(variables),
-        lookup.start,
-        lookup.tuples,
-        lookup.candidates[:, None] - one,
-        none,
-        candidate,
-        one,
-        arrival,
+    stay = _Edit(np.zeros(1, np.int32), *[np.zeros((1, options), np.int32)] * 7)
+    replacement = _Edit(
+        variable=np.arange(variables),
+        option=lookup.start,
+        choices=lookup.tuples,
+        offers=lookup.candidates[:, None] - one,
+        first=none,
+        after=candidate,
+        left_out=one,
+        weight=arrival,
     )
-    parameters = (np.arange(variables), numbers, one, tuples - 1, start, numbers - start, one, arrival)
-    swap = (
-        swaps.variables,
-        swaps.order,
-        np.ones_like(swaps.order),
-        swaps.partners,
-        swaps.group_start,
-        swaps.own_offset,
-        swaps.own_size,
-        partner_weight,
+    parameters = _Edit(
+        variable=np.arange(variables),
+        option=numbers,
+        choices=one,
+        offers=tuples - 1,
+        first=start,
+        after=numbers - start,
+        left_out=one,
+        weight=arrival,
+    )
+    swap = _Edit(
+        variable=swaps.variables,
+        option=swaps.order,
+        choices=np.ones_like(swaps.order),
+        offers=swaps.partners,
+        first=swaps.group_start,
+        after=swaps.own_offset,
+        left_out=swaps.own_size,
+        weight=partner_weight,
     )
     edits = [
         replacement,
@@ -397,22 +420,23 @@ def build_edits(
         swap if len(swaps.variables) else stay,
         *([] if len(joints.variables) else [stay]),
     ]
-    variable, option, choices, count, first, after, left_out, weight = (
-        np.concatenate(parts) for parts in zip(*edits, strict=True)
-    )
-    first = first + options * np.arange(len(variable))[:, None]
+    of_one = _Edit(*map(np.concatenate, zip(*edits, strict=True)))
+    first = of_one.first + options * np.arange(len(of_one.variable))[:, None]
+    columns = _halves(of_one.option, of_one.choices).ravel()
 
     cells, threshold, below, above, pair_weight = _pair_columns(sizes, log_prior, joints)
     first_cell = np.arange(len(cells)) * options**2 + first.size
     return Edits(
-        variables=np.concatenate([_halves(variable, variable), _halves(*joints.variables.T)]),
-        offers=np.concatenate([count, np.repeat(cells, options, axis=1)]).astype(np.uint32),
+        variables=np.concatenate([_halves(of_one.variable, of_one.variable), _halves(*joints.variables.T)]),
+        offers=np.concatenate([of_one.offers, np.repeat(cells, options, axis=1)]).astype(np.uint32),
         first=np.concatenate([first, np.repeat(first_cell[:, None], options, axis=1)]).astype(np.int32),
-        left_out=np.concatenate([_halves(after, left_out), np.zeros((len(cells), options), np.uint32)]),
+        left_out=np.concatenate(
+            [_halves(of_one.after, of_one.left_out), np.zeros((len(cells), options), np.uint32)]
+        ),
         threshold=np.concatenate([np.full(first.size, ROW_UNITS - 1, np.uint32), threshold.ravel()]),
-        below=np.concatenate([_halves(option, choices).ravel(), below.ravel()]),
-        above=np.concatenate([_halves(option, choices).ravel(), above.ravel()]),
-        log_weight=np.concatenate([weight.ravel(), pair_weight.ravel()]),
+        below=np.concatenate([columns, below.ravel()]),
+        above=np.concatenate([columns, above.ravel()]),
+        log_weight=np.concatenate([of_one.weight.ravel(), pair_weight.ravel()]),
     )
 
 
