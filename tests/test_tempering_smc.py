@@ -46,6 +46,7 @@ from gnrs_ppl.inference.result import NO_MOVE, Chains, Stages
 from gnrs_ppl.inference.smc import mutation
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.inference.tempering import words_needed
+from gnrs_ppl.inference.threefry import run_keys, words_of
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, log_prior, score
 
 BUDGET = Budget(
@@ -440,20 +441,18 @@ def test_a_run_is_the_kernel_stepped_and_its_counts_are_those_of_the_history():
     assert len({tuple(ladder.ravel()) for ladder in starts}) == 4
     kernel = tempering.build_kernel(0.5)
 
-    @jax.jit
-    def begin(positions: jax.Array) -> tuple[tempering.State, jax.Array]:
-        key = jax.random.fold_in(jax.random.key(REQUEST["seed"]), np.uint32(stream))
-        return jax.vmap(tempering.init, (0, None, None))(positions, tables, 0.2), jax.random.split(key, steps)
+    begin = jax.jit(lambda positions: jax.vmap(tempering.init, (0, None, None))(positions, tables, 0.2))
+    key, numbers = jnp.asarray(run_keys(REQUEST["seed"], [stream])[0]), jnp.arange(chains, dtype=jnp.uint32)
 
     @jax.jit
-    def step(key: jax.Array, states: tempering.State) -> tuple[tempering.State, metropolis.Info]:
-        words = jax.random.bits(key, (words_needed(replicas), chains), jnp.uint32)
+    def step(number: jax.Array, states: tempering.State) -> tuple[tempering.State, metropolis.Info]:
+        words = words_of(key, numbers, number, words_needed(replicas))
         return jax.vmap(kernel, (1, 0, None, None))(words, states, tables, 0.2)
 
-    state, keys = begin(starts)
+    state = begin(starts)
     history, tried, swapped = [np.asarray(state.replica)], np.zeros(2), np.zeros(2)
     for t in range(steps):
-        state, info = step(keys[t], state)
+        state, info = step(jnp.int32(t), state)
         np.testing.assert_array_equal(state.position[:, 0], result.positions[:, t])
         np.testing.assert_array_equal(info.ladder.within.accepted[:, 0], result.accepted[:, t])
         history.append(np.asarray(state.replica))

@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -293,6 +293,22 @@ def _count_trips(state: State) -> State:
     there = (rungs == replicas - 1) & (state.leg == 1)
     leg = jnp.where(rungs == 0, jnp.int8(1), jnp.where(there, jnp.int8(2), state.leg))
     return state._replace(leg=leg, round_trips=state.round_trips + back.astype(jnp.int32))
+
+
+Kept: TypeAlias = tuple[jax.Array, jax.Array, jax.Array, jax.Array, jax.Array]
+
+
+def keep(ladders: State) -> Kept:
+    """What cannot be evaluated anew: where replicas stand, which they are, and how they travel."""
+    return ladders.position, ladders.replica, ladders.leg, ladders.round_trips, ladders.odd
+
+
+def resume(kept: Kept, tables: Tables, temperature: float | jax.Array) -> State:
+    """The ladder of which that was kept."""
+    position, replica, leg, round_trips, odd = kept
+    return init(position, tables, temperature)._replace(
+        replica=replica, leg=leg, round_trips=round_trips, odd=odd
+    )
 
 
 def cold(ladders: State, temperature: jax.Array) -> metropolis.State:

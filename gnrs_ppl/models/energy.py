@@ -55,6 +55,8 @@ class Tables(NamedTuple):
         lambda.
     sizes, candidate, log_prior, unary_flags, pairs, pair_flags, swaps, joints, lookup, edits
         As in the space.
+    scores : (N,) float, optional
+        What :func:`evaluate` gives of every structure, last variable fastest: :func:`with_scores`.
     """
 
     sizes: Int[AnyArray, " V"]
@@ -70,6 +72,7 @@ class Tables(NamedTuple):
     joints: Joints
     lookup: Lookup
     edits: Edits
+    scores: Float[AnyArray, " N"] | None = None
 
 
 def hard_penalty(weights: Float[AnyArray, " F"]) -> float:
@@ -212,12 +215,15 @@ def checked_position(tables: Tables, position: Any) -> Int[jax.Array, "*R V"]:
 def evaluate(
     tables: Tables, position: Int[AnyArray, " V"]
 ) -> tuple[Float[jax.Array, ""], Bool[jax.Array, ""]]:
-    """s_search and h of one structure: V + P table look-ups.
+    """s_search and h of one structure: V + P table look-ups, or one where all scores are at hand.
 
     A look-up reads score and flag at once: the flag is the last bit of the score, which is wrong by at most
-    one unit in its last place.
+    one unit in its last place. So is that of s_search.
     """
     position = jnp.asarray(position)
+    if tables.scores is not None:
+        found = look_up(tables.scores, (position * strides(tables.sizes)).sum(dtype=jnp.int32))
+        return found, _bits(found) & 1 == 0
     unary, pairwise = _marked(tables.unary, tables.unary_flags), _marked(tables.pairwise, tables.pair_flags)
 
     def option(variable: AnyArray) -> jax.Array:
@@ -237,7 +243,28 @@ def evaluate(
         == 1
     )
     # paper, Structured search: lambda is subtracted once, however many conditions break
-    return total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), ~raised
+    return _marked(total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), raised), ~raised
+
+
+def strides(sizes: Int[AnyArray, " V"]) -> Int[jax.Array, " V"]:
+    """How far apart the numbers of two structures are that differ by one option, last variable fastest."""
+    sizes = jnp.asarray(sizes, jnp.int32)
+    return jnp.append(jnp.cumprod(sizes[:0:-1], dtype=jnp.int32)[::-1], jnp.int32(1))
+
+
+def with_scores(tables: Tables, states: int) -> Tables:
+    """The tables with the scores of their structures, so that each costs one look-up: equal to the bit.
+
+    Parameters
+    ----------
+    tables : Tables
+        As they are handed to the kernels.
+    states : int
+        Number of structures, or more for room.
+    """
+    step, sizes = strides(tables.sizes), jnp.asarray(tables.sizes, jnp.int32)
+    every = jnp.arange(states, dtype=jnp.int32)[:, None] // step[None] % sizes[None]
+    return tables._replace(scores=jax.vmap(lambda position: evaluate(tables, position)[0])(every))
 
 
 def _each(look: Callable[[AnyArray], jax.Array], table: AnyArray) -> list[jax.Array]:
