@@ -111,7 +111,8 @@ STEPPERS = {
     "gibbs": Stepper(
         gibbs.build_kernel,
         lambda _: gibbs.WORDS,
-        complete=gibbs.complete,
+        init=gibbs.init,
+        resume=gibbs.init,
         weighs=lambda tables: tables.unary.shape[1] ** (2 if len(tables.joints.variables) else 1),
     ),
     "informed": Stepper(
@@ -334,7 +335,8 @@ def run_many(
     ]
     options = room_for(max(tables.unary.shape[1] for tables in spaces))
     pairs = max(tables.pairs.shape[0] for tables in spaces)
-    alike = [padded(tables, options, pairs) for tables in spaces]
+    beside = max(tables.beside.pairs.shape[1] for tables in spaces)
+    alike = [padded(tables, options, pairs, beside) for tables in spaces]
     watching = [recording()] + ([] if stepper.exchange is None else [stepper.exchange(settings)])
     driven = _drive(kernel, alike, starts, watching, steps, temperature, seed, streams, settings)
     return [
@@ -514,6 +516,8 @@ def _drive(
 
 def _room_for_scores(spaces: Sequence[Tables], evaluations: int) -> int:
     """Room for the scores of every structure, where they are few and asked for often enough; else 0."""
+    if metropolis.is_large(spaces[0]):
+        return 0
     states = max(map(number_of_states, spaces))
     room = 1 << (states - 1).bit_length()
     return room if len(spaces) * room <= MOST_SCORES and evaluations >= 4 * states else 0

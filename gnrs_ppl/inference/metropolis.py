@@ -16,9 +16,20 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int32, UInt32
 
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, apart, propose, require_probabilities
-from gnrs_ppl.models.energy import Tables, checked_position, evaluate, log_prior
-from gnrs_ppl.models.space import AnyArray
+from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MoveProposal, apart, propose, require_probabilities
+from gnrs_ppl.models.energy import Tables, checked_position, evaluate, log_prior, parts, rows
+from gnrs_ppl.models.space import AnyArray, look_up
+
+LARGE = 8
+"""A pair of a variable that changes takes about as long as so many look-ups of a whole evaluation."""
+
+
+class Kept(NamedTuple):
+    """What a step changes instead of evaluating anew: w . phi, the number of raised flags, log p0."""
+
+    worth: Float[jax.Array, ""]
+    raised: Int32[jax.Array, ""]
+    log_prior: Float[jax.Array, ""]
 
 
 class State(NamedTuple):
@@ -33,12 +44,16 @@ class State(NamedTuple):
     feasible : () bool
     logdensity : () float
         log p0 + s_search / tau.
+    kept : Kept, optional
+        Where steps change it (:func:`is_large`, and Gibbs). Sums of floats drift by a rounding a step; what
+        is accepted does not, as it goes by the change alone.
     """
 
     position: Int32[jax.Array, " V"]
     score: Float[jax.Array, ""]
     feasible: Bool[jax.Array, ""]
     logdensity: Float[jax.Array, ""]
+    kept: Kept | None = None
 
 
 class Info(NamedTuple):
@@ -84,8 +99,31 @@ def init(position: Int[AnyArray, " V"], tables: Tables, temperature: float | jax
         there are not.
     """
     position = checked_position(tables, position)
+    if is_large(tables):
+        return changing(tables, position, temperature)
     score, feasible = evaluate(tables, position)
     return State(position, score, feasible, log_prior(tables, position) + score / temperature)
+
+
+def changing(tables: Tables, position: Int[AnyArray, " V"], temperature: float | jax.Array) -> State:
+    """Evaluate a position, with what steps change of it."""
+    position = checked_position(tables, position)
+    worth, raised = parts(tables, position)
+    return of_kept(tables, position, Kept(worth, raised, log_prior(tables, position)), temperature)
+
+
+def of_kept(
+    tables: Tables, position: Int32[jax.Array, " V"], kept: Kept, temperature: float | jax.Array
+) -> State:
+    """The state of what is kept."""
+    score = kept.worth - jnp.where(kept.raised > 0, tables.penalty, 0.0).astype(kept.worth.dtype)
+    return State(position, score, kept.raised == 0, kept.log_prior + score / temperature, kept)
+
+
+def is_large(tables: Tables) -> bool:
+    """Whether a change of a variable or two reads much less than all tables: V + P > ``LARGE`` (D + 1)."""
+    variables, degree = tables.beside.pairs.shape
+    return bool(variables + tables.pairs.shape[0] > LARGE * (degree + 1))
 
 
 def accept(
@@ -133,13 +171,40 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PR
     ) -> tuple[State, Info]:
         tables = jax.tree.map(jnp.asarray, tables)
         move = (words[0] >> 16 >= ends).sum(dtype=jnp.int32)
-        kept = propose(words, tables, state.position, move)
-        proposal = init(kept.position, tables, temperature)
+        proposed = propose(words, tables, state.position, move)
+        if state.kept is None:
+            proposal = init(proposed.position, tables, temperature)
+            gain = proposal.score - state.score
+        else:
+            proposal, gain = _changed(tables, state, state.kept, proposed, temperature)
         # log p0 is in log_ratio already: where nobody asks for logdensity, nothing looks it up
-        log_ratio = (proposal.score - state.score) / temperature + kept.log_ratio
+        log_ratio = gain / temperature + proposed.log_ratio
         accepted, rate = accept(words[2], log_ratio)
         return chosen(accepted, proposal, state), Info(
             accepted, rate, proposal, jnp.ones((), jnp.int32), move=move
         )
 
     return transition
+
+
+def _changed(
+    tables: Tables, state: State, kept: Kept, proposed: MoveProposal, temperature: float | jax.Array
+) -> tuple[State, Float[jax.Array, ""]]:
+    """The proposal and what it gains, from the tables of the variables that change."""
+    first, second = proposed.variables
+
+    def change(variable: Int32[jax.Array, ""], position: Int32[jax.Array, " V"]) -> Kept:
+        """As one variable takes its new option, the others standing as they are there."""
+        options = jnp.stack([look_up(state.position, variable), look_up(proposed.position, variable)])
+        worth, raised = rows(tables, position, variable, options)
+        prior = look_up(tables.log_prior, variable, options)
+        return Kept(worth[1] - worth[0], raised[1] - raised[0], prior[1] - prior[0])
+
+    new = jax.tree.map(jnp.add, kept, change(first, state.position))
+    if tables.joints.variables.shape[0]:  # then the other, as the first stands now
+        one = second == first
+        other = change(second, proposed.position)
+        new = jax.tree.map(lambda a, b: a + jnp.where(one, jnp.zeros((), b.dtype), b), new, other)
+    fines = (new.raised > 0).astype(new.worth.dtype) - (kept.raised > 0).astype(new.worth.dtype)
+    gain = new.worth - kept.worth - fines * jnp.asarray(tables.penalty).astype(new.worth.dtype)
+    return of_kept(tables, proposed.position, new, temperature), gain

@@ -51,12 +51,15 @@ class MoveProposal(NamedTuple):
     Attributes
     ----------
     position : (V,) int32
+    variables : two of () int32
+        Those that change, one twice where it is one.
     log_ratio : () float
         log q(reverse) - log q(forward) + log p0(there) - log p0(here). It comes from one table, where what
         cancels is zero: everything for replacements and parameter edits.
     """
 
     position: Int[jax.Array, " V"]
+    variables: tuple[Int[jax.Array, ""], Int[jax.Array, ""]]
     log_ratio: Float[jax.Array, ""]
 
 
@@ -117,7 +120,7 @@ def propose(
     change: _Change = apart(
         _change, words, tables.edits, tables.swaps.variables, tables.joints.variables, position, move
     )
-    return MoveProposal(apart(_changed, position, change), change.log_ratio)
+    return MoveProposal(apart(_changed, position, change), change.variables, change.log_ratio)
 
 
 def _change(

@@ -75,6 +75,7 @@ class State(NamedTuple):
         Round trips (rung 0, last rung, rung 0) of the replica that stands here.
     odd : () bool
         Whether the next swaps are those of the odd pairs.
+    kept : metropolis.Kept of (R,), optional
     """
 
     position: Int32[jax.Array, "R V"]
@@ -85,6 +86,7 @@ class State(NamedTuple):
     leg: Int[jax.Array, " R"]
     round_trips: Int32[jax.Array, " R"]
     odd: Bool[jax.Array, ""]
+    kept: metropolis.Kept | None = None
 
 
 class Ladder(NamedTuple):
@@ -180,6 +182,7 @@ def init(position: Int[AnyArray, "R V"], tables: Tables, temperature: float | ja
         leg=jnp.asarray(np.arange(replicas) == 0, jnp.int8),
         round_trips=jnp.zeros(replicas, jnp.int32),
         odd=jnp.zeros((), bool),
+        kept=each.kept,
     )
 
 
@@ -199,13 +202,14 @@ def build_kernel(
         words: UInt32[jax.Array, " 4"], state: State, tables: Tables, temperature: jax.Array
     ) -> tuple[metropolis.State, Float[jax.Array, ""], metropolis.Info]:
         """One rung: the entries of ``state`` are those of the rung."""
-        here = metropolis.State(
-            state.position, state.score, state.feasible, state.log_prior + state.score / temperature
-        )
+        density = state.log_prior + state.score / temperature
+        here = metropolis.State(state.position, state.score, state.feasible, density, state.kept)
         there, info = within(words, here, tables, temperature)
         # The compiler has this sum already, from the proposal's density; taking it from there would round at
         # every step.
-        prior = jnp.where(info.accepted, log_prior(tables, info.proposal.position), state.log_prior)
+        new = info.proposal
+        prior = log_prior(tables, new.position) if new.kept is None else new.kept.log_prior
+        prior = jnp.where(info.accepted, prior, state.log_prior)
         return there, prior, info
 
     def transition(
@@ -221,7 +225,11 @@ def build_kernel(
         rungs = jax.tree.map(lambda _: 0, state)._replace(odd=None)
         moved, prior, info = jax.vmap(move, (0, rungs, None, 0))(rung_words, state, tables, temperatures)
         state = state._replace(
-            position=moved.position, score=moved.score, feasible=moved.feasible, log_prior=prior
+            position=moved.position,
+            score=moved.score,
+            feasible=moved.feasible,
+            log_prior=prior,
+            kept=moved.kept,
         )
         partner, tried = (
             jnp.where(state.odd, odd, even) for even, odd in zip(*_turns(replicas), strict=True)
@@ -281,8 +289,8 @@ def _decide(
 
 def _exchange(state: State, source: Int[jax.Array, " R"]) -> State:
     """Everything at rung ``source[r]`` goes to rung r."""
-    ladder_of = {name: jnp.asarray(leaf)[source] for name, leaf in state._asdict().items() if name != "odd"}
-    return State(**ladder_of, odd=state.odd)
+    moved: State = jax.tree.map(lambda leaf: leaf[source], state._replace(odd=jnp.asarray(source)))
+    return moved._replace(odd=state.odd)
 
 
 def _count_trips(state: State) -> State:

@@ -22,11 +22,13 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.space import (
     PADDING,
     AnyArray,
+    Beside,
     Edits,
     Joints,
     Lookup,
     RuleSpace,
     Swaps,
+    build_beside,
     build_edits,
     look_up,
 )
@@ -53,7 +55,7 @@ class Tables(NamedTuple):
         w . phi of each pair of options.
     penalty : () float
         lambda.
-    sizes, candidate, log_prior, unary_flags, pairs, pair_flags, swaps, joints, lookup, edits
+    sizes, candidate, log_prior, unary_flags, pairs, pair_flags, swaps, joints, lookup, edits, beside
         As in the space.
     scores : (N,) float, optional
         What :func:`evaluate` gives of every structure, last variable fastest: :func:`with_scores`.
@@ -72,6 +74,7 @@ class Tables(NamedTuple):
     joints: Joints
     lookup: Lookup
     edits: Edits
+    beside: Beside
     scores: Float[AnyArray, " N"] | None = None
 
 
@@ -134,9 +137,9 @@ def room_for(options: int) -> int:
     return PAD_OPTIONS * -(-options // PAD_OPTIONS)
 
 
-def padded(tables: Tables, options: int, pairs: int) -> Tables:
-    """The same tables with room for more options and pairs; what does not exist keeps its mark and changes
-    no draw.
+def padded(tables: Tables, options: int, pairs: int, beside: int = 0) -> Tables:
+    """The same tables with room for more options and pairs, and pairs of a variable; what does not exist
+    keeps its mark and changes no draw.
     """
     more, new_pairs = options - tables.unary.shape[1], pairs - tables.pairs.shape[0]
 
@@ -170,7 +173,8 @@ def padded(tables: Tables, options: int, pairs: int) -> Tables:
     edits = build_edits(
         grown.sizes, grown.candidate, grown.log_prior, grown.swaps, grown.joints, grown.lookup
     )
-    return grown._replace(edits=edits)
+    room = max(beside, tables.beside.pairs.shape[1])
+    return grown._replace(edits=edits, beside=build_beside(grown.pairs, len(grown.sizes), room))
 
 
 def without_sources(tables: Tables) -> Tables:
@@ -290,6 +294,41 @@ def _marked_jvp(
     primals: tuple[AnyArray, AnyArray], tangents: tuple[jax.Array, jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
     return _marked(*primals), tangents[0]
+
+
+def parts(tables: Tables, position: Int[AnyArray, " V"]) -> tuple[Float[jax.Array, ""], Int[jax.Array, ""]]:
+    """W . phi of one structure, and how many flags it raises: what :func:`rows` gives the changes of."""
+    position = jnp.asarray(position)
+    variables, pairs = np.arange(len(tables.sizes), dtype=np.int32), jnp.asarray(tables.pairs)
+    ends = look_up(position, pairs[:, 0]), look_up(position, pairs[:, 1])
+    here, numbers = (variables, position), np.arange(len(pairs), dtype=np.int32)
+    total = look_up(tables.unary, *here).sum() + look_up(tables.pairwise, numbers, *ends).sum()
+    raised = look_up(tables.unary_flags, *here).sum(dtype=jnp.int32)
+    return total, raised + look_up(tables.pair_flags, numbers, *ends).sum(dtype=jnp.int32)
+
+
+def rows(
+    tables: Tables,
+    position: Int[AnyArray, " V"],
+    variable: Int[AnyArray, ""],
+    options: Int[AnyArray, " n"],
+    without: Int[AnyArray, ""] | None = None,
+) -> tuple[Float[jax.Array, " n"], Int[jax.Array, " n"]]:
+    """What options of a variable add to w . phi and to the number of raised flags, the others standing as
+    they are; pairs with the variable ``without`` left out.
+    """
+    position, options = jnp.asarray(position), jnp.asarray(options)
+    total = look_up(tables.unary, variable, options)
+    raised = look_up(tables.unary_flags, variable, options).astype(jnp.int32)
+    if tables.beside.pairs.shape[1] == 0:
+        return total, raised
+    pairs, others, turned, there = (look_up(leaf, variable)[:, None] for leaf in tables.beside)
+    if without is not None:
+        there = there & (others != without)
+    opposite = look_up(position, others)
+    index = (pairs, jnp.where(turned, opposite, options[None]), jnp.where(turned, options[None], opposite))
+    total += jnp.where(there, look_up(tables.pairwise, *index), 0).sum(0)
+    return total, raised + (there & look_up(tables.pair_flags, *index)).sum(0, dtype=jnp.int32)
 
 
 def score(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""]:

@@ -152,6 +152,28 @@ class Edits(NamedTuple):
     log_weight: Float[AnyArray, " T"]
 
 
+class Beside(NamedTuple):
+    """The pairs of each variable, so that a change of one looks at these alone; D as many as any has, or more
+    for room.
+
+    Attributes
+    ----------
+    pairs : (V, D) int
+        Number of the pair.
+    others : (V, D) int
+        The other variable.
+    turned : (V, D) bool
+        Whether the variable is the right one of the pair.
+    there : (V, D) bool
+        Whether there is a pair.
+    """
+
+    pairs: Int[AnyArray, "V D"]
+    others: Int[AnyArray, "V D"]
+    turned: Bool[AnyArray, "V D"]
+    there: Bool[AnyArray, "V D"]
+
+
 class RuleSpace(NamedTuple):
     """V categorical variables, P pairs, F features, padded to O options (DESIGN section 3).
 
@@ -176,6 +198,7 @@ class RuleSpace(NamedTuple):
     joints : Joints
     lookup : Lookup
     edits : Edits
+    beside : Beside
     """
 
     sizes: Int[AnyArray, " V"]
@@ -190,6 +213,7 @@ class RuleSpace(NamedTuple):
     joints: Joints
     lookup: Lookup
     edits: Edits
+    beside: Beside
 
 
 def build_space(
@@ -285,19 +309,22 @@ def build_space(
         p0 = _finite(f"prior[{v}]", given, (sizes[v],))
         log_prior[v, : sizes[v]] = np.log(p0 / p0.sum())
     swap_tables, joint_tables = _swaps(swaps or {}, candidate, sizes), _joints(joints or {}, sizes, options)
+    pair_numbers = np.array([*pairs, *[(0, 0)] * (padded_pairs - len(pairs))], np.int32).reshape(-1, 2)
+    room = 0 if pad_pairs is None else min(len(sizes) - 1, pad_pairs)  # spaces of a shape share a program
     return RuleSpace(
         sizes=np.array(sizes, np.int32),
         candidate=candidate,
         log_prior=log_prior,
         unary=unary_padded,
         unary_flags=unary_flags_padded,
-        pairs=np.array([*pairs, *[(0, 0)] * (padded_pairs - len(pairs))], np.int32).reshape(padded_pairs, 2),
+        pairs=pair_numbers,
         pairwise=pairwise_padded,
         pair_flags=pair_flags_padded,
         swaps=swap_tables,
         joints=joint_tables,
         lookup=lookup,
         edits=build_edits(np.array(sizes), candidate, log_prior, swap_tables, joint_tables, lookup),
+        beside=build_beside(pair_numbers, len(sizes), room),
     )
 
 
@@ -438,6 +465,23 @@ def build_edits(
         above=np.concatenate([columns, above.ravel()]),
         log_weight=np.concatenate([of_one.weight.ravel(), pair_weight.ravel()]),
     )
+
+
+def build_beside(pairs: Int[AnyArray, "P 2"], variables: int, room: int = 0) -> Beside:
+    """The pairs of each variable from the list of pairs, with room for at least ``room`` of each."""
+    pairs = np.asarray(pairs).reshape(-1, 2)
+    real = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
+    number, turned = np.tile(real, 2), np.repeat([False, True], len(real))
+    mine, other = np.concatenate([pairs[real], pairs[real, ::-1]]).T
+    order = np.lexsort((number, mine))
+    number, turned, mine, other = number[order], turned[order], mine[order], other[order]
+    degree = np.bincount(mine, minlength=variables)
+    place = mine, np.arange(len(mine)) - (np.cumsum(degree) - degree)[mine]
+    shape = (variables, max(int(degree.max(initial=0)), room))
+    found = Beside(*(np.zeros(shape, kind) for kind in (np.int32, np.int32, bool, bool)))
+    for table, values in zip(found, (number, other, turned, True), strict=True):
+        np.asarray(table)[place] = values
+    return found
 
 
 def _halves(high: AnyArray, low: AnyArray) -> NDArray[np.uint32]:
