@@ -568,14 +568,16 @@ def _placed(arguments: _Arguments, mesh: Mesh) -> _Arguments:
         traced=tuple(() for _ in arguments.traced),
     )
     if mesh.size == 1:
-        return jax.tree.map(jnp.asarray, arguments)
+        given: _Arguments = jax.tree.map(jnp.asarray, arguments)
+        return given
 
     def put(host: NDArray[Any], where: tuple[str, ...]) -> jax.Array:
         # every process holds all of it and hands over its devices' parts
         host = np.asarray(jnp.asarray(host))
         return jax.make_array_from_callback(host.shape, _dealt(mesh, *where), host.__getitem__)
 
-    return jax.tree.map(put, arguments, axes)
+    dealt: _Arguments = jax.tree.map(put, arguments, axes)
+    return dealt
 
 
 def _dealt(mesh: Mesh, *axes: str) -> NamedSharding:
@@ -583,7 +585,7 @@ def _dealt(mesh: Mesh, *axes: str) -> NamedSharding:
 
 
 def _blank(shape: jax.ShapeDtypeStruct) -> jax.Array:
-    return jnp.zeros(shape.shape, shape.dtype, device=shape.sharding)  # type: ignore[attr-defined]
+    return jnp.zeros(shape.shape, shape.dtype, device=shape.sharding)
 
 
 def _gathered(array: jax.Array) -> NDArray[Any]:
@@ -672,14 +674,14 @@ def _compiled(
         jax.vmap(begin, in_axes=(0, 0, None)), shapes.tables, shapes.starts, shapes.temperature
     )
     if mesh.size > 1:
-        chains = len(shapes.chains.shape) and shapes.chains.shape[0]
+        chains = shapes.chains.shape[0]
 
         def dealt(one: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
             axes = ("spaces", "chains") if one.shape[1:2] == (chains,) else ("spaces",)
-            return jax.ShapeDtypeStruct(one.shape, one.dtype, sharding=_dealt(mesh, *axes))
+            return jax.ShapeDtypeStruct(one.shape, one.dtype, sharding=_dealt(mesh, *axes))  # type: ignore[no-untyped-call]
 
         nothing = jax.tree.map(dealt, nothing)
-    number = jax.ShapeDtypeStruct((), jnp.int32)
+    number = jax.eval_shape(lambda: jnp.int32(0))
     program = jax.jit(
         jax.vmap(run, in_axes=(of_space, 0, None, None)),
         out_shardings=(jax.tree.map(lambda one: one.sharding, nothing), None) if mesh.size > 1 else None,

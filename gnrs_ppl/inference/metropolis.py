@@ -192,19 +192,25 @@ def _changed(
 ) -> tuple[State, Float[jax.Array, ""]]:
     """The proposal and what it gains, from the tables of the variables that change."""
     first, second = proposed.variables
-
-    def change(variable: Int32[jax.Array, ""], position: Int32[jax.Array, " V"]) -> Kept:
-        """As one variable takes its new option, the others standing as they are there."""
-        options = jnp.stack([look_up(state.position, variable), look_up(proposed.position, variable)])
-        worth, raised = rows(tables, position, variable, options)
-        prior = look_up(tables.log_prior, variable, options)
-        return Kept(worth[1] - worth[0], raised[1] - raised[0], prior[1] - prior[0])
-
-    new = jax.tree.map(jnp.add, kept, change(first, state.position))
+    before, after = state.position, proposed.position
+    new = jax.tree.map(jnp.add, kept, _change(tables, before, after, first, before))
     if tables.joints.variables.shape[0]:  # then the other, as the first stands now
-        one = second == first
-        other = change(second, proposed.position)
+        one, other = second == first, _change(tables, before, after, second, after)
         new = jax.tree.map(lambda a, b: a + jnp.where(one, jnp.zeros((), b.dtype), b), new, other)
     fines = (new.raised > 0).astype(new.worth.dtype) - (kept.raised > 0).astype(new.worth.dtype)
     gain = new.worth - kept.worth - fines * jnp.asarray(tables.penalty).astype(new.worth.dtype)
-    return of_kept(tables, proposed.position, new, temperature), gain
+    return of_kept(tables, after, new, temperature), gain
+
+
+def _change(
+    tables: Tables,
+    before: Int32[jax.Array, " V"],
+    after: Int32[jax.Array, " V"],
+    variable: Int32[jax.Array, ""],
+    others: Int32[jax.Array, " V"],
+) -> Kept:
+    """As one variable takes its new option, the others standing as they are in ``others``."""
+    options = jnp.stack([look_up(before, variable), look_up(after, variable)])
+    worth, raised = rows(tables, others, variable, options)
+    prior = look_up(tables.log_prior, variable, options)
+    return Kept(worth[1] - worth[0], raised[1] - raised[0], prior[1] - prior[0])

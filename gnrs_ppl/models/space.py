@@ -47,7 +47,7 @@ def look_up(table: AnyArray, *index: Any) -> jax.Array:
     """``table[index]`` without the checks for negative and outside indices that JAX puts before each
     look-up.
     """
-    return jnp.asarray(table).at[index].get(mode="promise_in_bounds")
+    return jnp.asarray(table).at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
 class Swaps(NamedTuple):
