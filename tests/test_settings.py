@@ -26,12 +26,15 @@ from gnrs_ppl.inference.chains import RUNNERS, STEPPERS, run_chains, run_many
 from gnrs_ppl.inference.informed import BALANCING
 from gnrs_ppl.inference.kernels import KERNELS, read_settings
 from gnrs_ppl.inference.metropolis import Info
+from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, acting_shares
 from gnrs_ppl.inference.result import Chains, check_request
+from gnrs_ppl.inference.spectral import spectral_gap
 from gnrs_ppl.inference.tempering import draw_starts
 from gnrs_ppl.inference.trace import load
 from gnrs_ppl.models.energy import Tables, contract
 from gnrs_ppl.models.space import build_space
 from gnrs_ppl.models.synthetic import coupled_rules
+from gnrs_ppl.models.uai import from_factors
 
 FAILURE_RATE = 1e-5
 RUN: dict[str, Any] = {"chains": 64, "steps": 20, "temperature": 0.08, "seed": 4}
@@ -276,3 +279,20 @@ def test_by_hand_a_ladder_has_two_replicas_or_more():
 def test_superchains_are_the_greatest_divisor_up_to_eight(chains: int, starts: int):
     request: dict[str, Any] = {"steps": 1, "temperature": 0.5, "seed": 0, "superchains": None}
     assert check_request(tables(), chains=chains, **request) == starts
+
+
+def test_moves_that_go_nowhere_get_no_share():
+    """Of a space without swaps the others have their share; of a plain graph replacement has them all, and its
+    chains forget sooner. Shares that are given stay."""
+    counts = np.bincount(run().move.ravel(), minlength=4)
+    due = np.array([0.4, 0.2, 0.0, 0.2]) / 0.8
+    assert counts[2] == 0
+    assert stats.chisquare(counts[due > 0], counts.sum() * due[due > 0]).pvalue > FAILURE_RATE
+    np.testing.assert_allclose(acting_shares(tables().edits), due)
+    assert set(run(move_probabilities=STAY).move.ravel()) == {2}
+    plain = from_factors([3, 2, 4], pairwise={(0, 1): np.ones((3, 2))})
+    moved = run_chains(plain, **RUN).move
+    assert set(moved.ravel()) == {0}
+    assert spectral_gap(plain, 1.0) > 2 * spectral_gap(plain, 1.0, MOVE_PROBABILITIES)
+    still = from_factors([1, 1])
+    np.testing.assert_allclose(acting_shares(still.edits), MOVE_PROBABILITIES)

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int32, UInt32
 
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MoveProposal, apart, propose, require_probabilities
+from gnrs_ppl.inference.moves import MoveProposal, acting_shares, apart, propose, require_probabilities
 from gnrs_ppl.models.energy import Tables, checked_position, evaluate, log_prior, parts, rows
 from gnrs_ppl.models.space import AnyArray, look_up
 
@@ -147,7 +147,7 @@ def _below(word: UInt32[jax.Array, ""], log_ratio: Float[jax.Array, ""]) -> Bool
     return jnp.log(u) < log_ratio
 
 
-def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES) -> Transition:
+def build_kernel(move_probabilities: tuple[float, float, float, float] | None = None) -> Transition:
     """Mixture of the four moves as ``transition(words, state, tables, temperature)``, for one chain;
     ``jax.vmap`` it for many.
 
@@ -155,21 +155,24 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] = MOVE_PR
 
     Parameters
     ----------
-    move_probabilities : tuple of float
-        How often each of ``MOVES`` is tried, rounded to whole 2^-16.
+    move_probabilities : tuple of float, optional
+        How often each of ``MOVES`` is tried, rounded to whole 2^-16; unless given, as
+        :func:`~gnrs_ppl.inference.moves.acting_shares` of the space.
 
     Raises
     ------
     InputError
         Not four probabilities that sum to one.
     """
-    require_probabilities(move_probabilities)
-    ends = np.rint(np.cumsum(move_probabilities)[:-1] * 2**16).astype(np.uint32)
+    if move_probabilities is not None:
+        require_probabilities(move_probabilities)
 
     def transition(
         words: UInt32[jax.Array, " 3"], state: State, tables: Tables, temperature: float | jax.Array
     ) -> tuple[State, Info]:
         tables = jax.tree.map(jnp.asarray, tables)
+        shares = acting_shares(tables.edits) if move_probabilities is None else np.array(move_probabilities)
+        ends = jnp.rint(shares.cumsum()[:-1] * 2**16).astype(jnp.uint32)
         move = (words[0] >> 16 >= ends).sum(dtype=jnp.int32)
         proposed = propose(words, tables, state.position, move)
         if state.kept is None:

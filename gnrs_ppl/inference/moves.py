@@ -39,7 +39,7 @@ from jaxtyping import Float, Int, UInt32
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.energy import UNROLL, Tables
-from gnrs_ppl.models.space import Edits, look_up
+from gnrs_ppl.models.space import AnyArray, Edits, look_up
 
 WORDS = 3
 """uint32 words a step takes."""
@@ -250,9 +250,17 @@ MOVES: dict[str, Move] = {
 MOVE_PROBABILITIES = (0.4, 0.2, 0.2, 0.2)
 """How often each move is tried. The paper gives no figures. Replacement alone reaches every candidate of
 every variable, and with the parameter edit every option, so it has twice the share of the three that refine.
-The choice does not look at the state: where a space has no swaps or joints their share is spent on staying,
-and no Hastings correction is needed.
+The choice does not look at the state, so no Hastings correction is needed. Where a move goes nowhere in a
+whole space the others have its share (:func:`acting_shares`); shares that are given stay as they are.
 """
+
+
+def acting_shares(edits: Edits) -> Float[AnyArray, " 4"]:
+    """``MOVE_PROBABILITIES`` of the moves that go anywhere in a space, scaled to sum to one; all of them
+    where none does.
+    """
+    due = (edits.acts | ~edits.acts.any()).astype(float) * np.array(MOVE_PROBABILITIES)
+    return due / due.sum()
 
 
 def require_probabilities(move_probabilities: Sequence[float]) -> None:

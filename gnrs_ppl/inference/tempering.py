@@ -41,7 +41,6 @@ from numpy.typing import NDArray
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import metropolis, moves, starts
 from gnrs_ppl.inference.metropolis import Info
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
 from gnrs_ppl.inference.observe import Observer
 from gnrs_ppl.inference.result import LARGEST_RESULT, Exchange
 from gnrs_ppl.models.energy import Tables, checked_position, log_prior
@@ -188,7 +187,7 @@ def init(position: Int[AnyArray, "R V"], tables: Tables, temperature: float | ja
 
 def build_kernel(
     hottest: float | jax.Array | None = None,
-    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
+    move_probabilities: tuple[float, float, float, float] | None = None,
 ) -> Transition:
     """Replica exchange as ``transition(words, state, tables, temperature)``, for one chain; ``jax.vmap`` it
     for many.

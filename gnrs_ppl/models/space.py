@@ -135,6 +135,8 @@ class Edits(NamedTuple):
     threshold, below, above : (N,) uint32
         A word below the threshold takes ``below``, another ``above``. Halves: the first of the options to
         choose from, and how many they are; for two variables the option of each.
+    acts : (4,) bool
+        Whether an edit of each kind goes anywhere at all.
     log_weight : (T,) float
         For each option of the entries of one variable, then for each two options (J O O) of the joint
         entries. The weight of where a chain stands minus that of where it goes is log q(reverse) - log
@@ -149,6 +151,7 @@ class Edits(NamedTuple):
     threshold: UInt32[AnyArray, " N"]
     below: UInt32[AnyArray, " N"]
     above: UInt32[AnyArray, " N"]
+    acts: Bool[AnyArray, " 4"]
     log_weight: Float[AnyArray, " T"]
 
 
@@ -463,6 +466,7 @@ def build_edits(
         threshold=np.concatenate([np.full(first.size, ROW_UNITS - 1, np.uint32), threshold.ravel()]),
         below=np.concatenate([columns, below.ravel()]),
         above=np.concatenate([columns, above.ravel()]),
+        acts=np.array([*[bool(np.any(edit.offers > 0)) for edit in edits[:3]], bool(len(joints.variables))]),
         log_weight=np.concatenate([of_one.weight.ravel(), pair_weight.ravel()]),
     )
 
