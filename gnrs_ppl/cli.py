@@ -21,6 +21,7 @@ from typer.exceptions import Abort, TyperException
 
 from gnrs_ppl import stops
 from gnrs_ppl.context.output import FULL, check_apart, check_file, check_folder
+from gnrs_ppl.cores import use_all_cores
 from gnrs_ppl.errors import GnrsError, InputError, one_line
 from gnrs_ppl.safe_text import to_json
 
@@ -1739,6 +1740,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every error is one line on standard error and an exit code."""
     stops.begin()
+    use_all_cores()
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error("escaped", _escaped)
         sys.stdout.reconfigure(errors="escaped")  # what the terminal cannot show, in words as in JSON

@@ -85,13 +85,11 @@ def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **ru
         Every structure breaks a hard condition, or every one that a chain reached.
     """
     from gnrs_ppl.calibration.weights import frozen_weights
-    from gnrs_ppl.inference.cache import use_compilation_cache
     from gnrs_ppl.inference.chains import run_many
     from gnrs_ppl.inference.exact import number_of_states
     from gnrs_ppl.inference.sweep import SWEEP_LIMIT, sweep
     from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, contract
 
-    use_compilation_cache()
     weights = weights or frozen_weights()
     spaces = [contract(graph.space, weights.array()) for graph in graphs]
     posteriors: list[Exact | None] = []

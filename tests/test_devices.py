@@ -151,3 +151,23 @@ def test_two_processes_both_have_the_draws_of_one():
         for (chains, grid), (shape, found) in zip(GRIDS.items(), runs, strict=True):
             assert tuple(shape) == grid
             assert found == alone(chains), chains
+
+
+CORES = """
+import json, os, sys
+import gnrs_ppl as gnrs
+first = gnrs.use_all_cores()
+import jax
+print(json.dumps([first, jax.device_count(), gnrs.use_all_cores(), "gnrs_ppl.audit" in sys.modules]))
+"""
+
+
+@pytest.mark.parametrize("said", [None, "3"])
+def test_all_cores_are_devices_unless_the_environment_says_otherwise(said: str | None):
+    environment = {name: value for name, value in os.environ.items() if name != "JAX_NUM_CPU_DEVICES"}
+    environment |= {"JAX_PLATFORMS": "cpu"} | ({"JAX_NUM_CPU_DEVICES": said} if said else {})
+    done = subprocess.run([sys.executable, "-c", CORES], capture_output=True, check=True, env=environment)
+    first, devices, again, loaded = json.loads(done.stdout)
+    assert first == devices == again
+    assert devices == (int(said) if said else 1 << len(os.sched_getaffinity(0)).bit_length() - 1)
+    assert not loaded

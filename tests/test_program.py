@@ -122,3 +122,27 @@ def test_numpyros_gibbs_agrees_with_the_enumeration():
             share = (np.asarray(drawn[f"variable_{v}"]) == option).mean(axis=1)
             error = share.std(ddof=1) / np.sqrt(len(share))
             assert abs(share.mean() - probability) <= STANDARD_ERRORS * error + 1e-12, (v, option)
+
+
+def test_the_program_is_summed_over_and_conditioned():
+    """Every site holds all its options, along a dimension of its own, as NumPyro enumerates: the sum
+    is exp(log Z), and with a site pinned the mass of the pin."""
+    tables = built(1)[1]
+    exact = exact_posterior(enumerate_space(tables), SEARCH_TEMPERATURE)
+    sizes = tables.sizes.tolist()
+    every = {
+        f"variable_{v}": np.arange(size).reshape(-1, *[1] * (len(sizes) - 1 - v))
+        for v, size in enumerate(sizes)
+    }
+
+    def mass(sites: dict[str, np.ndarray]) -> float:
+        with jax.enable_x64(True), jax.numpy_rank_promotion("allow"), numpyro.handlers.trace() as told:
+            with numpyro.handlers.condition(data=sites):
+                rule_program(tables, SEARCH_TEMPERATURE)
+            densities = [site["fn"].log_prob(site["value"]) for site in told.values()]
+            return float(jax.nn.logsumexp(sum(densities[1:], densities[0])))
+
+    assert mass(every) == pytest.approx(exact.log_normalizer, abs=EXACT)
+    for option, probability in enumerate(slot_marginals(exact)[0]):
+        pinned = mass(every | {"variable_0": np.array(option)})
+        assert np.exp(pinned - exact.log_normalizer) == pytest.approx(probability, abs=EXACT)

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from gnrs_ppl import stops
-from gnrs_ppl.context.files import parse_json, read_bytes
 from gnrs_ppl.context.limits import DRAWS_BYTES
 from gnrs_ppl.errors import InputError
 
@@ -310,10 +309,14 @@ def as_written(path: Path) -> bool | None:
         )
     if path.name not in said["files"]:
         return None
+    from gnrs_ppl.context.files import read_bytes  # with all it takes to read contexts
+
     return bool(hashlib.sha256(read_bytes(path, DRAWS_BYTES)).hexdigest() == said["files"][path.name])
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
+    from gnrs_ppl.context.files import parse_json, read_bytes  # with all it takes to read contexts
+
     path = folder / MANIFEST
     with suppress(InputError, KeyError, TypeError):
         said = parse_json(read_bytes(path), str(path))

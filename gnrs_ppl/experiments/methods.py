@@ -28,7 +28,6 @@ from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Row
 from gnrs_ppl.experiments.runner import ExperimentRequest
-from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space
 from gnrs_ppl.inference.kernels import traits
@@ -273,7 +272,6 @@ class Drafter:
             return Chosen(
                 graph, enumeration.position(int(enumeration.score.argmax())), 0.0, enumeration.score.size
             )
-        use_compilation_cache()
         found = run_many(
             [padded(tables, max(ROOM, tables.unary.shape[1]), tables.pairs.shape[0])],
             chains=chains or 1,

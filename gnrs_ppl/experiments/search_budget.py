@@ -27,7 +27,6 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.hard_ok import hard_ok
 from gnrs_ppl.experiments.command import show_tables
 from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
-from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space, exact_posterior
 from gnrs_ppl.inference.result import Chains, best_visited
@@ -239,7 +238,6 @@ def search_budget(goal_ids: Sequence[str]) -> list[GoalBudget]:
     for goal in goal_ids:
         if benchmark_goal(goal).split != "dev":
             raise InputError("is no dev goal", "see gnrs goals --split dev", source=goal)
-    use_compilation_cache()
     contexts = [load_context(goal) for goal in goal_ids]
     graphs = [compile_graph(context, pools_of(context).pools) for context in contexts]
     spaces = [contract(graph.space, DEFAULT_WEIGHTS.array()) for graph in graphs]

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import gibbs, informed, metropolis, moves, tempering, threefry
+from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.cpsat import solver_chains
 from gnrs_ppl.inference.exact import number_of_states
 from gnrs_ppl.inference.kernels import KERNELS
@@ -484,6 +485,7 @@ def _drive(
         traced=tuple(np.asarray(value) for value in traced),
     )
     mesh = _mesh(*np.shape(starts)[:2])
+    use_compilation_cache()
     began = time.perf_counter()
     states = _room_for_scores(spaces, len(starts[0]) * steps)
     if states:

@@ -30,6 +30,7 @@ from jaxtyping import Float, Int, Key
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import metropolis
+from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.moves import WORDS
 from gnrs_ppl.inference.result import LARGEST_RESULT, NO_MOVE, Chains, Stages, check_request
 from gnrs_ppl.inference.starts import draw_prior
@@ -187,6 +188,7 @@ def particle_chains(
     space, tau, target = jax.tree.map(jnp.asarray, (space, temperature, target_ess))
     state = init(starts)
 
+    use_compilation_cache()
     began = time.perf_counter()
     evaluate, stage = _compiled(
         mutations, move_probabilities, jax.eval_shape(lambda *leaves: leaves, key, state, space, tau, target)
