@@ -18,7 +18,7 @@ from gnrs_ppl.realize.phrases import misused
 from gnrs_ppl.words import PARTICLES
 
 _CODE = re.compile(r"^(?:[A-Za-z]{1,3}[-_.]?)?\d+(?:[-_.]\d+)*[-_:.) ]+|^[A-Z]_(?=[A-Za-z])")
-_AND = re.compile(r"\s*(?:\band\b|&|\+)\s*")
+_JOINED = re.compile(r"\s*(?:\b(and|or)\b|[&+])\s*")
 _ACT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "age", "ing", "ure")
 _THINGS = frozenset(
     {
@@ -46,13 +46,15 @@ test."""
 class Phrase(NamedTuple):
     """What an activity is called; empty where no plain words were found.
 
-    ``why`` says what the guess rests on, ``confidence`` how sure that usually is.
+    ``why`` says what the guess rests on, ``confidence`` how sure that usually is, ``aliases`` what else it
+    may be called.
     """
 
     verb: str
     noun: str
     confidence: float
     why: str
+    aliases: tuple[str, ...] = ()
 
 
 def phrase_of(name: str) -> Phrase:
@@ -66,17 +68,41 @@ def phrase_of(name: str) -> Phrase:
     'ship the order'
     """
     words = re.sub(r"[^\w '’&+-]+", " ", words_of(_CODE.sub("", name.strip()) or name))
-    parts = [
-        part.split() for part in _AND.split(re.sub(r"\s+", " ", words).strip(" -'’_")) if part.strip(" -'’_")
-    ]
+    said = re.sub(r"\s+", " ", words).strip(" -'’_")
+    parts = [part.split() for part in _JOINED.split(said)[::2] if part.strip(" -'’_")]
     if not parts:
         return Phrase("", "", 0.0, "no words; quoted as it stands")
-    several = len(parts) > 1 and all(_is_base(part[0]) for part in parts)
-    joined = [parts[0][0], *parts[-1][1:]] if several else [w for part in parts for w in ("with", *part)][1:]
-    found = _read([w.upper() if len(w) == 1 and w.isalpha() else w for w in joined])
+    verbs = [part[0] for part in parts]
+    if len(parts) > 1 and all(_is_base(verb) for verb in verbs):
+        found = _several(parts, "or" if "or" in _JOINED.findall(said) else "and")
+    else:
+        found = _read(_lettered([w for part in parts for w in ("with", *part)][1:]))
     if misused(found.verb) or misused(found.noun):
         return Phrase("", "", 0.0, "no plain words; quoted as it stands")
     return found if len(parts) == 1 else found._replace(confidence=min(found.confidence, 0.4))
+
+
+def _several(parts: list[list[str]], joint: str) -> Phrase:
+    """Several verbs: as one where they share what they are done to (print and send the letter), else the
+    first, and the others as aliases.
+    """
+    shared = all(len(part) == 1 for part in parts[:-1])
+    read = [_read(_lettered([part[0], *(parts[-1] if shared else part)[1:]])) for part in parts]
+    found = read[0]._replace(aliases=tuple(other.verb for other in read[1:]))
+    firsts = [one.verb.partition(" ") for one in read]
+    if not shared or len({rest for _, _, rest in firsts}) > 1:
+        return found
+    nouns = [event_noun(verb) for verb, _, _ in firsts]
+    return found._replace(
+        verb=f"-{joint}-".join(verb for verb, _, _ in firsts) + "".join(firsts[0][1:]),
+        noun=f"-{joint}-".join(nouns) + found.noun.removeprefix(nouns[0]),
+        aliases=tuple(one.verb for one in read),
+    )
+
+
+def _lettered(words: list[str]) -> list[str]:
+    """Words with single letters as names: report Y."""
+    return [w.upper() if len(w) == 1 and w.isalpha() else w for w in words]
 
 
 def _read(words: list[str]) -> Phrase:
