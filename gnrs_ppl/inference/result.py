@@ -145,8 +145,9 @@ ROUNDING = 1e-6
 
 
 def best_visited(chains: Chains) -> Ranked:
-    """Visited structure of greatest s_search, starts included; of several that tie, that of the lowest options,
-    slot by slot: pools hold what was read from the sentence first, and the answer is no matter of the seed.
+    """Visited structure of greatest s_search, starts included; of several that tie that of the lowest options.
+
+    Pools hold first what was read from the sentence, and the answer is no matter of the seed.
 
     Parameters
     ----------
