@@ -145,7 +145,7 @@ ROUNDING = 1e-6
 
 
 def best_visited(chains: Chains) -> Ranked:
-    """Visited structure of greatest s_search, starts included; of several that tie that of the lowest options.
+    """Structure visited of greatest s_search, or started from; of several that tie that of lowest options.
 
     Pools hold first what was read from the sentence, and the answer is no matter of the seed.
 
