@@ -72,11 +72,11 @@ def phrase_of(name: str) -> Phrase:
     parts = [part.split() for part in _JOINED.split(said)[::2] if part.strip(" -'’_")]
     if not parts:
         return Phrase("", "", 0.0, "no words; quoted as it stands")
-    verbs = [part[0] for part in parts]
-    if len(parts) > 1 and all(_is_base(verb) for verb in verbs):
-        found = _several(parts, "or" if "or" in _JOINED.findall(said) else "and")
+    joint = "or" if "or" in _JOINED.findall(said) else "and"
+    if len(parts) > 1 and all(_is_base(part[0]) for part in parts):
+        found = _several(parts, joint)
     else:
-        found = _read(_lettered([w for part in parts for w in ("with", *part)][1:]))
+        found = _read(_lettered(_named_together(parts, joint)))
     if misused(found.verb) or misused(found.noun):
         return Phrase("", "", 0.0, "no plain words; quoted as it stands")
     return found if len(parts) == 1 else found._replace(confidence=min(found.confidence, 0.4))
@@ -98,6 +98,14 @@ def _several(parts: list[list[str]], joint: str) -> Phrase:
         noun=f"-{joint}-".join(nouns) + found.noun.removeprefix(nouns[0]),
         aliases=tuple(one.verb for one in read),
     )
+
+
+def _named_together(parts: list[list[str]], joint: str) -> list[str]:
+    """Words of several things as one name: triage-and-assessment."""
+    words = list(parts[0])
+    for part in parts[1:]:
+        words[-1:] = [f"{words[-1]}-{joint}-{part[0]}", *part[1:]]
+    return words
 
 
 def _lettered(words: list[str]) -> list[str]:
@@ -131,11 +139,12 @@ def _read(words: list[str]) -> Phrase:
         rest = " ".join(words[2:]).removeprefix("the ")
         return Phrase(f"{verb} the {rest}", f"{first} of the {rest}", 0.8, "its noun names what a verb does")
     rest = " ".join(words)
-    known = any(word(w).senses for w in words)
+    pieces = [piece for w in words for piece in w.split("-")]
+    known = any(word(piece).senses for piece in pieces)
     return Phrase(
         f"carry out the {rest}",
         rest,
-        0.5 if known and _names_act(last) else 0.3 if known else 0.1,
+        0.5 if known and _names_act(pieces[-1]) else 0.3 if known else 0.1,
         "taken as a thing that is done",
     )
 
