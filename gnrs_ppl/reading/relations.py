@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -111,6 +112,7 @@ class Marked:
         for token in self.tokens:
             self.sentence.append(number)
             number += token.text in ".;:!?"
+        self._around = dict[tuple[int, int], list[str]]()
 
     @cached_property
     def marks(self) -> dict[int, int]:
@@ -178,14 +180,13 @@ class Marked:
         return found
 
     @cached_property
-    def cues(self) -> list[list[str]]:
+    def cues(self) -> list[tuple[str, ...]]:
         """The kinds of cue words in the clause of each mention, its opener included."""
         told = self.text.sentence
         of_clause = {
-            c: [name for name, pattern in CUES.items() if pattern.search(told, c.opened, c.end)]
-            for c, *_ in filter(None, self.clauses)
+            c: _kinds(told[c.opened : c.end].lower()) for c, *_ in filter(None, self.clauses)
         }
-        return [of_clause[clause[0]] if clause else [] for clause in self.clauses]
+        return [of_clause[clause[0]] if clause else () for clause in self.clauses]
 
     @cached_property
     def sentences(self) -> list[tuple[int, int]]:
@@ -320,18 +321,10 @@ class Marked:
     def pair(self, t: int, a: int) -> list[str]:
         """Features of what a mention is to another one."""
         first, second = (a, t) if a < t else (t, a)
-        before = self.between(self.sentences[first][0], self.spans[first][0])
-        middle = self.between(self.spans[first][1] + 1, self.spans[second][0])
-        behind = self.between(self.spans[second][1] + 1, self.sentences[second][1])
+        if (first, second) not in self._around:
+            self._around[first, second] = self._around_pair(first, second)
         found = ["", *(f"t{f}" for f in self.beside[t]), *(f"a{f}" for f in self.beside[a])]
-        for place, told in (("before", before[-8:]), ("middle", middle[-14:]), ("behind", behind[:8])):
-            found += [*_bag(place, told), *_cues(place, told)]
-        found += [f for f in _cues("anywhere", [*before, *middle, *behind]) if f.startswith("anywhere#")]
-        found.append("middle=" + ("_".join(middle) if len(middle) <= 4 else "long"))
-        found += [
-            f"together:{self.sentence[self.spans[first][0]] == self.sentence[self.spans[second][0]]:d}",
-            f"apart:{second - first}",
-        ]
+        found += self._around[first, second]
         mine, theirs = self.clauses[t], self.clauses[a]
         if mine and theirs:
             kinds = f"{mine[0].kind}/{theirs[0].kind}"
@@ -364,6 +357,22 @@ class Marked:
             f"apart:{second - first}",
             f"near:{near}",
             "any",
+        ]
+
+    def _around_pair(self, first: int, second: int) -> list[str]:
+        """Features of the words before, between and behind two mentions."""
+        before = self.between(self.sentences[first][0], self.spans[first][0])
+        middle = self.between(self.spans[first][1] + 1, self.spans[second][0])
+        behind = self.between(self.spans[second][1] + 1, self.sentences[second][1])
+        found = list[str]()
+        for place, told in (("before", before[-8:]), ("middle", middle[-14:]), ("behind", behind[:8])):
+            found += [*_bag(place, told), *_cues(place, told)]
+        found += [f"anywhere#{name}" for name in _kinds(" ".join([*before, *middle, *behind]))]
+        found.append("middle=" + ("_".join(middle) if len(middle) <= 4 else "long"))
+        return [
+            *found,
+            f"together:{self.sentence[self.spans[first][0]] == self.sentence[self.spans[second][0]]:d}",
+            f"apart:{second - first}",
         ]
 
     def agrees(self, label: str, t: int, a: int | None) -> list[str]:
@@ -421,8 +430,25 @@ def _cues(place: str, words: Sequence[str]) -> list[str]:
             told.append(kept)
     found = [f"{place}~{'_'.join(told[i : i + n])}" for n in (2, 3, 4) for i in range(len(told) - n + 1)]
     found += [f"{place}={'_'.join(told)}"] if len(told) <= 8 else []
-    joined = " ".join(words)
-    return found + [f"{place}#{name}" for name, pattern in CUES.items() if pattern.search(joined)]
+    return found + [f"{place}#{name}" for name in _kinds(" ".join(words))]
+
+
+def _kinds(words: str) -> tuple[str, ...]:
+    """The kinds of cue words among words in small letters."""
+    return tuple(name for name, pattern in CUES.items() if pattern.search(words))
+
+
+class Table(NamedTuple):
+    """Weights of features for each of some labels: a row for each feature, and where each has it."""
+
+    at: dict[str, int]
+    rows: NDArray[np.float64]
+
+    def total(self, features: Iterable[str]) -> NDArray[np.float64]:
+        """The weights of some features together; those that no fit knows have none."""
+        found = [row for f in dict.fromkeys(features) if (row := self.at.get(f)) is not None]
+        total: NDArray[np.float64] = self.rows[found].sum(axis=0)
+        return total
 
 
 class Weights(NamedTuple):
@@ -433,8 +459,8 @@ class Weights(NamedTuple):
     that kind.
     """
 
-    alone: dict[str, NDArray[np.float64]]
-    pair: dict[str, NDArray[np.float64]]
+    alone: Table
+    pair: Table
     agrees: dict[str, float]
     other: dict[str, NDArray[np.float64]]
     telling: dict[str, float]
@@ -455,22 +481,28 @@ def unheld(text: Marked, weights: Weights) -> dict[str, int]:
 
 def read_weights(path: Path) -> Weights:
     """The weights a fit wrote."""
-    weights = Weights({}, {}, {}, {}, {})
+    tables: dict[str, dict[str, str]] = defaultdict(dict)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             kind, feature, told = line.rstrip("\n").split("\t")
-            if kind in ("agrees", "telling"):
-                getattr(weights, kind)[feature] = float(told)
-                continue
-            if kind == "other":
-                weights.other[feature] = np.array([float(cell) for cell in told.split()])
-                continue
-            labels, into = (UNARY, weights.alone) if kind == "alone" else (BINARY, weights.pair)
-            row = into[feature] = np.zeros(len(labels))
-            for cell in told.split():
-                label, value = cell.split(":")
-                row[int(label)] = float(value)
-    return weights
+            tables[kind][feature] = told
+    agrees, telling = (
+        {f: float(told) for f, told in tables[kind].items()} for kind in ("agrees", "telling")
+    )
+    other = {f: np.array(told.split(), dtype=float) for f, told in tables["other"].items()}
+    alone, pair = (_table(tables[kind], len(labels)) for kind, labels in (("alone", UNARY), ("pair", BINARY)))
+    return Weights(alone, pair, agrees, other, telling)
+
+
+def _table(told: Mapping[str, str], labels: int) -> Table:
+    """The rows of ``label:weight`` that a fit wrote."""
+    counts = [cells.count(":") for cells in told.values()]
+    cells = " ".join(told.values()).replace(":", " ").split()
+    rows = np.zeros((len(told), labels))
+    rows[np.repeat(np.arange(len(told)), counts), np.array(cells[::2], dtype=int)] = np.array(
+        cells[1::2], dtype=float
+    )
+    return Table({f: row for row, f in enumerate(told)}, rows)
 
 
 @cache
@@ -483,16 +515,12 @@ def options(text: Marked, weights: Weights) -> list[list[Option]]:
     """What each mention may be, with probabilities that sum to one for each."""
     scored: list[list[tuple[float, str, int | None]]] = []
     for t in range(len(text.mentions)):
-        row = sum(
-            (w for f in set(text.alone(t)) if (w := weights.alone.get(f)) is not None), np.zeros(len(UNARY))
-        )
+        row = weights.alone.total(text.alone(t))
         barred = ASKED if text.denied(t) else ()
         alone = [(row[k] + _agreement(text, weights, label, t, None), label) for k, label in enumerate(UNARY)]
         scored.append([(score - DENIED * (label in barred), label, None) for score, label in alone])
     for t, a in text.pairs():
-        row = sum(
-            (w for f in set(text.pair(t, a)) if (w := weights.pair.get(f)) is not None), np.zeros(len(BINARY))
-        )
+        row = weights.pair.total(text.pair(t, a))
         scored[t] += [
             (row[k] + _agreement(text, weights, label, t, a), label, a) for k, label in enumerate(BINARY)
         ]
