@@ -8,6 +8,7 @@ be left out later ("once it has been approved"): words that stand further off co
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from functools import lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.reading.vocabulary import (
@@ -173,7 +174,8 @@ def _phrasal(tokens: Sequence[Token], i: int) -> str:
     return ""
 
 
-def _with_phrasal(variants: Sequence[tuple[tuple[str, float], ...]]) -> list[tuple[tuple[str, float], ...]]:
+@lru_cache(maxsize=4096)
+def _with_phrasal(variants: tuple[tuple[tuple[str, float], ...], ...]) -> list[tuple[tuple[str, float], ...]]:
     """The ways to say an act; a verb and its particle also as one word, which has synonyms of its own."""
     both = list(variants)
     for (verb, weight), *rest in variants:
@@ -182,7 +184,7 @@ def _with_phrasal(variants: Sequence[tuple[tuple[str, float], ...]]) -> list[tup
     return both
 
 
-def _places(text: _Text, activity: str, variants: Sequence[tuple[tuple[str, float], ...]]) -> list[Told]:
+def _places(text: _Text, activity: str, variants: tuple[tuple[tuple[str, float], ...], ...]) -> list[Told]:
     """Every place that tells an act, whichever of its words stands there."""
     found = []
     for variant in _with_phrasal(variants):

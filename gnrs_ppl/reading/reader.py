@@ -207,12 +207,17 @@ class Reader:
         so.
         """
         acts, found = self.marked.acts, dict[_Relation, _Likely]()
+        earliest = {span: self._earliest(*span) for span in self.marked.sentences}
         for t, of_mention in enumerate(self.options):
             for label, a, probability in of_mention:
                 if label == "none":
                     continue
                 target, other = (a, t) if label in SYMMETRIC and a is not None and t < a else (t, a)
-                if a is not None and label in ("response", "precedence") and self._earliest(t):
+                if (
+                    a is not None
+                    and label in ("response", "precedence")
+                    and earliest[self.marked.sentences[t]]
+                ):
                     # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
                     target, other = (t, a) if label == "response" else (a, t)
                     label = "not_response"
@@ -229,9 +234,8 @@ class Reader:
                 found[relation] = best
         return found
 
-    def _earliest(self, k: int) -> bool:
-        """Whether the sentence of a mention names a time that must go by first."""
-        start, stop = self.marked.sentences[k]
+    def _earliest(self, start: int, stop: int) -> bool:
+        """Whether a sentence names a time that must go by first."""
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         return bool(patterns.AT_EARLIEST.search(told) and durations(told))
 

@@ -16,7 +16,7 @@ import gzip
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,6 +108,7 @@ class Marked:
         self.mentions: tuple[Mention, ...] = tuple(m for m in found if not text.is_aim(m.at))[:MOST_MENTIONS]
         self.acts = [m.activity for m in self.mentions]
         self.rules = [statement.best for statement in text.said.statements]
+        self.ruled = {label_of(rule) for rule in self.rules}
         self.sentence, number = list[int](), 0
         for token in self.tokens:
             self.sentence.append(number)
@@ -183,9 +184,7 @@ class Marked:
     def cues(self) -> list[tuple[str, ...]]:
         """The kinds of cue words in the clause of each mention, its opener included."""
         told = self.text.sentence
-        of_clause = {
-            c: _kinds(told[c.opened : c.end].lower()) for c, *_ in filter(None, self.clauses)
-        }
+        of_clause = {c: _kinds(told[c.opened : c.end].lower()) for c, *_ in filter(None, self.clauses)}
         return [of_clause[clause[0]] if clause else () for clause in self.clauses]
 
     @cached_property
@@ -433,6 +432,7 @@ def _cues(place: str, words: Sequence[str]) -> list[str]:
     return found + [f"{place}#{name}" for name in _kinds(" ".join(words))]
 
 
+@lru_cache(maxsize=4096)
 def _kinds(words: str) -> tuple[str, ...]:
     """The kinds of cue words among words in small letters."""
     return tuple(name for name, pattern in CUES.items() if pattern.search(words))
@@ -455,14 +455,14 @@ class Weights(NamedTuple):
     """Weights of features: for labels of one act, for those of two, of agreement with a construction, and of
     whether a mention tells its act.
 
-    ``other`` has for each label of two acts, by kind, how much oftener than elsewhere its other act is of
-    that kind.
+    ``other`` has for each label of two acts a row: by kind, how much oftener than elsewhere its other act is
+    of that kind.
     """
 
     alone: Table
     pair: Table
     agrees: dict[str, float]
-    other: dict[str, NDArray[np.float64]]
+    other: NDArray[np.float64]
     telling: dict[str, float]
 
 
@@ -486,10 +486,8 @@ def read_weights(path: Path) -> Weights:
         for line in lines:
             kind, feature, told = line.rstrip("\n").split("\t")
             tables[kind][feature] = told
-    agrees, telling = (
-        {f: float(told) for f, told in tables[kind].items()} for kind in ("agrees", "telling")
-    )
-    other = {f: np.array(told.split(), dtype=float) for f, told in tables["other"].items()}
+    agrees, telling = ({f: float(told) for f, told in tables[kind].items()} for kind in ("agrees", "telling"))
+    other = np.array([tables["other"][label].split() for label in BINARY], dtype=float)
     alone, pair = (_table(tables[kind], len(labels)) for kind, labels in (("alone", UNARY), ("pair", BINARY)))
     return Weights(alone, pair, agrees, other, telling)
 
@@ -525,26 +523,20 @@ def options(text: Marked, weights: Weights) -> list[list[Option]]:
             (row[k] + _agreement(text, weights, label, t, a), label, a) for k, label in enumerate(BINARY)
         ]
     shares = [_softmax([score for score, _, _ in of_mention]) for of_mention in scored]
+    pairs = [(len(share) - len(UNARY)) // len(BINARY) for share in shares]
     kinds = [
-        np.array(
-            [
-                sum(p for p, o in zip(share, of_mention, strict=True) if kind_of(o[1]) == kind)
-                for kind in KINDS
-            ]
-        )
-        for share, of_mention in zip(shares, scored, strict=True)
+        np.bincount([*_OF_UNARY, *_OF_BINARY * n], share, len(KINDS))
+        for n, share in zip(pairs, shares, strict=True)
     ]
+    others = [weights.other @ of_kind for of_kind in kinds]
+    by_itself = np.ones(len(UNARY))
     found = []
     for share, of_mention in zip(shares, scored, strict=True):
-        spoken_for = [
-            1.0 if other is None else float(weights.other[label] @ kinds[other])
-            for _, label, other in of_mention
-        ]
-        total = float(share @ spoken_for)
-        told = zip(share, spoken_for, of_mention, strict=True)
-        found.append(
-            [Option(label, other, float(p) * factor / total) for p, factor, (_, label, other) in told]
-        )
+        related = [a for _, _, a in of_mention[len(UNARY) :: len(BINARY)] if a is not None]
+        spoken_for = np.concatenate([by_itself, *(others[a] for a in related)])
+        fitting = share * spoken_for
+        told = zip((fitting / fitting.sum()).tolist(), of_mention, strict=True)
+        found.append([Option(label, other, p) for p, (_, label, other) in told])
     return found
 
 
@@ -555,10 +547,15 @@ def kind_of(label: str) -> str:
     return {"none": "nothing", "absence": "banned"}.get(label, "asked")
 
 
+_OF_UNARY, _OF_BINARY = ([KINDS.index(kind_of(label)) for label in labels] for labels in (UNARY, BINARY))
+
+
 def _softmax(scores: Sequence[float]) -> NDArray[np.float64]:
     shares = np.exp(np.array(scores) - max(scores))
     return np.asarray(shares / shares.sum())
 
 
 def _agreement(text: Marked, weights: Weights, label: str, t: int, a: int | None) -> float:
-    return sum(weights.agrees.get(f, 0.0) for f in text.agrees(label, t, a)) if text.rules else 0.0
+    if label not in text.ruled:
+        return 0.0
+    return sum(weights.agrees.get(f, 0.0) for f in text.agrees(label, t, a))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes
-from gnrs_ppl.reading.words import BROADER, DERIVED, SYNONYM, similarity, word
+from gnrs_ppl.reading.words import BROADER, DERIVED, similarity, word
 from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
@@ -270,7 +270,7 @@ class Vocabulary:
         words count for less.
         """
         text, places = text_of(tuple(tokens), self), sorted(at)
-        found = [m for entry in self.acts if (m := _best(entry, text, places, lent))]
+        found = [m for entry in text.acts[bool(lent)] if (m := _best(entry, text, places, lent))]
         sayings = [set(m.positions) for m in found if m.said]
         found = [
             m for m in found if m.said or not any(set(m.positions) < s for s in sayings)
@@ -347,7 +347,10 @@ def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple
     return tuple(weights)
 
 
-def _content(words: Sequence[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=4096)
+def _content(text: str) -> tuple[str, ...]:
+    """The words of a phrase that tell what is done."""
+    words = [t.text for t in tokens_of(text) if t.text[0].isalnum()]
     last = len(words) - 1
     kept = [
         w
@@ -360,8 +363,7 @@ def _content(words: Sequence[str]) -> tuple[str, ...]:
 
 def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
     given = [action.phrase or " ".join(name_words(action.name)), action.noun, *action.aliases]
-    found = [_content([t.text for t in tokens_of(text) if t.text[0].isalnum()]) for text in given if text]
-    return tuple(dict.fromkeys(v for v in found if v))
+    return tuple(dict.fromkeys(v for text in given if text and (v := _content(text))))
 
 
 def _term_entry(term: Term, person: bool = False) -> _Entry:
@@ -385,6 +387,16 @@ class Scanned:
         ]
         self._scores: dict[str, dict[int, float]] = {}
         self._told: dict[tuple[tuple[str, float], ...], _Scores] = {}
+        told = [(entry, [self.told(v) for v in entry.variants]) for entry in words.acts]
+        self.acts = {
+            lent: [
+                entry
+                for entry, ways in told
+                if entry.classes & self.said or any(w.anywhere if lent else w.well for w in ways)
+            ]
+            for lent in (False, True)
+        }
+        """The acts that may be told anywhere, by words of their own or by words that a pronoun lends."""
 
     def scores(self, wanted: str) -> dict[int, float]:
         """The tokens that say a word, with how well."""
