@@ -402,10 +402,10 @@ class Scanned:
         """The tokens that say a word, with how well."""
         if wanted not in self._scores:
             if wanted in PARTICLES or wanted in STOP or not wanted[0].isalpha():
-                scored = ((i, word_score(wanted, self.tokens, i)) for i in range(len(self.tokens)))
+                scores = [(i, word_score(wanted, self.tokens, i)) for i in range(len(self.tokens))]
             else:
-                scored = ((i, _score(wanted, text, after)) for i, text, after in self._content)
-            self._scores[wanted] = {i: score for i, score in scored if score >= BROADER}
+                scores = [(i, _score(wanted, text, after)) for i, text, after in self._content]
+            self._scores[wanted] = {i: score for i, score in scores if score >= BROADER}
         return self._scores[wanted]
 
     def told(self, variant: tuple[tuple[str, float], ...]) -> _Scores:
