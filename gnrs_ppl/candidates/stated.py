@@ -230,6 +230,7 @@ def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str
     for office in offices(material, said, opener):
         for key in (None, "same_case") if office is None and opener.activity is not None else ("same_case",):
             constraints = [c for r in said for c in _constraints(material, r, opener, key)]
+            constraints += _left_out(material, said, opener)
             content: dict[str, Any] = {"force": said[0].force, "constraints": constraints} | (
                 {"bearer": {"role": office}} if office else {}
             )
@@ -239,6 +240,18 @@ def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str
             except ValidationError:
                 continue
             yield ProposedCandidate("norm", content, f"{told}: {opener.because}")
+
+
+def _left_out(material: Material, said: Sequence[Reading], opener: Opener) -> Iterator[dict[str, Any]]:
+    """A duty for each recorded act that a person's fields require and that was not read as one."""
+    read = {a.activity for r in said if r.template not in NEGATIVE for a in r.targets} | {opener.activity}
+    for activity in material.context.goal.required:
+        if activity not in read and activity in material.traces.homes:
+            yield {
+                "template": "existence",
+                "target": material.act(activity),
+                "correlate": "same_case",
+            }
 
 
 def _constraints(
