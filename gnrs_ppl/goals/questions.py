@@ -160,7 +160,10 @@ def _wordings(reading: Reading, actions: dict[str, Action]) -> list[str]:
         "chain_response": (f"directly after the {first}, {who} {reading.force} {does}",),
         "absence": (f"{nobody} {does}",),
         "not_coexistence": (
-            (f"the {first} and the {done} exclude each other", f"no case may hold both the {first} and the {done}")
+            (
+                f"the {first} and the {done} exclude each other",
+                f"no case may hold both the {first} and the {done}",
+            )
             if reading.who is None
             else (f"whoever does the {first} must not {does}", f"the same person must not {then} and {does}")
         ),
