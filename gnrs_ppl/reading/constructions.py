@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.clauses import Clause, clauses, sentences
+from gnrs_ppl.reading.clauses import FULL_STOP, Clause, clauses, sentences
 from gnrs_ppl.reading.quantities import COUNT, durations, times_told
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed, Unread, Who
 from gnrs_ppl.reading.vocabulary import (
@@ -168,6 +168,18 @@ class Constructions:
         }
         self.named = self._at_names("roles") | self._at_names("locations")
         self.things = self._at_names("objects")
+
+    def whole_and_main(self, start: int, end: int) -> tuple[str, str]:
+        """The sentences, to their full stops, that hold some characters, and their main clauses."""
+        stops = [0, *(m.end() for m in FULL_STOP.finditer(self.sentence)), len(self.sentence)]
+        start, end = max(s for s in stops if s <= start), min(s for s in stops if s >= end)
+        main = [
+            self.sentence[c.start : c.end]
+            for sentence in self.said.sentences
+            for c in sentence.parts
+            if c.kind == "main" and start <= c.start < end
+        ]
+        return self.sentence[start:end], " ".join(main)
 
     def is_aim(self, i: int) -> bool:
         """Whether a token stands in a sentence that only says what the rest is for."""

@@ -20,6 +20,7 @@ from gnrs_ppl.reading.constructions import (
     time_and_people,
     who_acts,
 )
+from gnrs_ppl.reading.duties import states_duty
 from gnrs_ppl.reading.quantities import COUNT, durations, times_told
 from gnrs_ppl.reading.relations import SYMMETRIC, Marked, Option, frozen, label_of, options, unheld
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
@@ -99,6 +100,7 @@ class Reader:
             self.options[t] = [Option("none", None, 0.0), Option("not_coexistence", a, 1.0)]
             self.options[a] = [Option("none", None, 1.0)]
         self.relations = self._relations()
+        self._doubting = doubting
         self._unheld = unheld(self.marked, frozen()) if doubting else {}
 
     def read(self) -> Readings:
@@ -108,6 +110,8 @@ class Reader:
         statements = [self._statement(r) for relation in chosen for r in self._checkable(relation)]
         believed = self._accounts_for_all if not statements else self._unmarked
         statements += [s for s in said.statements if believed(s.best)]
+        if self._doubting:
+            statements = [s for s in statements if self._states_duty(s.best)]
         dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
         statements = [s for s in statements if s not in dropped]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
@@ -134,7 +138,11 @@ class Reader:
             and all(not s.start <= t.start < s.end for s in taken)
         ]
         nothing: Nothing = "" if statements else self._nothing(bool(missed))
-        constructed = [s for s in said.statements if not self._unheld.keys() & _acts_of(s.best).keys()]
+        constructed = [
+            s
+            for s in said.statements
+            if not self._unheld.keys() & _acts_of(s.best).keys() and self._states_duty(s.best)
+        ]
         otherwise = tuple(constructed) if _constraints(constructed) != _constraints(statements) else ()
         return Readings(
             self.text.sentence,
@@ -144,6 +152,14 @@ class Reader:
             nothing,
             otherwise,
         )
+
+    def _states_duty(self, reading: Reading) -> bool:
+        """Whether the sentences that tell a duty's acts state one; a permission is none, and is told as what
+        it is.
+        """
+        spans = [act.span for act in _acts_of(reading).values()]
+        told = self.text.whole_and_main(min(s.start for s in spans), max(s.end for s in spans))
+        return reading.force == "may" or states_duty(*told, frozen().duty)
 
     def _nothing(self, missed: bool) -> Nothing:
         """Why there is no statement: nothing is asked, or what is asked is no act that is recorded, or no

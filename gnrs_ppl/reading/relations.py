@@ -452,8 +452,8 @@ class Table(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Weights of features: for labels of one act, for those of two, of agreement with a construction, and of
-    whether a mention tells its act.
+    """Weights of features: for labels of one act, for those of two, of agreement with a construction, of
+    whether a mention tells its act, and of whether a text states a duty.
 
     ``other`` has for each label of two acts a row: by kind, how much oftener than elsewhere its other act is
     of that kind.
@@ -464,6 +464,7 @@ class Weights(NamedTuple):
     agrees: dict[str, float]
     other: NDArray[np.float64]
     telling: dict[str, float]
+    duty: dict[str, float]
 
 
 def unheld(text: Marked, weights: Weights) -> dict[str, int]:
@@ -486,10 +487,12 @@ def read_weights(path: Path) -> Weights:
         for line in lines:
             kind, feature, told = line.rstrip("\n").split("\t")
             tables[kind][feature] = told
-    agrees, telling = ({f: float(told) for f, told in tables[kind].items()} for kind in ("agrees", "telling"))
+    agrees, telling, duty = (
+        {f: float(told) for f, told in tables[kind].items()} for kind in ("agrees", "telling", "duty")
+    )
     other = np.array([tables["other"][label].split() for label in BINARY], dtype=float)
     alone, pair = (_table(tables[kind], len(labels)) for kind, labels in (("alone", UNARY), ("pair", BINARY)))
-    return Weights(alone, pair, agrees, other, telling)
+    return Weights(alone, pair, agrees, other, telling, duty)
 
 
 def _table(told: Mapping[str, str], labels: int) -> Table:
