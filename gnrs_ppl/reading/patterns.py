@@ -245,6 +245,8 @@ BEFOREHAND = _words(
     r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|"
     r"this|them|doing so)|prior to (?:it|that|this|them)|in advance"
 )
+AND_ONLY_THEN = _words(r"(?:and|but) only then")
+"""What follows an act comes after nothing else."""
 ONLY_THEN = _words(r"only (?:then|after that|afterwards)|not (?:until|before) then")
 NOT_YET = _words(r"still|not yet")
 JOINTS = _words("and|or|with|while|nor")
@@ -290,6 +292,7 @@ _CUES = {
     "also": ALSO,
     "past": PAST,
     "right before": RIGHT_BEFORE,
+    "and only then": AND_ONLY_THEN,
 }
 CUES = {name: re.compile(pattern.pattern) for name, pattern in _CUES.items()}
 """Kinds of cue words, for the model of relations; in small letters, which are found thrice as fast."""

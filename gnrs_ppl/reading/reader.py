@@ -278,8 +278,19 @@ class Reader:
                 r.target not in taken and nothing[r.target] < LIKELY and likely >= LEAST_LIKELY
             ):
                 found.append(r)
+        alternatives = {(k, r) for r in found for k in self._beside("or", r)}
+        found = [
+            r
+            for r in found
+            if not any(
+                self.marked.acts[k] == r.target and (r.label, r.other) == (x.label, x.other)
+                for k, x in alternatives
+            )
+        ]
         speaks = 1 - math.prod(nothing.values())
-        return found or (ranked[:1] if speaks > 1 - SAYS_SOMETHING else [])
+        if found or any(map(self._accounts_for_all, (s.best for s in self.text.said.statements))):
+            return found  # what a construction says of the whole is believed before what is hardly likely
+        return ranked[:1] if speaks > 1 - SAYS_SOMETHING else []
 
     def _unmarked(self, reading: Reading) -> bool:
         """Whether a construction speaks of an act that is no mention, such as any doing on a thing: then it
@@ -420,16 +431,39 @@ class Reader:
         return ActRead(told.activity, span, min(1.0, round(told.score, 3)), role, things, places)
 
     def _beside(self, label: str, relation: _Relation) -> list[int]:
-        """Mentions that are something to the acts of a relation, more probably than not."""
-        ends = {relation.target} if label == "or" else {relation.target, relation.other}
-        found = [
-            (likely.target, r) for r, likely in self.relations.items() if r.label == label and r.other in ends
-        ]
+        """Mentions that are something to the acts of a relation, more probably than not; of a list of ways to
+        meet a duty also those within.
+        """
+        if label == "or":
+            return self._alternatives(relation)
         return sorted(
-            k
-            for k, r in found
-            if self.relations[r].probability >= LIKELY and r.target not in (relation.target, relation.other)
+            self.relations[r].target
+            for r, likely in self.relations.items()
+            if r.label == label
+            and r.other in (relation.target, relation.other)
+            and likely.probability >= LIKELY
+            and r.target not in (relation.target, relation.other)
         )
+
+    def _alternatives(self, relation: _Relation) -> list[int]:
+        first = self.relations[relation].target
+        found = dict[str, int]()
+
+        def share(act: str, *more: _Relation) -> tuple[float, int]:
+            ways = [_Relation("or", act, other) for other in (relation.target, *found)]
+            known = [self.relations[r] for r in (*ways, *more) if r in self.relations]
+            return sum(x.probability for x in known), known[0].target if known else -1
+
+        others = [a for a in dict.fromkeys(self.marked.acts) if a not in (relation.target, relation.other)]
+        for act in others:
+            probability, k = share(act)
+            if probability >= LIKELY:
+                found[act] = k
+        for act in others:
+            probability, k = share(act, relation._replace(target=act))
+            if act not in found and probability >= LIKELY and first < k < max(found.values(), default=-1):
+                found[act] = k
+        return sorted(found.values())
 
     def _sentence(self, k: int) -> Sentence:
         place, sentences = self.text.tokens[self.marked.mentions[k].at].start, self.text.said.sentences
