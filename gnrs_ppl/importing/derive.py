@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from gnrs_ppl.context.log import ENOUGH_TO_INFER_A_GRAIN
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.events import Attribute, Events
@@ -333,7 +334,7 @@ def _channels(events: Events, derived: Derived, channel: str) -> None:
                 ),
             )
         ]
-    dates = events.offsets.get("date", 0) == sum(events.offsets.values())
+    clocks = _clocks(events)
     for name, count, _, _, least, most in names:
         where, parameters = (
             ("channel = $name", {"name": name}) if "channel" in events.columns else ("true", {})
@@ -345,12 +346,12 @@ def _channels(events: Events, derived: Derived, channel: str) -> None:
         )[0]
         days = (most - least) / 86400 if most is not None and least is not None else 0.0
         entry: dict[str, Any] = {"name": name, "closed_world": True}
-        if dates:
+        clock, dated = _grain(clocks[name if "channel" in events.columns else None])
+        if clock:
             entry["grain"] = "day"
         records["channels"].append(entry)
         path = ("records", "channels", name)
         steady = max(0.0, min(1.0, 1 - (gap or 0) / 86400 / days)) if days else 0.5
-        clock = "; all times are dates" if dates else ""
         derived.note(
             path,
             "channel",
@@ -362,8 +363,49 @@ def _channels(events: Events, derived: Derived, channel: str) -> None:
             "closed_world: what is not in it is taken not to have happened; set it to false if acts may go "
             "unrecorded",
             f"coverage: [{{start: {_day(least)}, end: {_day(most)}}}]  (taken so: first to last event)",
+            *dated,
         ]
     records["channels"].sort(key=lambda entry: entry["name"])
+
+
+MIDNIGHT = r"^.{10}[T ]00:00(:00([.,]0+)?)?\s*(Z|[+-]\d{2}:?\d{2})?$"
+"""An ISO 8601 time at midnight on its own clock."""
+
+
+class Clock(NamedTuple):
+    """An activity's rows in a channel: all, those that are dates, those at midnight."""
+
+    activity: str
+    rows: int
+    dates: int
+    midnights: int
+
+
+def _clocks(events: Events) -> dict[str | None, list[Clock]]:
+    """What the clocks of each channel show, by activity; no midnight counts where rows state their grain."""
+    midnight = "false" if "grain" in events.columns else f"regexp_matches(timestamp, '{MIDNIGHT}')"
+    found: dict[str | None, list[Clock]] = {}
+    for channel, *counts in events.staging.rows_of(
+        "SELECT channel, activity, count(*), count(*) FILTER (length(timestamp) <= 10), "
+        f"count(*) FILTER ({midnight}) FROM seen GROUP BY ALL ORDER BY ALL"
+    ):
+        found.setdefault(channel, []).append(Clock(*counts))
+    return found
+
+
+def _grain(clocks: list[Clock]) -> tuple[str, list[str]]:
+    """What is said of a channel that shows days alone, and lines on those of its acts that do."""
+    rows, dates, midnights = (sum(c[i] for c in clocks) for i in (1, 2, 3))
+    if dates == rows:
+        return "; all times are dates", []
+    if dates + midnights == rows and midnights >= ENOUGH_TO_INFER_A_GRAIN:
+        others = f", the other {dates:,} dates" if dates else ""
+        return f"; {midnights:,} of {rows:,} times are midnight{others}: dates written as times", []
+    return "", [
+        f"{c.activity}: all {c.rows:,} times are midnight, which are taken as dates"
+        for c in clocks
+        if c.midnights == c.rows >= ENOUGH_TO_INFER_A_GRAIN
+    ]
 
 
 def _day(instant: float | None) -> str:
@@ -536,8 +578,7 @@ def _goal(events: Events, derived: Derived) -> None:
         return
     opens, follows, later, delay, opened = pair[0]
     within = next((nice for nice in _NICE if nice[0] >= (delay or 0)), _NICE[-1])
-    dates = events.offsets.get("date", 0)
-    if dates:
+    if events.offsets.get("date", 0) or any("grain" in c for c in derived.data["records"]["channels"]):
         within = next(nice for nice in _NICE if nice[0] >= max(delay or 0, 7 * 86400) or nice is _NICE[-1])
     goal |= {
         "intent": f"After the {told(actions[opens])}, somebody must {said(actions[follows])} within "
