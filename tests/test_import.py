@@ -805,3 +805,17 @@ def test_days_are_guessed_from_enough_rows_and_not_where_rows_say_their_grain(tm
     for name, given in (("few", rows[:29]), ("told", [row | {"grain": "minute"} for row in rows])):
         import_source(write_csv(tmp_path / f"{name}.csv", given), tmp_path / name)
         assert "grain" not in context_of(tmp_path / name)["records"]["channels"][0]
+
+
+@pytest.mark.parametrize(
+    "name, kept",
+    [("ä" * 200, True), ("ä" * 201, False), ("pay \N{RIGHT-TO-LEFT OVERRIDE}fine", False), ("pay\u2028fine", False)],
+    ids=["200", "201", "direction", "line"],
+)  # fmt: skip
+def test_what_cannot_be_a_name_is_set_aside_as_an_act_and_not_recorded_as_a_person(
+    tmp_path: Path, name: str, kept: bool
+) -> None:
+    odd = [ROWS[0] | {"activity": name}, ROWS[1] | {"org:resource": name}]
+    done = import_source(write_csv(tmp_path / "desk.csv", [*odd, *ROWS[2:]]), tmp_path / "out")
+    assert (done.rows, done.aside) == (48 - (not kept), int(not kept))
+    assert any("no names and are read as resource not recorded" in line for line in done.said) != kept
