@@ -21,6 +21,7 @@ import gnrs_ppl as gnrs
 from gnrs_ppl.cli import run
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing import import_source
+from gnrs_ppl.importing.derive import role_phrase
 from gnrs_ppl.importing.phrases import phrase_of
 from gnrs_ppl.importing.times import read_times, zone_named
 
@@ -224,12 +225,33 @@ def test_times_of_other_countries(tmp_path: Path) -> None:
         ("Blood test", "carry out the blood test", "blood test"),
         ("Assigned to specialist", "assign to the specialist", "assignment to the specialist"),
         ("Payment", "pay", "payment"),
+        ("failed delivery", "record the failed delivery", "failed delivery"),
+        ("item out of stock", "record the item out of stock", "item out of stock"),
+        ("MRI SCAN", "carry out the MRI scan", "MRI scan"),
+        (
+            "Declaration SUBMITTED by EMPLOYEE",
+            "submit the declaration as employee",
+            "submission of the declaration by employee",
+        ),
+        ("Vendor creates invoice", "create the invoice as vendor", "creation of the invoice by vendor"),
+        ("ä" * 200, "", ""),
         ("unless, within", "", ""),
         ("???", "", ""),
     ],
 )
 def test_phrases(name: str, verb: str, noun: str) -> None:
     assert phrase_of(name)[:2] == (verb, noun)
+
+
+@pytest.mark.parametrize(
+    "role, words",
+    [
+        ("Sales", "sales employee"), ("Shipment", "shipment employee"), ("Group 7", "group 7 member"), ("HR", "HR employee"),
+        ("Manager", "manager"), ("clerk", None), ("nursing assistant", None), ("Aa" * 100, None),
+    ],
+)  # fmt: skip
+def test_a_department_is_spoken_of_by_one_who_works_there(role: str, words: str | None) -> None:
+    assert role_phrase(role).get("phrase") == words
 
 
 def test_names_that_cannot_be_told_apart_still_give_a_context_that_can_be_spoken(tmp_path: Path) -> None:

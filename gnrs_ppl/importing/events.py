@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from gnrs_ppl.context.limits import LONGEST_NAME
 from gnrs_ppl.context.log import UNSEEN
 from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.importing.columns import Guess, guess_columns, letters
@@ -34,7 +35,6 @@ NOTHING = (
 NAMING: tuple[Column, ...] = ("resource", "role", "object", "location")
 INTEGER = r"^-?(0|[1-9]\d{0,17})$"
 REAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
-LONGEST_NAME = 200
 _STANDARD = {letters(column): column for column in COLUMNS}
 
 
