@@ -104,13 +104,13 @@ def test_a_damaged_source_is_imported_whole_or_refused(
     @settings(max_examples=examples(23), deadline=None, suppress_health_check=list(HealthCheck))
     def one(seed: int, cuts: int) -> None:
         nonlocal slowest
+        faulthandler.dump_traceback_later(10 * SLOWEST, exit=True)  # of this mutant alone
         begun = time.monotonic()
         mutant = damaged(SOURCES[name], random.Random(seed), cuts)
         became[outcome(name, mutant, again=seed % 8 == 0)] += 1
         slowest = max(slowest, time.monotonic() - begun)
         assert slowest < SLOWEST
 
-    faulthandler.dump_traceback_later(10 * SLOWEST, exit=True)
     try:
         one()
     finally:
