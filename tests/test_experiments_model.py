@@ -1032,6 +1032,10 @@ def test_a_dry_run_counts_what_a_run_asks(
     prices = tmp_path / "prices.yaml"
     prices.write_text("gpt-5.1: {input: 2, output: 20, as_of: 2027-01}\n")
     command = ["experiment", "realcharter", "--llm", "--dry-run", "--sample", "1", "--json"]
+    assert cli.run([*command, "--role", "judge=nobodys-model"]) == 0
+    unknown = json.loads(capsys.readouterr().out)["plan"]["rows"]
+    assert [row[5:] for row in unknown if row[1] == "judge"] == [[None, None, "no price: --price"]]
+    assert unknown[-1][5:] == [None, None, None], "no sum of what is not known"
     told = []
     for more in ([], ["--prices", str(prices)]):
         assert cli.run([*command, *more]) == 0

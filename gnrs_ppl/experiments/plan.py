@@ -175,7 +175,7 @@ def table(plans: Mapping[str, Iterable[Ask]], given: ExperimentRequest) -> Resul
             usual, greatest = (
                 price.cost(Usage(tokens, out)) if price else None for out in (calls * USUAL_ANSWER, most)
             )
-            dated = (price.as_of or "stated") if price else "no price: --price"
+            dated = price.dated if price else "no price: --price"
             entries.append((name, role, model, calls, tokens, usual, greatest, dated))
     if len(entries) > 1:
         totals = [_sum([entry[place] for entry in entries]) for place in range(3, 7)]

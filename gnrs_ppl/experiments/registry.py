@@ -27,6 +27,7 @@ MODULES: dict[str, str] = {
     "aog": "aog",
     "examples": "examples",
     "failure_modes": "failure_modes",
+    "posterior_questions": "posterior_questions",
 }
 """Name -> module of this package, and what it calls the experiment there where that is not ``EXPERIMENT``."""
 WITH_MODEL: dict[str, str] = {
@@ -51,13 +52,14 @@ NEEDS_MODEL = tuple(name for name in WITH_MODEL if name not in MODULES)
 
 
 def experiment(name: str, llm: bool = False) -> Experiment:
-    """The experiment of a name, without a model or with one.
+    """The experiment of a name, in which a hyphen is an underscore, without a model or with one.
 
     Raises
     ------
     InputError
         No such experiment (the line names the nearest), or one that is only to be had the other way.
     """
+    name = name.replace("-", "_")
     if name not in MODULES and name not in WITH_MODEL:
         near = get_close_matches(name, [*MODULES, *NEEDS_MODEL], 1)
         raise InputError(
