@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from gnrs_ppl.experiments.main import MEASURED
 from gnrs_ppl.experiments.methods import ABLATIONS, BASE, KERNELS, METHODS, cells, measure, paper_ablations
-from gnrs_ppl.experiments.parts import METHOD, cited, mean, told
-from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, lines, of
+from gnrs_ppl.experiments.parts import Changed, cited, estimated_change, mean
+from gnrs_ppl.experiments.rows import Cell, Row, Rows, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
 
@@ -65,36 +65,25 @@ def variants(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
 
 def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Every variant less the base, goal by goal."""
-    paper = {name: float(row["HARD-OK"]) for name, row in paper_ablations(BASE).items()}
+    printed = {name: float(row["HARD-OK"]) for name, row in paper_ablations(BASE).items()}
+    paper: dict[CellValue, float] = {name: value - printed[BASE] for name, value in printed.items()}
 
-    def base(line: Line) -> Rows:
-        return of(rows, BASE, line.chains or max(request.chains))
-
-    def change(measure: str, name: str, heading: str, scale: float, digits: int) -> ColumnGroup[Line]:
-        columns = (
-            Column(heading, digits),
-            Column(f"{name}, 95 % over goals"),
-            Column(f"{name}, 95 % over families"),
-        )
-        return ColumnGroup(columns, lambda line: told(base(line).change(line.own, measure, scale), digits))
-
+    found = [
+        Changed((name, chains), of(rows, BASE, chains or max(request.chains)), own)
+        for name, chains, own, _ in lines(rows, ABLATIONS, request.chains)
+    ]
     says = (
         f"Variant less {BASE} at as many chains (at {max(request.chains)} where the variant runs none), "
         "paired by goal. "
         "The paper's differences are from its full method, with LLM candidates."
     )
-    parts: list[ColumnGroup[Line]] = [
-        METHOD._replace(columns=(Column("variant"), Column("chains", 0))),
-        change("hard_ok", "HARD-OK", "HARD-OK, points", 100.0, 1),
-        change("audit_f1", "audit F1", "audit F1", 1.0, 3),
-        part(
-            "HARD-OK, points from its full method",
-            1,
-            lambda line: paper[line.method] - paper[BASE] if line.method in paper else None,
-            True,
-        ),
+    parts: list[ColumnGroup[Changed]] = [
+        ColumnGroup((Column("variant"), Column("chains", 0)), lambda one: one.what),
+        estimated_change("hard_ok", "HARD-OK, points", 1, 100.0, "HARD-OK, "),
+        estimated_change("audit_f1", "audit F1", 3, 1.0, "audit F1, "),
+        part("HARD-OK, points from its full method", 1, lambda one: paper.get(one.what[0]), paper=True),
     ]
-    found = [line for line in lines(rows, ABLATIONS, request.chains) if base(line).rows]
+    found = [one for one in found if one.before.rows]
     return specified("ablation_differences", "Differences from the base", says, found, parts)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from gnrs_ppl.benchmarks import load_context
@@ -18,7 +18,7 @@ from gnrs_ppl.benchmarks.realcharter import card
 from gnrs_ppl.candidates.proposed import asked
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.evaluate.rubrics import RUBRICS
-from gnrs_ppl.experiments import baselines, cards, slots
+from gnrs_ppl.experiments import baselines, cards, schema_noise, slots
 from gnrs_ppl.experiments.methods import cells, without_log
 from gnrs_ppl.experiments.rows import Cell
 from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, on_split
@@ -41,6 +41,8 @@ ROUNDS = {"Self-Refine": 1 + baselines.ROUNDS}
 CARD_ROUNDS = {"Self-Refine": 2}
 POLISHES = 2
 """Of a text, at most."""
+OWN_CELLS = {"slots": slots.wanted, "schema_noise": schema_noise.wanted}
+"""Experiments whose rows are not of methods."""
 SECOND_JUDGED = 100
 """Texts of the pack that the second judge marks."""
 
@@ -102,8 +104,8 @@ def _calls(experiment: Experiment, given: ExperimentRequest) -> Iterator[tuple[i
     if experiment.name == "second_evaluator":
         yield SECOND_JUDGED, _judged(load_context(given.goal_ids[0]), "v1", "second_judge")
         return
-    judged = experiment.name == "slots"
-    wanted = list(slots.wanted(given)) if judged else cells(experiment.methods, given, WRITERS)
+    noisy = experiment.name == "schema_noise"
+    wanted = OWN_CELLS.get(experiment.name, partial(cells, experiment.methods, methods=WRITERS))(given)
     by_goal: dict[str, list[Cell]] = {}
     for cell in wanted:
         by_goal.setdefault(cell.goal, []).append(cell)
@@ -111,7 +113,10 @@ def _calls(experiment: Experiment, given: ExperimentRequest) -> Iterator[tuple[i
         context = load_context(goal)
         for rubric in RUBRICS:
             yield len(own) * given.repeats, _judged(context, rubric, "judge")
-        if not judged:
+        if noisy:  # what it is shown of the noisy context is about as long
+            yield len(own), asked(context)
+            yield len(own) * POLISHES, _polish()
+        elif experiment.methods:
             yield from _written(context, own, experiment.split == CARDS)
 
 

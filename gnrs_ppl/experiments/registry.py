@@ -37,6 +37,7 @@ WITH_MODEL: dict[str, str] = {
     "polish": "rubric_scores",
     "realcharter": "cards",
     "slots": "slot_rubrics",
+    "schema_noise": "schema_noise",
     "cross_model": "cross_model",
     "second_evaluator": "second_evaluator",
     "human_calibration": "human_calibration",
@@ -45,6 +46,10 @@ WITH_MODEL: dict[str, str] = {
     "metric_sensitivity": "rubric_margins",
     "candidate_sources": "candidate_sources",
     "hard_ok_audit": "hard_ok_audit",
+    "contrasts": "contrasts",
+    "plane": "plane",
+    "examples": "examples",
+    "failure_modes": "failure_modes",
 }
 """What there is with a model: name -> module of this package."""
 NEEDS_MODEL = tuple(name for name in WITH_MODEL if name not in MODULES)
