@@ -51,6 +51,7 @@ from gnrs_ppl.experiments.agreement import correlation, kappa, pairwise_spearman
 from gnrs_ppl.experiments.aog import chosen_goal
 from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
+from gnrs_ppl.experiments.judge_error import Marked, bounded, of_marks
 from gnrs_ppl.experiments.judging import joined, judge_rows, read_marks, text_id
 from gnrs_ppl.experiments.methods import SEARCHED, UNSEARCHED, SearchMethod, cells
 from gnrs_ppl.experiments.packs import PackItem, Question, read_filled, read_key, write_pack
@@ -462,6 +463,43 @@ def test_plane_examples_and_failures_follow_from_the_main_table(made: Everything
         )
 
 
+def test_error_of_the_judge_by_hand() -> None:
+    """One feature that is the mark itself on two goals, and off by 0.3 on one rule of the third."""
+
+    def goal(name: str, phi: list[float], worth: list[float], epsilon: float = 0.0) -> Marked:
+        return Marked(name, np.array(phi)[:, None], np.array(worth), epsilon)
+
+    goals = [
+        goal("a", [0.6, 0.2, 0.9], [0.6, 0.2, 0.9]),
+        goal("b", [0.9, 0.2], [0.9, 0.2]),
+        goal("c", [0.6, 0.9], [0.6, 0.6], epsilon=0.3),
+    ]
+    a, b, c = bounded(goals, lambda others: np.ones(1))
+    assert c.error == pytest.approx(0.3), "0.9 stands for 0.9 on the others"
+    assert (a.regret, b.regret, c.regret) == pytest.approx((0.3, 0.0, 0.0))
+    # what the search left of c: from 0.6 to 0.9 by the map of the others
+    assert c.left == pytest.approx(0.3)
+    # c pulls the map of the others down at 0.9, to the middle of its mark and theirs, each goal weighing 1
+    weights = np.array([1 / 2, 1 / 2])
+    assert a.error == pytest.approx(0.9 - np.average([0.9, 0.6], weights=weights))
+    assert of_marks(goals[:2]) == pytest.approx([1.0])
+
+
+def test_proposition_1_holds_over_the_judged_rules(made: Everything) -> None:
+    lines = table(made.outcomes["judge_error"], "proposition")
+    assert [line["goal"] for line in lines] == list(GOALS)
+    rows = joined(made_rows(made), read_marks(made.out / "main") + read_marks(made.out / "ablations"))
+    for line in lines:
+        assert line["holds"] is True
+        ours = next(row for row in rows if (row["method"], row["goal"]) == (OURS, line["goal"]))
+        assert line["G of the drafted rule"] == pytest.approx(ours["avg"] / 100)
+        assert line["regret"] == pytest.approx(line["greatest G"] - line["G of the drafted rule"])
+        assert line["rules"] > 5, "slots' rules are among them"
+    first = table(made.outcomes["judge_error"], "judge_error")[0]
+    assert first["ε_C"] == pytest.approx(max(line["ε_C here"] for line in lines))
+    assert first["vacuous"] is (2 * first["ε_C"] >= 1)
+
+
 # Blinded
 
 
@@ -556,7 +594,8 @@ def test_one_scripted_mark_is_enough_and_none_is_none(made: Everything, tmp_path
     known = reduced()
     with ScriptedServer() as server:
         request = REQUEST._replace(model=loopback.model(server))
-        for name in set(WITH_MODEL) - {"human_calibration", "executability"}:
+        # nobody has filled a pack in, and of ε_C nothing is printed
+        for name in set(WITH_MODEL) - {"human_calibration", "executability", "judge_error"}:
             clean = Run(ONE_GOAL if name == "cross_model" else REQUEST, out)
             report = known[name].report(clean)
             assert not clean.scripted
@@ -1205,9 +1244,14 @@ def test_the_list_says_what_needs_a_model() -> None:
     assert [name for name, row in told.items() if row[2] == "needs --llm"] == list(NEEDS_MODEL)
     assert told["main"][2] == "with and without"
     assert told["aog"][2] == "without"
-    assert {"cross_model", "human_calibration", "executability", "polish", "second_evaluator"} == set(
-        NEEDS_MODEL
-    )
+    assert set(NEEDS_MODEL) == {
+        "cross_model",
+        "human_calibration",
+        "executability",
+        "polish",
+        "second_evaluator",
+        "judge_error",
+    }
 
 
 def test_every_label_that_names_an_experiment_leads_to_one() -> None:

@@ -145,7 +145,8 @@ def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Audit F1 of every variant with its interval over goals, few chains beside many."""
     from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
-    names = (BASE, *ABLATIONS)
+    there = {row["method"] for row in rows}
+    names = [name for name in (BASE, *ABLATIONS) if name in there]
     figure = blank(7.5, 0.34 * len(names) + 1.2)
     axes = figure.add_subplot()
     for i, chains in enumerate((None, *request.chains)):

@@ -50,6 +50,7 @@ WITH_MODEL: dict[str, str] = {
     "plane": "plane",
     "examples": "examples",
     "failure_modes": "failure_modes",
+    "judge_error": "judge_error",
 }
 """What there is with a model: name -> module of this package."""
 NEEDS_MODEL = tuple(name for name in WITH_MODEL if name not in MODULES)
