@@ -74,8 +74,7 @@ def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     ]
     says = (
         f"Variant less {BASE} at as many chains (at {max(request.chains)} where the variant runs none), "
-        "paired by goal. "
-        "The paper's differences are from its full method, with LLM candidates."
+        "paired by goal. The paper's differences are from its full method, with LLM candidates."
     )
     parts: list[ColumnGroup[Changed]] = [
         ColumnGroup((Column("variant"), Column("chains", 0)), lambda one: one.what),
@@ -104,18 +103,14 @@ def same_objective(rows: Sequence[Row], request: ExperimentRequest) -> tuple[Res
         label = "metropolis" if name == BASE else name
         at = f" with {chains} chain{'s' if chains and chains > 1 else ''}" if chains else ""
         notes.append(
-            f"{label}{at} and the exact optimum differ in {counts[0]} of {len(own.rows)} runs on "
-            f"{counts[1]} of "
-            f"{len(exact.by_goal('rho'))} goals; in {counts[2]} runs the score is lower, in the others it "
-            "is a tie; audit F1 differs in "
-            f"{counts[3]}."
+            f"{label}{at} and the exact optimum differ in {counts[0]} of {len(own.rows)} runs on {counts[1]} "
+            f"of {len(exact.by_goal('rho'))} goals; in {counts[2]} runs the score is lower, in the others it "
+            f"is a tie; audit F1 differs in {counts[3]}."
         )
     says = (
         "CP-SAT, enumeration and every kernel maximise one objective here, so that they can differ by ties "
-        "and by what a search "
-        "missed, and by nothing else. The paper's CP-SAT control falls 16.2 points of Avg behind the "
-        "search, on an objective it does "
-        "not give."
+        "and by what a search missed, and by nothing else. The paper's CP-SAT control falls 16.2 points of "
+        "Avg behind the search, on an objective it does not give."
     )
     columns = (
         Column("optimiser"),

@@ -116,8 +116,7 @@ def candidates(one: RecordedChain) -> ResultTable:
             )
     says = (
         f"The graph of {one.goal}: an AND over five slots, each an OR over its candidates. The paper's "
-        "figure has three per slot of "
-        "another goal and says that its heights are drawn."
+        "figure has three per slot of another goal and says that its heights are drawn."
     )
     columns = (
         Column("slot"),

@@ -73,9 +73,8 @@ def margins(
     )
     says = (
         f"{first} less the other method. Seeds are averaged within a goal, goals are resampled {DRAWS:,} "
-        "times; families are resampled "
-        "whole beside it, since goals of a family share stem and log. BCa is left out where it is not "
-        "defined."
+        "times; families are resampled whole beside it, since goals of a family share stem and log. BCa is "
+        "left out where it is not defined."
     )
     return ResultTable("margins", "Margins with 95 % intervals", says, columns, entries)
 
@@ -84,8 +83,7 @@ def paper() -> ResultTable:
     """The paper's table as printed."""
     says = (
         "As printed, for GNRS-Search, which needs a model. Comparable in kind are the HARD-OK rows, as a "
-        "bootstrap over goals of "
-        "another pair of methods. Three rows do not name the strongest other method: "
+        "bootstrap over goals of another pair of methods. Three rows do not name the strongest other method: "
         "docs/paper-inconsistencies.md."
     )
     heads = (

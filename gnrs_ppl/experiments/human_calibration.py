@@ -187,9 +187,8 @@ def agreement(
         Column("value", 2, paper=True),
     )
     says = (
-        "A person's mark of an item is the mean of the four dimensions, the judge's is Avg of rubric v1. "
-        "The paper's Pearson rests on five "
-        "means of methods, as ours does."
+        "A person's mark of an item is the mean of the four dimensions, the judge's is Avg of rubric v1. The "
+        "paper's Pearson rests on five means of methods, as ours does."
     )
     return ResultTable("human_agreement", "Agreement", says, columns, entries)
 

@@ -46,12 +46,10 @@ LONG = {
 """Names that the paper shortens in its OOD table."""
 COMPARABLE = (
     "The paper's columns stand last. Comparable is HARD-OK of No record grounding, No search and No LLM "
-    "candidates, in kind: goals, "
-    "records and gate are a reconstruction, and No record grounding has no LLM candidates here. Avg and "
-    "OVERALL rest on a rubric, which "
-    "needs a model; methods without our figures need one. Audit F1 is ours: macro F1 over verdicts of "
-    "held-out cases, against what the "
-    "record entitles one to say."
+    "candidates, in kind: goals, records and gate are a reconstruction, and No record grounding has no LLM "
+    "candidates here. Avg and OVERALL rest on a rubric, which needs a model; methods without our figures "
+    "need one. Audit F1 is ours: macro F1 over verdicts of held-out cases, against what the record entitles "
+    "one to say."
 )
 
 
@@ -113,10 +111,8 @@ def yardsticks(rows: Sequence[Row]) -> ResultTable:
     """What needs no rule, the best rule of a few of the pools', and the norm behind the labels."""
     says = (
         f"Audit F1 that needs no rule (floors); the best of the rules of the {BEST_OF} best-scoring "
-        "(trigger, norm) pairs, chosen by its "
-        "own held-out F1 and so out of reach of a method; and the norm that made the labels, reading "
-        "records only, against the truth. "
-        "The paper has none of these."
+        "(trigger, norm) pairs, chosen by its own held-out F1 and so out of reach of a method; and the norm "
+        "that made the labels, reading records only, against the truth. The paper has none of these."
     )
     name: ColumnGroup[Line] = part("yardstick", None, lambda line: line.method)
     found = [Line(one, None, of(rows, one)) for one in YARDSTICKS]

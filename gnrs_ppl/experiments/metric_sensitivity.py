@@ -128,12 +128,9 @@ def sensitivity() -> ResultTable:
             entries.append((context, alpha, *[None] * 5, *_printed(row)))
     says = (
         "Recomputed from the paper's printed values, nothing is ours. Averages with one decimal stand as "
-        "printed, so that margins over "
-        "such methods hold to about 0.05; the others are recovered exactly. For other generators the paper "
-        "prints Avg of two methods "
-        "only: nothing can be recomputed. The column with ablations lets the rows of the ablation table "
-        "compete, which the paper "
-        "leaves out."
+        "printed, so that margins over such methods hold to about 0.05; the others are recovered exactly. "
+        "For other generators the paper prints Avg of two methods only: nothing can be recomputed. The "
+        "column with ablations lets the rows of the ablation table compete, which the paper leaves out."
     )
     columns = (
         Column("context"),

@@ -119,11 +119,10 @@ def report(run: Run) -> Report:
         cited("replacement coverage", 1, "coverage, %"),
     ]
     says = (
-        f"Over {len(rows)} goals; the paper's figures are over all of its own, and how it counts "
-        "distractors and signatures is not "
-        "said. Options are candidates with their levels. Distractors: candidates that other goals of the "
-        "family have and the goal has "
-        "not, mean per goal. Coverage: goals with at least one."
+        f"Over {len(rows)} goals; the paper's figures are over all of its own, and how it counts distractors "
+        "and signatures is not said. Options are candidates with their levels. Distractors: candidates that "
+        "other goals of the family have and the goal has not, mean per goal. Coverage: goals with at least "
+        "one."
     )
     structures = sorted(row["structures"] for row in rows)
     note = (

@@ -68,9 +68,8 @@ def bootstrap(run: Run) -> Report:
     """Margins of the method over every other, per context, and the paper's."""
     says = (
         f"{OURS} less the other method. Seeds are averaged within a goal and goals are resampled, as in the "
-        "paper; BCa and families stand "
-        "beside it, since goals of a family share stem and log. Best other: the greatest mean; the paper's "
-        "table does not always name it."
+        "paper; BCa and families stand beside it, since goals of a family share stem and log. Best other: "
+        "the greatest mean; the paper's table does not always name it."
     )
     tables = [
         margins(rows, run.request, OURS, [*WRITERS], MEASURES)._replace(

@@ -55,10 +55,9 @@ def effects(rows: Sequence[Row]) -> ResultTable:
         else f"The baseline's own Avg is {before:.2f}."
     )
     says = (
-        "Change of the rubric in points from the goal's own optimum, paired, all texts as the template "
-        f"words them. {level} The paper "
-        "prints the change for two slots, from a baseline of 49.65; distractors are of the family here, of "
-        "all goals there."
+        "Change of the rubric in points from the goal's own optimum, paired, all texts as the template words "
+        f"them. {level} The paper prints the change for two slots, from a baseline of 49.65; distractors are "
+        "of the family here, of all goals there."
     )
     return specified("slot_rubrics", "Slot sensitivity by rubric", says, interventions(rows), parts)
 

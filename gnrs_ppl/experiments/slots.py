@@ -163,8 +163,7 @@ def report(run: Run) -> Report:
     rows = run.rows("slots")
     notes = [
         "Procedure: not measurable by execution. No verdict of a case reads it and the held-out labels are "
-        "of norms; it moves ρ, "
-        "HARD-OK and s_search only, and the rubric, which needs a model.",
+        "of norms; it moves ρ, HARD-OK and s_search only, and the rubric, which needs a model.",
     ]
     return Report([effects(rows), coverage(rows)], {"slot_sensitivity": lambda: draw(rows)}, notes)
 
@@ -218,10 +217,9 @@ def effects(rows: Sequence[Row]) -> ResultTable:
     kinds = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
     says = (
         f"Change from the goal's own optimum, paired. {kinds[0].upper()}{kinds[1:]}. The paper replaces a "
-        "slot's pool likewise and prints "
-        "the change of the rubric for two slots, from a baseline (49.65) below every row of its main table; "
-        "the intervention can be compared, its unit cannot. Before, the norm applies in "
-        f"{100 * (own.mean('activated') or 0):.1f} % of the scored cases."
+        "slot's pool likewise and prints the change of the rubric for two slots, from a baseline (49.65) "
+        "below every row of its main table; the intervention can be compared, its unit cannot. Before, the "
+        f"norm applies in {100 * (own.mean('activated') or 0):.1f} % of the scored cases."
     )
     return specified("slots", "Slot sensitivity", says, interventions(rows), parts)
 
@@ -247,9 +245,8 @@ def coverage(rows: Sequence[Row]) -> ResultTable:
     ]
     says = (
         "Replaced: runs whose slot holds another content than before; where the first option was the chosen "
-        "one, nothing could be. The "
-        "paper's coverage is comparable in kind. Its distractors are counted otherwise (all goals); ours "
-        "are of the family."
+        "one, nothing could be. The paper's coverage is comparable in kind. Its distractors are counted "
+        "otherwise (all goals); ours are of the family."
     )
     return specified("slot_coverage", "Coverage of the interventions", says, interventions(rows), parts)
 
