@@ -12,7 +12,7 @@ from gnrs_ppl.experiments.methods import ABLATIONS, BASE, KERNELS, METHODS, cell
 from gnrs_ppl.experiments.parts import Changed, cited, estimated_change, mean
 from gnrs_ppl.experiments.rows import Cell, Row, Rows, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, heads, part, specified
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -112,14 +112,9 @@ def same_objective(rows: Sequence[Row], request: ExperimentRequest) -> tuple[Res
         "and by what a search missed, and by nothing else. The paper's CP-SAT control falls 16.2 points of "
         "Avg behind the search, on an objective it does not give."
     )
-    columns = (
-        Column("optimiser"),
-        Column("chains", 0),
-        Column("runs", 0),
-        Column("another structure than Exact", 0),
-        Column("on goals", 0),
-        Column("lower score", 0),
-        Column("another audit F1", 0),
+    columns = heads(
+        "optimiser | chains:0 | runs:0 | another structure than Exact:0 | on goals:0 | lower score:0 | "
+        "another audit F1:0"
     )
     return ResultTable("same_objective", "One objective, several optimisers", says, columns, entries), notes
 

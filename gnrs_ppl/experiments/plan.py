@@ -22,7 +22,7 @@ from gnrs_ppl.experiments import baselines, cards, schema_noise, slots
 from gnrs_ppl.experiments.methods import cells, without_log
 from gnrs_ppl.experiments.rows import Cell
 from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, on_split
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.experiments.writers import WRITERS, model_of
 from gnrs_ppl.llm.answers import ParsedStructure, RubricScores, StrictRubricScores
 from gnrs_ppl.llm.client import Answer, CallError, Message, Request, T
@@ -190,15 +190,9 @@ def table(plans: Mapping[str, Iterable[Ask]], given: ExperimentRequest) -> Resul
         f"{USUAL_ANSWER} tokens an answer (more with models that reason), the most has every answer as "
         "long as it may be and every second round. Rows and answers that there are already are not deducted."
     )
-    columns = (
-        Column("experiment"),
-        Column("role"),
-        Column("model"),
-        Column("calls at most", 0),
-        Column("tokens sent", 0),
-        Column("US dollars, estimate", 2),
-        Column("US dollars at most", 2),
-        Column("price of"),
+    columns = heads(
+        "experiment | role | model | calls at most:0 | tokens sent:0 | US dollars, estimate:2 | "
+        "US dollars at most:2 | price of"
     )
     return ResultTable("plan", "What would be asked", says, columns, entries)
 

@@ -30,7 +30,16 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.evaluate.audit_f1 import f1, first_world
 from gnrs_ppl.experiments.rows import Cell, Row, Rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, between, part, specified
+from gnrs_ppl.experiments.tables import (
+    CellValue,
+    Column,
+    ColumnGroup,
+    ResultTable,
+    between,
+    heads,
+    part,
+    specified,
+)
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.posterior.answers import AGREES, ANSWERS, likelihoods
 from gnrs_ppl.posterior.ask import case_bits
@@ -226,14 +235,9 @@ def means(rows: Sequence[Row]) -> ResultTable:
         "is the posterior less the other: below zero the posterior is better. Posterior or base rate allows "
         "that no rule of the pool is right, with a chance fitted to the other goals."
     )
-    columns = (
-        Column("measure"),
-        Column("P(violated) is"),
-        Column("mean", 4),
-        Column("95 %"),
-        Column("difference", 4),
-        Column("95 % of it"),
-        Column("goals where the posterior is better", 0),
+    columns = heads(
+        "measure | P(violated) is | mean:4 | 95 % | difference:4 | 95 % of it | "
+        "goals where the posterior is better:0"
     )
     return ResultTable("forecasts", "P(violated) against hidden labels", says, columns, entries)
 

@@ -16,7 +16,16 @@ from gnrs_ppl.experiments.pools import PAPER_PROPOSED
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, part, specified
+from gnrs_ppl.experiments.tables import (
+    CellValue,
+    Column,
+    ColumnGroup,
+    ResultTable,
+    ends,
+    heads,
+    part,
+    specified,
+)
 from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, POLISHES, ROLES, VARIANTS, WRITERS, making
 from gnrs_ppl.realize.polish import Outcome
 
@@ -146,14 +155,8 @@ def calls(rows: Sequence[Row], marks: Sequence[Mark], request: ExperimentRequest
         "Calls that each method takes when it is run alone, at the price when they were made; calls that "
         "several take alike are made once. Of no use: cut off, withheld, or not the JSON that was asked for."
     )
-    columns = (
-        Column("asked by"),
-        Column("chains", 0),
-        Column("calls", 0),
-        Column("of no use", 0),
-        Column("declined", 0),
-        Column("US dollars", 4),
-        Column("calls of unknown price", 0),
+    columns = heads(
+        "asked by | chains:0 | calls:0 | of no use:0 | declined:0 | US dollars:4 | calls of unknown price:0"
     )
     return ResultTable("calls", "Calls", says, columns, entries)
 
@@ -195,15 +198,9 @@ def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
         f"Variant less {OURS} at as many chains (at {min(request.chains)} where the variant runs none), "
         "paired by goal, in points. The paper gives the difference of Avg."
     )
-    columns = (
-        Column("variant"),
-        Column("chains", 0),
-        Column("metric"),
-        Column("goals", 0),
-        Column("difference", 2),
-        Column("95 % over goals"),
-        Column("95 % over families"),
-        Column("difference", 2, paper=True),
+    columns = heads(
+        "variant | chains:0 | metric | goals:0 | difference:2 | 95 % over goals | 95 % over families",
+        "difference:2",
     )
     return ResultTable("ablation_differences", f"Differences from {OURS}", says, columns, entries)
 
