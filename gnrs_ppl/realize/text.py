@@ -141,9 +141,9 @@ def phrase(content: SlotContent, lexicon: Lexicon) -> str:
     if isinstance(content, Norm):
         writer.activation = "it"
         return "; ".join(map(_said, writer.duties()))
-    return (
-        writer.evidence() if isinstance(content, EvidencePolicy) else " ".join(map(_said, writer.procedure()))
-    )
+    if isinstance(content, EvidencePolicy):
+        return writer.evidence()
+    return " ".join(map(_said, writer.procedure()))
 
 
 def _said(sentence: Sequence[Piece]) -> str:
@@ -554,21 +554,18 @@ class _Writer:
             if procedure.response_time
             else ""
         )
-        if due and len(procedure.steps) == 1:
-            due, own = "", f" {due}"
-        else:
-            own = ""
-        for number, run in enumerate(runs):
+        own = f" {due}" if due and len(procedure.steps) == 1 else ""
+        for run in runs:
             if run[0].stage == "appeal":
                 pieces = [Piece("Q", self.appeal(run[0]) + own)]
             else:
                 pieces = self.steps(run, own)
-            if not number:
+            if run is runs[0]:
                 pieces = [Piece("B", told), pieces[0]._replace(joint=", "), *pieces[1:]]
             elif run[0].stage != "appeal":
                 pieces[0] = pieces[0]._replace(joint="then ")
             yield pieces
-        if due:
+        if due and not own:
             yield [Piece("R", f"each step is due {due}")]
 
     def steps(self, run: list[Step], due: str) -> list[Piece]:
