@@ -149,7 +149,7 @@ def test_no_adversarial_text_is_accepted(capsys: pytest.CaptureFixture[str]) -> 
     assert accepted == []
 
 
-def test_free_words_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_free_words_are_refused() -> None:
     """The sixty texts in free words, thirty of which say the same."""
     items = yaml.safe_load((HERE / "data_paraphrases" / "paraphrases.yaml").read_text())
     assert Counter(item["kind"] for item in items) == {"paraphrase": 30, "mutation": 30}
@@ -381,7 +381,7 @@ def test_most_arranged_rules_are_accepted(capsys: pytest.CaptureFixture[str]) ->
             f"\n{kept} of 96 rules accepted with tokens moved by script, {changed} of them other than before"
         )
     assert kept >= 86
-    assert changed >= 86
+    assert changed >= 60
 
 
 @pytest.mark.parametrize("text", [
