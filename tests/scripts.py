@@ -212,7 +212,7 @@ def polisher(messages: Messages, schema: Data | None, rng: random.Random) -> str
 
 
 ARRANGED = (
-    (r"\. (\[[AFC]\])", r"; \1"),
+    (r"(\[[AF]\])\. (\[[FC]\])", r"\1; \2"),
     (r"\] and (?=\[S\d+\])", "], then "),
     (r"(?<=\]), (?=\[S\d+\])", " and "),
     (r"\. (\[Q1\])", r", and \1"),

@@ -145,7 +145,7 @@ def test_no_adversarial_text_is_accepted(capsys: pytest.CaptureFixture[str]) -> 
                 accepted.append((kind, text))
     with capsys.disabled():
         print(f"\n{len(accepted)} of {count.total()} adversarial texts accepted, of {len(count)} kinds")
-    assert (count.total(), len(count)) == (116, 9)
+    assert (count.total(), len(count)) == (131, 10)
     assert accepted == []
 
 
@@ -419,13 +419,13 @@ def test_what_is_wrong_is_said() -> None:
 
 def test_the_same_person_alone_may_be_left_out() -> None:
     plain = locked("GNRS-065").clause
-    text = plain.replace("[T1]. [W2] [M2]", "[T1] and [M2]")
+    text = plain.replace("[T1]. [W2] [M2]", "[T1], and [M2]")
     assert read(locked("GNRS-065"), text).text.startswith(
         "A farm worker or foreman must check out at least once within the 10 minutes after the first time in a case "
-        "that they harvest and must speak within that time. This is about"
+        "that they harvest, and must speak within that time. This is about"
     )
     other = locked("GNRS-092").clause  # each an act of some patrol member
-    assert lost("GNRS-092", other.replace("[T1]. [W2] [M2]", "[T1] and [M2]"))
+    assert lost("GNRS-092", other.replace("[T1]. [W2] [M2]", "[T1], and [M2]"))
     assert not lost("GNRS-092", other.replace("[T1]. [W2] [M2]", "[T1] and [W2] [M2]"))
 
 

@@ -6,8 +6,8 @@ they are said of. A model may move tokens and join them by a few words and marks
 from tokens and joints, so no letter of a model's answer gets into a rule.
 
 Read are only places in which a phrase means the same: a duty's who, what and when side by side; nobody's
-subject left out but that of the same person; what refers back behind what it refers to; what follows a breach
-behind the breach, in its order.
+subject left out but that of the same person; what refers back behind what it refers to; what is said of the
+whole rule in a sentence with all duties or none; what follows a breach behind the breach, in its order.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ NOTHING, COMMA, STOP = frozenset({""}), frozenset({","}), frozenset({"."})
 SENTENCES = frozenset({".", ";", "; and"})
 """What parts two sentences."""
 JOINED = frozenset({" and", ", and"})
+SAME_SUBJECT = frozenset({", and"})
 BEFORE_DUTIES, BEFORE_EVIDENCE = frozenset({".", ";", ":"}), frozenset({".", ";"})
 ANEW = frozenset({". then", "; then", "; and then"})
 """What begins another sentence of what follows a breach."""
 BEFORE_APPEAL = SENTENCES | JOINED | ANEW | {" and then", ", and then"}
 WITHOUT_OFFICE = frozenset({",", " then", ", then", " and then", ", and then"}) | JOINED
 """What stands between two steps of one office that is not named again."""
-LISTED = WITHOUT_OFFICE | SENTENCES - STOP | ANEW
-"""What stands between a step and the office of the next."""
+LISTED = WITHOUT_OFFICE | ANEW
+"""What stands between a step and the office of the next, and more behind a colon."""
 AGAIN = ("within that time", "during that period")
 """Times told before; nothing changes where the time that stands in front is heard with them too."""
 SAME_PERSON = "the same person"
@@ -185,7 +186,22 @@ class _Reader:
 
     def whole(self) -> bool:
         """The whole text."""
-        return self.norm() and self.rest() and self.procedure() and self.at == len(self.said)
+        return (
+            self.norm() and self.rest() and self.procedure() and self.at == len(self.said) and self.together()
+        )
+
+    def together(self) -> bool:
+        """Whether what is said of the whole rule stands in a sentence with all duties or none."""
+        sentence, duties, others = 0, set(), dict[int, int]()
+        for place, (joint, name) in enumerate(self.said):
+            sentence += joint[:1] == "."
+            if name[0] == "M":
+                duties.add(sentence)
+            elif name in "AFCE":
+                others[sentence] = place
+        apart = [place for sentence, place in others.items() if sentence in duties and len(duties) > 1]
+        self.at = apart[0] if apart else self.at
+        return not apart
 
     # Norm
 
@@ -232,7 +248,7 @@ class _Reader:
         if front and not self.tokens[when].startswith(AGAIN):
             return False
         same = self.tokens.get(f"W{does[1:]}") == SAME_PERSON
-        return self.clause(does, JOINED) or (same and self.take((does, JOINED), (when, NOTHING)))
+        return self.clause(does, JOINED) or (same and self.take((does, SAME_SUBJECT), (when, NOTHING)))
 
     # Scope and evidence
 
@@ -264,10 +280,12 @@ class _Reader:
         """What follows a breach: steps and appeals in their order, and the time for each of them."""
         if not self.take(("B", STOP)):
             return False
-        due, joints = "R" in self.tokens, COMMA
+        due, joints, before = "R" in self.tokens, COMMA, ""
         if due and self.take(("R", COMMA)):
+            # each step: all of them stand behind the colon
             due, joints = False, frozenset({":"})
-        before = ""
+            if any(joint[:1] == "." for joint, _ in self.said[self.at :]):
+                return False
         for name in self.tokens:
             if name[0] == "Q" and not self.take((name, BEFORE_APPEAL if before else joints)):
                 return False
@@ -282,7 +300,7 @@ class _Reader:
         if before[:1] == "Q":
             joints = ANEW
         elif before:
-            joints = LISTED
+            joints = LISTED | SENTENCES if ":" in joints else LISTED
             same = self.tokens[office] == self.tokens[self.offices[before]]
             if same and self.take((name, WITHOUT_OFFICE)):
                 return True
