@@ -353,6 +353,10 @@ def test_wherever_tokens_are_accepted_they_mean_the_same(case: Case, dice: rando
         assert not re.search(r"\[B\].*\[[WMTXAFCZENY]\d*\]", text)  # nothing else follows a breach
         assert not re.search(r"\[E\].*\[[WMTXAFCZ]\d*\]", text)
         assert re.search(r"\. \[B\], \[[GQR]", text)
+        # what is said of the whole rule does not hang on one duty, nor "each step" on some steps
+        within = [part for part in text.split(". ") if "[M" in part]
+        assert len(within) == 1 or not any(re.search(r"\[[AFCE]\]", part) for part in within)
+        assert not re.search(r"\[B\], \[R\].*\. ", text)
         assert not re.search(r"\bor\b|\?", re.sub(r"\[\w+\]", "", text))
 
 
