@@ -29,8 +29,9 @@ ARRANGING = (
     "between tokens: the marks . , ; : and the words and, then; no other word",
     "a duty: [W1] [M1] [T1], or [T1], [W1] [M1] with the time in front; two in a sentence: [W1] [M1] [T1] "
     "and [W2] [M2] [T2]",
-    "order: duties, exception, [A], [F] and [C], evidence, breach, its steps and appeals, each among themselves "
-    "as above; [A], [F] and [C] also before the duties; in a sentence with a duty only if all duties are in it",
+    "order: duties, exception, [A], [F] and [C], evidence, breach, its steps and appeals, each among "
+    "themselves as above; [A], [F] and [C] also before the duties; in a sentence with a duty only if all "
+    "duties are in it",
     "steps and appeals: joined by commas, and, then; those in a further sentence begin with: then",
 )
 """What the guard reads, for the model; it stands with what has to be kept, since the prompts are frozen."""
