@@ -271,8 +271,9 @@ def _actions(events: Events, derived: Derived, found: Found) -> None:
         derived.note(("schema", "actions", name), "phrase", phrase.confidence, said)
 
 
-def _spoken(phrase: Phrase) -> dict[str, str]:
-    return {"phrase": phrase.verb, "noun": phrase.noun} if phrase.verb else {}
+def _spoken(phrase: Phrase) -> dict[str, Any]:
+    named = {"phrase": phrase.verb, "noun": phrase.noun} if phrase.verb else {}
+    return named | ({"aliases": list(phrase.aliases)} if named and phrase.aliases else {})
 
 
 def _columns(events: Events, derived: Derived, channel: str) -> None:

@@ -18,7 +18,7 @@ from gnrs_ppl.realize.phrases import misused
 from gnrs_ppl.words import PARTICLES
 
 _CODE = re.compile(r"^(?:[A-Za-z]{1,3}[-_.]?)?\d+(?:[-_.]\d+)*[-_:.) ]+|^[A-Z]_(?=[A-Za-z])")
-_AND = re.compile(r"\s*(?:\band\b|&|\+)\s*")
+_JOINED = re.compile(r"\s*(?:\b(and|or)\b|[&+])\s*")
 _ACT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "age", "ing", "ure")
 _THINGS = frozenset(
     {
@@ -46,13 +46,15 @@ test."""
 class Phrase(NamedTuple):
     """What an activity is called; empty where no plain words were found.
 
-    ``why`` says what the guess rests on, ``confidence`` how sure that usually is.
+    ``why`` says what the guess rests on, ``confidence`` how sure that usually is, ``aliases`` what else it
+    may be called.
     """
 
     verb: str
     noun: str
     confidence: float
     why: str
+    aliases: tuple[str, ...] = ()
 
 
 def phrase_of(name: str) -> Phrase:
@@ -66,17 +68,49 @@ def phrase_of(name: str) -> Phrase:
     'ship the order'
     """
     words = re.sub(r"[^\w '’&+-]+", " ", words_of(_CODE.sub("", name.strip()) or name))
-    parts = [
-        part.split() for part in _AND.split(re.sub(r"\s+", " ", words).strip(" -'’_")) if part.strip(" -'’_")
-    ]
+    said = re.sub(r"\s+", " ", words).strip(" -'’_")
+    parts = [part.split() for part in _JOINED.split(said)[::2] if part.strip(" -'’_")]
     if not parts:
         return Phrase("", "", 0.0, "no words; quoted as it stands")
-    several = len(parts) > 1 and all(_is_base(part[0]) for part in parts)
-    joined = [parts[0][0], *parts[-1][1:]] if several else [w for part in parts for w in ("with", *part)][1:]
-    found = _read([w.upper() if len(w) == 1 and w.isalpha() else w for w in joined])
+    joint = "or" if "or" in _JOINED.findall(said) else "and"
+    if len(parts) > 1 and all(_is_base(part[0]) for part in parts):
+        found = _several(parts, joint)
+    else:
+        found = _read(_lettered(_named_together(parts, joint)))
     if misused(found.verb) or misused(found.noun):
         return Phrase("", "", 0.0, "no plain words; quoted as it stands")
     return found if len(parts) == 1 else found._replace(confidence=min(found.confidence, 0.4))
+
+
+def _several(parts: list[list[str]], joint: str) -> Phrase:
+    """Several verbs: as one where they share what they are done to (print and send the letter), else the
+    first, and the others as aliases.
+    """
+    shared = all(len(part) == 1 for part in parts[:-1])
+    read = [_read(_lettered([part[0], *(parts[-1] if shared else part)[1:]])) for part in parts]
+    found = read[0]._replace(aliases=tuple(other.verb for other in read[1:]))
+    firsts = [one.verb.partition(" ") for one in read]
+    if not shared or len({rest for _, _, rest in firsts}) > 1:
+        return found
+    nouns = [event_noun(verb) for verb, _, _ in firsts]
+    return found._replace(
+        verb=f"-{joint}-".join(verb for verb, _, _ in firsts) + "".join(firsts[0][1:]),
+        noun=f"-{joint}-".join(nouns) + found.noun.removeprefix(nouns[0]),
+        aliases=tuple(one.verb for one in read),
+    )
+
+
+def _named_together(parts: list[list[str]], joint: str) -> list[str]:
+    """Words of several things as one name: triage-and-assessment."""
+    words = list(parts[0])
+    for part in parts[1:]:
+        words[-1:] = [f"{words[-1]}-{joint}-{part[0]}", *part[1:]]
+    return words
+
+
+def _lettered(words: list[str]) -> list[str]:
+    """Words with single letters as names: report Y."""
+    return [w.upper() if len(w) == 1 and w.isalpha() else w for w in words]
 
 
 def _read(words: list[str]) -> Phrase:
@@ -105,11 +139,12 @@ def _read(words: list[str]) -> Phrase:
         rest = " ".join(words[2:]).removeprefix("the ")
         return Phrase(f"{verb} the {rest}", f"{first} of the {rest}", 0.8, "its noun names what a verb does")
     rest = " ".join(words)
-    known = any(word(w).senses for w in words)
+    pieces = [piece for w in words for piece in w.split("-")]
+    known = any(word(piece).senses for piece in pieces)
     return Phrase(
         f"carry out the {rest}",
         rest,
-        0.5 if known and _names_act(last) else 0.3 if known else 0.1,
+        0.5 if known and _names_act(pieces[-1]) else 0.3 if known else 0.1,
         "taken as a thing that is done",
     )
 
