@@ -643,7 +643,7 @@ def test_concurrency_changes_nothing() -> None:
     for concurrency in (1, 32):
         with ScriptedServer({"429": 0.1, "truncated": 0.1}, {"polisher": polisher}) as server:
             found.append(
-                polish(many, loopback.model(server, retries=8), "v2", seed=1, concurrency=concurrency)
+                polish(many, loopback.model(server, retries=8), "v2", seed=2, concurrency=concurrency)
             )
     assert [p._replace(answers=()) for p in found[0]] == [p._replace(answers=()) for p in found[1]]
     assert [p.outcome for p in found[0]] == ends
