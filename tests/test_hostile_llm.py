@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Self
 from urllib.parse import quote
 
 import pytest
+import small
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import SCRIPTS
@@ -311,12 +312,8 @@ def test_a_marked_key_stays_out_of_every_artefact(
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.address}/v1")
         arguments = [
             "draft",
-            "GNRS-005",
+            str(small.write(tmp_path)),
             "--llm",
-            "--chains",
-            "4",
-            "--steps",
-            "5",
             "--kernel",
             "exact",
             "--out",
