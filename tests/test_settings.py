@@ -18,8 +18,10 @@ import pytest
 import small
 import tiers
 from scipy import stats
+from tiers import mostly_slow
 
 from gnrs_ppl import cli
+from gnrs_ppl.cli.drafts import Kernel
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import samplers
 from gnrs_ppl.inference.chains import RUNNERS, STEPPERS, run_chains, run_many
@@ -189,7 +191,7 @@ def test_settings_of_other_kernels_are_refused_by_name(kernel: str):
 
 def test_every_kernel_is_there_once_and_the_command_takes_it():
     assert sorted([*STEPPERS, *RUNNERS]) == sorted(KERNELS)
-    assert [kernel.value for kernel in cli.Kernel] == [*KERNELS]
+    assert [kernel.value for kernel in Kernel] == [*KERNELS]
 
 
 def test_every_setting_is_tested_here():
@@ -199,28 +201,25 @@ def test_every_setting_is_tested_here():
     assert [*BALANCING] == ["sqrt", "barker", "min"]
 
 
+@pytest.mark.parametrize(
+    "kernel, settings",
+    mostly_slow(ASKED := [("metropolis", {}), ("tempering", {"replicas": 3})], but=ASKED[:1]),
+)
 def test_a_command_reaches_the_settings_and_its_file_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kernel: str, settings: dict[str, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     out = tmp_path / "x.nc"
     request = ["sample", str(small.write(tmp_path)), "--chains", "8", "--steps", "4", "--out", str(out)]
+    asked = {"move_probabilities": [0.4, 0.2, 0.2, 0.2], **settings}
+    words = [f"{name}={str(value).strip('[]').replace(' ', '')}" for name, value in asked.items()]
     assert (
-        cli.run(
-            [
-                *request,
-                "--kernel",
-                "tempering",
-                "--setting",
-                "replicas=3",
-                "--setting",
-                "move_probabilities=0.4,0.2,0.2,0.2",
-            ]
-        )
+        cli.run([*request, "--kernel", kernel, *(part for word in words for part in ("--setting", word))])
         == 0
     )
     tree = load(out)
-    assert json.loads(tree.attrs["settings"]) == {"replicas": 3, "move_probabilities": [0.4, 0.2, 0.2, 0.2]}
-    assert tree["constant_data"]["temperature_ladder"].size == 3
+    assert json.loads(tree.attrs["settings"]) == asked
+    if "replicas" in settings:
+        assert tree["constant_data"]["temperature_ladder"].size == settings["replicas"]
     capsys.readouterr()
     for wrong, line in {
         "replicas": "is no setting; write NAME=VALUE",

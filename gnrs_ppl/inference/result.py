@@ -140,21 +140,26 @@ class MoveCount(NamedTuple):
     changed: int
 
 
+ROUNDING = 1e-6
+"""Scores of float32 that are closer than this are one score."""
+
+
 def best_visited(chains: Chains) -> Ranked:
-    """Visited structure of greatest s_search, starts included; the earliest, then that of the lowest chain,
-    where several tie.
+    """Structure visited of greatest s_search, or started from; of several that tie that of lowest options.
+
+    Pools hold first what was read from the sentence, and the answer is no matter of the seed.
 
     Parameters
     ----------
     chains : Chains
     """
     score = np.concatenate([chains.start_score[:, None], chains.score], axis=1)
-    draw, chain = divmod(int(score.T.argmax()), score.shape[0])
-    if draw == 0:
-        return Ranked(chains.starts[chain], float(score[chain, 0]), bool(chains.start_feasible[chain]))
-    return Ranked(
-        chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1])
-    )
+    chain, draw = np.nonzero(score >= score.max() - ROUNDING)
+    positions = np.concatenate([chains.starts[:, None], chains.positions], axis=1)[chain, draw]
+    first = int(np.lexsort(positions.T[::-1])[0])
+    feasible = np.concatenate([chains.start_feasible[:, None], chains.feasible], axis=1)
+    at = chain[first], draw[first]
+    return Ranked(positions[first], float(score[at]), bool(feasible[at]))
 
 
 def move_counts(chains: Chains) -> dict[str, MoveCount]:

@@ -141,7 +141,7 @@ class Edits(NamedTuple):
         For each option of the entries of one variable, then for each two options (J O O) of the joint
         entries. The weight of where a chain stands minus that of where it goes is log q(reverse) - log
         q(forward) + log p0(there) - log p0(here). Replacements and parameter edits draw from a uniform p0, so
-        theirs are all zero but in a space that was :func:`restricted`.
+        theirs are all zero but in a space that was :func:`~gnrs_ppl.models.space.restricted`.
     """
 
     variables: UInt32[AnyArray, " E"]
