@@ -1,5 +1,5 @@
-"""The blocks of docs/samplers.md run as printed, one after the other, and the page names every kernel and
-setting."""
+"""The blocks of docs/samplers.md and docs/factor-graph.md run as printed, one after the other, and the first
+names every kernel and setting."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ import pytest
 
 from gnrs_ppl.inference.kernels import KERNELS
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "samplers.md").read_text()
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE = (DOCS / "samplers.md").read_text()
 
 
 @pytest.mark.slow
-def test_the_blocks_of_the_page_run() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(blocks) == 6
+@pytest.mark.parametrize("name, count", [("samplers.md", 6), ("factor-graph.md", 3)])
+def test_the_blocks_of_the_page_run(name: str, count: int) -> None:
+    page = (DOCS / name).read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == count
     names: dict[str, object] = {}
     for block in blocks:
         assert "assert" in block
         # of the page's line, for the traceback
-        before = PAGE[: PAGE.index(block)].count("\n")
-        exec(compile("\n" * before + block, "docs/samplers.md", "exec"), names)
+        before = page[: page.index(block)].count("\n")
+        exec(compile("\n" * before + block, f"docs/{name}", "exec"), names)
 
 
 def test_the_table_has_every_kernel_and_setting() -> None:

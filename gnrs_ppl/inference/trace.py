@@ -85,8 +85,8 @@ class Trace(NamedTuple):
 def datatree(
     chains: Chains,
     labels: Mapping[str, Sequence[str]],
-    weights: Float[NDArray[np.float64], " F"],
-    goal: str,
+    weights: Float[NDArray[np.float64], " F"] | None = None,
+    goal: str = "",
     *,
     candidates: Mapping[str, Sequence[str]] | None = None,
     features: Sequence[str] | None = None,
@@ -99,8 +99,9 @@ def datatree(
     chains : Chains
     labels : {slot: sequence of str}
         Name of every option of every variable, in the variables' order.
-    weights : (F,) float
-    goal : str
+    weights : (F,) float, optional
+        One of 1 unless given, for a graph that is no rule.
+    goal : str, optional
         What the rule is for; kept as an attribute.
     candidates : {slot: sequence of str}, optional
         Candidate id of every option; the labels unless given.
@@ -125,6 +126,7 @@ def datatree(
     pools: dict[str, Any] = {
         f"{slot}_candidate": np.array((candidates or labels)[slot], str) for slot in labels
     }
+    weights = np.ones(1) if weights is None else weights
     known, known_dims = _known(list(labels), exact, chains.exchange)
     data: dict[str, dict[str, Any]] = {
         "posterior": {slot: chains.positions[..., v] for v, slot in enumerate(labels)}

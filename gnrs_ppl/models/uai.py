@@ -67,6 +67,7 @@ def from_factors(
     unary: Mapping[int, ArrayLike] | None = None,
     pairwise: Mapping[tuple[int, int], ArrayLike] | None = None,
     *,
+    logarithms: bool = False,
     swaps: Mapping[int, Sequence[int]] | None = None,
     joints: Mapping[tuple[int, int], ArrayLike] | None = None,
 ) -> Tables:
@@ -81,6 +82,8 @@ def from_factors(
     pairwise : {(left, right): (n_left, n_right) float}
         Factor of each two options, in either order of the variables; the factors of (i, j) and (j, i)
         multiply. Absent pairs have 1.
+    logarithms : bool
+        Whether the entries are logarithms of factors, -inf for zero.
     swaps, joints
         As for :func:`~gnrs_ppl.models.build_space`, for the edits that use them.
 
@@ -108,7 +111,7 @@ def from_factors(
                 source="arguments",
                 field=f"unary[{v}]",
             )
-        logs[v] = _log(table, (counts[v],), "arguments", f"unary[{v}]")
+        logs[v] = _log(table, (counts[v],), "arguments", f"unary[{v}]", logarithms)
     pair_logs: dict[tuple[int, int], NDArray[np.float64]] = {}
     for (left, right), table in (pairwise or {}).items():
         field = f"pairwise[{left}, {right}]"
@@ -116,7 +119,8 @@ def from_factors(
             raise InputError(
                 f"no two of {len(counts)} variables", "number them from 0", source="arguments", field=field
             )
-        _add_pair(pair_logs, (left, right), _log(table, (counts[left], counts[right]), "arguments", field))
+        shape = counts[left], counts[right]
+        _add_pair(pair_logs, (left, right), _log(table, shape, "arguments", field, logarithms))
     return _tables(counts, logs, pair_logs, swaps, joints, "arguments", 0.0)
 
 
@@ -246,8 +250,10 @@ def _add_pair(
     logs[ordered] = logs.get(ordered, 0.0) + (table if pair == ordered else table.T)
 
 
-def _log(table: ArrayLike, shape: tuple[int, ...], source: str, field: str) -> NDArray[np.float64]:
-    """Log of a factor, -inf for zero."""
+def _log(
+    table: ArrayLike, shape: tuple[int, ...], source: str, field: str, logarithms: bool = False
+) -> NDArray[np.float64]:
+    """Log of a factor, -inf for zero; the entries where they are logarithms already."""
     try:
         entries = np.asarray(table, np.float64)
     except ValueError as error:  # ragged, or no number
@@ -259,12 +265,17 @@ def _log(table: ArrayLike, shape: tuple[int, ...], source: str, field: str) -> N
             source=source,
             field=field,
         )
+    if logarithms:
+        if not (entries < np.inf).all():
+            problem = f"an entry is {entries[~(entries < np.inf)].flat[0]:g}"
+            raise InputError(problem, "logarithms are finite, or -inf for zero", source=source, field=field)
+        return entries
     refused = ~(np.isfinite(entries) & (entries >= 0))
     if refused.any():
         problem = f"an entry is {entries[refused].flat[0]:g}"
         raise InputError(
             problem,
-            "factors are finite and not negative: give potentials, not logarithms",
+            "factors are finite and not negative; give logarithms=True where they are logarithms",
             source=source,
             field=field,
         )
