@@ -20,7 +20,7 @@ from gnrs_ppl.inference.moves import MoveProposal, acting_shares, apart, propose
 from gnrs_ppl.models.energy import Tables, checked_position, evaluate, log_prior, parts, rows
 from gnrs_ppl.models.space import AnyArray, look_up
 
-LARGE = 8
+LARGE = 16
 """A pair of a variable that changes takes about as long as so many look-ups of a whole evaluation."""
 
 

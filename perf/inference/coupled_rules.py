@@ -16,10 +16,11 @@ import numpy as np
 
 from gnrs_ppl.inference.chains import STEPPERS, advance_of, frozen, run_chains
 from gnrs_ppl.inference.cpsat import solve
-from gnrs_ppl.inference.metropolis import State, init
+from gnrs_ppl.inference.metropolis import State
 from gnrs_ppl.inference.result import Chains
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
-from gnrs_ppl.models.energy import Tables, log_prior
+from gnrs_ppl.inference.threefry import run_keys
+from gnrs_ppl.models.energy import Tables, log_prior, without_sources
 from gnrs_ppl.models.synthetic import coupled_rules
 from inference.common import NEAR, REACHED, Row, Size, alike, seconds_of
 
@@ -45,23 +46,24 @@ class Timeline(NamedTuple):
 def annealing(kernel: str, settings: Any, shapes: Any) -> Any:
     """Steps of one of our kernels, each at its own temperature: where the chains end, and after each step
     the best score and its cost."""
-    advance = advance_of(kernel, settings)
+    advance, stepper = advance_of(kernel, settings), STEPPERS[kernel]
 
     def run(
-        tables: Tables, positions: jax.Array, keys: jax.Array, temperatures: jax.Array
+        tables: Tables, positions: jax.Array, key: jax.Array, numbers: jax.Array, temperatures: jax.Array
     ) -> tuple[jax.Array, Any]:
+        chains = jnp.arange(len(positions), dtype=jnp.uint32)
+
         def step(states: State, now: tuple[jax.Array, jax.Array]) -> tuple[State, Any]:
             if (
                 kernel == "informed"
             ):  # it reads the density of where it stands, which changes with the temperature
                 density = jax.vmap(log_prior, (None, 0))(tables, states.position) + states.score / now[1]
                 states = states._replace(logdensity=density)
-            states, info = advance(now[0], states, tables, now[1])
+            states, info = advance(key, chains, now[0], states, tables, now[1])
             return states, (states.score.max(), info.energy_evaluations.sum(dtype=jnp.int32))
 
-        states, told = jax.lax.scan(
-            step, jax.vmap(init, (0, None, None))(positions, tables, temperatures[0]), (keys, temperatures)
-        )
+        states = jax.vmap(stepper.init, (0, None, None))(positions, tables, temperatures[0])
+        states, told = jax.lax.scan(step, states, (numbers, temperatures))
         return states.position, told
 
     return jax.jit(run).lower(*shapes).compile()
@@ -101,22 +103,23 @@ def annealer(kernel: str) -> Callable[[Tables, Sequence[Tables]], Searcher]:
         settings = frozen(
             kernel, STEPPERS[kernel].complete(dict(plan.settings), spaces, plan.chains, plan.hot)
         )
-        device_tables = jax.tree.map(jnp.asarray, tables)
+        device_tables = jax.tree.map(jnp.asarray, without_sources(tables))
 
         def run(seed: int) -> Timeline:
             parts = 2**seed
             temperatures = jnp.asarray(np.geomspace(plan.hot, plan.cold, parts * steps).reshape(parts, steps))
-            keys = jax.random.split(jax.random.key(seed), (parts, steps))
+            numbers = jnp.arange(parts * steps, dtype=jnp.int32).reshape(parts, steps)
+            key = jnp.asarray(run_keys(seed, [0])[0])
             positions, told = jnp.asarray(draw_starts(tables, plan.chains, seed)), []
             began = time.perf_counter()
             shapes = jax.eval_shape(
-                lambda *leaves: leaves, device_tables, positions, keys[0], temperatures[0]
+                lambda *leaves: leaves, device_tables, positions, key, numbers[0], temperatures[0]
             )
             compiled = annealing(kernel, settings, shapes)
             started = time.perf_counter()
             for part in range(parts):
                 positions, found = jax.block_until_ready(
-                    compiled(device_tables, positions, keys[part], temperatures[part])
+                    compiled(device_tables, positions, key, numbers[part], temperatures[part])
                 )
                 told.append(found)
             wall = time.perf_counter() - started
