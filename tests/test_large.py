@@ -44,7 +44,10 @@ def potts(side: int, states: int, seed: int) -> Tables:
     return from_factors([states] * side * side, pairwise=pairwise)
 
 
-LARGE = {"potts": lambda: potts(6, 3, 0), "rules": lambda: coupled_rules(16, 5, seed=3, density=0.02, strict=0.5)}
+LARGE = {
+    "potts": lambda: potts(6, 3, 0),
+    "rules": lambda: coupled_rules(16, 5, seed=3, density=0.02, strict=0.5),
+}
 
 
 @cache

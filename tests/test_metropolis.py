@@ -866,7 +866,9 @@ def test_info_tells_the_proposal_also_when_it_is_rejected():
         np.testing.assert_array_equal(info.proposal.position, proposals)
         assert (info.proposal.position[rejected] != positions[rejected]).any(1).all()
         fresh = jax.device_get(evaluate(info.proposal.position, tables, SEARCH_TEMPERATURE))
-        for proposed, again, kept, old in zip(info.proposal, fresh, after, before, strict=True):
+        for proposed, again, kept, old in zip(
+            info.proposal[:4], fresh[:4], after[:4], before[:4], strict=True
+        ):
             np.testing.assert_allclose(
                 proposed, again, atol=FLOAT32 if np.issubdtype(proposed.dtype, np.floating) else 0, rtol=0
             )

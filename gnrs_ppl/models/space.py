@@ -37,6 +37,8 @@ word."""
 ROW_UNITS = 2**32
 """Rows of a joint table are whole multiples of 1/ROW_UNITS, and its pairs are drawn with whole multiples: as
 many as there are words."""
+FEW_VARIABLES = 8
+"""Up to so many variables every one has room for a pair with each other."""
 SAME_WEIGHT = 1e-12
 """Logarithms of weights this near are one, summed in another order."""
 SUM_TOLERANCE = 1e-6
@@ -313,7 +315,8 @@ def build_space(
         log_prior[v, : sizes[v]] = np.log(p0 / p0.sum())
     swap_tables, joint_tables = _swaps(swaps or {}, candidate, sizes), _joints(joints or {}, sizes, options)
     pair_numbers = np.array([*pairs, *[(0, 0)] * (padded_pairs - len(pairs))], np.int32).reshape(-1, 2)
-    room = 0 if pad_pairs is None else min(len(sizes) - 1, pad_pairs)  # spaces of a shape share a program
+    # small spaces of a shape share a program
+    room = min(len(sizes) - 1, padded_pairs) if len(sizes) <= FEW_VARIABLES else 0
     return RuleSpace(
         sizes=np.array(sizes, np.int32),
         candidate=candidate,
@@ -466,7 +469,7 @@ def build_edits(
         threshold=np.concatenate([np.full(first.size, ROW_UNITS - 1, np.uint32), threshold.ravel()]),
         below=np.concatenate([columns, below.ravel()]),
         above=np.concatenate([columns, above.ravel()]),
-        acts=np.array([*[bool(np.any(edit.offers > 0)) for edit in edits[:3]], bool(len(joints.variables))]),
+        acts=np.array([*[bool(np.any(edit.offers > 0)) for edit in edits[:3]], bool(np.any(cells > 1))]),
         log_weight=np.concatenate([of_one.weight.ravel(), pair_weight.ravel()]),
     )
 
