@@ -32,7 +32,7 @@ from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lin
 from gnrs_ppl.experiments.rubric_scores import JUDGED, OFF, calls, candidates
 from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, specified
-from gnrs_ppl.experiments.writers import OURS, POLISH, ROLES, VARIANTS, WRITERS, making, with_calls
+from gnrs_ppl.experiments.writers import OURS, POLISH, VARIANTS, WRITERS, study, with_calls
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
 from gnrs_ppl.llm.client import Answer, Message, Model, Request, T, ask
@@ -386,13 +386,5 @@ def _printed(paper: Mapping[str, Mapping[str, str]]) -> list[ColumnGroup[Line]]:
 ASKS = "Does the search carry over to cards of real policies?"
 EXPERIMENT = Experiment("realcharter", ASKS, report, wanted, measure, split=CARDS, unit="method")
 WITH_MODEL = {
-    "realcharter": Experiment(
-        "realcharter",
-        ASKS,
-        judged_report,
-        split=CARDS,
-        make=making(PAPERS, write=written),
-        roles=ROLES,
-        methods=PAPERS,
-    )
+    "realcharter": study("realcharter", ASKS, judged_report, PAPERS, written, split=CARDS),
 }

@@ -293,31 +293,32 @@ def draw_transfer(synthetic: Mapping[str, Point], real: Mapping[str, Point], who
 
 def draw_judged(here: Mapping[str, Point]) -> Figure:
     """Our methods on the paper's plane, with lines of equal composite."""
-    from gnrs_ppl.experiments.plots import blank
-
-    figure = blank(8.5, 4.6)
-    axes = figure.add_subplot()
-    _axes(axes, "rubric Avg, %")
+    figure, axes = drawn(here, "rubric Avg, %", "Our rows; dotted: equal OVERALL; diamonds: on the front")
     averages = [point.average for point in here.values()]
     low, high = min(averages) - 2, max(averages) + 2
     axes.set_xlim(low, high)
     _iso(axes, low, high)
-    _points(axes, here)
-    axes.set_title("Our rows; dotted: equal OVERALL; diamonds: on the front", loc="left", fontsize=9, pad=14)
     return figure
 
 
 def draw_ours(here: Mapping[str, Point]) -> Figure:
     """Our methods on the plane of audit F1 and HARD-OK."""
+    quality = "audit F1 against the record, % (not the paper's axis)"
+    figure, axes = drawn(here, quality, "Methods without a model; diamonds: on the front")
+    axes.set_ylim(min(p.hard_ok for p in here.values()) - 4, 101)
+    return figure
+
+
+def drawn(here: Mapping[str, Point], quality: str, title: str) -> tuple[Figure, Axes]:
+    """Our methods on a plane."""
     from gnrs_ppl.experiments.plots import blank
 
     figure = blank(8.5, 4.6)
     axes = figure.add_subplot()
-    _axes(axes, "audit F1 against the record, % (not the paper's axis)")
-    axes.set_ylim(min(p.hard_ok for p in here.values()) - 4, 101)
+    _axes(axes, quality)
     _points(axes, here)
-    axes.set_title("Methods without a model; diamonds: on the front", loc="left", fontsize=9)
-    return figure
+    axes.set_title(title, loc="left", fontsize=9)
+    return figure, axes
 
 
 EXPERIMENT = Experiment(
