@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,7 @@ import spaces
 import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from tiers import mostly_slow
+from tiers import mostly_slow, tier
 
 import gnrs_ppl as gnrs
 from gnrs_ppl.audit.checkable import check
@@ -62,8 +63,9 @@ def built_for(goal: str) -> Built:
 
 @cache
 def drafts() -> dict[str, gnrs.Draft]:
-    """The drafts of three dev goals, searched in one program."""
-    return dict(zip(THREE, gnrs.draft_many([context_for(goal) for goal in THREE], seed=3), strict=True))
+    """The drafts of three dev goals, searched in one program; in the fast tier of the one whose cases run."""
+    found = tier(THREE[1:2], THREE)
+    return dict(zip(found, gnrs.draft_many([context_for(goal) for goal in found], seed=3), strict=True))
 
 
 class Place(NamedTuple):
@@ -422,10 +424,35 @@ def test_everything_dropped_has_a_count() -> None:
     assert dropped
     for goal, item in dropped:
         assert item.slot in SLOTS, goal
+        if item.reason.startswith("leaves out "):
+            continue  # what a person's fields require, and no row
         found = re.match(r"0 of ([\d,]+) rows carry (\w+) '(.+?)'", item.reason)
         assert found, (goal, item)
         assert int(found[1].replace(",", "")) == context_for(goal).log.events, (goal, item)
         assert (found[2], found[3]) not in context_for(goal).profile.counts, (goal, item)
+
+
+def test_every_norm_demands_what_the_fields_require() -> None:
+    dropped = [d for goal in DEV for d in built_for(goal).dropped if "goal.required" in d.reason]
+    assert dropped  # the sentence of some goal reads an act as an opener that its fields require
+    assert {d.slot for d in dropped} == {"norm"}
+    for goal in DEV:
+        required = set(context_for(goal).goal.required)
+        for norm in (candidate.content for candidate in pool(goal, "norm")):
+            assert required <= {a for c in norm.constraints if c.positive for a in c.target.activities}, goal
+
+
+def test_a_norm_read_without_a_required_act_is_completed() -> None:
+    context = context_for("GNRS-005")
+    goal = context.goal.model_copy(update={"required": (*context.goal.required, "Deliver")})
+    read = [
+        candidate.content
+        for candidate in build_pools(replace(context, goal=goal)).pools.norm
+        if "reading" in candidate.sources
+    ]
+    assert read
+    for norm in read:
+        assert ("existence", ("Deliver",)) in [(c.template, c.target.activities) for c in norm.constraints]
 
 
 # ---- pool-mates differ
@@ -573,7 +600,7 @@ def without_pools(folder: Path) -> Path:
 
 
 def test_a_file_without_pools_is_drafted_from_its_own(tmp_path: Path) -> None:
-    draft = gnrs.draft(without_pools(tmp_path), chains=16, steps=50)
+    draft = gnrs.draft(without_pools(tmp_path), kernel="exact")
     data = draft.as_dict()
     assert draft.text.strip()
     assert isinstance(data["grounding"]["failures"], list)
@@ -717,7 +744,7 @@ def test_padding_later_is_padding_at_once(seed: int, more_options: int, more_pai
 
 @pytest.mark.parametrize("goal", mostly_slow(["GNRS-005", "GNRS-051", "GNRS-094"], but=["GNRS-051"]))
 def test_candidates_are_phrased_and_marked(goal: str) -> None:
-    pools = gnrs.draft(goal, chains=8, steps=20).as_dict()["candidates"]["pools"]
+    pools = gnrs.draft(goal, kernel="exact").as_dict()["candidates"]["pools"]
     assert list(pools) == list(SLOTS)
     for candidates in pools.values():
         phrases = [c["phrase"] for c in candidates]

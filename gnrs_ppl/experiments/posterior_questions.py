@@ -145,7 +145,7 @@ def measure(goal: str, cells: Sequence[Cell], request: ExperimentRequest) -> Ite
         "cases": int(one.scored.sum()),
         "violated": float(was.mean()),
         "kept": one.kept,
-        "agrees": float(agreement(one, one.labels).max()),
+        **reached(one),
         "said": (one.share @ hit).tolist(),
         "best_rule": hit[0].astype(float).tolist(),
         "was": was.astype(float).tolist(),
@@ -162,7 +162,9 @@ def report(run: Run) -> Report:
     """Forecasts against labels, and questions to the best rule."""
     rows = run.rows("posterior_questions")
     every = scored(rows)
-    return Report([means(every), each_goal(every), reliability(rows), questions(rows), curves(rows)])
+    return Report(
+        [means(every), each_goal(every), reliability(rows), questions(rows), curves(rows), reach(every)]
+    )
 
 
 # Forecasts
@@ -309,16 +311,21 @@ def agree_most(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.flatnonzero(worth >= worth.max() - SAME)
 
 
-def greatest_f1(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The checks of greatest audit F1 against the labels; those that tie are all best."""
+def audit_f1(goal: Goal, labels: NDArray[np.int64]) -> Floats:
+    """Audit F1 of each check against the labels, shape (n,)."""
     cases = np.flatnonzero(labels >= 0).tolist()
     truth: dict[str, Verdict | None] = {str(n): ROLL_UP[labels[n]] for n in cases}
-    worth = np.array(
+    return np.array(
         [
             f1([({str(n): ROLL_UP[codes[n]] for n in cases if codes[n] >= 0}, truth)]).macro
             for codes in goal.checked.codes
         ]
     )
+
+
+def greatest_f1(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The checks of greatest audit F1 against the labels; those that tie are all best."""
+    worth = audit_f1(goal, labels)
     return np.flatnonzero(worth >= worth.max() - SAME)
 
 
@@ -420,6 +427,42 @@ def curves(rows: Sequence[Row]) -> ResultTable:
     says = "Share of runs in which a best rule leads after so many questions, mean over goals."
     columns = (*HEADS, *(Column(str(step), 2) for step in STEPS))
     return ResultTable("question_curve", "The curve", says, columns, entries)
+
+
+def reached(goal: Goal) -> Row:
+    """What the rules that agree with the labels in most cases are worth, and those of greatest audit F1."""
+    f1s, agreed = audit_f1(goal, goal.labels), agreement(goal, goal.labels)
+    most, best = agree_most(goal, goal.labels), greatest_f1(goal, goal.labels)
+    return {
+        "agrees": float(agreed.max()),
+        "greatest_f1_agrees": float(agreed[best].max()),
+        "greatest_f1": float(f1s.max()),
+        "agrees_most_f1": float(f1s[most].max()),
+        "both": "yes" if {*most.tolist()} & {*best.tolist()} else "no",
+        "rank": int(best.min()) + 1,
+    }
+
+
+def reach(rows: Sequence[Row]) -> ResultTable:
+    """Per goal whether the rule of greatest audit F1 is one that agrees most: truthful answers lead to
+    those.
+    """
+    says = (
+        "Answers about cases lead to a rule that agrees with the auditor in most cases. Agrees: the share of "
+        f"cases, of the {CHECKS} most probable checks at most. Rank: the place of the first rule of greatest "
+        "audit F1 before anything is asked."
+    )
+    columns = {
+        "goal": Column("goal"),
+        "agrees": Column("agrees at most", 2),
+        "greatest_f1_agrees": Column("agrees, of greatest F1", 2),
+        "greatest_f1": Column("greatest F1", 2),
+        "agrees_most_f1": Column("F1 of what agrees most", 2),
+        "both": Column("one rule is both"),
+        "rank": Column("rank", 0),
+    }
+    entries = [tuple(row[name] for name in columns) for row in rows]
+    return ResultTable("reach", "What answers can lead to", says, tuple(columns.values()), entries)
 
 
 EXPERIMENT = Experiment(
