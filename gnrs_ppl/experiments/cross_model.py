@@ -21,7 +21,7 @@ from gnrs_ppl.experiments.metric_sensitivity import judged_points
 from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.rows import Row
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.experiments.writers import OURS, ROLES, WRITERS, making, model_of
 from gnrs_ppl.llm import OpenAIModel
 
@@ -121,12 +121,8 @@ def grid(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable
         "OVERALL in percent, one judge for all, at the fewest chains. No LLM candidates asks the generator "
         "to polish only. Incomplete generators are left out."
     )
-    columns = (
-        Column("generator"),
-        *(Column(name, 1) for name in METHODS),
-        Column(f"{OURS} less the best other", 1),
-        Column("best other"),
-    )
+    each = " | ".join(f"{name}:1" for name in METHODS)
+    columns = heads(f"generator | {each} | {OURS} less the best other:1 | best other")
     return ResultTable("cross_model", "Cross-model grid", says, columns, entries)
 
 
@@ -137,14 +133,8 @@ def parts(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTabl
         for generator, rows in found.items()
         for name, point in judged_points(rows, METHODS, request).items()
     ]
-    columns = (Column("generator"), Column("method"), Column("Avg", 1), Column("HARD-OK, %", 1))
-    return ResultTable(
-        "cross_model_parts",
-        "Avg and HARD-OK by generator",
-        "What the grid's OVERALL is made of.",
-        columns,
-        entries,
-    )
+    columns, says = heads("generator | method | Avg:1 | HARD-OK, %:1"), "What the grid's OVERALL is made of."
+    return ResultTable("cross_model_parts", "Avg and HARD-OK by generator", says, columns, entries)
 
 
 WITH_MODEL = {

@@ -13,7 +13,7 @@ from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.rubric_margins import judged
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, heads, part, specified
 from gnrs_ppl.experiments.writers import WRITERS
 
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ def plane(here: Mapping[str, Point], quality: str = "audit F1, %", says: str = S
     """Ours beside the paper's points."""
     printed = points("main")
 
-    def side(found: Mapping[str, Point], heads: Sequence[str], digits: int, paper: bool) -> ColumnGroup[str]:
+    def side(found: Mapping[str, Point], axes: Sequence[str], digits: int, paper: bool) -> ColumnGroup[str]:
         best = front(found)
-        columns = (*(Column(head, digits, paper) for head in heads), Column("on the front", None, paper))
+        columns = (*(Column(head, digits, paper) for head in axes), Column("on the front", None, paper))
         return ColumnGroup(columns, lambda n: (*found[n], n in best) if n in found else (None,) * 3)
 
     parts: list[ColumnGroup[str]] = [
@@ -117,7 +117,7 @@ def plane(here: Mapping[str, Point], quality: str = "audit F1, %", says: str = S
     return specified("plane", "Quality and feasibility", says, names, parts)
 
 
-HEADS = ("composite over the best other", f"Avg over {DIRECT}")
+MARGINS = f"composite over the best other:2 | Avg over {DIRECT}:2"
 
 
 def printed_margins() -> dict[str, tuple[float, float | None]]:
@@ -144,7 +144,7 @@ def margins() -> ResultTable:
         "From the paper's printed values; nothing is ours. Avg with other generators follows from the "
         "sensitivity table at weight 0, for three of four; GPT-4o-mini is the main benchmark's generator."
     )
-    columns = (Column("context"), *(Column(head, 2, paper=True) for head in HEADS))
+    columns = heads("context", MARGINS)
     entries = [(context, *both) for context, both in printed_margins().items()]
     return ResultTable("margins_paper", "The paper's margins", says, columns, entries)
 
@@ -153,11 +153,7 @@ def our_margins(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
     """Margins of judged rows beside the paper's."""
     printed, nothing = printed_margins(), (None, None)
     says = "Contexts in which there are judged rows, a generator under its own name."
-    columns = (
-        Column("context"),
-        *(Column(head, 2) for head in HEADS),
-        *(Column(head, 2, paper=True) for head in HEADS),
-    )
+    columns = heads(f"context | {MARGINS}", MARGINS)
     entries = [
         (context, *leads(methods), *printed.get(context, nothing))
         for context, methods in found.items()

@@ -14,7 +14,7 @@ from gnrs_ppl.experiments.metric_sensitivity import ALPHAS, Point, crossover, ju
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.experiments.writers import OURS, WRITERS
 
 MEASURES = {
@@ -109,16 +109,9 @@ def weights(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
         "Our rows: (1 − weight) Avg + weight HARD-OK, at the fewest chains. Comparable in kind: which "
         "method leads, and where that turns."
     )
-    columns = (
-        Column("context"),
-        Column("HARD-OK weight", 1),
-        Column("winner"),
-        Column(f"rank of {OURS}", 0),
-        Column(f"score of {OURS}", 2),
-        Column("margin", 2),
-        Column("winner", paper=True),
-        Column("score", 2, paper=True),
-        Column("margin", 2, paper=True),
+    columns = heads(
+        f"context | HARD-OK weight:1 | winner | rank of {OURS}:0 | score of {OURS}:2 | margin:2",
+        "winner | score:2 | margin:2",
     )
     return ResultTable("metric_sensitivity", "Metric sensitivity of our rows", says, columns, entries)
 
