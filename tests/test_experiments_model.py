@@ -54,11 +54,11 @@ from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
 from gnrs_ppl.experiments.judge_error import Marked, bounded, of_marks
 from gnrs_ppl.experiments.judging import joined, judge_rows, read_marks, text_id
 from gnrs_ppl.experiments.methods import SEARCHED, UNSEARCHED, SearchMethod, cells
+from gnrs_ppl.experiments.metric_sensitivity import judged_points
 from gnrs_ppl.experiments.packs import PackItem, Question, read_filled, read_key, write_pack
 from gnrs_ppl.experiments.published import index
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments
 from gnrs_ppl.experiments.rows import Row, cell_of, read_rows
-from gnrs_ppl.experiments.rubric_margins import points
 from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, ExperimentRequest, Outcome, Run, run
 from gnrs_ppl.experiments.tables import ResultTable
 from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, generate, making, write_rows
@@ -1127,7 +1127,7 @@ def test_points_are_means_of_goals() -> None:
             ("b", 1, None, True),
         )
     ]
-    found = points(rows, REQUEST)["Best-of-N"]
+    found = judged_points(rows, WRITERS, REQUEST)["Best-of-N"]
     assert (found.average, found.hard_ok) == ((50 + 80) / 2, 100 * (0.5 + 1) / 2)
 
 

@@ -35,7 +35,7 @@ from gnrs_ppl.evaluate.realcharter import score as scoring
 from gnrs_ppl.evaluate.realcharter.score import Numbers, SlotScore, score
 from gnrs_ppl.experiments import cards as experiment
 from gnrs_ppl.experiments import realcharter as pages
-from gnrs_ppl.experiments.rows import Cell, RowWithAnswers, cell_of
+from gnrs_ppl.experiments.rows import Cell, Row, RowWithAnswers, cell_of
 from gnrs_ppl.experiments.runner import ExperimentRequest, Run
 from gnrs_ppl.experiments.writers import WRITERS
 from gnrs_ppl.llm.adapter import OpenAIModel
@@ -501,10 +501,10 @@ def test_whoever_says_all_that_is_expected_scores_one() -> None:
 
 
 @cache
-def exact_rows() -> tuple[RowWithAnswers, ...]:
+def exact_rows() -> tuple[Row, ...]:
     found = drafts().items()
     return tuple(
-        RowWithAnswers(experiment.row_of(Cell("Exact", None, name, 0), d.text, score(d.structure, name), 0.0))
+        experiment.row_of(Cell("Exact", None, name, 0), d.text, score(d.structure, name), 0.0)
         for name, d in found
     )
 
@@ -517,7 +517,7 @@ def test_a_line_of_the_table() -> None:
     assert found is not None
     assert found.families is not None
     assert kept is not None
-    assert found.mean == pytest.approx(np.mean([row["hard_ok"] for row, _ in exact_rows()]))
+    assert found.mean == pytest.approx(np.mean([row["hard_ok"] for row in exact_rows()]))
     for low, high in (found.percentile, found.families):
         assert low < found.mean < high
     assert kept.families == (100.0, 100.0)
@@ -534,7 +534,7 @@ def test_one_cell_is_published_with_one_interval(tmp_path: Path) -> None:
     """The page and the experiment's table say the same of the same rows."""
     folder = tmp_path / "realcharter"
     folder.mkdir()
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row, _ in exact_rows()))
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in exact_rows()))
     table, _ = experiment.report(Run(ExperimentRequest(), tmp_path, frozenset({"realcharter"}))).tables
     line = next(entry for entry in table.rows if entry[0] == "Exact")
     told = pages._estimate("HARD-OK, %", pages.by(exact_rows())["Exact"], "hard_ok")
@@ -543,7 +543,7 @@ def test_one_cell_is_published_with_one_interval(tmp_path: Path) -> None:
 
 
 def test_no_search_takes_the_first_of_every_pool() -> None:
-    row = next(row for row, _ in experiment.unsearched() if row["goal"] == "RC-PSF-3")
+    row = experiment.rows_of("No search", None, 0, ["RC-PSF-3"])[0]
     context = gnrs.load_context("RC-PSF-3")
     first = canonical(
         Structure(**{slot: options(getattr(pools_of(context).pools, slot))[0].content for slot in SLOTS})

@@ -23,10 +23,10 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.evaluate.audit_f1 import audit_score
 from gnrs_ppl.evaluate.calibration_error import FILE, CalibrationError, ScoredRules, as_json, measure
+from gnrs_ppl.experiments.methods import by_pair
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
-from gnrs_ppl.rule.types import SLOTS
 
 PROMISING = 20
 SEED = 0
@@ -54,12 +54,7 @@ def scored(goal: str, weights: NDArray[np.float64]) -> ScoredRules:
     context = load_context(goal)
     graph = compile_graph(context, pools_of(context).pools)
     found = enumerate_space(contract(graph.space, weights))
-    score = np.where(found.feasible, found.score, -np.inf).reshape(found.sizes)
-    trigger, norm = SLOTS.index("trigger"), SLOTS.index("norm")
-    pairs = np.moveaxis(score, (trigger, norm), (0, 1)).reshape(found.sizes[trigger] * found.sizes[norm], -1)
-    index = np.moveaxis(np.arange(score.size).reshape(found.sizes), (trigger, norm), (0, 1)).reshape(
-        pairs.shape
-    )
+    pairs, index = by_pair(found)
     possible = np.flatnonzero(np.isfinite(pairs.max(1)))
     ranked = possible[np.argsort(-pairs[possible].max(1), kind="stable")]
     chosen = [int(index[p, pairs[p].argmax()]) for p in ranked[:PROMISING]]

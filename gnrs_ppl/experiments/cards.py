@@ -18,7 +18,6 @@ from gnrs_ppl.benchmarks.realcharter import Card, card, cards
 from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS, frozen_weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.candidates.proposed import Proposed, propose
-from gnrs_ppl.candidates.source import ProposedCandidate
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.draft import draft_many
 from gnrs_ppl.evaluate.hard_ok import hard_ok
@@ -33,7 +32,7 @@ from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lin
 from gnrs_ppl.experiments.rubric_scores import JUDGED, OFF, calls, candidates
 from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, specified
-from gnrs_ppl.experiments.writers import OURS, POLISH, ROLES, VARIANTS, WRITERS, making, with_calls
+from gnrs_ppl.experiments.writers import OURS, POLISH, VARIANTS, WRITERS, study, with_calls
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
 from gnrs_ppl.llm.client import Answer, Message, Model, Request, T, ask
@@ -98,27 +97,6 @@ def row_of(cell: Cell, text: str, worth: CardScore, epsilon: float | None = None
     }
 
 
-def run(*, chains: int = 64, seed: int = 0) -> list[RowWithAnswers]:
-    """Every method that needs no model, on every card."""
-    return [row for method in METHODS.values() for row in method(chains, seed)]
-
-
-def exact() -> list[RowWithAnswers]:
-    """The structures of greatest s_search, by enumeration; of equals the first."""
-    return searched("Exact", kernel="exact", chains=1, steps=1)
-
-
-def searched(method: str, **request: Any) -> list[RowWithAnswers]:
-    """The search as :func:`~gnrs_ppl.draft.draft_many` runs it with some request, on every card."""
-    drafts = draft_many([load_context(one.id) for one in cards()], **request, alternatives=0)
-    chains = None if request.get("kernel") in ("exact", "cpsat") else request["chains"]
-    cells = [Cell(method, chains, d.goal.id, request.get("seed", 0)) for d in drafts]
-    return [
-        RowWithAnswers(row_of(cell, d.text, score(d.structure, d.goal.id), d.certificate.epsilon_search))
-        for cell, d in zip(cells, drafts, strict=True)
-    ]
-
-
 class Reach(NamedTuple):
     """How many structures of a card's pools keep every hard condition, and how many of those pass HARD-OK."""
 
@@ -142,27 +120,6 @@ def reach() -> list[Reach]:
     return found
 
 
-def unsearched() -> list[RowWithAnswers]:
-    """The first candidate of every pool, at its first levels: inventory and renderer, without score, hard
-    conditions or search.
-    """
-    found = []
-    for one in cards():
-        context = load_context(one.id)
-        first = _first(context)
-        text = clause_of(first, Lexicon.of_context(context))
-        found.append(RowWithAnswers(row_of(Cell("No search", None, one.id, 0), text, score(first, one.id))))
-    return found
-
-
-def _first(context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Structure:
-    pools = pools_of(context, proposals).pools
-    return assemble(tuple(options(getattr(pools, slot))[0] for slot in SLOTS))
-
-
-# With a model
-
-
 class Chosen(NamedTuple):
     """A rule before its polish, and what a model proposed for it."""
 
@@ -171,6 +128,55 @@ class Chosen(NamedTuple):
     text: str
     epsilon: float | None = None
     proposed: Proposed | None = None
+
+
+METHODS: dict[str, dict[str, Any] | None] = {
+    BASE: {},
+    "No search": None,
+    "Uniform weights": {"weights": UNIFORM_WEIGHTS},
+    "CP-SAT": {"kernel": "cpsat"},
+    "Exact": {"kernel": "exact", "steps": 1},
+}
+"""What runs without a model, by what it asks of the search; None: it searches nothing."""
+CHAINED = (BASE, "Uniform weights")
+
+
+def chosen(
+    method: str, ones: Sequence[Card], chains: int | None, seed: int, model: Model | None = None
+) -> list[Chosen]:
+    """What a method chooses for some cards, all in one program; a model proposes where there is one."""
+    contexts = [load_context(one.id) for one in ones]
+    asked = METHODS.get(method, {})
+    if asked is not None:
+        request = {"chains": chains or 1, "steps": STEPS, "seed": seed} | asked
+        drafts = draft_many(contexts, model=model, **request, alternatives=0)
+        return [
+            Chosen(d.context, d.structure, d.text, d.certificate.epsilon_search, d.proposed) for d in drafts
+        ]
+    said = propose(contexts, model, seed=seed) if model else [None] * len(contexts)
+    return [_first(context, one) for context, one in zip(contexts, said, strict=True)]
+
+
+def _first(context: Context, proposed: Proposed | None) -> Chosen:
+    """The first candidate of every pool, at its first levels: inventory and renderer, without score, hard
+    conditions or search.
+    """
+    pools = pools_of(context, proposed.proposals if proposed else ()).pools
+    structure = assemble(tuple(options(getattr(pools, slot))[0] for slot in SLOTS))
+    return Chosen(context, structure, clause_of(structure, Lexicon.of_context(context)), None, proposed)
+
+
+def rows_of(method: str, chains: int | None, seed: int, names: Sequence[str]) -> list[Row]:
+    """Rows of a method that needs no model, on some cards."""
+    found = chosen(method, [card(name) for name in names], chains, seed)
+    cells = [Cell(method, chains, name, seed) for name in names]
+    return [
+        row_of(cell, one.text, score(one.structure, cell.goal), one.epsilon)
+        for cell, one in zip(cells, found, strict=True)
+    ]
+
+
+# With a model
 
 
 def written(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) -> list[RowWithAnswers]:
@@ -188,7 +194,8 @@ def written(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) ->
         if writer := PROMPTED.get(method):
             rows = _read(own, writer(ones, model, seed), model)
         else:
-            rows = _polished(own, _chosen(method, ones, chains, seed, model), model, seed)
+            asked = model if WRITERS[method].candidates else None
+            rows = _polished(own, chosen(method, ones, chains, seed, asked), model, seed)
         gates = [{"hard_ok": row["hard_ok"] > 0} for row, _ in rows]
         found |= {
             cell: with_calls(cell, row | gate, answers)
@@ -197,24 +204,12 @@ def written(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) ->
     return [found[cell] for cell in wanted]
 
 
-def _chosen(method: str, ones: Sequence[Card], chains: int | None, seed: int, model: Model) -> list[Chosen]:
-    contexts = [load_context(one.id) for one in ones]
-    if method == "No search":
-        found = []
-        for context, said in zip(contexts, propose(contexts, model, seed=seed), strict=True):
-            first = _first(context, said.proposals)
-            text = clause_of(first, Lexicon.of_context(context))
-            found.append(Chosen(context, first, text, None, said))
-        return found
-    asked = model if WRITERS[method].candidates else None
-    drafts = draft_many(contexts, model=asked, chains=chains or 1, steps=STEPS, seed=seed, alternatives=0)
-    return [Chosen(d.context, d.structure, d.text, d.certificate.epsilon_search, d.proposed) for d in drafts]
-
-
-def _polished(own: Sequence[Cell], chosen: Sequence[Chosen], model: Model, seed: int) -> list[RowWithAnswers]:
-    rules = [RenderedRule(one.structure, one.text, Lexicon.of_context(one.context)) for one in chosen]
+def _polished(
+    own: Sequence[Cell], drafted: Sequence[Chosen], model: Model, seed: int
+) -> list[RowWithAnswers]:
+    rules = [RenderedRule(one.structure, one.text, Lexicon.of_context(one.context)) for one in drafted]
     found = []
-    for cell, one, done in zip(own, chosen, polish(rules, model, POLISH, seed=seed), strict=True):
+    for cell, one, done in zip(own, drafted, polish(rules, model, POLISH, seed=seed), strict=True):
         said = one.proposed
         row = row_of(cell, done.text, score(one.structure, cell.goal), one.epsilon)
         row |= {"unpolished": one.text, "polish": done.outcome, "lost": list(done.lost)}
@@ -288,19 +283,19 @@ def _request(name: str, response: type[T] | None, seed: int, **values: str) -> R
     )
 
 
-def independent(rows: Sequence[RowWithAnswers]) -> list[RowWithAnswers]:
+def independent(rows: Sequence[Row]) -> list[Row]:
     """Rows without the later card of each pair of near duplicates."""
     order = {one.id: number for number, one in enumerate(cards())}
     return [
-        one
-        for one in rows
-        if all(order[one.row["goal"]] < order[other] for other in card(one.row["goal"]).near_duplicate_of)
+        row
+        for row in rows
+        if all(order[row["goal"]] < order[other] for other in card(row["goal"]).near_duplicate_of)
     ]
 
 
-def verified(rows: Sequence[RowWithAnswers]) -> list[RowWithAnswers]:
+def verified(rows: Sequence[Row]) -> list[Row]:
     """Rows of cards whose every fact was read in a stored text."""
-    return [one for one in rows if card(one.row["goal"]).verified]
+    return [row for row in rows if card(row["goal"]).verified]
 
 
 # On the runner
@@ -308,18 +303,6 @@ def verified(rows: Sequence[RowWithAnswers]) -> list[RowWithAnswers]:
 PAPERS = (*PROMPTED, "No LLM candidates", "No search", OURS)
 """Methods of the paper's table."""
 
-Write = Callable[[int, int], list[RowWithAnswers]]
-METHODS: dict[str, Write] = {
-    "No LLM candidates": lambda chains, seed: searched(BASE, chains=chains, steps=STEPS, seed=seed),
-    "No search": lambda chains, seed: unsearched(),
-    "Uniform weights": lambda chains, seed: searched(
-        "Uniform weights", chains=chains, steps=STEPS, seed=seed, weights=UNIFORM_WEIGHTS
-    ),
-    "CP-SAT": lambda chains, seed: searched("CP-SAT", kernel="cpsat", chains=1, steps=STEPS, seed=seed),
-    "Exact": lambda chains, seed: exact(),
-}
-"""What runs without a model."""
-CHAINED = ("No LLM candidates", "Uniform weights")
 PRINTED = ("specificity", "executability", "fluency", "readability", "faithfulness", "HARD-OK", "OVERALL")
 
 
@@ -336,10 +319,8 @@ def wanted(request: ExperimentRequest) -> list[Cell]:
 def measure(method: str, cells: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
     """Rows of one method, all cards of a seed in one program."""
     for chains, seed in dict.fromkeys((cell.chains, cell.seed) for cell in cells):
-        asked = {cell.goal for cell in cells if (cell.chains, cell.seed) == (chains, seed)}
-        for row, _ in METHODS[method](chains or 1, seed):
-            if row["goal"] in asked:
-                yield row | {"chains": chains, "seed": seed}
+        names = [cell.goal for cell in cells if (cell.chains, cell.seed) == (chains, seed)]
+        yield from rows_of(method, chains, seed, names)
 
 
 def _on_cards(found: ColumnGroup[Line]) -> ColumnGroup[Line]:
@@ -405,13 +386,5 @@ def _printed(paper: Mapping[str, Mapping[str, str]]) -> list[ColumnGroup[Line]]:
 ASKS = "Does the search carry over to cards of real policies?"
 EXPERIMENT = Experiment("realcharter", ASKS, report, wanted, measure, split=CARDS, unit="method")
 WITH_MODEL = {
-    "realcharter": Experiment(
-        "realcharter",
-        ASKS,
-        judged_report,
-        split=CARDS,
-        make=making(PAPERS, write=written),
-        roles=ROLES,
-        methods=PAPERS,
-    )
+    "realcharter": study("realcharter", ASKS, judged_report, PAPERS, written, split=CARDS),
 }

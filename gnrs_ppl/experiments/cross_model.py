@@ -17,10 +17,11 @@ from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import overall
 from gnrs_ppl.experiments.methods import cells
+from gnrs_ppl.experiments.metric_sensitivity import judged_points
 from gnrs_ppl.experiments.parts import as_printed
-from gnrs_ppl.experiments.rows import Row, lines
+from gnrs_ppl.experiments.rows import Row
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.experiments.writers import OURS, ROLES, WRITERS, making, model_of
 from gnrs_ppl.llm import OpenAIModel
 
@@ -107,21 +108,11 @@ def _lacking(rows: Sequence[Row], request: ExperimentRequest) -> int:
     return sum(cell not in there for cell in wanted)
 
 
-def _overall(rows: Sequence[Row], request: ExperimentRequest) -> dict[str, tuple[float, float]]:
-    """Avg and HARD-OK of each method at the fewest chains."""
-    found = {}
-    for name, chains, own, _ in lines(rows, METHODS, request.chains):
-        avg = own.mean("avg")
-        if chains in (None, min(request.chains)) and avg is not None:
-            found[name] = avg, 100 * (own.mean("hard_ok") or 0.0)
-    return found
-
-
 def grid(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable:
     """OVERALL, and the method less the best other."""
     entries: list[tuple[CellValue, ...]] = []
     for generator, rows in found.items():
-        values = {name: overall(*pair) for name, pair in _overall(rows, request).items()}
+        values = {name: overall(*point) for name, point in judged_points(rows, METHODS, request).items()}
         others = {name: value for name, value in values.items() if name != OURS}
         best = max(others, key=lambda name: others[name], default=None)
         gap = values[OURS] - others[best] if best and OURS in values else None
@@ -130,30 +121,20 @@ def grid(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable
         "OVERALL in percent, one judge for all, at the fewest chains. No LLM candidates asks the generator "
         "to polish only. Incomplete generators are left out."
     )
-    columns = (
-        Column("generator"),
-        *(Column(name, 1) for name in METHODS),
-        Column(f"{OURS} less the best other", 1),
-        Column("best other"),
-    )
+    each = " | ".join(f"{name}:1" for name in METHODS)
+    columns = heads(f"generator | {each} | {OURS} less the best other:1 | best other")
     return ResultTable("cross_model", "Cross-model grid", says, columns, entries)
 
 
 def parts(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTable:
     """Avg and HARD-OK behind the grid."""
     entries = [
-        (generator, name, *pair)
+        (generator, name, *point)
         for generator, rows in found.items()
-        for name, pair in _overall(rows, request).items()
+        for name, point in judged_points(rows, METHODS, request).items()
     ]
-    columns = (Column("generator"), Column("method"), Column("Avg", 1), Column("HARD-OK, %", 1))
-    return ResultTable(
-        "cross_model_parts",
-        "Avg and HARD-OK by generator",
-        "What the grid's OVERALL is made of.",
-        columns,
-        entries,
-    )
+    columns, says = heads("generator | method | Avg:1 | HARD-OK, %:1"), "What the grid's OVERALL is made of."
+    return ResultTable("cross_model_parts", "Avg and HARD-OK by generator", says, columns, entries)
 
 
 WITH_MODEL = {

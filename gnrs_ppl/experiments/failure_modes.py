@@ -13,7 +13,7 @@ from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
 from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
-from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.tables import CellValue, ColumnGroup, ResultTable, heads, part, specified
 from gnrs_ppl.experiments.writers import OURS
 
 Test = Callable[[Row, Mapping[str, float]], bool]
@@ -151,15 +151,9 @@ def worst(main: Sequence[Row], floor: Mapping[str, float], request: ExperimentRe
         entries.append(
             (goal, row["family"], f1s[goal], best[goal], floor[goal], row["activated"], row["hard_ok"], why)
         )
-    columns = (
-        Column("goal"),
-        Column("family"),
-        Column("audit F1", 3),
-        Column(BEST, 3),
-        Column("best floor", 3),
-        Column("applies", 2),
-        Column("HARD-OK"),
-        Column("what structure and execution show"),
+    columns = heads(
+        f"goal | family | audit F1:3 | {BEST}:3 | best floor:3 | applies:2 | HARD-OK | "
+        "what structure and execution show"
     )
     says = (
         f"{BASE} with {chains} chains, means over seeds; furthest below the best of the pools first. The "
@@ -206,11 +200,11 @@ def kinds(rows: Sequence[Row], degraded: Sequence[Row], request: ExperimentReque
 
 def as_kinds(title: str, says: str, told: Mapping[str, str]) -> ResultTable:
     """What is told of each of the paper's kinds beside the paper's words, which are ours."""
-    heads = ("symptom (our words)", "results named (our words)", "conclusion (our words)")
+    words = [f"{what} (our words)" for what in ("symptom", "results named", "conclusion")]
     rows = published("failure-modes-app")
-    printed = [(row["failure mode"], *(row[head] for head in heads)) for row in rows]
-    columns = (Column("failure mode"), Column("seen here"), *(Column(head, paper=True) for head in heads))
-    return ResultTable("kinds", title, says, columns, [(n, told[n], *words) for n, *words in printed])
+    printed = [(row["failure mode"], *(row[word] for word in words)) for row in rows]
+    columns = heads("failure mode | seen here", " | ".join(words))
+    return ResultTable("kinds", title, says, columns, [(n, told[n], *cited) for n, *cited in printed])
 
 
 EXPERIMENT = Experiment(

@@ -18,7 +18,7 @@ from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
 from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, heads, part, specified
 from gnrs_ppl.rule.types import SLOTS
 
 if TYPE_CHECKING:
@@ -181,12 +181,8 @@ def worked_example() -> ResultTable:
         f"Arithmetic on the paper's figures alone ({weights}; the gate is {RHO_GATE:.2f}): which split "
         "of its seven gives its ρ."
     )
-    columns = (
-        *(Column(support, 0) for support in SUPPORTS),
-        Column("ρ", 3),
-        Column("passes"),
-        Column("ρ", 3, paper=True),
-    )
+    each = " | ".join(f"{support}:0" for support in SUPPORTS)
+    columns = heads(f"{each} | ρ:3 | passes", "ρ:3")
     return ResultTable("worked_example", "The paper's worked example", says, columns, entries)
 
 

@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from gnrs_ppl.audit.types import Verdict
@@ -45,6 +46,7 @@ from gnrs_ppl.rule.canonical import payloads
 from gnrs_ppl.rule.pools import Candidate, Pools
 from gnrs_ppl.rule.types import SLOTS, EvidencePolicy, Structure
 
+Numbers = NDArray[Any]
 STEPS = 200
 """Of a chain; the paper's."""
 SHORT = 100
@@ -360,17 +362,20 @@ def promising(tables: Tables, count: int) -> list[Position]:
     first.
     """
     found = enumerate_space(tables)
-    score = np.where(found.feasible, found.score, -np.inf).reshape(found.sizes)
-    trigger, norm = SLOTS.index("trigger"), SLOTS.index("norm")
-    sizes = (found.sizes[trigger], found.sizes[norm])
-
-    def by_pair(values: NDArray[Any]) -> NDArray[Any]:
-        return np.moveaxis(values, (trigger, norm), (0, 1)).reshape(math.prod(sizes), -1)
-
-    pairs, number = by_pair(score), by_pair(np.arange(score.size).reshape(found.sizes))
-    best, where = pairs.max(1), pairs.argmax(1)
+    score, number = by_pair(found)
+    best, where = score.max(1), score.argmax(1)
     order = np.argsort(-best, kind="stable")[:count]
     return [found.position(int(number[pair, where[pair]])) for pair in order if np.isfinite(best[pair])]
+
+
+def by_pair(found: Enumeration) -> tuple[Float[Numbers, "pairs n"], Int[Numbers, "pairs n"]]:
+    """Scores of all structures, minus infinity where h fails, and their numbers, by (trigger, norm) pair."""
+    score = np.where(found.feasible, found.score, -np.inf)
+    slots = SLOTS.index("trigger"), SLOTS.index("norm")
+    pairs = math.prod(found.sizes[slot] for slot in slots)
+    each = (values.reshape(found.sizes) for values in (score, np.arange(score.size)))
+    scores, numbers = (np.moveaxis(values, slots, (0, 1)).reshape(pairs, -1) for values in each)
+    return scores, numbers
 
 
 def without_log(context: Context) -> Context:

@@ -10,12 +10,13 @@ does the same with them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gnrs_ppl.experiments.main import LONG
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.runner import Experiment, Report, Run
+from gnrs_ppl.experiments.rows import Row, lines
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
 
 if TYPE_CHECKING:
@@ -59,6 +60,16 @@ def points(label: str) -> dict[str, Point]:
     found[OURS] = found[OURS]._replace(average=full)
     other = average["best other method"]
     found[other] = found[other]._replace(average=full - recovered(average["margin"], grid))
+    return found
+
+
+def judged_points(rows: Sequence[Row], names: Iterable[str], request: ExperimentRequest) -> dict[str, Point]:
+    """Avg and HARD-OK of some methods in rows that have been judged, at the fewest chains."""
+    found = {}
+    for name, chains, own, _ in lines(rows, names, request.chains):
+        avg, hard_ok = own.mean("avg"), own.mean("hard_ok")
+        if chains in (None, min(request.chains)) and avg is not None and hard_ok is not None:
+            found[name] = Point(avg, 100 * hard_ok)
     return found
 
 

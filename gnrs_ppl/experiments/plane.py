@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gnrs_ppl.experiments.methods import METHODS
-from gnrs_ppl.experiments.metric_sensitivity import OURS, Point, points, standing
+from gnrs_ppl.experiments.metric_sensitivity import OURS, Point, judged_points, points, standing
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.rubric_margins import judged
-from gnrs_ppl.experiments.rubric_margins import points as judged_points
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, heads, part, specified
+from gnrs_ppl.experiments.writers import WRITERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,8 +79,8 @@ def report(run: Run) -> Report:
 
 def with_model(run: Run) -> Report:
     """The same from rows that have been judged, where both axes are the paper's."""
-    found = {context: judged_points(rows, run.request) for context, rows in judged(run).items()}
-    here = found.get("Main benchmark", {}) | judged_points(run.judged("ablations"), run.request)
+    found = {context: judged_points(rows, WRITERS, run.request) for context, rows in judged(run).items()}
+    here = found.get("Main benchmark", {}) | judged_points(run.judged("ablations"), WRITERS, run.request)
     says = (
         "Both axes are the paper's in kind; goals, records and prompts are a reconstruction. On the front: "
         "no other method of the same plane is as good in both and better in one."
@@ -103,9 +103,9 @@ def plane(here: Mapping[str, Point], quality: str = "audit F1, %", says: str = S
     """Ours beside the paper's points."""
     printed = points("main")
 
-    def side(found: Mapping[str, Point], heads: Sequence[str], digits: int, paper: bool) -> ColumnGroup[str]:
+    def side(found: Mapping[str, Point], axes: Sequence[str], digits: int, paper: bool) -> ColumnGroup[str]:
         best = front(found)
-        columns = (*(Column(head, digits, paper) for head in heads), Column("on the front", None, paper))
+        columns = (*(Column(head, digits, paper) for head in axes), Column("on the front", None, paper))
         return ColumnGroup(columns, lambda n: (*found[n], n in best) if n in found else (None,) * 3)
 
     parts: list[ColumnGroup[str]] = [
@@ -117,7 +117,7 @@ def plane(here: Mapping[str, Point], quality: str = "audit F1, %", says: str = S
     return specified("plane", "Quality and feasibility", says, names, parts)
 
 
-HEADS = ("composite over the best other", f"Avg over {DIRECT}")
+MARGINS = f"composite over the best other:2 | Avg over {DIRECT}:2"
 
 
 def printed_margins() -> dict[str, tuple[float, float | None]]:
@@ -144,7 +144,7 @@ def margins() -> ResultTable:
         "From the paper's printed values; nothing is ours. Avg with other generators follows from the "
         "sensitivity table at weight 0, for three of four; GPT-4o-mini is the main benchmark's generator."
     )
-    columns = (Column("context"), *(Column(head, 2, paper=True) for head in HEADS))
+    columns = heads("context", MARGINS)
     entries = [(context, *both) for context, both in printed_margins().items()]
     return ResultTable("margins_paper", "The paper's margins", says, columns, entries)
 
@@ -153,11 +153,7 @@ def our_margins(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
     """Margins of judged rows beside the paper's."""
     printed, nothing = printed_margins(), (None, None)
     says = "Contexts in which there are judged rows, a generator under its own name."
-    columns = (
-        Column("context"),
-        *(Column(head, 2) for head in HEADS),
-        *(Column(head, 2, paper=True) for head in HEADS),
-    )
+    columns = heads(f"context | {MARGINS}", MARGINS)
     entries = [
         (context, *leads(methods), *printed.get(context, nothing))
         for context, methods in found.items()
@@ -293,31 +289,32 @@ def draw_transfer(synthetic: Mapping[str, Point], real: Mapping[str, Point], who
 
 def draw_judged(here: Mapping[str, Point]) -> Figure:
     """Our methods on the paper's plane, with lines of equal composite."""
-    from gnrs_ppl.experiments.plots import blank
-
-    figure = blank(8.5, 4.6)
-    axes = figure.add_subplot()
-    _axes(axes, "rubric Avg, %")
+    figure, axes = drawn(here, "rubric Avg, %", "Our rows; dotted: equal OVERALL; diamonds: on the front")
     averages = [point.average for point in here.values()]
     low, high = min(averages) - 2, max(averages) + 2
     axes.set_xlim(low, high)
     _iso(axes, low, high)
-    _points(axes, here)
-    axes.set_title("Our rows; dotted: equal OVERALL; diamonds: on the front", loc="left", fontsize=9, pad=14)
     return figure
 
 
 def draw_ours(here: Mapping[str, Point]) -> Figure:
     """Our methods on the plane of audit F1 and HARD-OK."""
+    quality = "audit F1 against the record, % (not the paper's axis)"
+    figure, axes = drawn(here, quality, "Methods without a model; diamonds: on the front")
+    axes.set_ylim(min(p.hard_ok for p in here.values()) - 4, 101)
+    return figure
+
+
+def drawn(here: Mapping[str, Point], quality: str, title: str) -> tuple[Figure, Axes]:
+    """Our methods on a plane."""
     from gnrs_ppl.experiments.plots import blank
 
     figure = blank(8.5, 4.6)
     axes = figure.add_subplot()
-    _axes(axes, "audit F1 against the record, % (not the paper's axis)")
-    axes.set_ylim(min(p.hard_ok for p in here.values()) - 4, 101)
+    _axes(axes, quality)
     _points(axes, here)
-    axes.set_title("Methods without a model; diamonds: on the front", loc="left", fontsize=9)
-    return figure
+    axes.set_title(title, loc="left", fontsize=9)
+    return figure, axes
 
 
 EXPERIMENT = Experiment(

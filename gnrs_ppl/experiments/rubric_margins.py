@@ -4,17 +4,17 @@ metric-sensitivity).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.bootstrap import margins
 from gnrs_ppl.experiments.bootstrap import paper as paper_bootstrap
 from gnrs_ppl.experiments.cross_model import generators
-from gnrs_ppl.experiments.metric_sensitivity import ALPHAS, Point, crossover, standing
+from gnrs_ppl.experiments.metric_sensitivity import ALPHAS, Point, crossover, judged_points, standing
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rows import Row, lines
-from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
+from gnrs_ppl.experiments.rows import Row
+from gnrs_ppl.experiments.runner import Experiment, Report, Run
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.experiments.writers import OURS, WRITERS
 
 MEASURES = {
@@ -85,19 +85,9 @@ def bootstrap(run: Run) -> Report:
 
 def sensitivity(run: Run) -> Report:
     """Winners, margins and crossovers at every weight, from our rows."""
-    found = {context: points(rows, run.request) for context, rows in judged(run).items()}
+    found = {context: judged_points(rows, WRITERS, run.request) for context, rows in judged(run).items()}
     found = {context: methods for context, methods in found.items() if len(methods) > 1}
     return Report([weights(found), crossovers(found)])
-
-
-def points(rows: Sequence[Row], request: ExperimentRequest) -> dict[str, Point]:
-    """Avg and HARD-OK of every method, at the fewest chains."""
-    found = {}
-    for name, chains, own, _ in lines(rows, WRITERS, request.chains):
-        avg, hard_ok = own.mean("avg"), own.mean("hard_ok")
-        if chains in (None, min(request.chains)) and avg is not None and hard_ok is not None:
-            found[name] = Point(avg, 100 * hard_ok)
-    return found
 
 
 def weights(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
@@ -119,16 +109,9 @@ def weights(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
         "Our rows: (1 − weight) Avg + weight HARD-OK, at the fewest chains. Comparable in kind: which "
         "method leads, and where that turns."
     )
-    columns = (
-        Column("context"),
-        Column("HARD-OK weight", 1),
-        Column("winner"),
-        Column(f"rank of {OURS}", 0),
-        Column(f"score of {OURS}", 2),
-        Column("margin", 2),
-        Column("winner", paper=True),
-        Column("score", 2, paper=True),
-        Column("margin", 2, paper=True),
+    columns = heads(
+        f"context | HARD-OK weight:1 | winner | rank of {OURS}:0 | score of {OURS}:2 | margin:2",
+        "winner | score:2 | margin:2",
     )
     return ResultTable("metric_sensitivity", "Metric sensitivity of our rows", says, columns, entries)
 

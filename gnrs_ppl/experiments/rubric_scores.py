@@ -15,7 +15,7 @@ from gnrs_ppl.experiments.parts import METHOD, RUNS, cited, mean
 from gnrs_ppl.experiments.pools import PAPER_PROPOSED
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
-from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.runner import ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import (
     CellValue,
     Column,
@@ -26,7 +26,7 @@ from gnrs_ppl.experiments.tables import (
     part,
     specified,
 )
-from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, POLISHES, ROLES, VARIANTS, WRITERS, making
+from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, POLISHES, VARIANTS, WRITERS, study
 from gnrs_ppl.realize.polish import Outcome
 
 ROWS = RUNS._replace(columns=(Column("rows", 0),))
@@ -226,40 +226,27 @@ def polishes(run: Run) -> Report:
     return Report([table, candidates(rows, request)])
 
 
-WITH_MODEL = {
-    "main": Experiment(
+_STUDIES = (
+    study(
         "main",
         "Which methods write rules that read well and hold on records?",
         report_on("main", "main", "Main table with a model"),
-        make=making(MAIN_TABLE),
-        roles=ROLES,
-        methods=MAIN_TABLE,
+        MAIN_TABLE,
     ),
-    "ood": Experiment(
+    study(
         "ood",
         "Do the figures hold in a scene family nothing was tuned on?",
         report_on("ood", "ood", "Held-out scene family with a model"),
+        MAIN_TABLE,
         split="ood",
-        make=making(MAIN_TABLE),
-        roles=ROLES,
-        methods=MAIN_TABLE,
     ),
-    "ablations": Experiment(
-        "ablations",
-        "What is each part of the full method good for?",
-        ablations,
-        needs=("main",),
-        make=making(ABLATED),
-        roles=ROLES,
-        methods=ABLATED,
-    ),
-    "polish": Experiment(
+    study("ablations", "What is each part of the full method good for?", ablations, ABLATED, needs=("main",)),
+    study(
         "polish",
         "What does polish do to texts, and how much of it does the guard accept?",
         polishes,
+        POLISHES,
         needs=("main",),
-        make=making(POLISHES),
-        roles=ROLES,
-        methods=POLISHES,
     ),
-}
+)
+WITH_MODEL = {one.name: one for one in _STUDIES}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 from gnrs_ppl.experiments.agreement import Kind, correlation
 from gnrs_ppl.experiments.human_calibration import METHODS, chosen
@@ -12,7 +11,7 @@ from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.published import printed_numbers, published
 from gnrs_ppl.experiments.rows import Row, Rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
+from gnrs_ppl.experiments.tables import CellValue, ColumnGroup, ResultTable, heads, part, specified
 from gnrs_ppl.experiments.writers import model_of
 
 NAME = "second_evaluator"
@@ -61,30 +60,17 @@ def means(rows: Sequence[Row]) -> ResultTable:
 
 def agreement(rows: Sequence[Row]) -> ResultTable:
     """Correlation of the two judges' Avg over texts that both marked."""
-    pairs = [
-        (row["avg"], row["second_avg"])
-        for row in rows
-        if row["avg"] is not None and row["second_avg"] is not None
-    ]
-    first, second = ([pair[i] for pair in pairs] for i in (0, 1))
+    both = [row for row in rows if row["avg"] is not None and row["second_avg"] is not None]
+    first, second = ([row[name] for row in both] for name in ("avg", "second_avg"))
     printed = printed_numbers("second evaluator")
-    entries: list[tuple[CellValue, ...]] = [
-        (
-            name,
-            len(pairs),
-            correlation(kind, first, second),
-            cast(float, printed.get(f"{name} of Gemini with GPT")),
-        )
-        for name, kind in KINDS.items()
+    parts: list[ColumnGroup[str]] = [
+        part("quantity", None, str),
+        part("texts", 0, lambda name: len(both)),
+        part("value", 3, lambda name: correlation(KINDS[name], first, second)),
+        part("value", 3, lambda name: printed.get(f"{name} of Gemini with GPT"), paper=True),
     ]
-    columns = (Column("quantity"), Column("texts", 0), Column("value", 3), Column("value", 3, paper=True))
-    return ResultTable(
-        "second_agreement",
-        "Agreement of the two judges",
-        "Avg of rubric v1, text by text; τ is τ-b.",
-        columns,
-        entries,
-    )
+    says = "Avg of rubric v1, text by text; τ is τ-b."
+    return specified("second_agreement", "Agreement of the two judges", says, KINDS, parts)
 
 
 WITH_MODEL = {

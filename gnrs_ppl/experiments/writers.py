@@ -31,7 +31,7 @@ from gnrs_ppl.experiments.methods import (
     without_log,
 )
 from gnrs_ppl.experiments.rows import Cell, Row, RowWithAnswers, read_rows
-from gnrs_ppl.experiments.runner import ExperimentRequest, complete, configuration
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run, complete, configuration
 from gnrs_ppl.llm.client import Answer, ask
 from gnrs_ppl.llm.roles import Role
 from gnrs_ppl.realize.polish import RenderedRule, Version, polish
@@ -152,6 +152,24 @@ def making(
         return generate(cells(names, request, WRITERS), request, folder, experiment, write)
 
     return make
+
+
+def study(
+    name: str,
+    asks: str,
+    report: Callable[[Run], Report],
+    names: Sequence[str],
+    write: Write | None = None,
+    needs: tuple[str, ...] = (),
+    split: str | None = None,
+) -> Experiment:
+    """An experiment of some methods; arguments as for :class:`~gnrs_ppl.experiments.runner.Experiment` and
+    :func:`making`.
+    """
+    make = making(names, write=write)
+    return Experiment(
+        name, asks, report, needs=needs, split=split, make=make, roles=ROLES, methods=tuple(names)
+    )
 
 
 Write = Callable[[Sequence[Cell], ExperimentRequest, "Model"], list[RowWithAnswers]]
