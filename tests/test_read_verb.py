@@ -135,7 +135,7 @@ def test_a_statement_the_rule_does_not_say_is_told(
     )
     printed, _ = out(["draft", str(tmp_path / "context.json"), *DRAFT], capsys)
     assert "says 0 of 1 read statements" in printed
-    assert "not said: must Precedence(Serve, CheckIn)" in printed
+    assert "not said by this rule: must Precedence(Serve, CheckIn)" in printed
 
 
 @pytest.mark.parametrize("schema_file", ["context.json", "schema.json", "schema.yaml", "acts.json"])

@@ -259,11 +259,11 @@ class _Checker:
                 f"use one of {', '.join(IMPLEMENTED)}",
                 field=f"{place}.template",
             )  # line 11
-        if trigger.act is None and norm.bearer == "trigger" and constraint.template not in ("init", "end"):
+        if trigger.act is None and norm.correlation(constraint) != "same_case":
             raise InputError(
-                "case start has no resource that could bear the duty",
-                "name an office: bearer: {role: ...}",
-                field="norm.bearer",
+                "case start has no resource that a row could share",
+                "correlate by case: correlate: same_case",
+                field=f"{place}.correlate",
             )  # line 8, N6
         if (
             trigger.act is None

@@ -119,7 +119,9 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
     usual = (*ends, *(others if lead.condition else theirs), *(theirs if lead.condition else others)[:1])
     demanded = {a.activity for r in said if r.template not in NEGATIVE for a in r.targets}
     begins = not lead.condition and not ends and theirs[:1] and theirs[0] in demanded
-    whole = begins or told  # the act that usually begins is itself asked for, or another opens it
+    nobody = lead.activation is None and not (material.goal.roles or any(r.bearers for r in said))
+    # the act that usually begins is itself asked for, another opens, or nobody is named
+    whole = begins or told or nobody
     place = next(
         (a.location for r in said if r.template not in NEGATIVE for a in r.targets if a.location), None
     )
@@ -140,7 +142,7 @@ def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
                 activity in theirs,
             )
         )
-    return [*found, Opener(None, None, 1.0 if begins and not told else 0.3, "every case")]
+    return [*found, Opener(None, None, 1.0 if nobody or (begins and not told) else 0.3, "every case")]
 
 
 def presupposed(reading: Reading, goal: Goal) -> bool:
@@ -205,8 +207,15 @@ def _scope(material: Material, said: Sequence[Reading], told: str) -> ProposedCa
             yield ProposedCandidate("scope", {"roles": [*roles, *actor], "locations": places}, told)
     if not roles and places:
         yield ProposedCandidate("scope", {"locations": places}, told)
-    if not roles:
-        yield ProposedCandidate("scope", {}, told)
+    if not roles or _opened_by_others(material, lead):
+        yield ProposedCandidate("scope", {"locations": places} if roles and places else {}, told)
+
+
+def _opened_by_others(material: Material, lead: Reading) -> bool:
+    """Whether no row of the act that is said to open the rule is of those who are bound: a delivery fails,
+    and sales must act.
+    """
+    return lead.activation is not None and material.theirs(lead.activation.activity) == 0
 
 
 def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tuple[str | None, ...]:

@@ -17,7 +17,7 @@ from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.events import Attribute, Events
 from gnrs_ppl.importing.lifecycle import instant
-from gnrs_ppl.importing.phrases import Phrase, phrase_of, speakable
+from gnrs_ppl.importing.phrases import Phrase, phrase_of, singular, speakable
 from gnrs_ppl.importing.staging import Found
 from gnrs_ppl.reading.words import word
 from gnrs_ppl.realize.english import event_noun, words_of
@@ -94,7 +94,7 @@ def derive(events: Events, found: Found, channel: str) -> Derived:
             continue
         listed = schema.setdefault("objects", [])
         if name not in {term["name"] for term in listed}:
-            listed.append({"name": name, **_term_phrase(name)})
+            listed.append({"name": name, **_one_of(name)})
             derived.note(
                 ("schema", "objects", name), "object", 0.9, f"a type of the source, {count:,} objects"
             )
@@ -193,6 +193,13 @@ def is_name(text: str) -> bool:
 def _term_phrase(name: str) -> dict[str, str]:
     words = words_of(name)
     return {"phrase": words} if words != name and speakable(words) else {}
+
+
+def _one_of(name: str) -> dict[str, str]:
+    """What one thing of a type is called: types are mostly named for many (orders)."""
+    words = words_of(name)
+    one = singular(words)
+    return {"phrase": one, "plural": words} if one != words and speakable(one) else _term_phrase(name)
 
 
 BODIES = frozenset(

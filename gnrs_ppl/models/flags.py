@@ -217,14 +217,8 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
             for c in norm.constraints
         )
 
-    def nobody(trigger: Trigger, norm: Norm) -> bool:
-        first_or_last = all(
-            c.template in ("init", "end") for c in norm.constraints
-        )  # nobody in particular opens or closes a case
-        nobodys = norm.bearer == "trigger" and not first_or_last
-        return trigger.act is None and (
-            nobodys or any(norm.correlation(c) != "same_case" for c in norm.constraints)
-        )
+    def of_one_person(trigger: Trigger, norm: Norm) -> bool:
+        return trigger.act is None and any(norm.correlation(c) != "same_case" for c in norm.constraints)
 
     def unopened(trigger: Trigger, norm: Norm) -> bool:
         beside = ("chain_response", "chain_precedence", *MUTUAL)
@@ -273,10 +267,10 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
             "open the rule by an act, or state what it comes after",
         ),
         Flag(
-            "case_start_binds_an_office",
+            "case_start_correlates_by_case",
             ("trigger", "norm"),
-            nobody,
-            "give the duty to an office and correlate by case",
+            of_one_person,
+            "correlate by case: nobody in particular opens one",
         ),
         Flag(
             "trigger_key_recorded",

@@ -66,11 +66,9 @@ def _by_whom(norm: Norm, constraint: Constraint, reading: Reading) -> bool:
     Where it says nothing of that, the same person is asked only if it names somebody who is bound: what "must
     be sent", anybody may send.
     """
-    if reading.activation is None:
-        return True
-    if reading.who is None:
-        named = reading.one_subject or bool(reading.bearers)
-        return named or norm.correlation(constraint) != "same_resource"
+    if reading.who is None or reading.activation is None:
+        named = reading.one_subject or reading.who or reading.bearers
+        return bool(named) or norm.correlation(constraint) != "same_resource"
     if reading.who == "same_person":
         return norm.correlation(constraint) == "same_resource"
     others = (

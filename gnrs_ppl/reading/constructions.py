@@ -741,7 +741,11 @@ class Sentence:
                         who=who_acts(frame.whole),
                         used=used,
                         why=why,
-                        one_subject=bool(subs and patterns.GERUND.match(self.whole.sentence, subs[0].start)),
+                        one_subject=bool(
+                            subs
+                            and patterns.GERUND.match(self.whole.sentence, subs[0].start)
+                            and not undergone(frame.whole)
+                        ),
                     )
                     yield _Way(weight * share_t * share_a, reading)
 
@@ -1335,6 +1339,15 @@ def who_acts(text: str) -> Who | None:
         if patterns.SELF.search(text)
         else None
     )
+
+
+def undergone(text: str) -> bool:
+    """Whether a duty is told in the passive, which says nothing of who does it."""
+    found = patterns.PASSIVE.search(text)
+    if found is None:
+        return False
+    word, verbs = found[1].lower(), lemmas(found[1].lower(), "v")
+    return word.endswith("ed") or (bool(verbs) and word not in verbs)
 
 
 def spans_of(acts: Sequence[ActRead]) -> tuple[Span, ...]:

@@ -219,6 +219,7 @@ OBLIQUE = re.compile(
     re.IGNORECASE,
 )
 GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
+PASSIVE = re.compile(r"\b(?:be|get)\s+(?:\w+ly\s+|first\s+)?(\w+)", re.IGNORECASE)
 POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
 SAME_SUBJECT = re.compile(rf"[\s,]*(?:and|but)?\s+{MODAL}\b", re.IGNORECASE)
 PERSON = _words(

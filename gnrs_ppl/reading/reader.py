@@ -18,6 +18,7 @@ from gnrs_ppl.reading.constructions import (
     functional,
     spans_of,
     time_and_people,
+    undergone,
     who_acts,
 )
 from gnrs_ppl.reading.duties import states_duty
@@ -395,6 +396,7 @@ class Reader:
                 opening
                 and opening.kind != "main"
                 and patterns.GERUND.match(self.text.sentence, opening.start)
+                and not undergone(frame.whole)
             ),
             used=(
                 *spans_of(acts),

@@ -38,6 +38,9 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
             )
         )
     console.print(Padding(shown(draft.text, keep="\n"), (1, 2)))
+    for statement, is_said in zip(draft.readings.statements, draft.said, strict=True):
+        if not is_said:
+            console.print(shown(f"not said by this rule: {reading_in_words(statement.best)}", style="yellow"))
     _print_language_model(console, draft)
     if draft.context.records.prospective:
         _print_prospects(console, draft)
@@ -82,9 +85,6 @@ def print_draft(draft: Draft, written: list[Path]) -> None:
     console.print(grounding)
     for failure in gate.failures:
         console.print(shown(f"HARD-OK: {failure}", style="yellow"))
-    for statement, is_said in zip(draft.readings.statements, draft.said, strict=True):
-        if not is_said:
-            console.print(shown(f"not said: {reading_in_words(statement.best)}", style="yellow"))
     for line in (*(() if draft.needs else draft.assumptions), *draft.findings):
         console.print(shown(f"note: {line}", style="dim"))
 
