@@ -20,7 +20,6 @@ from typing import Any, BinaryIO, Self
 from urllib.parse import quote
 
 import pytest
-import small
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -313,8 +312,12 @@ def test_a_marked_key_stays_out_of_every_artefact(
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.address}/v1")
         arguments = [
             "draft",
-            str(small.write(tmp_path)),
+            "GNRS-005",
             "--llm",
+            "--chains",
+            "4",
+            "--steps",
+            "5",
             "--kernel",
             "exact",
             "--out",
