@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -423,10 +424,35 @@ def test_everything_dropped_has_a_count() -> None:
     assert dropped
     for goal, item in dropped:
         assert item.slot in SLOTS, goal
+        if item.reason.startswith("leaves out "):
+            continue  # what a person's fields require, and no row
         found = re.match(r"0 of ([\d,]+) rows carry (\w+) '(.+?)'", item.reason)
         assert found, (goal, item)
         assert int(found[1].replace(",", "")) == context_for(goal).log.events, (goal, item)
         assert (found[2], found[3]) not in context_for(goal).profile.counts, (goal, item)
+
+
+def test_every_norm_demands_what_the_fields_require() -> None:
+    dropped = [d for goal in DEV for d in built_for(goal).dropped if "goal.required" in d.reason]
+    assert dropped  # the sentence of some goal reads an act as an opener that its fields require
+    assert {d.slot for d in dropped} == {"norm"}
+    for goal in DEV:
+        required = set(context_for(goal).goal.required)
+        for norm in (candidate.content for candidate in pool(goal, "norm")):
+            assert required <= {a for c in norm.constraints if c.positive for a in c.target.activities}, goal
+
+
+def test_a_norm_read_without_a_required_act_is_completed() -> None:
+    context = context_for("GNRS-005")
+    goal = context.goal.model_copy(update={"required": (*context.goal.required, "Deliver")})
+    read = [
+        candidate.content
+        for candidate in build_pools(replace(context, goal=goal)).pools.norm
+        if "reading" in candidate.sources
+    ]
+    assert read
+    for norm in read:
+        assert ("existence", ("Deliver",)) in [(c.template, c.target.activities) for c in norm.constraints]
 
 
 # ---- pool-mates differ

@@ -53,5 +53,5 @@ def test_what_is_learned_is_what_was_given(tmp_path: Path) -> None:
     assert right(weights) > 0.85
     tool.write(examples, features, tmp_path / "weights.tsv.gz")
     again = read_weights(tmp_path / "weights.tsv.gz")
-    assert 0 < len(again.alone) < len(frozen().alone)
-    assert len(again.pair) > 0
+    assert 0 < len(again.alone.at) < len(frozen().alone.at)
+    assert len(again.pair.at) > 0

@@ -403,6 +403,26 @@ def test_another_reading_is_said_in_words_that_are_read_so(context: Path) -> Non
     assert done.goal.intent == reworded(second, schema)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "one_person"),
+    [
+        ("No case may have both the check of the stock and the shipment of the order.", False),
+        ("Whoever checks the stock may not ship the order.", True),
+    ],
+)
+def test_two_acts_that_exclude_each_other_are_said_in_words_that_are_read_so(
+    context: Path, sentence: str, one_person: bool
+) -> None:
+    schema = load_context(context, goalless=True).schema
+    reading = read(sentence, schema).statements[0].best
+    assert reading.template == "not_coexistence"
+    assert (reading.who is not None) is one_person
+    again = read(reworded(reading, schema), schema)
+    assert [s.best.template for s in again.statements] == ["not_coexistence"]
+    assert set(again.statements[0].best.activities) == set(reading.activities)
+    assert (again.statements[0].best.who is not None) is one_person
+
+
 def test_none_of_the_readings_asks_for_another_sentence(context: Path) -> None:
     schema = load_context(context, goalless=True).schema
     sentence = "Shipping an order demands that the stock is checked."

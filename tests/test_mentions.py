@@ -101,8 +101,8 @@ def test_what_is_denied_is_never_read_as_a_duty(words: str) -> None:
 
 def test_weights_speak_of_known_labels_and_of_no_name_of_a_schema() -> None:
     weights = frozen()
-    assert all(row.shape == (len(UNARY),) for row in weights.alone.values())
-    assert all(row.shape == (len(BINARY),) for row in weights.pair.values())
+    assert weights.alone.rows.shape == (len(weights.alone.at), len(UNARY))
+    assert weights.pair.rows.shape == (len(weights.pair.at), len(BINARY))
     assert any(f.startswith("agrees") for f in weights.agrees)
 
 

@@ -38,6 +38,7 @@ from gnrs_ppl.experiments.reading import (
 )
 from gnrs_ppl.reading import read
 from gnrs_ppl.reading.constructions import Constructions
+from gnrs_ppl.reading.duties import signs
 from gnrs_ppl.reading.reader import Reader, vocabulary
 from gnrs_ppl.reading.relations import BINARY, KINDS, SYMMETRIC, UNARY, WEIGHTS, Marked, frozen, kind_of
 from gnrs_ppl.rule.types import LOOK_BACK
@@ -299,15 +300,25 @@ def _read_of(text: str, schema: Schema) -> tuple[Marked, list[int]]:
     return reader.marked, [k for k, act in enumerate(reader.marked.acts) if act in acts]
 
 
-def fit_telling(cases: Sequence[tuple[list[str], bool]]) -> dict[str, float]:
-    """Weights of a logistic model; a rule about another act costs as much as so many refusals."""
+def duties(every: Sequence[LabelledSentence]) -> list[tuple[list[str], bool]]:
+    """Signs of duties in the sentences that state one constraint or no duty, and whether they state one."""
+    found = []
+    for sentence in every:
+        if sentence.refuse == "no_duty" or len(sentence.statements) == 1:
+            text = Constructions(sentence.text, vocabulary(sentence.schema))
+            found.append((signs(*text.whole_and_main(0, len(sentence.text))), not sentence.refuse))
+    return found
+
+
+def fit_logistic(cases: Sequence[tuple[list[str], bool]], wrong: float = 1.0) -> dict[str, float]:
+    """Weights of a logistic model; what is taken for right and is not costs so much more than the reverse."""
     names = sorted({f for told, _ in cases for f in told})
     at = {f: i for i, f in enumerate(names)}
     cells = np.array([at[f] for told, _ in cases for f in told])
     starts = np.cumsum([0, *(len(told) for told, _ in cases)])
     x = csr_matrix((np.ones(len(cells)), cells, starts), shape=(len(cases), len(names)))
     y = np.array([right for _, right in cases], dtype=float)
-    share = np.where(y == 1, 1.0, WRONG_ACT)
+    share = np.where(y == 1, 1.0, wrong)
 
     def objective(w: np.ndarray[Any, Any]) -> tuple[float, np.ndarray[Any, Any]]:
         score = x @ w
@@ -319,13 +330,16 @@ def fit_telling(cases: Sequence[tuple[list[str], bool]]) -> dict[str, float]:
     return {f: float(v) for f, v in zip(names, w, strict=True)}
 
 
-def add_telling(every: Sequence[LabelledSentence], path: Path = WEIGHTS) -> None:
-    """Fit what tells an act, the relations being fitted, and add it to their file."""
+def add_doubts(every: Sequence[LabelledSentence], path: Path = WEIGHTS) -> None:
+    """Fit what tells an act and what states a duty, the relations being fitted, and add it to their file."""
     frozen.cache_clear()
-    weights = fit_telling(telling(every))
+    found = {"telling": fit_logistic(telling(every), WRONG_ACT), "duty": fit_logistic(duties(every))}
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        kept = [line.rstrip("\n") for line in lines if not line.startswith("telling\t")]
-    _write_lines([*kept, *("\t".join(("telling", f, f"{v:.3f}")) for f, v in weights.items())], path)
+        kept = [line.rstrip("\n") for line in lines if line.partition("\t")[0] not in found]
+    added = [
+        "\t".join((kind, f, f"{v:.3f}")) for kind, weights in found.items() for f, v in weights.items()
+    ]
+    _write_lines([*kept, *added], path)
 
 
 def _write_lines(lines: Sequence[str], path: Path) -> None:
@@ -356,7 +370,7 @@ def main() -> None:
     examples = [example(s, features) for _, s in every]
     if verb == "fit":
         write(examples, features)
-        add_telling([s for source, s in every if source != "rendered"])
+        add_doubts([s for source, s in every if source != "rendered"])
         return
     from gnrs_ppl.reading import reader, relations
 

@@ -5,7 +5,7 @@ construction).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
@@ -121,6 +121,10 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
             else:
                 same = kept[proposal.slot].setdefault(says + dumps(entry.vary), entry)
                 same.sources = tuple(sorted({*same.sources, source}))
+    for says, reason in _without_required(kept["norm"], context.goal).items():
+        entry = kept["norm"].pop(says)
+        told = f"{entry.provenance.partition(': ')[2]}: {dumps(entry.content)}"
+        dropped["norm", says] = Dropped("norm", told, reason)
     pools: dict[str, list[dict[str, Any]]] = {}
     for slot in SLOTS:
         entries = [*kept[slot].values()]
@@ -136,6 +140,21 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
         stays = (entry for entry in entries if entry in chosen)
         pools[slot] = [entry.named(f"{slot[0].upper()}{number}") for number, entry in enumerate(stays, 1)]
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
+
+
+def _without_required(norms: Mapping[str, PoolEntry], goal: Goal) -> dict[str, str]:
+    """Norms that leave out an act that a person's fields require, with the reason to drop them; none where
+    no norm demands every such act.
+    """
+    demanded = {
+        says: {name for c in entry.content.constraints if c.positive for name in c.target.activities}
+        for says, entry in norms.items()
+        if isinstance(entry.content, Norm)
+    }
+    missing = {says: [a for a in goal.required if a not in acts] for says, acts in demanded.items()}
+    reasons = {says: f"leaves out {', '.join(acts)} of goal.required" for says, acts in missing.items()}
+    reasons = {says: reason for says, reason in reasons.items() if missing[says]}
+    return reasons if len(reasons) < len(norms) else {}
 
 
 def _asks_for_what_no_row_has(scopes: Sequence[PoolEntry], context: Context) -> bool:

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.reading import ActRead, Reading, Span
-from gnrs_ppl.reading.goal import ways
+from gnrs_ppl.reading.goal import FORCES, lead_of, ways
 from gnrs_ppl.rule.types import LOOK_BACK, NEGATIVE, Norm
 
 FILLED = 0.8
@@ -85,7 +85,7 @@ def _acts(said: Sequence[Reading]) -> Iterator[ActRead]:
 
 
 def _lead(said: Sequence[Reading]) -> Reading:
-    return next((r for r in said if r.activation is not None), said[0])
+    return said[lead_of(said)]
 
 
 def openers(material: Material, said: Sequence[Reading]) -> list[Opener]:
@@ -230,7 +230,9 @@ def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str
     for office in offices(material, said, opener):
         for key in (None, "same_case") if office is None and opener.activity is not None else ("same_case",):
             constraints = [c for r in said for c in _constraints(material, r, opener, key)]
-            content: dict[str, Any] = {"force": said[0].force, "constraints": constraints} | (
+            constraints += _left_out(material, said, opener)
+            force = min((r.force for r in said), key=FORCES.index)
+            content: dict[str, Any] = {"force": force, "constraints": constraints} | (
                 {"bearer": {"role": office}} if office else {}
             )
             try:
@@ -239,6 +241,18 @@ def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str
             except ValidationError:
                 continue
             yield ProposedCandidate("norm", content, f"{told}: {opener.because}")
+
+
+def _left_out(material: Material, said: Sequence[Reading], opener: Opener) -> Iterator[dict[str, Any]]:
+    """A duty for each recorded act that a person's fields require and that was not read as one."""
+    read = {a.activity for r in said if r.template not in NEGATIVE for a in r.targets} | {opener.activity}
+    for activity in material.context.goal.required:
+        if activity not in read and activity in material.traces.homes:
+            yield {
+                "template": "existence",
+                "target": material.act(activity),
+                "correlate": "same_case",
+            }
 
 
 def _constraints(

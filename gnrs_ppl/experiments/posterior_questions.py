@@ -305,16 +305,21 @@ def agree_most(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.flatnonzero(worth >= worth.max() - SAME)
 
 
-def greatest_f1(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The checks of greatest audit F1 against the labels; those that tie are all best."""
+def audit_f1(goal: Goal, labels: NDArray[np.int64]) -> Floats:
+    """Audit F1 of each check against the labels, shape (n,)."""
     cases = np.flatnonzero(labels >= 0).tolist()
     truth: dict[str, Verdict | None] = {str(n): ROLL_UP[labels[n]] for n in cases}
-    worth = np.array(
+    return np.array(
         [
             f1([({str(n): ROLL_UP[codes[n]] for n in cases if codes[n] >= 0}, truth)]).macro
             for codes in goal.checked.codes
         ]
     )
+
+
+def greatest_f1(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The checks of greatest audit F1 against the labels; those that tie are all best."""
+    worth = audit_f1(goal, labels)
     return np.flatnonzero(worth >= worth.max() - SAME)
 
 
@@ -406,6 +411,42 @@ def question_tables(goals: Sequence[Goal]) -> list[ResultTable]:
     ]
 
 
+def reach_table(goals: Sequence[Goal]) -> ResultTable:
+    """Per goal whether the rule of greatest audit F1 is one that agrees most: truthful answers lead to
+    those.
+    """
+    entries = []
+    for goal in goals:
+        f1s, agreed = audit_f1(goal, goal.labels), agreement(goal, goal.labels)
+        most, best = agree_most(goal, goal.labels), greatest_f1(goal, goal.labels)
+        entries.append(
+            (
+                goal.goal,
+                float(agreed.max()),
+                float(agreed[best].max()),
+                float(f1s.max()),
+                float(f1s[most].max()),
+                "yes" if {*most.tolist()} & {*best.tolist()} else "no",
+                int(best.min()) + 1,
+            )
+        )
+    says = (
+        "Answers about cases lead to a rule that agrees with the auditor in most cases. Agrees: the share of "
+        f"cases, of the {CHECKS} most probable checks at most. Rank: the place of the first rule of greatest "
+        "audit F1 before anything is asked."
+    )
+    columns = (
+        Column("goal"),
+        Column("agrees at most", 2),
+        Column("agrees, of greatest F1", 2),
+        Column("greatest F1", 2),
+        Column("F1 of what agrees most", 2),
+        Column("one rule is both"),
+        Column("rank", 0),
+    )
+    return ResultTable("reach", "What answers can lead to", says, columns, entries)
+
+
 def _count(number: float) -> str:
     return f"more than {QUESTIONS}" if not np.isfinite(number) else f"{number:g}"
 
@@ -414,7 +455,7 @@ def main(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for ma
     """Forecasts and questions on the dev goals of GNRS-Bench."""
     goals = run_goals(lambda goal: print(goal, file=sys.stderr, flush=True))
     rows = scored_forecasts(goals)
-    tables = [*forecast_tables(goals, rows), *question_tables(goals)]
+    tables = [*forecast_tables(goals, rows), *question_tables(goals), reach_table(goals)]
     if as_json:
         typer.echo(json.dumps(tables_json(tables), indent=2))
     else:

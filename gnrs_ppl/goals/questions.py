@@ -112,7 +112,7 @@ def _which_reading(goal: Goal, readings: Readings, schema: Schema, ask: Asker) -
 def reworded(reading: Reading, schema: Schema) -> str:
     """A plain sentence that is read as this and nothing else; empty where there is none."""
     actions = {action.name: action for action in schema.actions}
-    wanted = (reading.template, reading.activities, reading.force)
+    wanted = _said(reading)
     for text in _wordings(reading, actions):
         found = read(text, schema)
         if len(found.statements) == 1:
@@ -122,9 +122,18 @@ def reworded(reading: Reading, schema: Schema) -> str:
                 if reading.time is None
                 else best.time is not None and best.time.duration == reading.time.duration
             )
-            if (best.template, best.activities, best.force) == wanted and same:
+            if _said(best) == wanted and same:
                 return text
     return ""
+
+
+def _said(reading: Reading) -> tuple[object, ...]:
+    """What two readings must have in common to be the same but for their times; of two acts that exclude each
+    other either may come first, and it tells whether one person or the whole case may not hold both.
+    """
+    if reading.template == "not_coexistence":
+        return reading.template, frozenset(reading.activities), reading.force, reading.who is None
+    return reading.template, reading.activities, reading.force
 
 
 def _wordings(reading: Reading, actions: dict[str, Action]) -> list[str]:
@@ -150,6 +159,14 @@ def _wordings(reading: Reading, actions: dict[str, Action]) -> list[str]:
         "precedence": (f"{who} may {then} only after the {done}", f"nobody may {then} before the {done}"),
         "chain_response": (f"directly after the {first}, {who} {reading.force} {does}",),
         "absence": (f"{nobody} {does}",),
+        "not_coexistence": (
+            (
+                f"the {first} and the {done} exclude each other",
+                f"no case may hold both the {first} and the {done}",
+            )
+            if reading.who is None
+            else (f"whoever does the {first} must not {does}", f"the same person must not {then} and {does}")
+        ),
         "not_response": (f"after the {first}, {nobody} {does}{within}",),
     }.get(reading.template, ())
     return [text[0].upper() + text[1:] + unless + "." for text in wordings]

@@ -193,7 +193,9 @@ _DETERMINER = re.compile(
     r"one|someone|nobody)\b",
     re.IGNORECASE,
 )
-SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|;|\n\s*\n|:(?=\s)")
+_FULL_STOP = r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|\n\s*\n"
+FULL_STOP = re.compile(_FULL_STOP)
+SENTENCE_END = re.compile(rf"{_FULL_STOP}|;|:(?=\s)")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.clauses import Clause, clauses, sentences
+from gnrs_ppl.reading.clauses import FULL_STOP, Clause, clauses, sentences
 from gnrs_ppl.reading.quantities import COUNT, durations, times_told
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed, Unread, Who
 from gnrs_ppl.reading.vocabulary import (
@@ -168,6 +168,18 @@ class Constructions:
         }
         self.named = self._at_names("roles") | self._at_names("locations")
         self.things = self._at_names("objects")
+
+    def whole_and_main(self, start: int, end: int) -> tuple[str, str]:
+        """The sentences, to their full stops, that hold some characters, and their main clauses."""
+        stops = [0, *(m.end() for m in FULL_STOP.finditer(self.sentence)), len(self.sentence)]
+        start, end = max(s for s in stops if s <= start), min(s for s in stops if s >= end)
+        main = [
+            self.sentence[c.start : c.end]
+            for sentence in self.said.sentences
+            for c in sentence.parts
+            if c.kind == "main" and start <= c.start < end
+        ]
+        return self.sentence[start:end], " ".join(main)
 
     def is_aim(self, i: int) -> bool:
         """Whether a token stands in a sentence that only says what the rest is for."""
@@ -645,6 +657,8 @@ class Sentence:
                 )
             elif bound.negative:
                 give(1.0, "not_response", main, opener, f"{mark}: the act must not follow")
+            elif patterns.AND_ONLY_THEN.search(self.text):
+                give(1.0, "succession", main, opener, "the act follows, and comes only then")
             elif patterns.EARLIER.search(text) or (
                 sub.opener in ("if", "when") and patterns.PERFECT.search(text) and not bound.permitted
             ):
@@ -1005,14 +1019,18 @@ class Sentence:
         """Acts of one clause that "or" joins are one demand with several ways to meet it; each is banned
         where none may be done.
         """
-        inner = [t.positions for t in targets if t.positions]
-        if len(inner) < 2 or frame.bound.negative:
+        if frame.bound.negative:
             return targets
-        first, second = self.tokens[inner[0][-1]].end, self.tokens[inner[1][0]].start
-        if not re.search(r"\bor\b", self.whole.sentence[first:second]):
+        told = list(takewhile(lambda t: t.positions, targets))
+        between = [
+            self.whole.sentence[self.tokens[a.positions[-1]].end : self.tokens[b.positions[0]].start]
+            for a, b in pairwise(told)
+        ]
+        last = next((k for k, words in enumerate(between, 1) if re.search(r"\bor\b", words)), 0)
+        if not last or not all(words.strip() == "," for words in between[: last - 1]):
             return targets
-        joined = targets[0]._replace(choices=(targets[1].act,), positions=(*inner[0], *inner[1]))
-        return [joined, *targets[2:]]
+        choices, positions = tuple(t.act for t in told[1 : last + 1]), [t.positions for t in told[: last + 1]]
+        return [told[0]._replace(choices=choices, positions=tuple(chain(*positions))), *targets[last + 1 :]]
 
     def _at(self, start: int, end: int) -> list[int]:
         return [i for i, t in enumerate(self.tokens) if start <= t.start < end]

@@ -4,7 +4,7 @@ empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -12,13 +12,15 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Goal, Schema
 from gnrs_ppl.reading.reader import read
 from gnrs_ppl.reading.types import ActRead, Reading, Readings
-from gnrs_ppl.rule.types import NEGATIVE
+from gnrs_ppl.rule.types import NEGATIVE, Force
 
 CONSTRUCTIONS = 0.06
 """Where constructions and relations read a text differently, how often the constructions are right: 199 of
 3,542 texts of domains left out of the fit, the relations 1,298 (``tools/fit_reader.py check``)."""
 LEFT_OUT = 0.02
 """What is left of a reading that leaves out what a person's fields state."""
+FORCES: tuple[Force, ...] = ("must", "should", "may")
+"""What binds most comes first."""
 LEAST_SHARE = 0.15
 """Readings less probable than this propose nothing."""
 
@@ -46,11 +48,19 @@ def rules_of(readings: Readings) -> list[tuple[int, ...]]:
     rules: list[tuple[int, ...]] = []
     while left:
         best = [readings.statements[i].best for i in left]
-        lead = next((k for k, r in enumerate(best) if r.activation is not None), 0)
+        lead = lead_of(best)
         taken = [k for k, r in enumerate(best) if k == lead or _goes_with(best[lead], r)]
         rules.append(tuple(left[k] for k in sorted(taken)))
         left = [i for k, i in enumerate(left) if k not in taken]
     return rules
+
+
+def lead_of(readings: Sequence[Reading]) -> int:
+    """Which of some readings says what opens a rule: of those that name an opener, where any does, the first
+    that binds most.
+    """
+    named = [k for k, r in enumerate(readings) if r.activation is not None] or range(len(readings))
+    return min(named, key=lambda k: (FORCES.index(readings[k].force), k))
 
 
 def _goes_with(lead: Reading, other: Reading) -> bool:
@@ -111,7 +121,7 @@ def _ways(readings: Readings, rule: int) -> Iterator[tuple[float, tuple[Reading,
     if rule >= len(rules):
         return
     statements = [readings.statements[i] for i in rules[rule]]
-    lead = next((k for k, s in enumerate(statements) if s.best.activation is not None), 0)
+    lead = lead_of([s.best for s in statements])
     for reading in statements[lead].readings:
         if reading.probability >= LEAST_SHARE or reading is statements[lead].best:
             yield (

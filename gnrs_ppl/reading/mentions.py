@@ -8,6 +8,7 @@ be left out later ("once it has been approved"): words that stand further off co
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from functools import lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.reading.vocabulary import (
@@ -106,7 +107,7 @@ def mentions(
     Tokens of roles and places tell no act (the delivery station), those of things only where they are the
     act's own words.
     """
-    text = _Text(tokens, words.place_words)
+    text = _Text(tokens, words)
     found = [told for entry in words.acts for told in _places(text, entry.name, entry.variants)]
     found = [
         t
@@ -119,11 +120,12 @@ def mentions(
 class _Text:
     """Tokens with their parts of sentences, and verbs joined with their particles."""
 
-    def __init__(self, tokens: Sequence[Token], place_words: frozenset[str]) -> None:
-        self.tokens, self.plain = tokens, text_of(tuple(tokens), place_words)
+    def __init__(self, tokens: Sequence[Token], words: Vocabulary) -> None:
+        self.tokens, self.plain = tokens, text_of(tuple(tokens), words)
         self.sayings = self.plain.sayings
         self.phrasal = [_phrasal(tokens, i) for i in range(len(tokens))]
-        self.content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
+        content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
+        self.content = {True: content, False: [i for i in content if self.phrasal[i] or self.sayings[i]]}
         self.part, number = list[int](), 0
         for token in tokens:
             number += token.text in ".;:!?," or token.text in _OPENS
@@ -135,7 +137,7 @@ class _Text:
         if wanted not in self._scores:
             found = dict(self.plain.scores(wanted)) if " " not in wanted else {}
             if wanted not in PARTICLES:
-                for i in self.content:
+                for i in self.content[" " in wanted]:
                     score = max(self._phrasal_score(wanted, i), SAID if self.saying(wanted, i) else 0.0)
                     if score >= max(BROADER, found.get(i, 0.0)):
                         found[i] = score
@@ -178,7 +180,8 @@ def _phrasal(tokens: Sequence[Token], i: int) -> str:
     return ""
 
 
-def _with_phrasal(variants: Sequence[tuple[tuple[str, float], ...]]) -> list[tuple[tuple[str, float], ...]]:
+@lru_cache(maxsize=4096)
+def _with_phrasal(variants: tuple[tuple[tuple[str, float], ...], ...]) -> list[tuple[tuple[str, float], ...]]:
     """The ways to say an act; a verb and its particle also as one word, which has synonyms of its own."""
     both = list(variants)
     for (verb, weight), *rest in variants:
@@ -187,7 +190,7 @@ def _with_phrasal(variants: Sequence[tuple[tuple[str, float], ...]]) -> list[tup
     return both
 
 
-def _places(text: _Text, activity: str, variants: Sequence[tuple[tuple[str, float], ...]]) -> list[Told]:
+def _places(text: _Text, activity: str, variants: tuple[tuple[tuple[str, float], ...], ...]) -> list[Told]:
     """Every place that tells an act, whichever of its words stands there."""
     found = []
     for variant in _with_phrasal(variants):
@@ -251,14 +254,16 @@ def _reach(text: _Text, wanted: str, head: bool, i: int, place: int) -> float:
 
 
 def _without_echoes(found: Sequence[Told]) -> list[Told]:
-    """Of each act the best at every place: what tells it with words of a better one, and no verb of its own,
-    is that one again.
+    """Of each act the best at every place: what tells it with no other words than a better one, or with some
+    of them and no verb of its own, is that one again.
     """
     kept: dict[str, list[Told]] = {}
     for told in sorted(found, key=lambda t: (-t.score, t.at)):
         mine = kept.setdefault(told.activity, [])
         echo = any(
-            told.at == o.at or (not (told.by_verb and o.by_verb) and set(told.used) & set(o.used))
+            told.at == o.at
+            or set(told.used) <= set(o.used)
+            or (not (told.by_verb and o.by_verb) and set(told.used) & set(o.used))
             for o in mine
         )
         if told.score >= LEAST and not echo:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.time import Duration
@@ -45,7 +46,8 @@ class Length(NamedTuple):
     end: int
 
 
-def durations(text: str) -> list[Length]:
+@lru_cache(maxsize=1024)
+def durations(text: str) -> tuple[Length, ...]:
     """Every duration of a text, in order."""
     found = []
     for m in DURATION.finditer(text):
@@ -69,7 +71,7 @@ def durations(text: str) -> list[Length]:
             found.append(
                 Length(length, (m["kind"] or "").lower() in ("working", "business"), m.start(), m.end())
             )
-    return found
+    return tuple(found)
 
 
 def _scaled(amount: str, unit: str) -> Duration:

@@ -20,6 +20,7 @@ from gnrs_ppl.reading.constructions import (
     time_and_people,
     who_acts,
 )
+from gnrs_ppl.reading.duties import states_duty
 from gnrs_ppl.reading.quantities import COUNT, durations, times_told
 from gnrs_ppl.reading.relations import SYMMETRIC, Marked, Option, frozen, label_of, options, unheld
 from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Timed, Unread
@@ -99,6 +100,7 @@ class Reader:
             self.options[t] = [Option("none", None, 0.0), Option("not_coexistence", a, 1.0)]
             self.options[a] = [Option("none", None, 1.0)]
         self.relations = self._relations()
+        self._doubting = doubting
         self._unheld = unheld(self.marked, frozen()) if doubting else {}
 
     def read(self) -> Readings:
@@ -108,6 +110,8 @@ class Reader:
         statements = [self._statement(r) for relation in chosen for r in self._checkable(relation)]
         believed = self._accounts_for_all if not statements else self._unmarked
         statements += [s for s in said.statements if believed(s.best)]
+        if self._doubting:
+            statements = [s for s in statements if self._states_duty(s.best)]
         dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
         statements = [s for s in statements if s not in dropped]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
@@ -134,7 +138,11 @@ class Reader:
             and all(not s.start <= t.start < s.end for s in taken)
         ]
         nothing: Nothing = "" if statements else self._nothing(bool(missed))
-        constructed = [s for s in said.statements if not self._unheld.keys() & _acts_of(s.best).keys()]
+        constructed = [
+            s
+            for s in said.statements
+            if not self._unheld.keys() & _acts_of(s.best).keys() and self._states_duty(s.best)
+        ]
         otherwise = tuple(constructed) if _constraints(constructed) != _constraints(statements) else ()
         return Readings(
             self.text.sentence,
@@ -144,6 +152,14 @@ class Reader:
             nothing,
             otherwise,
         )
+
+    def _states_duty(self, reading: Reading) -> bool:
+        """Whether the sentences that tell a duty's acts state one; a permission is none, and is told as what
+        it is.
+        """
+        spans = [act.span for act in _acts_of(reading).values()]
+        told = self.text.whole_and_main(min(s.start for s in spans), max(s.end for s in spans))
+        return reading.force == "may" or states_duty(*told, frozen().duty)
 
     def _nothing(self, missed: bool) -> Nothing:
         """Why there is no statement: nothing is asked, or what is asked is no act that is recorded, or no
@@ -207,12 +223,17 @@ class Reader:
         so.
         """
         acts, found = self.marked.acts, dict[_Relation, _Likely]()
+        earliest = {span: self._earliest(*span) for span in self.marked.sentences}
         for t, of_mention in enumerate(self.options):
             for label, a, probability in of_mention:
                 if label == "none":
                     continue
                 target, other = (a, t) if label in SYMMETRIC and a is not None and t < a else (t, a)
-                if a is not None and label in ("response", "precedence") and self._earliest(t):
+                if (
+                    a is not None
+                    and label in ("response", "precedence")
+                    and earliest[self.marked.sentences[t]]
+                ):
                     # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
                     target, other = (t, a) if label == "response" else (a, t)
                     label = "not_response"
@@ -229,9 +250,8 @@ class Reader:
                 found[relation] = best
         return found
 
-    def _earliest(self, k: int) -> bool:
-        """Whether the sentence of a mention names a time that must go by first."""
-        start, stop = self.marked.sentences[k]
+    def _earliest(self, start: int, stop: int) -> bool:
+        """Whether a sentence names a time that must go by first."""
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         return bool(patterns.AT_EARLIEST.search(told) and durations(told))
 
@@ -258,8 +278,19 @@ class Reader:
                 r.target not in taken and nothing[r.target] < LIKELY and likely >= LEAST_LIKELY
             ):
                 found.append(r)
+        alternatives = {(k, r) for r in found for k in self._beside("or", r)}
+        found = [
+            r
+            for r in found
+            if not any(
+                self.marked.acts[k] == r.target and (r.label, r.other) == (x.label, x.other)
+                for k, x in alternatives
+            )
+        ]
         speaks = 1 - math.prod(nothing.values())
-        return found or (ranked[:1] if speaks > 1 - SAYS_SOMETHING else [])
+        if found or any(map(self._accounts_for_all, (s.best for s in self.text.said.statements))):
+            return found  # what a construction says of the whole is believed before what is hardly likely
+        return ranked[:1] if speaks > 1 - SAYS_SOMETHING else []
 
     def _unmarked(self, reading: Reading) -> bool:
         """Whether a construction speaks of an act that is no mention, such as any doing on a thing: then it
@@ -400,16 +431,39 @@ class Reader:
         return ActRead(told.activity, span, min(1.0, round(told.score, 3)), role, things, places)
 
     def _beside(self, label: str, relation: _Relation) -> list[int]:
-        """Mentions that are something to the acts of a relation, more probably than not."""
-        ends = {relation.target} if label == "or" else {relation.target, relation.other}
-        found = [
-            (likely.target, r) for r, likely in self.relations.items() if r.label == label and r.other in ends
-        ]
+        """Mentions that are something to the acts of a relation, more probably than not; of a list of ways to
+        meet a duty also those within.
+        """
+        if label == "or":
+            return self._alternatives(relation)
         return sorted(
-            k
-            for k, r in found
-            if self.relations[r].probability >= LIKELY and r.target not in (relation.target, relation.other)
+            self.relations[r].target
+            for r, likely in self.relations.items()
+            if r.label == label
+            and r.other in (relation.target, relation.other)
+            and likely.probability >= LIKELY
+            and r.target not in (relation.target, relation.other)
         )
+
+    def _alternatives(self, relation: _Relation) -> list[int]:
+        first = self.relations[relation].target
+        found = dict[str, int]()
+
+        def share(act: str, *more: _Relation) -> tuple[float, int]:
+            ways = [_Relation("or", act, other) for other in (relation.target, *found)]
+            known = [self.relations[r] for r in (*ways, *more) if r in self.relations]
+            return sum(x.probability for x in known), known[0].target if known else -1
+
+        others = [a for a in dict.fromkeys(self.marked.acts) if a not in (relation.target, relation.other)]
+        for act in others:
+            probability, k = share(act)
+            if probability >= LIKELY:
+                found[act] = k
+        for act in others:
+            probability, k = share(act, relation._replace(target=act))
+            if act not in found and probability >= LIKELY and first < k < max(found.values(), default=-1):
+                found[act] = k
+        return sorted(found.values())
 
     def _sentence(self, k: int) -> Sentence:
         place, sentences = self.text.tokens[self.marked.mentions[k].at].start, self.text.said.sentences

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,10 +26,10 @@ from numpy.typing import NDArray
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.mentions import Mention, mentions
-from gnrs_ppl.reading.patterns import CUES
+from gnrs_ppl.reading.patterns import CUES, MODAL_VERB, RELATIONS
 from gnrs_ppl.reading.quantities import COUNT, durations
 from gnrs_ppl.reading.types import Reading, Span
-from gnrs_ppl.reading.vocabulary import STOP
+from gnrs_ppl.reading.vocabulary import LIGHT, STOP
 from gnrs_ppl.reading.words import lemmas
 
 UNARY = ("none", "existence", "existence_n", "exactly", "absence", "at_most", "init", "end")
@@ -55,6 +56,24 @@ to meet it."""
 ASKED = ("existence", "existence_n", "exactly", "init", "end")
 DENIED = 8.0
 """What is taken off the score of a duty where its act is denied: the one error that must not happen."""
+SUPPORT = LIGHT | {
+    *(
+        "accomplish",
+        "arrange",
+        "be",
+        "come",
+        "effect",
+        "exist",
+        "follow",
+        "grant",
+        "issue",
+        "obtain",
+        "precede",
+    ),
+    *("provide", "receive", "repeat", "require", "undertake"),
+}
+"""Verbs that make an act of a noun: a check is made, an approval obtained."""
+DETERMINERS = frozenset({"a", "an", "any", "each", "every", "his", "her", "its", "no", "one", "the", "their"})
 KINDS = ("nothing", "banned", "asked", "beside", "related")
 """What the other mention of a pair may be itself, as far as that speaks for or against the pair's label."""
 SYMMETRIC = ("coexistence", "not_coexistence", "choice", "exclusive_choice")
@@ -107,10 +126,12 @@ class Marked:
         self.mentions: tuple[Mention, ...] = tuple(m for m in found if not text.is_aim(m.at))[:MOST_MENTIONS]
         self.acts = [m.activity for m in self.mentions]
         self.rules = [statement.best for statement in text.said.statements]
+        self.ruled = {label_of(rule) for rule in self.rules}
         self.sentence, number = list[int](), 0
         for token in self.tokens:
             self.sentence.append(number)
             number += token.text in ".;:!?"
+        self._around = dict[tuple[int, int], list[str]]()
 
     @cached_property
     def marks(self) -> dict[int, int]:
@@ -178,14 +199,11 @@ class Marked:
         return found
 
     @cached_property
-    def cues(self) -> list[list[str]]:
+    def cues(self) -> list[tuple[str, ...]]:
         """The kinds of cue words in the clause of each mention, its opener included."""
         told = self.text.sentence
-        of_clause = {
-            c: [name for name, pattern in CUES.items() if pattern.search(told, c.opened, c.end)]
-            for c, *_ in filter(None, self.clauses)
-        }
-        return [of_clause[clause[0]] if clause else [] for clause in self.clauses]
+        of_clause = {c: _kinds(told[c.opened : c.end].lower()) for c, *_ in filter(None, self.clauses)}
+        return [of_clause[clause[0]] if clause else () for clause in self.clauses]
 
     @cached_property
     def sentences(self) -> list[tuple[int, int]]:
@@ -237,7 +255,44 @@ class Marked:
 
     def _leaves(self, k: int) -> bool:
         nouns, verbs = self.untaken(k)
-        return bool(verbs) or any(away <= BESIDE for away in nouns)
+        return bool(verbs) or self.asked(k)[0] == "done to it" or any(away <= BESIDE for away in nouns)
+
+    def asked(self, k: int) -> tuple[str, str]:
+        """What the word that binds a mention's clause asks for: what the mention tells, or another mention, what
+        makes an act of a noun or relates two ("a check must be made"), or another verb, done to what is told or
+        not; and whether the mention stands before
+        or behind that word.
+        """
+        clause = self.clauses[k]
+        modal, verb = self.asked_of(clause[0]) if clause else (None, None)
+        if modal is None or verb is None:
+            return "nothing", ""
+        side = "before" if self.mentions[k].at < modal else "behind"
+        if verb in self.mentions[k].told[0].used:
+            return "it", side
+        if verb in self.marks:
+            return "other", side
+        told = self.tokens[verb].text
+        if SUPPORT.intersection(lemmas(told, "v")) or any(p.search(told) for _, p in RELATIONS):
+            return "support", side
+        return "another" if self.tokens[verb - 1].text != "be" else "done to it", side
+
+    def asked_of(self, clause: Clause) -> tuple[int | None, int | None]:
+        """The first token of the word that binds a clause, and that of the verb it asks for; None where there is
+        none.
+        """
+        found = MODAL_VERB.search(self.text.sentence, clause.start, clause.end)
+        if not found:
+            return None, None
+        modal = next(i for i, t in enumerate(self.tokens) if t.end > found.start())
+        for i, token in enumerate(self.tokens[modal:], modal):
+            if token.start < found.end() or functional(token.text) or token.text.endswith("ly"):
+                continue
+            if token.start >= clause.end or token.text in DETERMINERS:
+                break
+            if token.text not in STOP:
+                return modal, i if lemmas(token.text, "v") else None
+        return modal, None
 
     def around(self, k: int) -> Span:
         """The words of a mention and those beside it that no mention takes."""
@@ -287,6 +342,8 @@ class Marked:
             f"words:{words}",
             f"words:{words}/{score}",
             f"close:{close:d}",
+            "asked:" + ":".join(self.asked(k)),
+            f"asked:{':'.join(self.asked(k))}/{told.head:d}{told.exact:d}{told.by_verb:d}",
         ]
 
     def _words_of(self, activity: str) -> int:
@@ -320,18 +377,10 @@ class Marked:
     def pair(self, t: int, a: int) -> list[str]:
         """Features of what a mention is to another one."""
         first, second = (a, t) if a < t else (t, a)
-        before = self.between(self.sentences[first][0], self.spans[first][0])
-        middle = self.between(self.spans[first][1] + 1, self.spans[second][0])
-        behind = self.between(self.spans[second][1] + 1, self.sentences[second][1])
+        if (first, second) not in self._around:
+            self._around[first, second] = self._around_pair(first, second)
         found = ["", *(f"t{f}" for f in self.beside[t]), *(f"a{f}" for f in self.beside[a])]
-        for place, told in (("before", before[-8:]), ("middle", middle[-14:]), ("behind", behind[:8])):
-            found += [*_bag(place, told), *_cues(place, told)]
-        found += [f for f in _cues("anywhere", [*before, *middle, *behind]) if f.startswith("anywhere#")]
-        found.append("middle=" + ("_".join(middle) if len(middle) <= 4 else "long"))
-        found += [
-            f"together:{self.sentence[self.spans[first][0]] == self.sentence[self.spans[second][0]]:d}",
-            f"apart:{second - first}",
-        ]
+        found += self._around[first, second]
         mine, theirs = self.clauses[t], self.clauses[a]
         if mine and theirs:
             kinds = f"{mine[0].kind}/{theirs[0].kind}"
@@ -364,6 +413,22 @@ class Marked:
             f"apart:{second - first}",
             f"near:{near}",
             "any",
+        ]
+
+    def _around_pair(self, first: int, second: int) -> list[str]:
+        """Features of the words before, between and behind two mentions."""
+        before = self.between(self.sentences[first][0], self.spans[first][0])
+        middle = self.between(self.spans[first][1] + 1, self.spans[second][0])
+        behind = self.between(self.spans[second][1] + 1, self.sentences[second][1])
+        found = list[str]()
+        for place, told in (("before", before[-8:]), ("middle", middle[-14:]), ("behind", behind[:8])):
+            found += [*_bag(place, told), *_cues(place, told)]
+        found += [f"anywhere#{name}" for name in _kinds(" ".join([*before, *middle, *behind]))]
+        found.append("middle=" + ("_".join(middle) if len(middle) <= 4 else "long"))
+        return [
+            *found,
+            f"together:{self.sentence[self.spans[first][0]] == self.sentence[self.spans[second][0]]:d}",
+            f"apart:{second - first}",
         ]
 
     def agrees(self, label: str, t: int, a: int | None) -> list[str]:
@@ -421,23 +486,42 @@ def _cues(place: str, words: Sequence[str]) -> list[str]:
             told.append(kept)
     found = [f"{place}~{'_'.join(told[i : i + n])}" for n in (2, 3, 4) for i in range(len(told) - n + 1)]
     found += [f"{place}={'_'.join(told)}"] if len(told) <= 8 else []
-    joined = " ".join(words)
-    return found + [f"{place}#{name}" for name, pattern in CUES.items() if pattern.search(joined)]
+    return found + [f"{place}#{name}" for name in _kinds(" ".join(words))]
+
+
+@lru_cache(maxsize=4096)
+def _kinds(words: str) -> tuple[str, ...]:
+    """The kinds of cue words among words in small letters."""
+    return tuple(name for name, pattern in CUES.items() if pattern.search(words))
+
+
+class Table(NamedTuple):
+    """Weights of features for each of some labels: a row for each feature, and where each has it."""
+
+    at: dict[str, int]
+    rows: NDArray[np.float64]
+
+    def total(self, features: Iterable[str]) -> NDArray[np.float64]:
+        """The weights of some features together; those that no fit knows have none."""
+        found = [row for f in dict.fromkeys(features) if (row := self.at.get(f)) is not None]
+        total: NDArray[np.float64] = self.rows[found].sum(axis=0)
+        return total
 
 
 class Weights(NamedTuple):
-    """Weights of features: for labels of one act, for those of two, of agreement with a construction, and of
-    whether a mention tells its act.
+    """Weights of features: for labels of one act, for those of two, of agreement with a construction, of
+    whether a mention tells its act, and of whether a text states a duty.
 
-    ``other`` has for each label of two acts, by kind, how much oftener than elsewhere its other act is of
-    that kind.
+    ``other`` has for each label of two acts a row: by kind, how much oftener than elsewhere its other act is
+    of that kind.
     """
 
-    alone: dict[str, NDArray[np.float64]]
-    pair: dict[str, NDArray[np.float64]]
+    alone: Table
+    pair: Table
     agrees: dict[str, float]
-    other: dict[str, NDArray[np.float64]]
+    other: NDArray[np.float64]
     telling: dict[str, float]
+    duty: dict[str, float]
 
 
 def unheld(text: Marked, weights: Weights) -> dict[str, int]:
@@ -455,22 +539,28 @@ def unheld(text: Marked, weights: Weights) -> dict[str, int]:
 
 def read_weights(path: Path) -> Weights:
     """The weights a fit wrote."""
-    weights = Weights({}, {}, {}, {}, {})
+    tables: dict[str, dict[str, str]] = defaultdict(dict)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             kind, feature, told = line.rstrip("\n").split("\t")
-            if kind in ("agrees", "telling"):
-                getattr(weights, kind)[feature] = float(told)
-                continue
-            if kind == "other":
-                weights.other[feature] = np.array([float(cell) for cell in told.split()])
-                continue
-            labels, into = (UNARY, weights.alone) if kind == "alone" else (BINARY, weights.pair)
-            row = into[feature] = np.zeros(len(labels))
-            for cell in told.split():
-                label, value = cell.split(":")
-                row[int(label)] = float(value)
-    return weights
+            tables[kind][feature] = told
+    agrees, telling, duty = (
+        {f: float(told) for f, told in tables[kind].items()} for kind in ("agrees", "telling", "duty")
+    )
+    other = np.array([tables["other"][label].split() for label in BINARY], dtype=float)
+    alone, pair = (_table(tables[kind], len(labels)) for kind, labels in (("alone", UNARY), ("pair", BINARY)))
+    return Weights(alone, pair, agrees, other, telling, duty)
+
+
+def _table(told: Mapping[str, str], labels: int) -> Table:
+    """The rows of ``label:weight`` that a fit wrote."""
+    counts = [cells.count(":") for cells in told.values()]
+    cells = " ".join(told.values()).replace(":", " ").split()
+    rows = np.zeros((len(told), labels))
+    rows[np.repeat(np.arange(len(told)), counts), np.array(cells[::2], dtype=int)] = np.array(
+        cells[1::2], dtype=float
+    )
+    return Table({f: row for row, f in enumerate(told)}, rows)
 
 
 @cache
@@ -483,40 +573,30 @@ def options(text: Marked, weights: Weights) -> list[list[Option]]:
     """What each mention may be, with probabilities that sum to one for each."""
     scored: list[list[tuple[float, str, int | None]]] = []
     for t in range(len(text.mentions)):
-        row = sum(
-            (w for f in set(text.alone(t)) if (w := weights.alone.get(f)) is not None), np.zeros(len(UNARY))
-        )
+        row = weights.alone.total(text.alone(t))
         barred = ASKED if text.denied(t) else ()
         alone = [(row[k] + _agreement(text, weights, label, t, None), label) for k, label in enumerate(UNARY)]
         scored.append([(score - DENIED * (label in barred), label, None) for score, label in alone])
     for t, a in text.pairs():
-        row = sum(
-            (w for f in set(text.pair(t, a)) if (w := weights.pair.get(f)) is not None), np.zeros(len(BINARY))
-        )
+        row = weights.pair.total(text.pair(t, a))
         scored[t] += [
             (row[k] + _agreement(text, weights, label, t, a), label, a) for k, label in enumerate(BINARY)
         ]
     shares = [_softmax([score for score, _, _ in of_mention]) for of_mention in scored]
+    pairs = [(len(share) - len(UNARY)) // len(BINARY) for share in shares]
     kinds = [
-        np.array(
-            [
-                sum(p for p, o in zip(share, of_mention, strict=True) if kind_of(o[1]) == kind)
-                for kind in KINDS
-            ]
-        )
-        for share, of_mention in zip(shares, scored, strict=True)
+        np.bincount([*_OF_UNARY, *_OF_BINARY * n], share, len(KINDS))
+        for n, share in zip(pairs, shares, strict=True)
     ]
+    others = [weights.other @ of_kind for of_kind in kinds]
+    by_itself = np.ones(len(UNARY))
     found = []
     for share, of_mention in zip(shares, scored, strict=True):
-        spoken_for = [
-            1.0 if other is None else float(weights.other[label] @ kinds[other])
-            for _, label, other in of_mention
-        ]
-        total = float(share @ spoken_for)
-        told = zip(share, spoken_for, of_mention, strict=True)
-        found.append(
-            [Option(label, other, float(p) * factor / total) for p, factor, (_, label, other) in told]
-        )
+        related = [a for _, _, a in of_mention[len(UNARY) :: len(BINARY)] if a is not None]
+        spoken_for = np.concatenate([by_itself, *(others[a] for a in related)])
+        fitting = share * spoken_for
+        told = zip((fitting / fitting.sum()).tolist(), of_mention, strict=True)
+        found.append([Option(label, other, p) for p, (_, label, other) in told])
     return found
 
 
@@ -527,10 +607,15 @@ def kind_of(label: str) -> str:
     return {"none": "nothing", "absence": "banned"}.get(label, "asked")
 
 
+_OF_UNARY, _OF_BINARY = ([KINDS.index(kind_of(label)) for label in labels] for labels in (UNARY, BINARY))
+
+
 def _softmax(scores: Sequence[float]) -> NDArray[np.float64]:
     shares = np.exp(np.array(scores) - max(scores))
     return np.asarray(shares / shares.sum())
 
 
 def _agreement(text: Marked, weights: Weights, label: str, t: int, a: int | None) -> float:
-    return sum(weights.agrees.get(f, 0.0) for f in text.agrees(label, t, a)) if text.rules else 0.0
+    if label not in text.ruled:
+        return 0.0
+    return sum(weights.agrees.get(f, 0.0) for f in text.agrees(label, t, a))

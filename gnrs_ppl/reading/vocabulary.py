@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes
-from gnrs_ppl.reading.words import BROADER, DERIVED, SYNONYM, similarity, word
+from gnrs_ppl.reading.words import BROADER, DERIVED, similarity, word
 from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
@@ -269,8 +269,8 @@ class Vocabulary:
         """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose
         words count for less.
         """
-        text = text_of(tuple(tokens), self.place_words)
-        found = [m for entry in self.acts if (m := _best(entry, text, sorted(at), lent))]
+        text, places = text_of(tuple(tokens), self), sorted(at)
+        found = [m for entry in text.acts[bool(lent)] if (m := _best(entry, text, places, lent))]
         sayings = [set(m.positions) for m in found if m.said]
         found = [
             m for m in found if m.said or not any(set(m.positions) < s for s in sayings)
@@ -347,7 +347,10 @@ def _weighted(words: tuple[str, ...], common: Counter[str], count: int) -> tuple
     return tuple(weights)
 
 
-def _content(words: Sequence[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=4096)
+def _content(text: str) -> tuple[str, ...]:
+    """The words of a phrase that tell what is done."""
+    words = [t.text for t in tokens_of(text) if t.text[0].isalnum()]
     last = len(words) - 1
     kept = [
         w
@@ -360,8 +363,7 @@ def _content(words: Sequence[str]) -> tuple[str, ...]:
 
 def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
     given = [action.phrase or " ".join(name_words(action.name)), action.noun, *action.aliases]
-    found = [_content([t.text for t in tokens_of(text) if t.text[0].isalnum()]) for text in given if text]
-    return tuple(dict.fromkeys(v for v in found if v))
+    return tuple(dict.fromkeys(v for text in given if text and (v := _content(text))))
 
 
 def _term_entry(term: Term, person: bool = False) -> _Entry:
@@ -375,38 +377,67 @@ def _term_entry(term: Term, person: bool = False) -> _Entry:
 class Scanned:
     """Tokens, which of them say a word, and the sayings that begin at each."""
 
-    def __init__(self, tokens: tuple[Token, ...], place_words: frozenset[str]) -> None:
+    def __init__(self, tokens: tuple[Token, ...], words: Vocabulary) -> None:
         self.tokens = tokens
-        self.sayings = [dict(sayings_at(tokens, i, place_words)) for i in range(len(tokens))]
+        self.sayings = [dict(sayings_at(tokens, i, words.place_words)) for i in range(len(tokens))]
+        self.said = frozenset(of for sayings in self.sayings for of in sayings)
+        after = [*(t.text for t in tokens[1:]), "."]
+        self._content = [
+            (i, t.text, after[i]) for i, t in enumerate(tokens) if t.text not in STOP and t.text[0].isalpha()
+        ]
         self._scores: dict[str, dict[int, float]] = {}
+        self._told: dict[tuple[tuple[str, float], ...], _Scores] = {}
+        told = [(entry, [self.told(v) for v in entry.variants]) for entry in words.acts]
+        self.acts = {
+            lent: [
+                entry
+                for entry, ways in told
+                if entry.classes & self.said or any(w.anywhere if lent else w.well for w in ways)
+            ]
+            for lent in (False, True)
+        }
+        """The acts that may be told anywhere, by words of their own or by words that a pronoun lends."""
 
     def scores(self, wanted: str) -> dict[int, float]:
         """The tokens that say a word, with how well."""
         if wanted not in self._scores:
-            scored = ((i, word_score(wanted, self.tokens, i)) for i in range(len(self.tokens)))
-            self._scores[wanted] = {i: score for i, score in scored if score >= BROADER}
+            if wanted in PARTICLES or wanted in STOP or not wanted[0].isalpha():
+                scores = [(i, word_score(wanted, self.tokens, i)) for i in range(len(self.tokens))]
+            else:
+                scores = [(i, _score(wanted, text, after)) for i, text, after in self._content]
+            self._scores[wanted] = {i: score for i, score in scores if score >= BROADER}
         return self._scores[wanted]
+
+    def told(self, variant: tuple[tuple[str, float], ...]) -> _Scores:
+        """The scores of the words of a way to say an act, and the tokens that say any of them, or well."""
+        if variant not in self._told:
+            scores = [self.scores(w) for w, _ in variant]
+            anywhere = frozenset(i for of_word in scores for i in of_word)
+            well = frozenset(i for of_word in scores for i, s in of_word.items() if s >= CLASSMATE)
+            self._told[variant] = _Scores(scores, anywhere, well)
+        return self._told[variant]
+
+
+class _Scores(NamedTuple):
+    of_words: list[dict[int, float]]
+    anywhere: frozenset[int]
+    well: frozenset[int]
 
 
 @lru_cache(maxsize=8)
-def text_of(tokens: tuple[Token, ...], place_words: frozenset[str]) -> Scanned:
+def text_of(tokens: tuple[Token, ...], words: Vocabulary) -> Scanned:
     """Tokens made ready to be looked at, kept for the next act."""
-    return Scanned(tokens, place_words)
+    return Scanned(tokens, words)
 
 
 def _best(entry: _Entry, text: Scanned, at: Sequence[int], lent: Sequence[int]) -> Match | None:
     best, tokens, here = _said_otherwise(entry, text, at), text.tokens, set(at)
     for variant in entry.variants:
-        total = sum(weight for _, weight in variant)
-        scores = [text.scores(w) for w, _ in variant]
+        scores, anywhere, well = text.told(variant)
+        if well.isdisjoint(here) and (not lent or not anywhere.isdisjoint(here)):
+            continue
         own = [[(s, i) for i, s in of_word.items() if i in here] for of_word in scores]
-        if not any(own) and not lent:
-            continue
-        if (
-            max((score for places in own for score, _ in places), default=SYNONYM if lent else 0.0)
-            < CLASSMATE
-        ):
-            continue
+        total = sum(weight for _, weight in variant)
         middle = _middle(own)
         got, used, head, exact = 0.0, list[int](), False, False
         for k, ((w, weight), places) in enumerate(zip(variant, own, strict=True)):
@@ -430,6 +461,8 @@ def _best(entry: _Entry, text: Scanned, at: Sequence[int], lent: Sequence[int]) 
 
 def _said_otherwise(entry: _Entry, text: Scanned, at: Sequence[int]) -> Match | None:
     """An act told by a saying of several words."""
+    if entry.classes.isdisjoint(text.said):
+        return None
     here = set(at)
     for i in at:
         for of, places in text.sayings[i].items():

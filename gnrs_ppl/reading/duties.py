@@ -1,0 +1,120 @@
+"""Whether words state a duty at all, or only tell what is, was or usually happens.
+
+A logistic model of signs that do not depend on any schema: words that bind, limit or speak of every case, and words
+of habit, shares, measures, comparisons and times past. Fitted on the sentences of ``tools/fit_reader.py`` that
+state one constraint or none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.words import lemmas
+
+_NUMBER = (
+    r"(?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|twenty|thirty|forty|"
+    r"fifty|sixty|hundreds?|thousands?)"
+)
+_PART = (
+    r"(?:third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|half|majority|minority|share|bulk|handful)s?"
+)
+_SIGNS = {
+    "duty": patterns.DUTY.pattern,
+    "negative": patterns.NEGATIVE.pattern,
+    "past": patterns.PAST.pattern,
+    "demand": r"(?:i|we) (?:want|expect|need|insist|ask|will not|won't)|make sure|see to it|has got to|"
+    r"there(?:'s| is) to be|(?:is|are) to|is due|mandatory|let (?:there|no)",
+    "every case": r"every|each|any|all|whenever|always|whoever|wherever|everyone|everybody|invariably|without exception",
+    "limit": r"only|unless|until|except|save|without|provided",
+    "count": r"exactly|precisely|at least|at most|no more than|no fewer|once|twice",
+    "order": r"first|last|then|next|followed|follows?|precedes?|begins?|ends?|starts?|closes?|opens?|comes? (?:before|after)",
+    "circumstance": r"if|when|once|after|before|upon|as soon as|where",
+    "case": r"file|record|folder|case|log|sheet|order",
+    "free": r"(?:may|can|could|might|free to|welcome to|at liberty|optional|if (?:they|you) (?:like|wish|want))(?! not| only| never)",
+    "habit": rf"{patterns.HABIT.pattern}|averages?|mean|median|typical|as a rule(?: of thumb)?|mainly|sometimes|frequently|"
+    r"like to|love|prefer|customary|habit|commonly|regularly|nine times out of ten|more often than not",
+    "share": rf"(?:one|two|three|four|nine|{_NUMBER}) (?:in|out of) (?:{_NUMBER}|the)|{_PART} of|half the|"
+    r"(?:two|three|four) (?:thirds|quarters|fifths)|%|most(?: of)?|many(?: of)?|few(?: of)?|several|some of|"
+    rf"every (?:second|other|{_PART})",
+    "about": rf"(?:about|around|some)(?= (?:an?|one|half|{_NUMBER}))|roughly|approximately|nearly|almost|up to|or so",
+    "then and now": r"last (?:year|month|quarter|week|winter|summer|spring|autumn|night|time)|"
+    r"this (?:year|month|winter|summer|spring|autumn|week)|these days|nowadays|ago|yesterday|so far|since|"
+    r"until recently|at the moment|currently|in (?:19|20)\d\d|used to|former|"
+    r"in (?:january|february|march|april|june|july|august|september|october|november|december)|"
+    r"on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|in (?:the )?(?:spring|summer|autumn|winter|mornings?)|"
+    r"a (?:day|week|month|year)(?=[\s.,;])",
+    "comparison": r"than|as \w+ as|times as|twice as|faster|slower|cheaper|longer|fewer",
+    "measure": r"(?:takes?|costs?|weighs?|lasts?|runs? to|fetch\w*|keeps?|amounts? to) (?:\w+ ){0,3}"
+    rf"(?:{_NUMBER}|an?|half|about|some|twice|three|longer)",
+    "reason": r"because|which is why|since|as it|funnily|handy|nice|pity|glad|proud",
+}
+_COMPILED = {name: re.compile(rf"(?<!\w)(?:{pattern})(?!\w)") for name, pattern in _SIGNS.items()}
+_WORD = re.compile(r"[a-z']+")
+_BEFORE_PARTICIPLE = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "be",
+        "been",
+        "being",
+        "each",
+        "every",
+        "first",
+        "get",
+        "gets",
+        "got",
+        "had",
+        "has",
+        "have",
+        "having",
+        "if",
+        "is",
+        "never",
+        "not",
+        "of",
+        "once",
+        "or",
+        "that",
+        "the",
+        "unless",
+        "until",
+        "was",
+        "were",
+        "when",
+        "which",
+    ]
+)
+"""Before a form in -ed it is no past tense."""
+_BINDS = frozenset({"duty", "main negative", "demand", "imperative"})
+
+
+def signs(text: str, main: str) -> list[str]:
+    """Signs of whether a text states a duty; ``main`` are its main clauses."""
+    text, main = text.lower(), main.lower()
+    found = [name for name, pattern in _COMPILED.items() if pattern.search(text)]
+    found += [f"main {name}" for name in list(found) if _COMPILED[name].search(main)]
+    words, told = _WORD.findall(text), _WORD.findall(main)
+    first = next(iter(words), "")
+    if first in lemmas(first, "v"):
+        found.append("imperative")
+    if first.endswith("s") and first not in lemmas(first, "n") and lemmas(first, "n"):
+        found.append("things in general")
+    if durations(text):
+        found.append("time")
+    if any(w.endswith("ed") and before not in _BEFORE_PARTICIPLE for before, w in pairwise(told)):
+        found.append("past tense")
+    how = "binding" if _BINDS.intersection(found) else "plain"
+    return ["", how, *(f"{how}: {sign}" for sign in found)]
+
+
+def states_duty(text: str, main: str, weights: Mapping[str, float]) -> bool:
+    """Whether a text more probably states a duty than none."""
+    return sum(weights.get(sign, 0.0) for sign in signs(text, main)) >= 0
