@@ -58,14 +58,8 @@ class Polish(StrEnum):
 
 
 Chains = Annotated[int, typer.Option(help="Parallel chains.")]
-
-
 Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
-
-
 KernelOption = Annotated[Kernel, typer.Option(help="Sampler.")]
-
-
 SettingOption = Annotated[
     list[str] | None,
     typer.Option(
