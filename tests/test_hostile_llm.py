@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 import pytest
 import yaml
+from fuzz import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import SCRIPTS
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 KEY = "sk-MARKED-0123456789+abcdefg/hijklmnopqrstuvwxyz"
 ORGANIZATION = "org-NAMED9876543210zyxwvu"
 LABEL = "[OPENAI_API_KEY]"
-QUICK = settings(deadline=None, derandomize=True, database=None, max_examples=150)
+QUICK = settings(deadline=None, derandomize=True, database=None, max_examples=examples(150))
 
 
 def coded(before: str = "") -> str:
