@@ -33,6 +33,9 @@ demo: $(INSTALLED)
 	@echo
 	$(BIN)/gnrs audit --rule build/demo/rule.json --log $(DEMO)/events.csv || [ $$? -eq 1 ]
 
+# the suite starts hundreds of processes: without bytecode on disk each reads the package's source anew
+test test-all coverage: export PYTHONDONTWRITEBYTECODE :=
+
 # every claim, at small counts
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) $(SHARED)

@@ -799,7 +799,7 @@ def test_one_select_with_every_value_bound():
     )
     log = log_of(rows)
     steps = [{"stage": "review", "name": "Review", "role": "lead", "activity": "Waive"}]
-    for structure in list(many_rules())[:: tier(3, 1)]:
+    for structure in list(many_rules())[:: tier(5, 1)]:
         structure = structure.model_copy(
             update={
                 "procedure": type(structure.procedure).model_validate(

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import spaces
 from arviz_stats import ess
+from fuzz import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -586,7 +587,7 @@ def test_averaging_over_weights_is_the_mean_posterior():
 # ---- calibration error
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_proposition_1(seed: int):
     rng = np.random.default_rng(seed)

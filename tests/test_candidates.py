@@ -18,6 +18,7 @@ import pytest
 import small
 import spaces
 import yaml
+from fuzz import examples
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tiers import mostly_slow, tier
@@ -176,13 +177,13 @@ def assert_same_delays(found: list[Row]) -> None:
 
 
 @given(rows(st.sampled_from(["ann", "bob"])))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_delays_are_those_of_plain_loops(found: list[Row]) -> None:
     assert_same_delays(found)
 
 
 @given(rows(st.sampled_from(["ann", "bob", None])))
-@settings(max_examples=30, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(30), phases=[Phase.explicit, Phase.generate])
 def test_the_first_act_keeps_its_own_person_even_where_nobody_is_named(found: list[Row]) -> None:
     assert_same_delays(found)
 
@@ -732,7 +733,7 @@ def assert_same_leaves(found: Any, expected: Any) -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(0, 5), st.integers(0, 4))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_padding_later_is_padding_at_once(seed: int, more_options: int, more_pairs: int) -> None:
     tables, weights = spaces.ragged(seed), spaces.weights(seed)
     bare = contract(build_space(**tables), weights)

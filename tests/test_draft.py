@@ -17,6 +17,7 @@ import gnrs_ppl as gnrs
 from gnrs_ppl.cli import run
 from gnrs_ppl.context.load import to_json
 from gnrs_ppl.inference.trace import load
+from gnrs_ppl.models.features import FEATURES
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.parser import parse
 from gnrs_ppl.rule.canonical import canonical
@@ -64,7 +65,7 @@ def test_json_keys(drafted: gnrs.Draft) -> None:
         data["search"]
     )
     assert all({"probability", "temperature", "s_search", "text"} <= set(a) for a in data["alternatives"])
-    assert len(data["score"]["features"]) == 6
+    assert [*data["score"]["features"]] == [*FEATURES]
 
 
 def test_score_is_the_weighted_sum_and_the_optimum_is_found(drafted: gnrs.Draft) -> None:

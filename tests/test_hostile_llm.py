@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Self
 from urllib.parse import quote
 
 import pytest
-import small
+from fuzz import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import SCRIPTS
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 KEY = "sk-MARKED-0123456789+abcdefg/hijklmnopqrstuvwxyz"
 ORGANIZATION = "org-NAMED9876543210zyxwvu"
 LABEL = "[OPENAI_API_KEY]"
-QUICK = settings(deadline=None, derandomize=True, database=None, max_examples=150)
+QUICK = settings(deadline=None, derandomize=True, database=None, max_examples=examples(150))
 
 
 def coded(before: str = "") -> str:
@@ -312,8 +312,12 @@ def test_a_marked_key_stays_out_of_every_artefact(
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.address}/v1")
         arguments = [
             "draft",
-            str(small.write(tmp_path)),
+            "GNRS-005",
             "--llm",
+            "--chains",
+            "4",
+            "--steps",
+            "5",
             "--kernel",
             "exact",
             "--out",

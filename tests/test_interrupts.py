@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import small
 from test_hostile_outputs import trials
-from tiers import few
+from tiers import few, mostly_slow
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments import main
@@ -205,8 +205,12 @@ def workers_of(pid: int) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("alone", [False, True], ids=["group", "parent alone"])
-@pytest.mark.parametrize("busy", [False, True], ids=["workers load", "workers work"])
+@pytest.mark.parametrize(
+    "busy, alone",
+    mostly_slow(
+        [(True, True), (False, False), (True, False), (False, True)], but=[(True, True), (False, False)]
+    ),
+)
 def test_an_experiment_stops_with_its_workers(busy: bool, alone: bool, tmp_path: Path) -> None:
     """And while it runs no other may run there."""
     pids = tmp_path / "pids"

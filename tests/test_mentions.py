@@ -4,6 +4,7 @@ of the places."""
 from __future__ import annotations
 
 import pytest
+from fuzz import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -125,7 +126,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=examples(80), derandomize=True, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=40))
 def test_mentions_stand_in_the_text_in_order_and_share_no_place(words: list[str]) -> None:
     text = marked(" ".join(words))

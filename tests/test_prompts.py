@@ -10,6 +10,7 @@ import sys
 from typing import Any, get_args
 
 import pytest
+from fuzz import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
@@ -251,7 +252,7 @@ TEXTS = st.text(min_size=1, max_size=200).filter(str.strip)
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_value_is_put_in_as_it_is(clause: str, payloads: str) -> None:
     prompt = load("nl_polish.FROZEN.v1.txt")
     text = render(prompt, clause=clause, payloads=payloads)
@@ -355,7 +356,7 @@ def test_typed_prompts_explain_every_field_and_word(name: str) -> None:
 
 
 @given(structures())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_whatever_a_rule_can_say_an_answer_can_carry(structure: Structure) -> None:
     text = structure.model_dump_json()
     assert StructureAnswer.model_validate_json(text).structure() == structure

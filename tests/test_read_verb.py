@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import small
+from fuzz import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_hostile_text import EVIL, RAW
@@ -226,7 +227,7 @@ def test_a_batch_gives_a_row_for_each_row_in_order(
     assert before["statements"][0]["readings"][0]["probability"] == before["probability"]
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=8)), min_size=1, max_size=14)
     .map(" ".join)

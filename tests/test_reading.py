@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from fuzz import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -261,7 +262,7 @@ WORDS = sorted(
 )
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=examples(60), derandomize=True, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=30), st.sampled_from(sorted(SCHEMAS)))
 def test_any_words_are_read(words: list[str], domain: str) -> None:
     keeps(read(" ".join(words), SCHEMAS[domain]))

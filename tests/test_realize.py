@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from fuzz import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import RECORDS, SCHEMA, VOCABULARY, Vocabulary, structures
@@ -220,14 +221,14 @@ AWKWARD_WORDS = Vocabulary(
 )
 
 
-@settings(QUICK, max_examples=150)
+@settings(QUICK, max_examples=examples(150))
 @given(structures(AWKWARD_WORDS))
 def test_words_that_look_like_grammar_read_back(structure: Structure) -> None:
     lexicon = Lexicon.of(AWKWARD, AWKWARD_LOGS)
     assert parse(render(structure, lexicon), lexicon) == canonical(structure)
 
 
-@settings(QUICK, max_examples=60)
+@settings(QUICK, max_examples=examples(60))
 @given(structures())
 def test_a_lexicon_that_knows_nothing_still_writes_and_reads(structure: Structure) -> None:
     empty = Lexicon({})
@@ -384,7 +385,7 @@ def test_repeated_names_are_no_rule() -> None:
 # What a text gives back
 
 
-@settings(QUICK, max_examples=60)
+@settings(QUICK, max_examples=examples(60))
 @given(structures())
 def test_everything_is_recovered_from_rendered_text(structure: Structure) -> None:
     assert recovered(structure, render(structure, LEXICON), LEXICON) == []
@@ -667,7 +668,7 @@ def test_explanations_name_the_act_the_bearer_the_logs_and_the_time() -> None:
     assert "09:15:02.000500 on 3 March 2026" in explain(row("absent", due=exact), rule, LEXICON)
 
 
-@settings(QUICK, max_examples=80)
+@settings(QUICK, max_examples=examples(80))
 @given(
     structures(),
     st.sampled_from(get_args(Reason)),

@@ -47,8 +47,8 @@ def test_the_wheel_holds_every_file_of_the_package(unpacked: tuple[Path, set[str
     "arguments, word",
     [
         (["--version"], f"gnrs-ppl {gnrs_ppl.__version__}"),
-        (["goals"], "GNRS-001"),
-        (["experiment", "list"], "ablations"),
+        pytest.param(["goals"], "GNRS-001", marks=pytest.mark.slow),
+        pytest.param(["experiment", "list"], "ablations", marks=pytest.mark.slow),
         (
             ["draft", "GNRS-001", "--kernel", "exact", "--chains", "8", "--out", "drafted"],
             "Rule for GNRS-001",

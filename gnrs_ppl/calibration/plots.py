@@ -54,7 +54,7 @@ def _steps(fit: Fit, figure: Figure) -> None:
     loss.set(xlabel=f"step ({fit.optimiser})", ylabel="objective J, nats a goal", title="Loss")
     beta = history[:, 1:]
     for f, name in enumerate(FEATURES):
-        weights.plot(beta[:, f] / beta.sum(1), color=COLOURS[f], label=name.replace("_", " "))
+        weights.plot(beta[:, f] / beta.sum(1), color=COLOURS[f % len(COLOURS)], label=name.replace("_", " "))
     weights.set(xlabel=f"step ({fit.optimiser})", ylabel="weight", title="Weights", ylim=(0, None))
     weights.legend(fontsize=7)
 
@@ -62,14 +62,15 @@ def _steps(fit: Fit, figure: Figure) -> None:
 def _posterior(fit: Fit, figure: Figure) -> None:
     centre = prior_centre(len(FEATURES))
     deviation = centre / np.sqrt(fit.kappa)
-    for f, (name, axes) in enumerate(zip(FEATURES, figure.subplots(2, 3).ravel(), strict=True)):
+    for f, name in enumerate(FEATURES):
+        axes = figure.add_subplot(-(-len(FEATURES) // 3), 3, f + 1)
         draws = fit.posterior.beta[:, f]
         at = np.linspace(0, max(draws.max(), centre + 3 * deviation), 200)
         density = np.exp(-(((at - centre) / deviation) ** 2) / 2)
         axes.plot(
             at, density / (density.sum() * (at[1] - at[0])), color="gray", linestyle="--", label="prior"
         )
-        axes.hist(draws, bins=30, density=True, color=COLOURS[f], alpha=0.7, label="posterior")
+        axes.hist(draws, bins=30, density=True, color=COLOURS[f % len(COLOURS)], alpha=0.7, label="posterior")
         axes.axvline(fit.beta[f], color="black", linewidth=1, label="fit")
         axes.set(
             title=f"{name.replace('_', ' ')}, contraction {fit.posterior.contraction[f]:.2f}",

@@ -30,6 +30,7 @@ from gnrs_ppl.cli.options import (
 )
 from gnrs_ppl.context.output import check_apart, check_file, check_folder
 from gnrs_ppl.errors import GnrsError, InputError
+from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.safe_text import to_json
 
 if TYPE_CHECKING:
@@ -38,16 +39,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-class Kernel(StrEnum):
-    """Samplers behind one call."""
-
-    metropolis = "metropolis"
-    gibbs = "gibbs"
-    informed = "informed"
-    tempering = "tempering"
-    smc = "smc"
-    exact = "exact"
-    cpsat = "cpsat"
+Kernel = StrEnum("Kernel", {name: name for name in KERNELS})  # type: ignore[misc]
+"""Samplers behind one call."""
+METROPOLIS = Kernel("metropolis")
 
 
 class Polish(StrEnum):
@@ -58,14 +52,8 @@ class Polish(StrEnum):
 
 
 Chains = Annotated[int, typer.Option(help="Parallel chains.")]
-
-
 Steps = Annotated[int, typer.Option(help="Metropolis steps per chain.")]
-
-
 KernelOption = Annotated[Kernel, typer.Option(help="Sampler.")]
-
-
 SettingOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -113,7 +101,7 @@ def draft(
     chains: Chains = 64,
     steps: Steps = 200,
     seed: Seed = 0,
-    kernel: KernelOption = Kernel.metropolis,
+    kernel: KernelOption = METROPOLIS,
     weights: WeightsOption = "fitted",
     answers: Annotated[
         Path | None,
@@ -273,7 +261,7 @@ def sample(
     chains: Chains = 64,
     steps: Steps = 200,
     seed: Seed = 0,
-    kernel: KernelOption = Kernel.metropolis,
+    kernel: KernelOption = METROPOLIS,
     setting: SettingOption = None,
     weights: WeightsOption = "fitted",
     as_json: Json = False,

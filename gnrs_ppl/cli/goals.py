@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 
 LONGEST_SENTENCE = 2000
 """Characters of a sentence, as of a goal's."""
-
-
 ContextFile = Annotated[
     Path,
     typer.Argument(
         metavar="CONTEXT", help="Context file (YAML or JSON), with or without a goal.", show_default=False
     ),
 ]
-
-
 GoalId = Annotated[
     str | None,
     typer.Option(
@@ -47,37 +43,17 @@ def _stated(metavar: str, says: str) -> Any:
 
 
 Required = Annotated[list[str] | None, _stated("ACT", "An act the rule must demand")]
-
-
 Forbidden = Annotated[list[str] | None, _stated("ACT", "An act the rule must ban")]
-
-
 Permitted = Annotated[list[str] | None, _stated("ACT", "An act no rule may demand or ban")]
-
-
 Triggers = Annotated[list[str] | None, _stated("ACT", "An act that sets the rule to work")]
-
-
 Timed = Annotated[list[str] | None, _stated("ACT", "A required act that --within is for")]
-
-
 Roles = Annotated[list[str] | None, _stated("ROLE", "Who is bound")]
-
-
 Locations = Annotated[list[str] | None, _stated("PLACE", "Where")]
-
-
 Objects = Annotated[list[str] | None, _stated("OBJECT", "On what")]
-
-
 Values = Annotated[list[str] | None, _stated("VALUE", "What the institution cares for")]
-
-
 Within = Annotated[
     str | None, typer.Option(metavar="TIME", help="Time within which: P60D, PT4H, P2M.", show_default=False)
 ]
-
-
 ForceOption = Annotated[
     str | None, typer.Option("--force", metavar="FORCE", help="must, should or may.", show_default=False)
 ]

@@ -46,27 +46,17 @@ ContextPath = Annotated[
         show_default=False,
     ),
 ]
-
-
 Log = Annotated[
     Path | None,
     typer.Option(help="Event log (CSV, CSV.gz or Parquet) in place of the context's.", show_default=False),
 ]
-
-
 Seed = Annotated[int, typer.Option(help="Random seed.")]
-
-
 WeightsOption = Annotated[
     str, typer.Option(help="Weights of the score: fitted, uniform, default, posterior, or a file.")
 ]
-
-
 MaxCost = Annotated[
     float | None, typer.Option(help="With --llm: US dollars never to exceed.", show_default=False)
 ]
-
-
 Price = Annotated[
     list[str] | None,
     typer.Option(
@@ -75,14 +65,10 @@ Price = Annotated[
         show_default=False,
     ),
 ]
-
-
 CacheOption = Annotated[
     CacheMode | None,
     typer.Option(help="With --llm: what to do with stored answers; rw unless given.", show_default=False),
 ]
-
-
 ModelRoles = Annotated[
     list[str] | None,
     typer.Option(
@@ -92,11 +78,7 @@ ModelRoles = Annotated[
         show_default=False,
     ),
 ]
-
-
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-
-
 Fix = Annotated[
     list[str] | None,
     typer.Option(
@@ -106,8 +88,6 @@ Fix = Annotated[
         show_default=False,
     ),
 ]
-
-
 Without = Annotated[
     list[str] | None,
     typer.Option(

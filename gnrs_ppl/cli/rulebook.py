@@ -30,8 +30,6 @@ RuleFile = Annotated[
         metavar="RULE", help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False
     ),
 ]
-
-
 OfContext = Annotated[
     Path | None,
     typer.Option(
