@@ -37,8 +37,8 @@ demo: $(INSTALLED)
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) $(SHARED)
 
-# every test, at full counts
-test-all: $(INSTALLED)
+# every test, at full counts, and the site
+test-all: $(INSTALLED) docs
 	$(BIN)/python -m pytest -n $(WORKERS) $(SHARED)
 
 # today's newest packages, whatever constraints say: the suite from the checkout, then every verb from the wheel

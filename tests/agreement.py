@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Container
 
 import oracle
 import tiers
@@ -24,11 +23,29 @@ from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.rule.types import IMPLEMENTED, LOOK_BACK, MUTUAL, NEIGHBOURS, Structure
 
-HITS = tier(3, 50)
+HITS = tier(1, 50)
 """Hits each reachable cell must have."""
-CASES = tier(40, 96)
+CASES = 96
 """Cases per log: each is a log of its own but for coverage and the end of observation."""
 MOST_SEEDS = 120
+FEW: dict[tuple[str, str], tuple[int, ...]] = {
+    ("existence", "any"): (0, 5), ("existence", "all"): (5,), ("existence", "at_least"): (1, 4),
+    ("exactly", "any"): (5, 6), ("exactly", "at_least"): (2, 11), ("response", "any"): (5,),
+    ("response", "all"): (0, 2), ("response", "at_least"): (0, 4), ("precedence", "any"): (1, 4),
+    ("precedence", "all"): (5,), ("precedence", "at_least"): (1,), ("responded_existence", "any"): (2, 3),
+    ("responded_existence", "all"): (0, 6), ("responded_existence", "at_least"): (0, 11),
+    ("init", "any"): (5,), ("init", "at_least"): (0, 13), ("end", "any"): (0, 1),
+    ("end", "at_least"): (0, 6), ("chain_response", "any"): (2, 15), ("chain_response", "at_least"): (0, 5),
+    ("chain_precedence", "any"): (1, 10), ("chain_precedence", "at_least"): (9,),
+    ("coexistence", "any"): (1,), ("succession", "any"): (3,), ("absence", "any"): (3, 6),
+    ("absence", "all"): (1, 21), ("absence", "at_least"): (3, 4), ("not_response", "any"): (0, 6),
+    ("not_response", "all"): (1, 10), ("not_response", "at_least"): (0, 1),
+    ("not_precedence", "any"): (1, 8), ("not_precedence", "all"): (3,),
+    ("not_precedence", "at_least"): (1,), ("not_coexistence", "any"): (11,),
+    ("not_coexistence", "all"): (11, 12), ("not_coexistence", "at_least"): (0, 2),
+}  # fmt: skip
+"""Seeds of the fast tier, by template and operator: the first that hit every cell. After a change of pairs.py
+look for others in what ``python tests/agreement.py`` prints."""
 
 Cell = tuple[str, str, Verdict]
 
@@ -50,20 +67,13 @@ def differences(
     records: RecordLayer,
     events: list[Event],
     procedure: bool,
-    asked: Container[Verdict] = VERDICTS,
-) -> tuple[list[InstanceVerdict], list[str] | None]:
+) -> tuple[list[InstanceVerdict], list[str]]:
     """The oracle's verdicts of a pair, and where the compiled check (and the procedure's) says otherwise;
-    raises Refused like the compiler.
-
-    The compiled check does not run, and the second part is None, where the oracle gives no verdict that is
-    asked for.
-    """
+    raises Refused like the compiler."""
     log = EventLog.from_events(events, records)
     filled = resolved(records, log)
     plan = check(structure, filled, log)
     want = oracle.evaluate(structure, filled, events)
-    if not any(v.verdict in asked for v in want):
-        return want, None
     found = _unlike("norm", want, execute(compile_rule(plan), log))
     follow_up = compile_procedure(plan) if procedure else None
     if follow_up is not None:
@@ -100,13 +110,12 @@ def _unlike(what: str, want: list[InstanceVerdict], got: list[InstanceVerdict]) 
 
 
 class Tally:
-    """Of one template: pairs and how many of them were refused or compared; hits per cell and reasons of
-    those compared."""
+    """Of one template: how many pairs were compared and how many refused; hits per cell, and reasons."""
 
     def __init__(self) -> None:
         self.hits: Counter[Cell] = Counter()
         self.reasons: Counter[tuple[str, Verdict, str]] = Counter()
-        self.pairs = self.compared = self.refused = 0
+        self.pairs = self.refused = 0
 
     def missing(self, template: str, operator: str) -> list[Verdict]:
         return [v for v in reachable(template, operator) if self.hits[template, operator, v] < HITS]
@@ -122,31 +131,24 @@ HEADER = f"{'template':<20}{'operator':<10}" + "".join(f"{v:>15}" for v in VERDI
 
 
 def run_template(template: str) -> Tally:
-    """Random pairs of a template until every reachable cell has its hits; raises AssertionError at the first
-    difference.
-
-    The fast tier compares only the pairs that hit a cell which is still short.
-    """
+    """Random pairs of a template until every reachable cell has its hits, in the fast tier those of FEW;
+    raises AssertionError at the first difference."""
     tally = Tally()
     for operator in OPERATORS:
-        seed = 0
-        while (missing := tally.missing(template, operator)) and seed < MOST_SEEDS:
+        for seed in FEW.get((template, operator), ()) if tiers.fast else range(MOST_SEEDS):
+            if not tally.missing(template, operator):
+                break
             structure, records, events = random_pair(seed, template, operator, CASES)
-            seed += 1
-            asked = missing if tiers.fast else VERDICTS
             try:
-                want, found = differences(structure, records, events, seed % 3 == 1, asked)
+                want, found = differences(structure, records, events, seed % 3 == 1)
             except Refused:
                 tally.refused += 1
                 continue
             tally.pairs += 1
-            if found is None:
-                continue
             assert not found, (
-                f"seed {seed - 1} {template} {operator}\n{structure.model_dump_json(exclude_defaults=True)}\n"
+                f"seed {seed} {template} {operator}\n{structure.model_dump_json(exclude_defaults=True)}\n"
                 + "\n".join(found[:4])
             )
-            tally.compared += 1
             for verdict in want:
                 tally.hits[template, operator, verdict.verdict] += 1
                 tally.reasons[template, verdict.verdict, verdict.reason] += 1
@@ -159,7 +161,7 @@ def main() -> None:
         tally = run_template(template)
         print(
             "\n".join(tally.rows()),
-            f"\n  {tally.pairs} pairs, {tally.compared} compared, {tally.refused} refused",
+            f"\n  {tally.pairs} pairs, {tally.refused} refused",
             flush=True,
         )
 

@@ -20,7 +20,7 @@ import spaces
 import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from tiers import mostly_slow
+from tiers import mostly_slow, tier
 
 import gnrs_ppl as gnrs
 from gnrs_ppl.audit.checkable import check
@@ -63,8 +63,9 @@ def built_for(goal: str) -> Built:
 
 @cache
 def drafts() -> dict[str, gnrs.Draft]:
-    """The drafts of three dev goals, searched in one program."""
-    return dict(zip(THREE, gnrs.draft_many([context_for(goal) for goal in THREE], seed=3), strict=True))
+    """The drafts of three dev goals, searched in one program; in the fast tier of the one whose cases run."""
+    found = tier(THREE[1:2], THREE)
+    return dict(zip(found, gnrs.draft_many([context_for(goal) for goal in found], seed=3), strict=True))
 
 
 class Place(NamedTuple):
@@ -599,7 +600,7 @@ def without_pools(folder: Path) -> Path:
 
 
 def test_a_file_without_pools_is_drafted_from_its_own(tmp_path: Path) -> None:
-    draft = gnrs.draft(without_pools(tmp_path), chains=16, steps=50)
+    draft = gnrs.draft(without_pools(tmp_path), kernel="exact")
     data = draft.as_dict()
     assert draft.text.strip()
     assert isinstance(data["grounding"]["failures"], list)
@@ -743,7 +744,7 @@ def test_padding_later_is_padding_at_once(seed: int, more_options: int, more_pai
 
 @pytest.mark.parametrize("goal", mostly_slow(["GNRS-005", "GNRS-051", "GNRS-094"], but=["GNRS-051"]))
 def test_candidates_are_phrased_and_marked(goal: str) -> None:
-    pools = gnrs.draft(goal, chains=8, steps=20).as_dict()["candidates"]["pools"]
+    pools = gnrs.draft(goal, kernel="exact").as_dict()["candidates"]["pools"]
     assert list(pools) == list(SLOTS)
     for candidates in pools.values():
         phrases = [c["phrase"] for c in candidates]

@@ -158,14 +158,14 @@ def test_ctrl_c_while_a_query_runs() -> None:
     program = """
 import os, signal, threading
 import duckdb
-from gnrs_ppl import cli
+from gnrs_ppl.cli import process
 
 def query(**_):
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     duckdb.connect(config={"threads": 1}).execute("SELECT sum(sin(a.range * b.range)) FROM range(3000000) a, range(100000) b")
 
-cli.app = query
-cli.main([])
+process.app = query
+process.main([])
 """
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60

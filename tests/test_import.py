@@ -21,6 +21,7 @@ import gnrs_ppl as gnrs
 from gnrs_ppl.cli import run
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing import import_source
+from gnrs_ppl.importing.derive import role_phrase
 from gnrs_ppl.importing.phrases import phrase_of
 from gnrs_ppl.importing.times import read_times, zone_named
 
@@ -224,12 +225,33 @@ def test_times_of_other_countries(tmp_path: Path) -> None:
         ("Blood test", "carry out the blood test", "blood test"),
         ("Assigned to specialist", "assign to the specialist", "assignment to the specialist"),
         ("Payment", "pay", "payment"),
+        ("failed delivery", "record the failed delivery", "failed delivery"),
+        ("item out of stock", "record the item out of stock", "item out of stock"),
+        ("MRI SCAN", "carry out the MRI scan", "MRI scan"),
+        (
+            "Declaration SUBMITTED by EMPLOYEE",
+            "submit the declaration as employee",
+            "submission of the declaration by employee",
+        ),
+        ("Vendor creates invoice", "create the invoice as vendor", "creation of the invoice by vendor"),
+        ("ä" * 200, "", ""),
         ("unless, within", "", ""),
         ("???", "", ""),
     ],
 )
 def test_phrases(name: str, verb: str, noun: str) -> None:
     assert phrase_of(name)[:2] == (verb, noun)
+
+
+@pytest.mark.parametrize(
+    "role, words",
+    [
+        ("Sales", "sales employee"), ("Shipment", "shipment employee"), ("Group 7", "group 7 member"), ("HR", "HR employee"),
+        ("Manager", "manager"), ("clerk", None), ("nursing assistant", None), ("Aa" * 100, None),
+    ],
+)  # fmt: skip
+def test_a_department_is_spoken_of_by_one_who_works_there(role: str, words: str | None) -> None:
+    assert role_phrase(role).get("phrase") == words
 
 
 def test_names_that_cannot_be_told_apart_still_give_a_context_that_can_be_spoken(tmp_path: Path) -> None:
@@ -762,3 +784,60 @@ def test_a_model_without_lanes_gives_a_schema_without_roles(tmp_path: Path) -> N
         == 0
     )
     assert "Somebody must check the order" in (tmp_path / "rule" / "rule.txt").read_text()
+
+
+def dated_rows(clocks: dict[str, str]) -> list[dict[str, str]]:
+    """Thirty cases whose acts stand at the clock given for each, with the offset of the season."""
+    return [
+        {
+            "case_id": f"C{case:02}",
+            "activity": act,
+            "timestamp": f"2024-{1 + case // 4:02}-{day:02}{clock}"
+            + ("" if not clock else "+02:00" if 12 <= case < 28 else "+01:00"),
+        }
+        for case in range(30)
+        for day, (act, clock) in enumerate(clocks.items(), 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    "clocks, grain, said",
+    [
+        ({"fine": "T00:00:00", "pay": "T00:00:00.000"}, "day", "60 of 60 times are midnight: dates written as times"),
+        ({"fine": "T00:00:00", "pay": ""}, "day", "30 of 60 times are midnight, the other 30 dates: dates written as times"),
+        ({"fine": "", "pay": ""}, "day", "all times are dates"),
+        ({"fine": "T00:00:00", "pay": "T14:05:09"}, None, "fine: all 30 times are midnight, which are taken as dates"),
+        ({"fine": "T07:00:00", "pay": "T00:00:01"}, None, "records:"),
+    ],
+    ids=["midnight", "midnight and dates", "dates", "one act", "times"],
+)  # fmt: skip
+def test_a_clock_that_shows_midnight_alone_is_one_of_days_and_that_is_said(
+    tmp_path: Path, clocks: dict[str, str], grain: str | None, said: str
+) -> None:
+    import_source(write_csv(tmp_path / "fines.csv", dated_rows(clocks)), tmp_path / "out")
+    assert context_of(tmp_path / "out")["records"]["channels"][0].get("grain") == grain
+    assert said in (tmp_path / "out" / "context.yaml").read_text()
+    log = gnrs.load_context(str(tmp_path / "out" / "context.yaml")).log
+    assert not any("clock is taken" in finding for finding in log.findings)  # nothing left to infer
+    assert (log.clocks["fines", "fine"] == {"day"}) == (clocks["fine"] in ("", "T00:00:00"))
+
+
+def test_days_are_guessed_from_enough_rows_and_not_where_rows_say_their_grain(tmp_path: Path) -> None:
+    rows = dated_rows({"fine": "T00:00:00"})
+    for name, given in (("few", rows[:29]), ("told", [row | {"grain": "minute"} for row in rows])):
+        import_source(write_csv(tmp_path / f"{name}.csv", given), tmp_path / name)
+        assert "grain" not in context_of(tmp_path / name)["records"]["channels"][0]
+
+
+@pytest.mark.parametrize(
+    "name, kept",
+    [("ä" * 200, True), ("ä" * 201, False), ("pay \N{RIGHT-TO-LEFT OVERRIDE}fine", False), ("pay\u2028fine", False)],
+    ids=["200", "201", "direction", "line"],
+)  # fmt: skip
+def test_what_cannot_be_a_name_is_set_aside_as_an_act_and_not_recorded_as_a_person(
+    tmp_path: Path, name: str, kept: bool
+) -> None:
+    odd = [ROWS[0] | {"activity": name}, ROWS[1] | {"org:resource": name}]
+    done = import_source(write_csv(tmp_path / "desk.csv", [*odd, *ROWS[2:]]), tmp_path / "out")
+    assert (done.rows, done.aside) == (48 - (not kept), int(not kept))
+    assert any("no names and are read as resource not recorded" in line for line in done.said) != kept

@@ -190,10 +190,10 @@ import sys
 sys.path.insert(0, {tests!r})
 if __name__ == "__main__":
     import test_interrupts as t
-    from gnrs_ppl import cli
+    from gnrs_ppl.cli import process
     from pathlib import Path
-    cli.app = lambda **_: t.run(t.STALLED, {{"stalled": t.STALLED}}, t.ExperimentRequest(goals=("a", "b")), Path("runs"))
-    cli.main([])
+    process.app = lambda **_: t.run(t.STALLED, {{"stalled": t.STALLED}}, t.ExperimentRequest(goals=("a", "b")), Path("runs"))
+    process.main([])
 """
 
 

@@ -96,7 +96,7 @@ def both(kernel: str) -> tuple[Chains, Observed]:
     )
 
 
-@pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["tempering"]))
+@pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["metropolis"]))
 def test_what_is_observed_is_what_the_draws_give(kernel: str):
     drawn, found = both(kernel)
     seen = found.observed

@@ -200,3 +200,18 @@ def test_roll_up_is_that_of_an_audit() -> None:
     slow = {c.case_id: c.verdict for c in roll_up(evaluate(a, imagined.records, log), log)}
     assert {case: slow[case] for case in quick} == quick
     assert {case for case, verdict in slow.items() if verdict != "not_activated"} >= set(quick)
+
+
+def test_rule_files_bring_their_own_records_and_it_is_said_where_these_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path)
+    records = changed(CONTEXT["records"], ("columns", {"resource": "resource"}), ("log", ...))
+    own = RULE | {"institution": CONTEXT["schema"], "records": records}
+    files = {"a": own, "b": own, "c": changed(own, ("records.offset", "+02:00"))}
+    for name, content in files.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    for other, told in (("b", False), ("c", True)):
+        paths = [str(tmp_path / f"{name}.json") for name in ("a", other)]
+        assert run(["compare", *paths, "--log", str(tmp_path / "log.csv")]) == 0
+        assert ("drafted on different records; those of a.json are used" in capsys.readouterr().out) == told

@@ -27,8 +27,8 @@ from scipy import stats
 from test_cpsat_uai import NETWORKS, Network, network
 from tiers import mostly_slow
 
-from gnrs_ppl.inference import smc
-from gnrs_ppl.inference.chains import algorithm, run_chains
+from gnrs_ppl.inference import samplers, smc
+from gnrs_ppl.inference.chains import run_chains
 from gnrs_ppl.inference.metropolis import Info, State
 from gnrs_ppl.inference.result import Chains
 from gnrs_ppl.inference.starts import draw_prior
@@ -156,7 +156,7 @@ def test_numpyros_gibbs_has_the_exact_marginals():
     assert off_centre(numpyros() - due(warmer.marginals)) < MUTANT_LEVEL, "a quarter warmer would be seen"
 
 
-@pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["gibbs", "exact"]))
+@pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["metropolis", "exact"]))
 def test_our_kernels_have_the_exact_marginals_and_numpyros(kernel: str):
     found = shares(drawn(kernel)[:, -1024:], tables().sizes)
     centred(found - due(exact().marginals), kernel)
@@ -170,7 +170,7 @@ def slope(lengths: list[int], errors: list[float]) -> float:
     return float(stats.linregress(np.log(lengths), np.log(errors)).slope)
 
 
-@pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["gibbs", "exact"]))
+@pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["metropolis", "exact"]))
 def test_the_error_falls_with_the_root_of_the_length(kernel: str):
     """Each length has chains of its own, so that the four errors are independent."""
     errors = []
@@ -304,7 +304,7 @@ def test_the_error_of_particles_falls_with_the_root_of_their_number():
 def test_blackjax_runs_the_kernel_as_it_is():
     """Its plain loop, from a position and from a state."""
     small, posterior = few()
-    sampler = algorithm(small, SEARCH_TEMPERATURE)
+    sampler = samplers.metropolis(small, SEARCH_TEMPERATURE)
 
     def keep(state: State, info: Info) -> tuple[jax.Array, jax.Array]:
         return state.position, info.accepted

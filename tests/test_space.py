@@ -36,9 +36,14 @@ FLOAT32 = 5e-6
 SEEDS = range(8)
 
 
+ROOM = {"pad_options": 20, "pad_pairs": 9}
+STARTS = 500
+"""Room and starts of those who take steps, so that one compiled step serves them."""
+
 evaluate_all = jax.jit(jax.vmap(evaluate, in_axes=(None, 0)))
 features_of_all = jax.jit(jax.vmap(features, in_axes=(None, 0)))
 start_all = jax.jit(jax.vmap(init, in_axes=(0, None, None)))
+prior_of_all = jax.jit(jax.vmap(log_prior, in_axes=(None, 0)))
 step_all = jax.jit(jax.vmap(build_kernel(), in_axes=(1, 0, None, None)))
 
 
@@ -65,20 +70,26 @@ def test_faces_of_the_density_agree():
     tables, w = spaces.ragged(3), spaces.weights(3)
     compiled, a = contract(build_space(**tables), w), np.array(spaces.positions(tables)[-1])
     with jax.enable_x64(True):
-        assert energy(compiled, a) == -score(compiled, a)
-        assert bool(feasible(compiled, a)) == (not spaces.raised(tables, tuple(a)))
-        expected = spaces.log_prior(tables, tuple(a)) + float(score(compiled, a)) / SEARCH_TEMPERATURE
-        assert float(logdensity(compiled, a, SEARCH_TEMPERATURE)) == pytest.approx(
-            expected, abs=EXACT / SEARCH_TEMPERATURE
-        )
-        state = init(a, compiled, SEARCH_TEMPERATURE)
-        assert float(state.logdensity) == float(logdensity(compiled, a, SEARCH_TEMPERATURE))
+        scored, cost, passed, density, state = jax.jit(
+            lambda: (
+                score(compiled, a),
+                energy(compiled, a),
+                feasible(compiled, a),
+                logdensity(compiled, a, SEARCH_TEMPERATURE),
+                init(a, compiled, SEARCH_TEMPERATURE),
+            )
+        )()
+    assert cost == -scored
+    assert bool(passed) == (not spaces.raised(tables, tuple(a)))
+    expected = spaces.log_prior(tables, tuple(a)) + float(scored) / SEARCH_TEMPERATURE
+    assert float(density) == pytest.approx(expected, abs=EXACT / SEARCH_TEMPERATURE)
+    assert float(state.logdensity) == float(density)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_prior_is_uniform_over_candidates_then_tuples(seed: int):
     tables = spaces.ragged(seed)
-    space = build_space(**tables)
+    space = build_space(**tables, **spaces.PADDING)
     for v, owners in enumerate(tables["candidates"]):
         probability = np.exp(space.log_prior[v])
         assert probability.sum() == pytest.approx(1, abs=EXACT)
@@ -87,7 +98,7 @@ def test_the_prior_is_uniform_over_candidates_then_tuples(seed: int):
     assert space.log_prior.min() >= PADDING
     some = [tuple(a) for a in spaces.some_positions(tables, 5)]
     with jax.enable_x64(True):
-        found = [float(log_prior(contract(space, spaces.weights(0)), np.array(a))) for a in some]
+        found = prior_of_all(contract(space, spaces.weights(0)), np.array(some, np.int32))
     np.testing.assert_allclose(found, [spaces.log_prior(tables, a) for a in some], rtol=0, atol=EXACT)
 
 
@@ -95,10 +106,10 @@ def test_the_prior_is_uniform_over_candidates_then_tuples(seed: int):
 def test_padding_changes_no_step(seed: int):
     tables, w = spaces.ragged(seed), spaces.weights(seed)
     small = contract(build_space(**tables), w)
-    large = contract(build_space(**tables, pad_options=20, pad_pairs=9), w)
+    large = contract(build_space(**tables, **ROOM), w)
     assert large.unary.shape == (4, 20)
     assert large.pairwise.shape == (9, 20, 20)
-    some = spaces.some_positions(tables, 500)
+    some = spaces.some_positions(tables, STARTS)
     words = jax.random.bits(jax.random.key(seed), (WORDS, len(some)), jnp.uint32)
     steps = [
         step_all(words, start_all(some, chosen, SEARCH_TEMPERATURE), chosen, SEARCH_TEMPERATURE)
@@ -115,19 +126,20 @@ def test_spaces_are_pytrees():
     assert jax.tree.all(jax.tree.map(np.array_equal, structure.unflatten(leaves), space))
     several = jnp.stack([spaces.weights(seed) for seed in range(3)])
     a = np.array(spaces.positions(tables)[7])
-    stacked = jax.vmap(lambda w: score(contract(space, w, 2.0), a))(several)
-    alone = [score(contract(space, w, 2.0), a) for w in several]
+    weighed = jax.jit(lambda w: score(contract(space, w, 2.0), a))
+    stacked = jax.vmap(weighed)(several)
+    alone = [weighed(w) for w in several]
     np.testing.assert_allclose(stacked, alone, rtol=0, atol=FLOAT32)
     # the gradient in w is phi: calibration may differentiate through the contraction
-    slope = jax.grad(lambda w: score(contract(space, w, 2.0), a))(several[0])
+    slope = jax.jit(jax.grad(weighed))(several[0])
     np.testing.assert_allclose(slope, spaces.phi(tables, tuple(a)), rtol=0, atol=FLOAT32)
 
 
 def test_no_silent_promotion_of_types_or_ranks():
-    tables = jax.tree.map(jnp.asarray, contract(build_space(**spaces.ragged(1)), spaces.weights(1)))
-    words = jax.random.bits(jax.random.key(1), (WORDS, 8), jnp.uint32)
+    tables = jax.tree.map(jnp.asarray, contract(build_space(**spaces.ragged(1), **ROOM), spaces.weights(1)))
+    words = jax.random.bits(jax.random.key(1), (WORDS, STARTS), jnp.uint32)
     with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
-        start = start_all(jnp.zeros((8, 4), jnp.int32), tables, jnp.float32(0.08))
+        start = start_all(jnp.zeros((STARTS, 4), jnp.int32), tables, jnp.float32(0.08))
         state, info = step_all(words, start, tables, jnp.float32(0.08))
     assert state.position.dtype == jnp.int32
     assert info.proposal.score.dtype == jnp.float32
@@ -136,12 +148,16 @@ def test_no_silent_promotion_of_types_or_ranks():
 def test_a_single_option_never_moves():
     tables = contract(
         build_space(
-            candidates=[[0], [0]], unary=[[[0.25]], [[0.5]]], swaps={1: [0]}, joints={(0, 1): [[1.0]]}
+            candidates=[[0]] * 4,
+            unary=[[[0.25]], [[0.5]], [[0.0]], [[0.0]]],
+            swaps={3: [0]},
+            joints={(0, 3): [[1.0]]},
+            **ROOM,
         ),
         np.ones(1),
     )
-    start = start_all(np.zeros((64, 2), np.int32), tables, SEARCH_TEMPERATURE)
-    words = jax.random.bits(jax.random.key(0), (WORDS, 64), jnp.uint32)
+    start = start_all(np.zeros((STARTS, 4), np.int32), tables, SEARCH_TEMPERATURE)
+    words = jax.random.bits(jax.random.key(0), (WORDS, STARTS), jnp.uint32)
     state, info = step_all(words, start, tables, SEARCH_TEMPERATURE)
     assert not state.position.any()
     assert info.accepted.all()

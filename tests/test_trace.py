@@ -90,7 +90,7 @@ def test_chains_of_a_superchain_share_a_start(run: Chains):
     assert len(set.union(*by_superchain)) == 8
     odd = run_chains(tables(), **(RUN | {"chains": 6}), superchains=3)
     assert odd.superchain.tolist() == [0, 0, 1, 1, 2, 2]
-    assert run_chains(tables(), **(RUN | {"chains": 6})).superchain.max() == 1
+    assert run_chains(tables(), **(RUN | {"chains": 6})).superchain.max() == 5
 
 
 def test_starts_are_distinct_draws_from_p0():
@@ -116,6 +116,12 @@ def test_best_visited_and_move_counts(run: Chains):
     assert found.feasible == (not spaces.raised(RAGGED, tuple(found.position)))
     # where every draw is worse than a start, the start is the best
     assert best_visited(run._replace(score=run.score - 10)).score == run.start_score.max()
+    # of all draws alike, that of the lowest options, however the chains are ordered
+    alike = run._replace(score=np.ones_like(run.score), start_score=np.ones_like(run.start_score))
+    lowest = min(
+        tuple(p) for p in np.concatenate([run.starts, run.positions.reshape(-1, run.starts.shape[1])])
+    )
+    assert tuple(best_visited(alike).position) == lowest
     counts = move_counts(run)
     assert list(counts) == list(MOVES)
     assert sum(c.tried for c in counts.values()) == 16 * 30

@@ -18,6 +18,8 @@ VALUES: Final = 100_000
 """Keys and values of a file: the YAML parser takes a few seconds for so many."""
 DIGITS: Final = 18
 """Digits of a whole number in a file."""
+LONGEST_NAME: Final = 200
+"""Characters of a name, and of the words for it."""
 NAMES: Final = 10_000
 """Names in one list of a schema, record layer or rule."""
 GOAL_NAMES: Final = 200

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from gnrs_ppl.context.limits import GOAL_NAMES, NAMES, YEARS
+from gnrs_ppl.context.limits import GOAL_NAMES, LONGEST_NAME, NAMES, YEARS
 from gnrs_ppl.context.time import Duration, Grain
 from gnrs_ppl.context.zone import clock_of, span, zone_of
 
@@ -63,8 +63,8 @@ class Frozen(BaseModel):
 
 
 def _name(text: str) -> str:
-    if not text.strip() or text != text.strip() or len(text) > 200 or not text.isprintable():
-        raise ValueError("a name is 1 to 200 printable characters without spaces around it")
+    if not text.strip() or text != text.strip() or len(text) > LONGEST_NAME or not text.isprintable():
+        raise ValueError(f"a name is 1 to {LONGEST_NAME} printable characters without spaces around it")
     return text
 
 

@@ -4,21 +4,24 @@ count and confidence.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from gnrs_ppl.context.limits import LONGEST_NAME
+from gnrs_ppl.context.log import ENOUGH_TO_INFER_A_GRAIN
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.importing.events import Attribute, Events
 from gnrs_ppl.importing.lifecycle import instant
-from gnrs_ppl.importing.phrases import Phrase, phrase_of
+from gnrs_ppl.importing.phrases import Phrase, phrase_of, speakable
 from gnrs_ppl.importing.staging import Found
+from gnrs_ppl.reading.words import word
 from gnrs_ppl.realize.english import event_noun, words_of
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.phrases import misused
 
 Path = tuple[str, ...]
 
@@ -123,7 +126,7 @@ def derive_model(found: Found, channel: str) -> Derived:
     schema, records = derived.data["schema"], derived.data["records"]
     roles = list(dict.fromkeys(found.roles.values()))
     if roles:
-        schema["roles"] = [{"name": name, **_role_phrase(name)} for name in roles]
+        schema["roles"] = [{"name": name, **role_phrase(name)} for name in roles]
     for role in roles:
         count = sum(name == role for name in found.roles.values())
         why = f"a lane or participant of the model, {count:,} tasks"
@@ -184,12 +187,12 @@ def _view(events: Events) -> None:
 
 def is_name(text: str) -> bool:
     """Whether a text can stand as a name in a schema."""
-    return 0 < len(text) <= 200 and text == text.strip() and text.isprintable()
+    return 0 < len(text) <= LONGEST_NAME and text == text.strip() and text.isprintable()
 
 
 def _term_phrase(name: str) -> dict[str, str]:
     words = words_of(name)
-    return {"phrase": words} if words != name and not misused(words) else {}
+    return {"phrase": words} if words != name and speakable(words) else {}
 
 
 BODIES = frozenset(
@@ -209,14 +212,21 @@ BODIES = frozenset(
     }
 )
 """Words for several people, of whom a rule binds one."""
+WORK = r"(?:tion|sion|ment|ance|ing|\b(?:sales|support|logistics))$"
+"""What people do and not who does it: sales, shipment, purchasing."""
 
 
-def _role_phrase(name: str) -> dict[str, str]:
-    """Words for one of those who have a role: of a team, its member."""
+def role_phrase(name: str) -> dict[str, str]:
+    """Words for one of those who have a role: of a team, its member; of sales or shipment, its employee."""
     words = words_of(name)
-    if {*words.split()[:1], *words.split()[-1:]} & BODIES and not misused(f"{words} member"):
-        return {"phrase": f"{words} member"}
-    return _term_phrase(name)
+    first, last = words.split()[:1], words.split()[-1:]
+    if {*first, *last} & BODIES:
+        words += " member"
+    elif re.fullmatch("[A-Z]{2,3}", name):
+        words = f"{name} employee"
+    elif re.search(WORK, words) and not word(*last).person:
+        words += " employee"
+    return {"phrase": words} if words != name and speakable(words) else {}
 
 
 def _terms(events: Events, derived: Derived, kind: str, column: str) -> None:
@@ -230,7 +240,7 @@ def _terms(events: Events, derived: Derived, kind: str, column: str) -> None:
     )
     if not found or len(found) > MOST_TERMS or not any(c.isalpha() for name, _ in found for c in name):
         return  # numbers of things, which rules may correlate by but not name
-    phrase = _role_phrase if kind == "roles" else _term_phrase
+    phrase = role_phrase if kind == "roles" else _term_phrase
     derived.data["schema"][kind] = [{"name": name, **phrase(name)} for name, _ in found]
     for name, count in found:
         derived.note(
@@ -259,9 +269,7 @@ def _actions(events: Events, derived: Derived, found: Found) -> None:
         phrase = phrase_of(name)
         if name in found.told_activity:
             verb = found.told_activity[name]
-            phrase = (
-                Phrase(verb, event_noun(verb), 0.4, "a row of this table") if not misused(verb) else phrase
-            )
+            phrase = Phrase(verb, event_noun(verb), 0.4, "a row of this table") if speakable(verb) else phrase
         action: dict[str, Any] = {"name": name, **_spoken(phrase)}
         action |= {kind: names for kind, names in doers.get(name, {}).items() if len(names) <= FEW}
         schema["actions"].append(action)
@@ -271,8 +279,9 @@ def _actions(events: Events, derived: Derived, found: Found) -> None:
         derived.note(("schema", "actions", name), "phrase", phrase.confidence, said)
 
 
-def _spoken(phrase: Phrase) -> dict[str, str]:
-    return {"phrase": phrase.verb, "noun": phrase.noun} if phrase.verb else {}
+def _spoken(phrase: Phrase) -> dict[str, Any]:
+    named = {"phrase": phrase.verb, "noun": phrase.noun} if phrase.verb else {}
+    return named | ({"aliases": list(phrase.aliases)} if named and phrase.aliases else {})
 
 
 def _columns(events: Events, derived: Derived, channel: str) -> None:
@@ -333,7 +342,7 @@ def _channels(events: Events, derived: Derived, channel: str) -> None:
                 ),
             )
         ]
-    dates = events.offsets.get("date", 0) == sum(events.offsets.values())
+    clocks = _clocks(events)
     for name, count, _, _, least, most in names:
         where, parameters = (
             ("channel = $name", {"name": name}) if "channel" in events.columns else ("true", {})
@@ -345,12 +354,12 @@ def _channels(events: Events, derived: Derived, channel: str) -> None:
         )[0]
         days = (most - least) / 86400 if most is not None and least is not None else 0.0
         entry: dict[str, Any] = {"name": name, "closed_world": True}
-        if dates:
+        clock, dated = _grain(clocks[name if "channel" in events.columns else None])
+        if clock:
             entry["grain"] = "day"
         records["channels"].append(entry)
         path = ("records", "channels", name)
         steady = max(0.0, min(1.0, 1 - (gap or 0) / 86400 / days)) if days else 0.5
-        clock = "; all times are dates" if dates else ""
         derived.note(
             path,
             "channel",
@@ -362,8 +371,50 @@ def _channels(events: Events, derived: Derived, channel: str) -> None:
             "closed_world: what is not in it is taken not to have happened; set it to false if acts may go "
             "unrecorded",
             f"coverage: [{{start: {_day(least)}, end: {_day(most)}}}]  (taken so: first to last event)",
+            *dated,
         ]
     records["channels"].sort(key=lambda entry: entry["name"])
+
+
+MIDNIGHT = r"^.{10}[T ]00:00(:00([.,]0+)?)?\s*(Z|[+-]\d{2}:?\d{2})?$"
+"""An ISO 8601 time at midnight on its own clock."""
+
+
+class Clock(NamedTuple):
+    """An activity's rows in a channel: all, those that are dates, those at midnight."""
+
+    activity: str
+    rows: int
+    dates: int
+    midnights: int
+
+
+def _clocks(events: Events) -> dict[str | None, list[Clock]]:
+    """What the clocks of each channel show, by activity; no midnight counts where rows state their grain."""
+    midnight = "false" if "grain" in events.columns else f"regexp_matches(timestamp, '{MIDNIGHT}')"
+    found: dict[str | None, list[Clock]] = {}
+    for channel, *counts in events.staging.rows_of(
+        "SELECT channel, activity, count(*), count(*) FILTER (length(timestamp) <= 10), "
+        f"count(*) FILTER ({midnight}) FROM seen GROUP BY ALL ORDER BY ALL"
+    ):
+        found.setdefault(channel, []).append(Clock(*counts))
+    return found
+
+
+def _grain(clocks: list[Clock]) -> tuple[str, list[str]]:
+    """What is said of a channel that shows days alone, and lines on those of its acts that do."""
+    rows, dates = sum(c.rows for c in clocks), sum(c.dates for c in clocks)
+    midnights = sum(c.midnights for c in clocks)
+    if dates == rows:
+        return "; all times are dates", []
+    if dates + midnights == rows and midnights >= ENOUGH_TO_INFER_A_GRAIN:
+        others = f", the other {dates:,} dates" if dates else ""
+        return f"; {midnights:,} of {rows:,} times are midnight{others}: dates written as times", []
+    return "", [
+        f"{c.activity}: all {c.rows:,} times are midnight, which are taken as dates"
+        for c in clocks
+        if c.midnights == c.rows >= ENOUGH_TO_INFER_A_GRAIN
+    ]
 
 
 def _day(instant: float | None) -> str:
@@ -381,7 +432,7 @@ def _ends(events: Events, derived: Derived) -> None:
         "row_number() OVER (PARTITION BY case_id ORDER BY instant, row) AS place, "
         "row_number() OVER (PARTITION BY case_id ORDER BY instant DESC, row DESC) AS back FROM seen"
     )
-    for field_, column, word in (("case_start", "place", "first"), ("case_end", "back", "last")):
+    for field_, column, place in (("case_start", "place", "first"), ("case_end", "back", "last")):
         found = events.staging.rows_of(
             f"SELECT activity, count(*) FILTER ({column} = 1) AS ends, count(*) FROM placed GROUP BY "
             "activity "
@@ -396,7 +447,7 @@ def _ends(events: Events, derived: Derived) -> None:
             ("records", field_),
             "case ends",
             round(0.9 * share, 2),
-            f"{word} in {covered:,} of {cases:,} cases",
+            f"{place} in {covered:,} of {cases:,} cases",
         )
     if "case_end" not in derived.data["records"]:
         _quiet(events, derived, cases)
@@ -536,8 +587,7 @@ def _goal(events: Events, derived: Derived) -> None:
         return
     opens, follows, later, delay, opened = pair[0]
     within = next((nice for nice in _NICE if nice[0] >= (delay or 0)), _NICE[-1])
-    dates = events.offsets.get("date", 0)
-    if dates:
+    if events.offsets.get("date", 0) or any("grain" in c for c in derived.data["records"]["channels"]):
         within = next(nice for nice in _NICE if nice[0] >= max(delay or 0, 7 * 86400) or nice is _NICE[-1])
     goal |= {
         "intent": f"After the {told(actions[opens])}, somebody must {said(actions[follows])} within "

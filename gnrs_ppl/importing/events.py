@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from gnrs_ppl.context.limits import LONGEST_NAME
+from gnrs_ppl.context.log import UNSEEN
 from gnrs_ppl.context.types import COLUMNS, Column
 from gnrs_ppl.importing.columns import Guess, guess_columns, letters
 from gnrs_ppl.importing.lifecycle import join_pairs
@@ -33,7 +35,6 @@ NOTHING = (
 NAMING: tuple[Column, ...] = ("resource", "role", "object", "location")
 INTEGER = r"^-?(0|[1-9]\d{0,17})$"
 REAL = r"^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$"
-NAME = r"^[^\pC\p{Zl}\p{Zp}]{1,200}$"
 _STANDARD = {letters(column): column for column in COLUMNS}
 
 
@@ -138,9 +139,8 @@ def events_of(
     staging.drop(f"{case} IS NULL", f"no case ({columns['case_id'].value} is empty)")
     staging.drop(f"{activity} IS NULL", f"no activity ({columns['activity'].value} is empty)")
     staging.drop(
-        f"NOT regexp_matches({activity}, $name)",
-        "activity is no name: over 200 characters, or some that do not print",
-        {"name": NAME},
+        _no_name(activity),
+        f"activity is no name: over {LONGEST_NAME} characters, or some that do not print",
     )
     made: dict[str, str] = {}
     time, order = _read_times(staging, columns, made, said, zone, order)
@@ -235,24 +235,25 @@ def _fill(staging: Staging, table: str, rows: list[tuple[str, ...]]) -> None:
         )
 
 
+def _no_name(cell: str) -> str:
+    """SQL: whether a cell that is not empty cannot stand as a name."""
+    return f"(length({cell}) > {LONGEST_NAME} OR regexp_matches({cell}, '{UNSEEN}'))"
+
+
 def _blank_placeholders(
     staging: Staging, guess: Guess, column: str, made: dict[str, str], said: list[str]
 ) -> None:
     cell = staging.cell(guess.value)
     blank = f"list_contains([{', '.join(repr(text) for text in NOTHING)}], lower({cell}))"
     found = staging.rows_of(f"SELECT {cell}, count(*) FROM raw WHERE {blank} GROUP BY ALL ORDER BY ALL")
-    odd = staging.one(
-        f"SELECT count(*) FROM raw WHERE {cell} IS NOT NULL AND NOT regexp_matches({cell}, $name)",
-        {"name": NAME},
-    )[0]
+    odd = staging.one(f"SELECT count(*) FROM raw WHERE {_no_name(cell)}")[0]
     if odd:
         said.append(f"{odd:,} cells of {guess.value!r} are no names and are read as {column} not recorded")
     if not found and not odd:
         return
     staging.connection.execute(
         f"ALTER TABLE raw ADD COLUMN {column}_read VARCHAR; UPDATE raw SET {column}_read = "
-        f"CASE WHEN {blank} OR NOT regexp_matches({cell}, $name) THEN NULL ELSE {cell} END",
-        {"name": NAME},
+        f"CASE WHEN {blank} OR {_no_name(cell)} THEN NULL ELSE {cell} END"
     )
     made[column] = f"{column}_read"
     for text, count in found:

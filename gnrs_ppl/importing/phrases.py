@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from gnrs_ppl.context.limits import LONGEST_NAME
 from gnrs_ppl.reading.words import lemmas, past_forms, senses_of, word
 from gnrs_ppl.realize.english import (
     _DETERMINERS,
@@ -18,7 +19,7 @@ from gnrs_ppl.realize.phrases import misused
 from gnrs_ppl.words import PARTICLES
 
 _CODE = re.compile(r"^(?:[A-Za-z]{1,3}[-_.]?)?\d+(?:[-_.]\d+)*[-_:.) ]+|^[A-Z]_(?=[A-Za-z])")
-_AND = re.compile(r"\s*(?:\band\b|&|\+)\s*")
+_JOINED = re.compile(r"\s*(?:\b(and|or)\b|[&+])\s*")
 _ACT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "age", "ing", "ure")
 _THINGS = frozenset(
     {
@@ -46,13 +47,15 @@ test."""
 class Phrase(NamedTuple):
     """What an activity is called; empty where no plain words were found.
 
-    ``why`` says what the guess rests on, ``confidence`` how sure that usually is.
+    ``why`` says what the guess rests on, ``confidence`` how sure that usually is, ``aliases`` what else it
+    may be called.
     """
 
     verb: str
     noun: str
     confidence: float
     why: str
+    aliases: tuple[str, ...] = ()
 
 
 def phrase_of(name: str) -> Phrase:
@@ -66,17 +69,57 @@ def phrase_of(name: str) -> Phrase:
     'ship the order'
     """
     words = re.sub(r"[^\w '’&+-]+", " ", words_of(_CODE.sub("", name.strip()) or name))
-    parts = [
-        part.split() for part in _AND.split(re.sub(r"\s+", " ", words).strip(" -'’_")) if part.strip(" -'’_")
-    ]
+    said = re.sub(r"\s+", " ", words).strip(" -'’_")
+    parts = [part.split() for part in _JOINED.split(said)[::2] if part.strip(" -'’_")]
     if not parts:
         return Phrase("", "", 0.0, "no words; quoted as it stands")
-    several = len(parts) > 1 and all(_is_base(part[0]) for part in parts)
-    joined = [parts[0][0], *parts[-1][1:]] if several else [w for part in parts for w in ("with", *part)][1:]
-    found = _read([w.upper() if len(w) == 1 and w.isalpha() else w for w in joined])
-    if misused(found.verb) or misused(found.noun):
+    shouted = {w.lower() for w in re.findall(r"[A-Z]{2,4}", name)}
+    parts = [[_as_written(word_, shouted) for word_ in part] for part in parts]
+    joint = "or" if "or" in _JOINED.findall(said) else "and"
+    if len(parts) > 1 and all(_is_base(part[0]) for part in parts):
+        found = _several(parts, joint)
+    else:
+        found = _read(_named_together(parts, joint))
+    if not (speakable(found.verb) and speakable(found.noun)):
         return Phrase("", "", 0.0, "no plain words; quoted as it stands")
     return found if len(parts) == 1 else found._replace(confidence=min(found.confidence, 0.4))
+
+
+def _several(parts: list[list[str]], joint: str) -> Phrase:
+    """Several verbs: as one where they share what they are done to (print and send the letter), else the
+    first, and the others as aliases.
+    """
+    shared = all(len(part) == 1 for part in parts[:-1])
+    read = [_read([part[0], *(parts[-1] if shared else part)[1:]]) for part in parts]
+    found = read[0]._replace(aliases=tuple(other.verb for other in read[1:]))
+    firsts = [one.verb.partition(" ") for one in read]
+    if not shared or len({rest for _, _, rest in firsts}) > 1:
+        return found
+    nouns = [event_noun(verb) for verb, _, _ in firsts]
+    return found._replace(
+        verb=f"-{joint}-".join(verb for verb, _, _ in firsts) + "".join(firsts[0][1:]),
+        noun=f"-{joint}-".join(nouns) + found.noun.removeprefix(nouns[0]),
+        aliases=tuple(one.verb for one in read),
+    )
+
+
+def _named_together(parts: list[list[str]], joint: str) -> list[str]:
+    """Words of several things as one name: triage-and-assessment."""
+    words = list(parts[0])
+    for part in parts[1:]:
+        words[-1:] = [f"{words[-1]}-{joint}-{part[0]}", *part[1:]]
+    return words
+
+
+def _as_written(word_: str, shouted: set[str]) -> str:
+    """Single letters, and what a name shouts and no dictionary has, in capitals: report Y, the ECG."""
+    letter = len(word_) == 1 and word_.isalpha()
+    return word_.upper() if letter or (word_ in shouted and not word(word_).senses) else word_
+
+
+def speakable(phrase: str) -> bool:
+    """Whether rule texts can use a phrase: plain words, not too many."""
+    return len(phrase) <= LONGEST_NAME and not misused(phrase)
 
 
 def _read(words: list[str]) -> Phrase:
@@ -96,6 +139,8 @@ def _read(words: list[str]) -> Phrase:
                 0.8,
                 "its last word is a verb's past",
             )
+    if told := _with_doer(words):
+        return told
     if words[1] in _PREPOSITIONS - {"of"} and len(words) > 2 and (first_done := _participle(first)):
         rest = " ".join([words[1], *([] if words[2] in _DETERMINERS else ["the"]), *words[2:]])
         return Phrase(
@@ -105,12 +150,31 @@ def _read(words: list[str]) -> Phrase:
         rest = " ".join(words[2:]).removeprefix("the ")
         return Phrase(f"{verb} the {rest}", f"{first} of the {rest}", 0.8, "its noun names what a verb does")
     rest = " ".join(words)
-    known = any(word(w).senses for w in words)
+    inner = next((i for i, w in enumerate(words) if i and w in _PREPOSITIONS - {"with"}), len(words))
+    if _participle(first) or (inner < len(words) and not _names_act(words[inner - 1])):
+        return Phrase(f"record the {rest}", rest, 0.4, "taken as a thing that happens")
+    pieces = [piece for w in words for piece in w.split("-")]
+    known = any(word(piece).senses for piece in pieces)
     return Phrase(
         f"carry out the {rest}",
         rest,
-        0.5 if known and _names_act(last) else 0.3 if known else 0.1,
+        0.5 if known and _names_act(pieces[-1]) else 0.3 if known else 0.1,
         "taken as a thing that is done",
+    )
+
+
+def _with_doer(words: list[str]) -> Phrase | None:
+    """Words that say who did it: declaration submitted by employee, vendor creates invoice."""
+    low = [w.lower() for w in words]
+    at = low.index("by") if "by" in low[2:-1] else 0
+    if at and (verb := _participle(low[at - 1])) and not any(w in _PREPOSITIONS for w in low[: at - 1]):
+        act, doer = f"the {' '.join(words[: at - 1])}", " ".join(low[at + 1 :])
+    elif len(words) > 2 and low[1].endswith("s") and not lemmas(low[1], "n") and lemmas(low[1], "v"):
+        verb, act, doer = lemmas(low[1], "v")[0], f"the {' '.join(words[2:])}", low[0]
+    else:
+        return None
+    return Phrase(
+        f"{verb} {act} as {doer}", f"{event_noun(verb)} of {act} by {doer}", 0.6, "it says who did what"
     )
 
 

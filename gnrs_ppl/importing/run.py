@@ -163,8 +163,7 @@ def import_source(
                 events, content, derived = None, b"", derive_model(found, name)
             return _written(path, folder, found, staging, events, derived, content, standing, options)
         finally:
-            staging.aside.file.close()
-            staging.connection.close()
+            staging.close()
 
 
 def _written(

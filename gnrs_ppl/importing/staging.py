@@ -15,14 +15,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from gnrs_ppl.context.files import require_regular
 from gnrs_ppl.context.log import WHITE_SPACE, open_connection
 from gnrs_ppl.context.table import MAX_BYTES, MAX_ROWS
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.safe_text import to_csv, to_json, visible
+
+if TYPE_CHECKING:
+    import duckdb
 
 MAX_COLUMNS = 1000
 """Different attributes that the rows of a source may have."""
@@ -192,14 +196,25 @@ class Staging:
 
     def __init__(self, source: Path | str, folder: Path) -> None:
         self.source, self.folder = str(source), folder
-        self.connection = open_connection()
-        self.connection.execute("SET preserve_insertion_order = true")
         self.aside = SetAside(folder / "set-aside.csv")
         self.columns: list[str] = []
         self.read = 0
         self._known: dict[str, int] = {}
         self._rows: list[tuple[int, Mapping[str, str]]] = []
         self._segments: list[tuple[Path, int]] = []
+
+    @cached_property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The database, opened when first asked for: a source that is refused before needs none."""
+        connection = open_connection()
+        connection.execute("SET preserve_insertion_order = true")
+        return connection
+
+    def close(self) -> None:
+        """Close the file of what was set aside, and the database where one was opened."""
+        self.aside.file.close()
+        if "connection" in vars(self):
+            self.connection.close()
 
     def error(self, problem: str, remedy: str, field: str = "") -> InputError:
         """An error that names the source."""

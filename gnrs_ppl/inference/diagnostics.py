@@ -152,7 +152,7 @@ def diagnose(tree: xr.DataTree, exact: Marginals | None = None) -> Diagnosis:
     Parameters
     ----------
     tree : xarray.DataTree
-        As :func:`gnrs_ppl.inference.trace.load` gives it.
+        As :func:`~gnrs_ppl.inference.load` gives it.
     exact : Marginals, optional
         Those the tree keeps are :func:`gnrs_ppl.inference.exact_marginals`.
 

@@ -140,21 +140,26 @@ class MoveCount(NamedTuple):
     changed: int
 
 
+ROUNDING = 1e-6
+"""Scores of float32 that are closer than this are one score."""
+
+
 def best_visited(chains: Chains) -> Ranked:
-    """Visited structure of greatest s_search, starts included; the earliest, then that of the lowest chain,
-    where several tie.
+    """Structure visited of greatest s_search, or started from; of several that tie that of lowest options.
+
+    Pools hold first what was read from the sentence, and the answer is no matter of the seed.
 
     Parameters
     ----------
     chains : Chains
     """
     score = np.concatenate([chains.start_score[:, None], chains.score], axis=1)
-    draw, chain = divmod(int(score.T.argmax()), score.shape[0])
-    if draw == 0:
-        return Ranked(chains.starts[chain], float(score[chain, 0]), bool(chains.start_feasible[chain]))
-    return Ranked(
-        chains.positions[chain, draw - 1], float(score[chain, draw]), bool(chains.feasible[chain, draw - 1])
-    )
+    chain, draw = np.nonzero(score >= score.max() - ROUNDING)
+    positions = np.concatenate([chains.starts[:, None], chains.positions], axis=1)[chain, draw]
+    first = int(np.lexsort(positions.T[::-1])[0])
+    feasible = np.concatenate([chains.start_feasible[:, None], chains.feasible], axis=1)
+    at = chain[first], draw[first]
+    return Ranked(positions[first], float(score[at]), bool(feasible[at]))
 
 
 def move_counts(chains: Chains) -> dict[str, MoveCount]:
@@ -187,7 +192,7 @@ def check_request(
 ) -> int:
     """Refuse what cannot be run, before anything is; give back the number of superchains.
 
-    Unless given, it is the greatest common divisor of ``chains`` and 8: 8 starts where 8 divides the chains.
+    Unless given, it is the greatest divisor of ``chains`` up to 8.
 
     Raises
     ------
@@ -197,13 +202,7 @@ def check_request(
     for name, value in (("chains", chains), ("steps", steps)):
         if value < 1:
             raise InputError(f"{value} asked for", "ask for at least 1", source="arguments", field=name)
-    if not (math.isfinite(temperature) and temperature > 0):
-        raise InputError(
-            f"{temperature} is no temperature",
-            "give a positive number such as 0.08",
-            source="arguments",
-            field="temperature",
-        )
+    require_temperature(temperature)
     if not 0 <= seed < 2**32:
         raise InputError(
             f"{seed} is no seed",
@@ -234,7 +233,23 @@ def check_request(
             field="chains",
         )
     require_finite(tables)
-    return superchains or math.gcd(chains, 8)
+    return superchains or max(number for number in range(1, 9) if chains % number == 0)
+
+
+def require_temperature(temperature: Any) -> None:
+    """Refuse what is no tau.
+
+    Raises
+    ------
+    InputError
+    """
+    if not (np.ndim(temperature) == 0 and np.isfinite(temperature) and temperature > 0):
+        raise InputError(
+            f"{temperature} is no temperature",
+            "give a positive number such as 0.08",
+            source="arguments",
+            field="temperature",
+        )
 
 
 def require_finite(tables: Tables) -> None:

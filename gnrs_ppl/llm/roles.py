@@ -148,7 +148,7 @@ def settings_from_environment(
     ----------
     environment : mapping of str to str
     roles : sequence of str
-        As :func:`parse_role` reads them; they go before the variables.
+        As :func:`~gnrs_ppl.llm.roles.parse_role` reads them; they go before the variables.
 
     Raises
     ------

@@ -61,9 +61,16 @@ def _fits(trigger: Trigger, constraint: Constraint, reading: Reading) -> bool:
 
 
 def _by_whom(norm: Norm, constraint: Constraint, reading: Reading) -> bool:
-    """Whether the one who opened it is asked, or is kept out, where the sentence says so."""
-    if reading.who is None or reading.activation is None:
+    """Whether the one who opened it is asked, or is kept out, where the sentence says so.
+
+    Where it says nothing of that, the same person is asked only if it names somebody who is bound: what "must
+    be sent", anybody may send.
+    """
+    if reading.activation is None:
         return True
+    if reading.who is None:
+        named = reading.one_subject or bool(reading.bearers)
+        return named or norm.correlation(constraint) != "same_resource"
     if reading.who == "same_person":
         return norm.correlation(constraint) == "same_resource"
     others = (

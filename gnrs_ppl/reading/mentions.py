@@ -53,6 +53,12 @@ _OPENS = frozenset(
 """Words that open a clause; an act is told in one clause."""
 _JOINS = frozenset({"and", "or", "nor", "but", "then", ",", "/", "&"})
 """What stands between the words of two acts that share their verb."""
+_WITHIN_PHRASE = frozenset(
+    {"a", "an", "the", "of", "this", "that", "its", "every", "each", "any", "all", "his", "her", "their"}
+    | {"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "to", "not", "needs", "need"}
+    | {"must", "shall", "should", "may", "can", "will", "always", "never", "also", "first", "only"}
+)
+"""What may stand between a verb and what it is done to, or the other way round in the passive."""
 _NO_OBJECT = frozenset({"and", "or", "but", "if", "when", "who", "that", "which", "must", "shall"})
 
 
@@ -278,8 +284,26 @@ def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, .
     return tuple(Mention(tuple(g[:MOST_RIVALS])) for g in ordered)
 
 
+def _inside(told: Told, whole: Told, tokens: Sequence[Token]) -> bool:
+    """Whether an act's name is what another act is done to: the confirmation of receipt must be sent."""
+    return (
+        whole.by_verb
+        and whole.exact
+        and told.by_verb
+        and told.score >= TWO_ACTS
+        and whole.at not in told.used
+        and set(told.used) < set(whole.used)
+        and all(
+            i in whole.used or tokens[i].text in _WITHIN_PHRASE
+            for i in range(min(whole.used), max(whole.used))
+        )
+    )
+
+
 def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     together = told.at == best.at
+    if _inside(told, best, tokens):
+        return True
     if not (
         together or (not told.by_verb and told.at in best.used) or (not best.by_verb and best.at in told.used)
     ):

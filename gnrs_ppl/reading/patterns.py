@@ -197,6 +197,7 @@ FOUR_EYES = _words(
     rf"(?:{_WHOEVER} (?!{_UNDERGOES})|(?:the|any) (?:one|person|\w+er) \w+ing )[^.;]{{2,80}}?"
     r"(?:may|must|can|shall|should|will) ?(?:not|never)|"
     rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}?(?:can't|mustn't|is not (?:allowed|permitted)|is barred)|"
+    rf"(?:nobody|no one|no-one|none) (?:who|that) (?!{_UNDERGOES})[^.;]{{2,80}}? (?:may|can|must|should|shall|will|is to) |"
     rf"(?:not|never|neither|nor|nobody|no one)\b[^.;]{{0,60}} by (?:one and )?the same {_PEOPLE}|"
     rf"(?:one and )?the same (?:\w+ )?{_PEOPLE} (?:must not|may not|should not|shall not|cannot|can't|must never|may never|never)|"
     rf"(?:nobody|no one|no \w+|(?:must|may|should|shall) (?:not|never)|cannot|never)\b[^.;]{{0,60}}\b(?:he or she|she or he|he|she|they)"

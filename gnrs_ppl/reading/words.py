@@ -93,7 +93,7 @@ def _data() -> _Data:
 
 class Word(NamedTuple):
     """What is known of a form: its lemmas, the verbs it is or names an act of, its senses and what lies
-    above them.
+    above them, whether it is first of all a person.
     """
 
     form: str
@@ -103,6 +103,7 @@ class Word(NamedTuple):
     senses: frozenset[int]
     broader: frozenset[int]
     nouns: frozenset[str]
+    person: bool
 
 
 def lemmas(form: str, pos: str) -> tuple[str, ...]:
@@ -164,6 +165,7 @@ def word(form: str) -> Word:
         every,
         frozenset(b for s in every for b in data.broader.get(s, ())),
         frozenset(nouns),
+        person,
     )
 
 

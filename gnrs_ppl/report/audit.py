@@ -47,6 +47,10 @@ def print_audit(result: AuditResult, limit: int) -> None:
     console.print(counts)
     advisory = " (advisory: a should-rule never fails an audit)" if result.force == "should" else ""
     console.print(shown(f"Violated, of those decided: {result.headline}{advisory}", style="bold"))
+    undecided: dict[str, InstanceVerdict] = {v.reason: v for v in reversed(result.of("indeterminate"))}
+    for reason, n in result.reasons["indeterminate"].items():
+        example = result.sentence(undecided[reason])
+        console.print(shown(f"Undecided, {reason.replace('_', ' ')} ({n:,}): {example}"))
     if result.force == "may":
         console.print(shown("A permission is not checked against records."))
     for line in (*result.assumptions, *result.findings):

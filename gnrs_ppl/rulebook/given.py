@@ -63,7 +63,7 @@ def given(
     first = next(((rule, file) for rule, file in zip(rules, read, strict=True) if file.records), None)
     records = loaded.records if loaded else first[1].records if first else None
     records = records or RecordLayer()
-    if loaded is None and len({file.records for file in read if file.records}) > 1:
+    if loaded is None and any(file.records not in (None, records) for file in read):
         notes.append(f"the rules were drafted on different records; those of {rules[0].name} are used")
     path = log
     if path is None and loaded is not None and loaded.records.log is not None:

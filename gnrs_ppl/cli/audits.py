@@ -1,0 +1,258 @@
+"""A rule on a log, and what is not certain of it: ``gnrs audit``, ``ask``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gnrs_ppl.cli.helpers import files_read, working
+from gnrs_ppl.cli.options import ContextPath, Fix, Json, Log, WeightsOption, Without
+from gnrs_ppl.context.output import check_apart, check_file
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.safe_text import to_json
+
+MassOption = Annotated[
+    float | None,
+    typer.Option(
+        "--mass",
+        min=0.05,
+        max=0.999,
+        help="Share of the posterior to keep; 0.9 unless given, more takes longer.",
+        show_default=False,
+    ),
+]
+
+
+def audit(
+    context: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[CONTEXT]",
+            help="Context file whose log, words and record layer to use.",
+            show_default=False,
+        ),
+    ] = None,
+    rule: Annotated[
+        Path | None,
+        typer.Option(help="Rule file (YAML or JSON), by hand or from gnrs draft --out.", show_default=False),
+    ] = None,
+    log: Log = None,
+    posterior: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DRAFT",
+            help="Folder of a draft: P(violated) of each case over all rules the goal could mean, in place "
+            "of --rule.",
+            show_default=False,
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="With --posterior: other weights than the draft's; posterior averages over them.",
+            show_default=False,
+        ),
+    ] = None,
+    mass: MassOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Violations to show in text, 3 unless given; with --posterior contested cases, 12.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+    as_csv: Annotated[
+        bool,
+        typer.Option(
+            "--csv",
+            help="Print a line per instance and constraint; texts a spreadsheet would run begin with '.",
+        ),
+    ] = False,
+    allow_unrecorded: Annotated[
+        bool,
+        typer.Option(
+            "--allow-unrecorded",
+            help="Audit though the rule states names that are neither declared nor in any row.",
+        ),
+    ] = False,
+) -> None:
+    """Run a rule on an event log and list the verdicts; exit 1 when a binding rule is violated. Or run all
+    that a draft's goal could mean, and say how sure each verdict is.
+    """
+    from gnrs_ppl.audit.files import audit_files
+    from gnrs_ppl.records.lint import touching
+
+    if as_json and as_csv:
+        raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
+    if posterior is not None:
+        if rule is not None or allow_unrecorded:
+            stray = "--rule" if rule is not None else "--allow-unrecorded"
+            raise InputError("contradicts --posterior", "leave one out", source="arguments", field=stray)
+        _audit_posterior(
+            posterior, context, log, weights, mass, 12 if limit is None else limit, as_json, as_csv
+        )
+        return
+    if weights is not None or mass is not None:
+        stray = "--weights" if weights is not None else "--mass"
+        raise InputError("goes with --posterior", "add it", source="arguments", field=stray)
+    if rule is None:
+        raise InputError(
+            "--rule is missing",
+            "name a rule file; gnrs draft CONTEXT --out DIR writes one",
+            source="arguments",
+        )
+    with working("auditing"):
+        result = audit_files(rule, log, context, allow_unrecorded, remarks=touching)
+    if as_json:
+        print(result.to_json())
+    elif as_csv:
+        print(result.to_csv(), end="")
+    else:
+        from gnrs_ppl.report.audit import print_audit
+
+        print_audit(result, 3 if limit is None else limit)
+    if result.failed:
+        raise typer.Exit(1)
+
+
+def _audit_posterior(
+    folder: Path,
+    context: Path | None,
+    log: Path | None,
+    weights: str | None,
+    share: float | None,
+    limit: int,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    from gnrs_ppl.context.log import read_log
+    from gnrs_ppl.posterior.mass import SHARE, mass
+    from gnrs_ppl.posterior.stored import stored
+    from gnrs_ppl.posterior.uncertain import checked, forecast
+
+    with working("drafting again") as report:
+        draft = stored(folder, context, weights)
+        records = draft.context.records
+        if records.prospective and log is None:
+            raise InputError(
+                "names no log: its records are only declared",
+                "pass --log",
+                source=draft.context.source,
+                field="records.log",
+            )
+        events = draft.context.log if log is None else read_log(log, records)
+        held = draft.weighed(mass(draft.graph, draft.weights, share or SHARE), report)
+        found = forecast(held, checked(held, records, events, report))
+    if as_json:
+        print(to_json({"goal": draft.context.goal.id, "weights": draft.weights.origin} | found.as_dict()))
+    elif as_csv:
+        print(found.to_csv(), end="")
+    else:
+        from gnrs_ppl.report.uncertain import print_forecast
+
+        print_forecast(found, draft.context.goal.id, draft.weights.origin, draft.pins, limit)
+    if found.of("broken"):
+        raise typer.Exit(1)
+
+
+def ask(
+    context: ContextPath,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File of answers (YAML): read where it is there, and written; answers.yaml in a terminal.",
+            show_default=False,
+        ),
+    ] = None,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CASE=ANSWER",
+            help="broken, kept, silent or unknown of a case; or what a part means, such as "
+            "norm.deadline=P5D; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001, max=0.49, help="How often an answer is wrong; 0.05 unless given.", show_default=False
+        ),
+    ] = None,
+    log: Log = None,
+    fix: Fix = None,
+    without: Without = None,
+    weights: WeightsOption = "fitted",
+    mass: MassOption = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the one question that matters: a case of the log, or a part of the sentence, whose answer tells
+    most about which rule is meant; a terminal is asked until the rule is found.
+    """
+    import gnrs_ppl as gnrs
+    from gnrs_ppl.calibration.weights import weights_named
+    from gnrs_ppl.candidates.build import pools_of
+    from gnrs_ppl.models.graph import compile_graph
+    from gnrs_ppl.posterior.answers import Answers, merged, parse_answers, read_answers, write_answers
+    from gnrs_ppl.posterior.ask import answered
+    from gnrs_ppl.posterior.ask import ask as ask_next
+    from gnrs_ppl.posterior.condition import condition, read_pins
+    from gnrs_ppl.posterior.mass import SHARE
+    from gnrs_ppl.posterior.mass import mass as mass_of
+    from gnrs_ppl.posterior.uncertain import checked
+    from gnrs_ppl.report.ask import Asking, again_with, print_end, print_state
+
+    pins, given = read_pins(fix or (), without or ()), parse_answers(answer or ())
+    talks = not as_json and not given and sys.stdin is not None
+    talks = talks and sys.stdin.isatty() and sys.stdout.isatty()
+    place = answers or (Path("answers.yaml") if talks else None)
+    if place is not None and not place.exists():
+        check_file(place)
+    with working("drafting") as report:
+        loaded = gnrs.load_context(str(context), log)
+        if loaded.records.prospective:
+            raise InputError(
+                "names no log, so there is no case to ask about",
+                "pass --log",
+                source=loaded.source,
+                field="records.log",
+            )
+        known = Answers()
+        if place is not None:
+            check_apart([place], files_read(loaded, str(context), weights))
+            known = read_answers(place, loaded.goal.id) if place.exists() else known
+        known = merged(known, given, error)
+        chosen = weights_named(weights)
+        graph = condition(compile_graph(loaded, pools_of(loaded).pools), pins, chosen)
+        held = mass_of(graph, chosen, mass or SHARE)
+        found = checked(held, loaded.resolved, loaded.log, report)
+        state = ask_next(held, found, known)
+    if place is not None and given:
+        write_answers(place, loaded.goal.id, known)
+    pinned = [
+        *(text for pin in fix or () for text in ("--fix", pin)),
+        *(text for pin in without or () for text in ("--without", pin)),
+    ]
+    if talks:
+        person = Asking()
+        while not state.stopped:
+            said = person.answer(state.questions[0], state, loaded)
+            if said is None:
+                break
+            known = answered(state, state.questions[0], said)
+            write_answers(place or Path("answers.yaml"), loaded.goal.id, known)
+            state = ask_next(held, found, known)
+    draft_again = again_with("draft", str(context), pinned, place)
+    if as_json:
+        print(to_json({"goal": loaded.goal.id, "weights": chosen.origin} | state.as_dict()))
+    elif talks:
+        print_end(state, loaded, draft_again)
+    else:
+        once = again_with("ask", str(context), pinned, place or Path("answers.yaml"))
+        print_state(state, loaded, draft_again if state.stopped else once)
