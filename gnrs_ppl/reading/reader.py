@@ -171,12 +171,9 @@ class Reader:
         for act in _acts_of(reading).values():
             inside = [c for c, _ in self.text.bound_clauses if c.opened <= act.span.start < c.end]
             clause = min(inside, key=lambda c: c.end - c.opened, default=None)
-            main = clause and missed.get(clause.number)
-            if (
-                not main
-                or clause.kind == "main"
-                or self._sentence_at(main.start) != self._sentence_at(act.span.start)
-            ):
+            if clause is None or clause.kind == "main" or clause.number not in missed:
+                return False
+            if self._sentence_at(missed[clause.number].start) != self._sentence_at(act.span.start):
                 return False
         return True
 
