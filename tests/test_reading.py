@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading import Reading, Readings, read
+from gnrs_ppl.reading.goal import rules_of
 
 
 def schema(acts: dict[str, str], roles: str = "", locations: str = "", objects: str = "") -> Schema:
@@ -186,6 +187,73 @@ def test_a_wish_states_no_condition(sentence: str) -> None:
 
 def test_what_says_no_duty_is_none() -> None:
     assert read("Bananas are yellow.", SCHEMAS["fines"]).nothing == "no_duty"
+
+
+FACTS = [
+    "Roughly one third of the fines are paid before they are sent.",
+    "Most appeals are decided within a month of being filed these days.",
+    "It takes an offender eleven days on average to pay a fine.",
+    "Last year nine out of ten offenders paid a fine after an appeal.",
+]
+"""What is, was or usually happens."""
+
+
+@pytest.mark.parametrize("sentence", FACTS)
+def test_what_usually_happens_is_no_duty(sentence: str) -> None:
+    assert read(sentence, SCHEMAS["fines"]).nothing == "no_duty"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Fines are paid within 30 days.", "existence Pay P30D"),
+        ("Every fine is sent before it is paid.", "precedence Send | Pay"),
+        ("No fine may be sent unless decided on appeal.", "precedence Decide | Send"),
+    ],
+)
+def test_a_plain_statement_of_every_case_is_a_duty(sentence: str, expected: str) -> None:
+    assert [written(s.best) for s in read(sentence, SCHEMAS["fines"]).statements] == [expected]
+
+
+def test_a_list_of_three_acts_is_one_duty_with_three_ways_to_meet_it() -> None:
+    schema = Schema(
+        actions=tuple(
+            Action(name=name, phrase=f"{name.lower()} the order")
+            for name in ("Receive", "Ship", "Cancel", "Refund")
+        )
+    )
+    for sentence in (
+        "After an order is received, it must be shipped, cancelled or refunded.",
+        "Each received order must either be shipped, cancelled or refunded within two days.",
+    ):
+        (statement,) = read(sentence, schema).statements
+        assert statement.best.joint == "any"
+        assert statement.best.activities == ("Receive", "Ship", "Cancel", "Refund")
+
+
+def test_a_duty_to_do_what_is_not_recorded_makes_no_rule_of_its_circumstance() -> None:
+    readings = read("A refund must be issued whenever a fine was paid twice.", SCHEMAS["fines"])
+    assert readings.statements == ()
+    assert readings.nothing == "no_such_act"
+
+
+def test_the_same_words_tell_an_act_once() -> None:
+    schema = Schema(
+        actions=(
+            Action(name="Check", phrase="check the stock", noun="stock check"),
+            Action(name="Ship", phrase="ship the order", noun="shipping of the order"),
+        )
+    )
+    (statement,) = read("Whoever checks the stock may not ship the order.", schema).statements
+    assert (statement.best.template, statement.best.who) == ("not_coexistence", "same_person")
+
+
+def test_what_binds_most_leads_a_rule() -> None:
+    text = "After an appeal the fine should be sent. After the fine was sent, it must be paid within a month."
+    readings = read(text, SCHEMAS["fines"])
+    assert {s.best.force for s in readings.statements} == {"should", "must"}
+    lead = readings.statements[rules_of(readings)[0][0]].best
+    assert lead.force == "must"
 
 
 @pytest.mark.parametrize(

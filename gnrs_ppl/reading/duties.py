@@ -37,9 +37,9 @@ _SIGNS = {
     "free": r"(?:may|can|could|might|free to|welcome to|at liberty|optional|if (?:they|you) (?:like|wish|want))(?! not| only| never)",
     "habit": rf"{patterns.HABIT.pattern}|averages?|mean|median|typical|as a rule(?: of thumb)?|mainly|sometimes|frequently|"
     r"like to|love|prefer|customary|habit|commonly|regularly|nine times out of ten|more often than not",
-    "share": rf"(?:one|two|three|four|nine|{_NUMBER}) (?:in|out of) (?:{_NUMBER}|the)|{_PART} of|half the|"
-    r"(?:two|three|four) (?:thirds|quarters|fifths)|%|most(?: of)?|many(?: of)?|few(?: of)?|several|some of|"
-    rf"every (?:second|other|{_PART})",
+    "share": rf"(?:{_NUMBER}|one) (?:in|out of) {_NUMBER}|{_PART} of|half the|"
+    rf"(?:two|three|four) (?:thirds|quarters|fifths)|%|every (?:second|other|{_PART})",
+    "many": r"(?<!at )(?<!at the )most|many|few|several|some of|only an? (?:few|handful)",
     "about": rf"(?:about|around|some)(?= (?:an?|one|half|{_NUMBER}))|roughly|approximately|nearly|almost|up to|or so",
     "then and now": r"last (?:year|month|quarter|week|winter|summer|spring|autumn|night|time)|"
     r"this (?:year|month|winter|summer|spring|autumn|week)|these days|nowadays|ago|yesterday|so far|since|"

@@ -254,15 +254,15 @@ def _reach(text: _Text, wanted: str, head: bool, i: int, place: int) -> float:
 
 
 def _without_echoes(found: Sequence[Told]) -> list[Told]:
-    """Of each act the best at every place: what tells it with no other words than a better one, or with some
-    of them and no verb of its own, is that one again.
+    """Of each act the best at every place: what tells it with the words of a better one, or with some of them
+    and no verb of its own, is that one again.
     """
     kept: dict[str, list[Told]] = {}
     for told in sorted(found, key=lambda t: (-t.score, t.at)):
         mine = kept.setdefault(told.activity, [])
         echo = any(
             told.at == o.at
-            or set(told.used) <= set(o.used)
+            or set(told.used) == set(o.used)
             or (not (told.by_verb and o.by_verb) and set(told.used) & set(o.used))
             for o in mine
         )

@@ -112,7 +112,9 @@ class Reader:
         believed = self._accounts_for_all if not statements else self._unmarked
         statements += [s for s in said.statements if believed(s.best)]
         if self._doubting:
-            statements = [s for s in statements if self._states_duty(s.best)]
+            statements = [
+                s for s in statements if self._states_duty(s.best) and not self._asks_another(s.best)
+            ]
         dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
         statements = [s for s in statements if s not in dropped]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
@@ -162,6 +164,20 @@ class Reader:
         told = self.text.whole_and_main(min(s.start for s in spans), max(s.end for s in spans))
         return reading.force == "may" or states_duty(*told, frozen().duty)
 
+    def _asks_another(self, reading: Reading) -> bool:
+        """Whether the clause that binds asks for an act of no schema, and the reading is only of acts told in
+        the clauses that belong to it ("a refund is due whenever a fine was paid twice").
+        """
+        missed = {clause.number: clause for clause, _ in self.text.said.missed}
+        for act in _acts_of(reading).values():
+            inside = [c for c, _ in self.text.bound_clauses if c.opened <= act.span.start < c.end]
+            clause = min(inside, key=lambda c: c.end - c.opened, default=None)
+            if clause is None or clause.kind == "main" or clause.number not in missed:
+                return False
+            if self._sentence_at(missed[clause.number].start) != self._sentence_at(act.span.start):
+                return False
+        return True
+
     def _nothing(self, missed: bool) -> Nothing:
         """Why there is no statement: nothing is asked, or what is asked is no act that is recorded, or no
         condition for it was read.
@@ -171,7 +187,10 @@ class Reader:
         tokens, sentence = self.text.tokens, self.text.sentence
         asked = list[int]()
         for modal in patterns.MODAL_VERB.finditer(sentence):
-            if patterns.PERMISSION.search(modal[0]) and not patterns.LIMITED.match(sentence, modal.end()):
+            limited = patterns.LIMITED.match(sentence, modal.end()) or any(
+                c.start <= modal.start() < c.end and bound.negative for c, bound in self.text.bound_clauses
+            )
+            if patterns.PERMISSION.search(modal[0]) and not limited:
                 continue
             asked += [
                 i
@@ -187,7 +206,8 @@ class Reader:
                 and following.text in STOP
             ):
                 asked.append(i)  # in the imperative
-        if not asked and not missed:
+        stated = states_duty(*self.text.whole_and_main(0, len(sentence)), frozen().duty)
+        if not stated or not (asked or missed):
             return "no_duty"
         told = not missed and all(i in self.marked.marks for i in asked)
         return "no_condition" if told or patterns.VAGUE.search(sentence) else "no_such_act"
@@ -468,7 +488,10 @@ class Reader:
         return sorted(found.values())
 
     def _sentence(self, k: int) -> Sentence:
-        place, sentences = self.text.tokens[self.marked.mentions[k].at].start, self.text.said.sentences
+        return self._sentence_at(self.text.tokens[self.marked.mentions[k].at].start)
+
+    def _sentence_at(self, place: int) -> Sentence:
+        sentences = self.text.said.sentences
         return next((s for s in sentences if s.start <= place < s.end), sentences[-1])
 
     def _clause(self, k: int) -> Clause:

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.mentions import Mention, mentions
-from gnrs_ppl.reading.patterns import CUES, MODAL_VERB, RELATIONS
+from gnrs_ppl.reading.patterns import CUES
 from gnrs_ppl.reading.quantities import COUNT, durations
 from gnrs_ppl.reading.types import Reading, Span
-from gnrs_ppl.reading.vocabulary import LIGHT, STOP
+from gnrs_ppl.reading.vocabulary import STOP
 from gnrs_ppl.reading.words import lemmas
 
 UNARY = ("none", "existence", "existence_n", "exactly", "absence", "at_most", "init", "end")
@@ -56,24 +56,6 @@ to meet it."""
 ASKED = ("existence", "existence_n", "exactly", "init", "end")
 DENIED = 8.0
 """What is taken off the score of a duty where its act is denied: the one error that must not happen."""
-SUPPORT = LIGHT | {
-    *(
-        "accomplish",
-        "arrange",
-        "be",
-        "come",
-        "effect",
-        "exist",
-        "follow",
-        "grant",
-        "issue",
-        "obtain",
-        "precede",
-    ),
-    *("provide", "receive", "repeat", "require", "undertake"),
-}
-"""Verbs that make an act of a noun: a check is made, an approval obtained."""
-DETERMINERS = frozenset({"a", "an", "any", "each", "every", "his", "her", "its", "no", "one", "the", "their"})
 KINDS = ("nothing", "banned", "asked", "beside", "related")
 """What the other mention of a pair may be itself, as far as that speaks for or against the pair's label."""
 SYMMETRIC = ("coexistence", "not_coexistence", "choice", "exclusive_choice")
@@ -255,44 +237,7 @@ class Marked:
 
     def _leaves(self, k: int) -> bool:
         nouns, verbs = self.untaken(k)
-        return bool(verbs) or self.asked(k)[0] == "done to it" or any(away <= BESIDE for away in nouns)
-
-    def asked(self, k: int) -> tuple[str, str]:
-        """What the word that binds a mention's clause asks for: what the mention tells, or another mention, what
-        makes an act of a noun or relates two ("a check must be made"), or another verb, done to what is told or
-        not; and whether the mention stands before
-        or behind that word.
-        """
-        clause = self.clauses[k]
-        modal, verb = self.asked_of(clause[0]) if clause else (None, None)
-        if modal is None or verb is None:
-            return "nothing", ""
-        side = "before" if self.mentions[k].at < modal else "behind"
-        if verb in self.mentions[k].told[0].used:
-            return "it", side
-        if verb in self.marks:
-            return "other", side
-        told = self.tokens[verb].text
-        if SUPPORT.intersection(lemmas(told, "v")) or any(p.search(told) for _, p in RELATIONS):
-            return "support", side
-        return "another" if self.tokens[verb - 1].text != "be" else "done to it", side
-
-    def asked_of(self, clause: Clause) -> tuple[int | None, int | None]:
-        """The first token of the word that binds a clause, and that of the verb it asks for; None where there is
-        none.
-        """
-        found = MODAL_VERB.search(self.text.sentence, clause.start, clause.end)
-        if not found:
-            return None, None
-        modal = next(i for i, t in enumerate(self.tokens) if t.end > found.start())
-        for i, token in enumerate(self.tokens[modal:], modal):
-            if token.start < found.end() or functional(token.text) or token.text.endswith("ly"):
-                continue
-            if token.start >= clause.end or token.text in DETERMINERS:
-                break
-            if token.text not in STOP:
-                return modal, i if lemmas(token.text, "v") else None
-        return modal, None
+        return bool(verbs) or any(away <= BESIDE for away in nouns)
 
     def around(self, k: int) -> Span:
         """The words of a mention and those beside it that no mention takes."""
@@ -342,8 +287,6 @@ class Marked:
             f"words:{words}",
             f"words:{words}/{score}",
             f"close:{close:d}",
-            "asked:" + ":".join(self.asked(k)),
-            f"asked:{':'.join(self.asked(k))}/{told.head:d}{told.exact:d}{told.by_verb:d}",
         ]
 
     def _words_of(self, activity: str) -> int:
