@@ -16,6 +16,7 @@ from gnrs_ppl.experiments.posterior_questions import (
     greatest_f1,
     needed,
     reach_table,
+    reliability,
 )
 from gnrs_ppl.posterior.verdicts import Checked
 
@@ -64,3 +65,11 @@ def test_each_way_says_what_it_is() -> None:
     assert said["best rule"].tolist() == [1.0, 0.0]
     assert said["base rate"].tolist() == [1.0, 1.0]
     assert said["posterior or base rate"].tolist() == [1.0, 1.0]  # of the other goal the base rate is right
+
+
+def test_what_was_said_is_held_against_what_was_seen_over_goals_of_different_size() -> None:
+    one = goal([[V, N]], [V, V], [1.0])
+    rows = {row[0]: row[1:] for row in reliability([SPLIT, one]).rows}
+    assert rows["0 to 0.05"] == (5, 0.0, 0.2)  # one of the five is what the second goal's check misses
+    assert rows["0.5 to 0.75"] == (6, 0.5, pytest.approx(2 / 6))
+    assert rows["0.95 to 1"] == (1, 1.0, 1.0)

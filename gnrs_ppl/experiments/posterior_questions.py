@@ -259,7 +259,7 @@ def forecast_tables(goals: Sequence[Goal], rows: Sequence[Mapping[str, Any]]) ->
 
 def reliability(goals: Sequence[Goal]) -> ResultTable:
     """How often cases of a P were violated, over all goals."""
-    _, p, hit = (np.concatenate(parts, axis=-1) for parts in zip(*map(said, goals), strict=True))
+    p, hit = (np.concatenate(parts) for parts in zip(*(said(goal)[1:] for goal in goals), strict=True))
     edges = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
     entries = []
     for low, high in itertools.pairwise(edges):
