@@ -60,7 +60,8 @@ class Certificate(NamedTuple):
         if self.polished:
             return [
                 searched,
-                f"ε_R = {lost:g}: the payload guard reads the whole structure from the polished text",
+                f"ε_R = {lost:g}: the polished text has every phrase of one that the parser gives back, each "
+                "where the guard finds that it means the same",
                 *self._calibration(),
             ]
         recovered = (

@@ -82,8 +82,8 @@ def draft(
         A language model that reads the sentence too and proposes further candidates; its answers never reach
         the rule but through the typed slots.
     polish : {"v1", "v2"}, optional
-        With a model: reword the text, if the payload guard finds nothing lost; v1 in smoother sentences, v2
-        in plain language.
+        With a model: the paper's prompt by which it arranges the text's phrases, if the payload guard finds
+        each where it means the same.
     pins : sequence of Pin
         What the rule must or must not say, as :func:`~gnrs_ppl.posterior.condition.read_pins` reads it; all
         that is drawn, ranked and counted is conditioned on it.

@@ -1,6 +1,4 @@
-"""Words that the writer of rule texts, their exact parser, the guard and the reader of a person's sentence
-share.
-"""
+"""Words that the writer of rule texts, their exact parser and the reader of a person's sentence share."""
 
 from __future__ import annotations
 

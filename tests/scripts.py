@@ -22,7 +22,7 @@ INVENTED = 0.25
 HALLUCINATED = 0.08
 """Chance that a scripted fragment says a name that is nowhere in the request."""
 LOSES = 0.25
-"""Chance that a scripted polish loses a log, a number or the last step."""
+"""Chance that a scripted polish loses a time or the last part, or adds a word."""
 _FENCE = re.compile(r"^<data-([0-9a-f]{16})>\n(.*?)\n</data-\1>$", re.DOTALL | re.MULTILINE)
 
 
@@ -196,13 +196,13 @@ def generator(messages: Messages, schema: Data | None, rng: random.Random) -> st
 
 
 def polisher(messages: Messages, schema: Data | None, rng: random.Random) -> str | None:
-    """Role polisher: the rule with other verbs and joints; now and then with a name, a number or its last
-    part lost."""
+    """Role polisher: the rule with tokens elsewhere; now and then with one lost, a word too many or a time
+    with another duty."""
     fenced = _fenced(messages)
     if not _asks_for(schema, "clause") or not fenced:
         return None
     clause = fenced[0]
-    for plain, other in _REWORDED:
+    for plain, other in ARRANGED:
         if rng.random() < 0.6:
             clause = re.sub(plain, other, clause)
     if rng.random() < LOSES:
@@ -211,22 +211,18 @@ def polisher(messages: Messages, schema: Data | None, rng: random.Random) -> str
     return json.dumps({"clause": clause})
 
 
-_REWORDED = (
-    (r"holds a", "conducts a"),
-    (r"on the basis of the", "using the"),
-    (r"decides in writing", "takes a written decision"),
-    (r"puts the matter right through a", "provides a"),
-    (r"which goes to the", "which is heard by the"),
-    (r"Those affected", "Those concerned"),
-    (r"Each step is due within", "Each step has to be taken within"),
-    (r"If the records show a breach", "Should the records show a breach"),
-    (r"This applies", "This rule applies"),
-    (r"Evidence: ", "The evidence is "),
+ARRANGED = (
+    (r"(\[[AF]\])\. (\[[FC]\])", r"\1; \2"),
+    (r"\] and (?=\[S\d+\])", "], then "),
+    (r"(?<=\]), (?=\[S\d+\])", " and "),
+    (r"\. (\[Q1\])", r", and \1"),
+    (r"\. (\[R\])", r"; \1"),
 )
+"""Where tokens may stand as well."""
 _LOSSES = (
-    (r" the (?:[a-z-]+ )+log(?=[.;]| (?:and|or) )", " the records"),
-    (r"\bwithin\b", "soon"),
+    (r" \[T\d+\]", ""),
     (r"(?<=\.) [^.]*\.$", ""),
+    (r"\[M1\]", "[M1] soon"),
 )
 
 

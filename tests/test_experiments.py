@@ -31,10 +31,11 @@ from tiers import tier
 
 from gnrs_ppl import cli
 from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal, goals, load
+from gnrs_ppl.calibration.weights import weights_named
 from gnrs_ppl.candidates.build import Built, pools_of
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.evaluate.audit_f1 import execute
+from gnrs_ppl.evaluate.audit_f1 import execute, verdicts
 from gnrs_ppl.evaluate.hard_ok import hard_ok
 from gnrs_ppl.experiments import ablations, cards, main, methods, runner, schema_noise, slots
 from gnrs_ppl.experiments.bench import GoalBench
@@ -50,6 +51,8 @@ from gnrs_ppl.experiments.rows import Cell, Row, drop_half_line, means, of, read
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Outcome, Report, Run, generate, run
 from gnrs_ppl.experiments.statistics import DRAWS, LEVEL, bca, estimate, paired, percentile
 from gnrs_ppl.experiments.tables import LATEX, Column, ResultTable, between, files, shown
+from gnrs_ppl.inference.exact import enumerate_space
+from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.features import FEATURES, feature_vector
 from gnrs_ppl.models.flags import raised
 from gnrs_ppl.models.graph import compile_graph
@@ -954,6 +957,43 @@ def test_100_steps_are_half(drafter: Drafter) -> None:
     assert METHODS[BASE]._replace(name="", off="", steps=100) == METHODS["100 search steps"]._replace(
         name="", off=""
     )
+
+
+def test_averaged_weights_take_the_most_probable_structure(drafter: Drafter) -> None:
+    """By hand: the mean over draws of exp(beta . phi) p0 / Z on the feasible structures."""
+    chosen = drafter.choose(METHODS["Averaged over weights"], None, 0)
+    assert chosen
+    graph, _ = drafter.space(METHODS[BASE].space())
+    draws = np.array(weights_named("posterior").draws)
+    each = [enumerate_space(contract(graph.space, one, penalty=0.0)) for one in np.eye(len(FEATURES))]
+    features = np.column_stack([one.score for one in each])
+    prior, feasible = np.exp(each[0].log_prior) * each[0].feasible, each[0].feasible
+    mean = np.zeros(len(feasible))
+    for beta in draws:
+        weighed = prior * np.exp(features @ beta - (features[feasible] @ beta).max())
+        mean += weighed / weighed.sum() / len(draws)
+    place = np.ravel_multi_index(tuple(chosen.position), each[0].sizes)
+    assert mean[place] == pytest.approx(mean.max(), rel=1e-9)
+    assert not METHODS["Averaged over weights"].seeded
+
+
+def test_best_by_execution_agrees_most_with_the_others(drafter: Drafter) -> None:
+    """By hand: of the promising rules that can be checked, the one that shares most verdicts with the rest;
+    no label is looked at."""
+    method = METHODS[f"Best of {methods.BEST_OF} by execution"]
+    chosen = drafter.choose(method, None, 0)
+    assert chosen
+    graph, tables = drafter.space(method.space())
+    rules = [graph.structure(one) for one in methods.promising(tables, methods.BEST_OF)]
+    assert len({dumps(rule.trigger) + dumps(rule.norm) for rule in rules}) == len(rules)
+    said = {dumps(rule): verdicts(rule, drafter.bench.context.log) for rule in rules}
+    shared = {
+        key: sum(own[case] == other[case] for other in said.values() for case in own)
+        for key, own in said.items()
+    }
+    assert shared[dumps(chosen.structure)] == max(shared.values())
+    assert not method.seeded
+    assert not method.runs_chains
 
 
 def test_optimisers_share_one_objective(drafter: Drafter) -> None:

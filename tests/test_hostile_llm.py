@@ -21,18 +21,17 @@ from urllib.parse import quote
 
 import pytest
 import small
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import SCRIPTS
-from test_polish import lexicon_of, written
+from test_polish import held, locked, lost
 from tiers import few
 
 from gnrs_ppl.cli import run
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.llm import PRICES, Answer, Cache, Costs, Message, OpenAIModel, Request, Settings, Usage, ask
 from gnrs_ppl.llm.redaction import redacted
-from gnrs_ppl.realize.guard import LONGEST, not_kept
+from gnrs_ppl.realize.guard import read
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -595,23 +594,16 @@ FILLERS = (
 
 
 def test_the_guard_refuses_marks_that_join_nothing() -> None:
-    """Two or 2,500 of them, at any blank of texts that it accepts."""
-    held = Path(__file__).parent / "data_paraphrases" / "paraphrases.yaml"
-    texts = [
-        (i["structure"], i["text"]) for i in yaml.safe_load(held.read_text()) if i["kind"] == "paraphrase"
-    ]
-    kept = [(goal, text) for goal, text in texts if not not_kept(written()[goal], text, lexicon_of(goal))]
-    assert len(kept) >= 9
-    for number, (goal, text) in enumerate(kept):
+    """Two or 2,500 of them, at any blank of texts that it accepts, in tokens and in words."""
+    kept = [text for name, text in held()["honest"].items() if not lost(name[:8], text)]
+    names = [name[:8] for name, text in held()["honest"].items() if not lost(name[:8], text)]
+    assert len(kept) >= 24
+    for number, (name, tokens) in enumerate(zip(names, kept, strict=True)):
+        text = read(locked(name), tokens).text if number % 2 else tokens
         places = [0, *(place for place, letter in enumerate(text) if letter == " "), len(text)]
         for filler in FILLERS:
             few, many, *_ = random.Random(f"{number} {filler}").sample(places, 2)
-            for place, count in ((few, 12), (many, (LONGEST - len(text)) // len(filler)), (len(text), 12)):
+            for place, count in ((few, 2), (many, 2500 // len(filler)), (len(text), 2)):
                 padded = f"{text[:place]}{filler * count}{text[place:]}"
-                assert len(padded) <= LONGEST
-                assert not_kept(written()[goal], padded, lexicon_of(goal)), (filler, place, count)
-    goal, text = kept[0]
-    assert not_kept(written()[goal], text + "," * 2500, lexicon_of(goal))
-    assert not_kept(written()[goal], text + "," * 10**7, lexicon_of(goal)) == [
-        f"not in the rule: more than {LONGEST:,} characters"
-    ]
+                assert lost(name, padded), (filler, place, count)
+    assert lost(names[0], kept[0] + "," * 10**7)

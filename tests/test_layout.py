@@ -25,7 +25,7 @@ BELOW: dict[str, set[str]] = {
     "words": {"context"},
     "reading": {"errors", "context", "rule", "words"},
     "audit": {"errors", "safe_text", "context", "benchmarks", "rule", "versions"},
-    "realize": {"errors", "context", "rule", "words", "reading", "audit", "llm"},
+    "realize": {"errors", "context", "rule", "words", "audit", "llm"},
     "importing": {"errors", "safe_text", "context", "rule", "words", "reading", "realize"},
     "records": {
         "errors",

@@ -592,7 +592,9 @@ def test_prices() -> None:
         0.6 * 1.25 + 0.4 * 0.125 + 1.0
     )
     assert all(re.fullmatch(r"20\d\d-\d\d", price.as_of) and price.source for price in PRICES.values())
-    assert set(Settings().models.values()) <= PRICES.keys()
+    assert set(Settings().models.values()) <= {name for name, price in PRICES.items() if price.verified}
+    assert PRICES["claude-sonnet-4-5"].dated == "2026-02, not verified"
+    assert Costs().cost("qwen3-235b", Usage(5, 5)) is None, "no price is not 0"
     assert parse_price("a=b=1,2") == ("a=b", Price(1, 1, 2, "", "stated by the user"))
     assert parse_price("m=1,0.5,2")[1][:3] == (1, 0.5, 2)
     for text in ("m", "=1,2", "m=1", "m=1,2,3,4", "m=x,1", "m=-1,1", "m=nan,1", "m=inf,1", ""):

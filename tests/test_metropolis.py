@@ -23,10 +23,10 @@ from scipy.sparse.csgraph import connected_components
 from tiers import mostly_slow, tier
 from transition import EDITS, Grammar, Ways, acceptance, proposal_matrix, transition_matrix, ways
 
-from gnrs_ppl.inference.chains import algorithm as sampling_algorithm
+from gnrs_ppl.inference import samplers
 from gnrs_ppl.inference.metropolis import Info, State, accept, build_kernel, init
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS, choose
-from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract
+from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, MOVES, WORDS, Move, choose
+from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, log_prior
 from gnrs_ppl.models.space import alias_table, build_space
 
 BUDGET = Budget(
@@ -296,13 +296,19 @@ def step_of(tables: Tables, after: State, info: Info, log_hastings: jax.Array) -
     )
 
 
+def hastings(words: jax.Array, tables: Tables, position: jax.Array, move: Move) -> jax.Array:
+    """Log q(reverse) - log q(forward) of what a move proposes."""
+    proposed = move(words, tables, position)
+    return proposed.log_ratio - (log_prior(tables, proposed.position) - log_prior(tables, position))
+
+
 def steps_of(
     edits: list[str], words: jax.Array, positions: jax.Array, tables: Tables, temperature: float
 ) -> dict[str, Step]:
     def one(words: jax.Array, position: jax.Array) -> dict[str, Step]:
         state, steps = init(position, tables, temperature), {}
-        # The kernel does not tell the Hastings term; the moves do.
-        terms = jnp.stack([move(words, tables, position).log_hastings for move in MOVES.values()])
+        # The kernel does not tell the Hastings term; the moves do, together with the ratio of p0.
+        terms = jnp.stack([hastings(words, tables, position, move) for move in MOVES.values()])
         for edit in edits:
             after, info = KERNELS[edit](words, state, tables, temperature)
             steps[edit] = step_of(tables, after, info, terms[info.move])
@@ -666,10 +672,15 @@ def test_wrong_kernels_fail_the_frequency_test(say: Callable[[str], None]):
     @jax.jit
     def run(words: jax.Array, positions: jax.Array) -> dict[str, jax.Array]:
         def finish(candidates: State, log_hastings: jax.Array) -> jax.Array:
-            after, _, _ = jax.vmap(accept)(words[:, 2], states, candidates, log_hastings)
-            return jax.vmap(index_of, (None, 0))(tables, after.position)
+            accepted, _ = jax.vmap(accept)(
+                words[:, 2], candidates.logdensity - states.logdensity + log_hastings
+            )
+            after = jnp.where(accepted[:, None], candidates.position, states.position)
+            return jax.vmap(index_of, (None, 0))(tables, after)
 
-        wanted, log_hastings, _ = jax.vmap(MOVES[TRIGGER_EVIDENCE], (0, None, 0))(words, tables, positions)
+        edit = MOVES[TRIGGER_EVIDENCE]
+        wanted = jax.vmap(edit, (0, None, 0))(words, tables, positions).position
+        log_hastings = jax.vmap(hastings, (0, None, 0, None))(words, tables, positions, edit)
         neighbours = wanted.at[:, evidence].set(jnp.roll(wanted[:, evidence], 1))
         states, candidates, strangers = (
             evaluate(places, tables, temperature) for places in (positions, wanted, neighbours)
@@ -808,7 +819,7 @@ def assert_close(left: Any, right: Any):
 
 def test_step_is_the_transition_and_keys_matter():
     tables = tables_of("figure")
-    algorithm = sampling_algorithm(tables, SEARCH_TEMPERATURE)
+    algorithm = samplers.metropolis(tables, SEARCH_TEMPERATURE)
     start = algorithm.init(positions_of("figure")[57])
     everything = jax.device_get(evaluate(positions_of("figure"), tables, SEARCH_TEMPERATURE))
     assert_close(start, jax.tree.map(lambda leaf: leaf[57], everything))

@@ -27,8 +27,8 @@ from scipy import stats
 from test_cpsat_uai import NETWORKS, Network, network
 from tiers import mostly_slow
 
-from gnrs_ppl.inference import smc
-from gnrs_ppl.inference.chains import algorithm, run_chains
+from gnrs_ppl.inference import samplers, smc
+from gnrs_ppl.inference.chains import run_chains
 from gnrs_ppl.inference.metropolis import Info, State
 from gnrs_ppl.inference.result import Chains
 from gnrs_ppl.inference.starts import draw_prior
@@ -304,7 +304,7 @@ def test_the_error_of_particles_falls_with_the_root_of_their_number():
 def test_blackjax_runs_the_kernel_as_it_is():
     """Its plain loop, from a position and from a state."""
     small, posterior = few()
-    sampler = algorithm(small, SEARCH_TEMPERATURE)
+    sampler = samplers.metropolis(small, SEARCH_TEMPERATURE)
 
     def keep(state: State, info: Info) -> tuple[jax.Array, jax.Array]:
         return state.position, info.accepted

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import small
@@ -22,15 +23,20 @@ from tiers import mostly_slow
 from gnrs_ppl import cli
 from gnrs_ppl.cli.drafts import Kernel
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.inference import samplers
 from gnrs_ppl.inference.chains import RUNNERS, STEPPERS, run_chains, run_many
 from gnrs_ppl.inference.informed import BALANCING
 from gnrs_ppl.inference.kernels import KERNELS, read_settings
-from gnrs_ppl.inference.result import Chains
+from gnrs_ppl.inference.metropolis import Info
+from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, acting_shares
+from gnrs_ppl.inference.result import Chains, check_request
+from gnrs_ppl.inference.spectral import spectral_gap
 from gnrs_ppl.inference.tempering import draw_starts
 from gnrs_ppl.inference.trace import load
 from gnrs_ppl.models.energy import Tables, contract
 from gnrs_ppl.models.space import build_space
 from gnrs_ppl.models.synthetic import coupled_rules
+from gnrs_ppl.models.uai import from_factors
 
 FAILURE_RATE = 1e-5
 RUN: dict[str, Any] = {"chains": 64, "steps": 20, "temperature": 0.08, "seed": 4}
@@ -222,3 +228,70 @@ def test_a_command_reaches_the_settings_and_its_file_says_so(
         assert cli.run([*request, "--kernel", "tempering", "--setting", wrong]) == 2
         assert line in capsys.readouterr().err.replace("\n", " ")
     assert read_settings(["balancing=sqrt", "hottest=1.5"]) == {"balancing": "sqrt", "hottest": 1.5}
+
+
+BY_HAND = {name: getattr(samplers, name) for name in STEPPERS}
+
+
+def position_of(kernel: str, *options: Any) -> Any:
+    """Of tempering two replicas that stand alike."""
+    return [[*options]] * 2 if kernel == "tempering" else [*options]
+
+
+@pytest.mark.parametrize("kernel", STEPPERS)
+def test_by_hand_every_kernel_refuses_what_is_no_position(kernel: str):
+    make = BY_HAND[kernel](tables(), 0.5)
+    sizes = tables().sizes.tolist()
+    fits = position_of(kernel, *[size - 1 for size in sizes])
+    state = make.init(fits)
+    np.testing.assert_array_equal(np.asarray(state.position), fits)
+    moved, info = jax.jit(make.step)(jax.random.key(0), state)
+    assert jax.tree.structure(moved) == jax.tree.structure(state)
+    assert isinstance(info, Info)
+    for options, message in (
+        ([0] * (len(sizes) - 1), "position: shape"),
+        ([0.0] * len(sizes), "of float64, expected"),
+        ([*[0] * (len(sizes) - 1), sizes[-1]], f"option {sizes[-1]} of variable {len(sizes) - 1}; give one"),
+        ([-1] * len(sizes), "option -1 of variable 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            make.init(position_of(kernel, *options))
+    with pytest.raises(InputError, match="position: shape"):
+        jax.jit(make.init)(np.array(position_of(kernel, 0)))
+
+
+@pytest.mark.parametrize("kernel", STEPPERS)
+@pytest.mark.parametrize("temperature", [0.0, -1.0, np.nan, np.inf])
+def test_by_hand_every_kernel_refuses_what_is_no_temperature(kernel: str, temperature: float):
+    with pytest.raises(InputError, match="is no temperature; give a positive number"):
+        BY_HAND[kernel](tables(), temperature)
+
+
+def test_by_hand_a_ladder_has_two_replicas_or_more():
+    with pytest.raises(InputError, match="is no ladder of replicas"):
+        samplers.tempering(tables(), 0.5).init([[0] * len(tables().sizes)])
+
+
+@pytest.mark.parametrize(
+    "chains, starts", [(1, 1), (7, 7), (9, 3), (11, 1), (12, 6), (25, 5), (64, 8), (100, 5)]
+)
+def test_superchains_are_the_greatest_divisor_up_to_eight(chains: int, starts: int):
+    request: dict[str, Any] = {"steps": 1, "temperature": 0.5, "seed": 0, "superchains": None}
+    assert check_request(tables(), chains=chains, **request) == starts
+
+
+def test_moves_that_go_nowhere_get_no_share():
+    """Of a space without swaps the others have their share; of a plain graph replacement has them all, and its
+    chains forget sooner. Shares that are given stay."""
+    counts = np.bincount(run().move.ravel(), minlength=4)
+    due = np.array([0.4, 0.2, 0.0, 0.2]) / 0.8
+    assert counts[2] == 0
+    assert stats.chisquare(counts[due > 0], counts.sum() * due[due > 0]).pvalue > FAILURE_RATE
+    np.testing.assert_allclose(acting_shares(tables().edits), due)
+    assert set(run(move_probabilities=STAY).move.ravel()) == {2}
+    plain = from_factors([3, 2, 4], pairwise={(0, 1): np.ones((3, 2))})
+    moved = run_chains(plain, **RUN).move
+    assert set(moved.ravel()) == {0}
+    assert spectral_gap(plain, 1.0) > 2 * spectral_gap(plain, 1.0, MOVE_PROBABILITIES)
+    still = from_factors([1, 1])
+    np.testing.assert_allclose(acting_shares(still.edits), MOVE_PROBABILITIES)

@@ -173,9 +173,9 @@ def test_large_spaces_are_refused():
         match="2001 structures, more than the 2000 whose transition matrix is made; take a smaller space",
     ):
         spectral_gap(of([3, 23, 29]), 0.08)
-    # uniform over four variables: each is drawn anew among the others with probability 1/4 a replacement, 0.4
-    # of the steps
-    assert spectral_gap(of([6, 6, 6, 2]), 0.08) == pytest.approx(0.4 / 4 * 6 / 5, rel=1e-9)
+    # uniform over four variables: each is drawn anew among the others with probability 1/4 a replacement,
+    # which is every step
+    assert spectral_gap(of([6, 6, 6, 2]), 0.08) == pytest.approx(1 / 4 * 6 / 5, rel=1e-9)
 
 
 def test_gap_plot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -39,13 +39,14 @@ from transition import Grammar, transition_matrix, ways
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import chains as driver
-from gnrs_ppl.inference import smc, tempering
+from gnrs_ppl.inference import metropolis, smc, tempering
 from gnrs_ppl.inference.chains import run_chains, run_many
 from gnrs_ppl.inference.exact import Posterior, enumerate_space, exact_posterior, slot_marginals
 from gnrs_ppl.inference.result import NO_MOVE, Chains, Stages
 from gnrs_ppl.inference.smc import mutation
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.inference.tempering import words_needed
+from gnrs_ppl.inference.threefry import run_keys, words_of
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, log_prior, score
 
 BUDGET = Budget(
@@ -210,7 +211,7 @@ class Drawn(NamedTuple):
     between: NDArray[np.int64]
     after: NDArray[np.int64]
     state: tempering.State
-    info: tempering.Info
+    info: metropolis.Info
 
 
 @cache
@@ -233,7 +234,9 @@ def take_steps(
     first, state, info = jax.device_get(
         jitted(case.hottest)(words, positions, odd, case.tables, case.temperatures[0])
     )
-    between = np.where(info.within.accepted[..., None], info.within.proposal.position, first.position)
+    between = np.where(
+        info.ladder.within.accepted[..., None], info.ladder.within.proposal.position, first.position
+    )
     numbers = [
         np.ravel_multi_index(np.moveaxis(where, -1, 0), case.grammar.sizes)
         for where in (between, state.position)
@@ -266,13 +269,13 @@ def test_one_step_frequencies_of_ladders(name: str):
         counts = np.bincount(source[which] * count + after[which], minlength=count**2).reshape(count, count)
         agree(counts, within_matrix(name) @ swap_matrix(case, turn), f"{name}, odd {turn}: steps")
         if not turn_of(case, turn):
-            assert not drawn.info.swapped[which].any()
+            assert not drawn.info.ladder.swapped[which].any()
             continue
         for wrong in (np.eye(count), swap_matrix(case, turn, -1.0)):
             assert disagreement(counts, within_matrix(name) @ wrong).p < MUTANT_LEVEL
         for pair in turn_of(case, turn):
             swaps = np.zeros((count, 2), np.int64)
-            np.add.at(swaps, (between[which], drawn.info.swapped[which, pair].astype(int)), 1)
+            np.add.at(swaps, (between[which], drawn.info.ladder.swapped[which, pair].astype(int)), 1)
             rates = np.array([swap_rate(case, pair, ladder) for ladder in case.joint])
             met = swaps.sum(1) > 0
             assert met.mean() > 0.9
@@ -297,17 +300,17 @@ def test_swaps_are_exact_in_float64():
     )
     with jax.enable_x64(True):
         drawn = take_steps(case, joint[source], odd, words)
-    assert drawn.info.swap_rate.dtype == np.float64
+    assert drawn.info.ladder.swap_rate.dtype == np.float64
     rates = np.array(
         [[swap_rate(case, pair, tuple(ladder)) for pair in range(pairs)] for ladder in case.joint]
     )
     tried = np.stack([~odd, odd], 1)
-    np.testing.assert_array_equal(drawn.info.tried, tried)
+    np.testing.assert_array_equal(drawn.info.ladder.tried, tried)
     due = np.where(tried, rates[joint_index(case, drawn.between)], 0.0)
-    np.testing.assert_allclose(drawn.info.swap_rate, due, atol=EXACT)
+    np.testing.assert_allclose(drawn.info.ladder.swap_rate, due, atol=EXACT)
     u = np.minimum((words[:, -1] + 0.5) / WORD_RANGE, 1 - 2.0**-24)
     swapped = tried & (u[:, None] < due)
-    np.testing.assert_array_equal(drawn.info.swapped, swapped)
+    np.testing.assert_array_equal(drawn.info.ladder.swapped, swapped)
     order = np.tile(np.arange(case.replicas), (len(source), 1))
     for pair in range(pairs):
         order[swapped[:, pair], pair : pair + 2] = [pair + 1, pair]
@@ -352,7 +355,7 @@ def test_stationary_ladders_stay_stationary():
         ) -> tuple[tempering.State, tuple[jax.Array, jax.Array]]:
             words = jax.random.bits(key, (chains, words_needed(4)), jnp.uint32)
             states, info = jax.vmap(kernel, (0, 0, None, None))(words, states, tables, 0.08)
-            return states, (info.tried, info.swapped)
+            return states, (info.ladder.tried, info.ladder.swapped)
 
         states = jax.vmap(tempering.init, (0, None, None))(positions, tables, 0.08)
         last, (tried, swapped) = jax.lax.scan(body, states, jax.random.split(key, steps))
@@ -438,24 +441,25 @@ def test_a_run_is_the_kernel_stepped_and_its_counts_are_those_of_the_history():
     assert len({tuple(ladder.ravel()) for ladder in starts}) == 4
     kernel = tempering.build_kernel(0.5)
 
-    @jax.jit
-    def begin(positions: jax.Array) -> tuple[tempering.State, jax.Array]:
-        key = jax.random.fold_in(jax.random.key(REQUEST["seed"]), np.uint32(stream))
-        return jax.vmap(tempering.init, (0, None, None))(positions, tables, 0.2), jax.random.split(key, steps)
+    begin = jax.jit(lambda positions: jax.vmap(tempering.init, (0, None, None))(positions, tables, 0.2))
+    key, numbers = jnp.asarray(run_keys(REQUEST["seed"], [stream])[0]), jnp.arange(chains, dtype=jnp.uint32)
 
     @jax.jit
-    def step(key: jax.Array, states: tempering.State) -> tuple[tempering.State, tempering.Info]:
-        words = jax.random.bits(key, (words_needed(replicas), chains), jnp.uint32)
+    def step(number: jax.Array, states: tempering.State) -> tuple[tempering.State, metropolis.Info]:
+        words = words_of(key, numbers, number, words_needed(replicas))
         return jax.vmap(kernel, (1, 0, None, None))(words, states, tables, 0.2)
 
-    state, keys = begin(starts)
+    state = begin(starts)
     history, tried, swapped = [np.asarray(state.replica)], np.zeros(2), np.zeros(2)
     for t in range(steps):
-        state, info = step(keys[t], state)
+        state, info = step(jnp.int32(t), state)
         np.testing.assert_array_equal(state.position[:, 0], result.positions[:, t])
-        np.testing.assert_array_equal(info.within.accepted[:, 0], result.accepted[:, t])
+        np.testing.assert_array_equal(info.ladder.within.accepted[:, 0], result.accepted[:, t])
         history.append(np.asarray(state.replica))
-        tried, swapped = tried + np.asarray(info.tried).sum(0), swapped + np.asarray(info.swapped).sum(0)
+        tried, swapped = (
+            tried + np.asarray(info.ladder.tried).sum(0),
+            swapped + np.asarray(info.ladder.swapped).sum(0),
+        )
     trips = np.zeros(64, int)
     for c, replica in itertools.product(range(64), range(replicas)):
         rungs = [int(np.flatnonzero(standing[c] == replica)[0]) for standing in history]

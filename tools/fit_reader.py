@@ -336,9 +336,7 @@ def add_doubts(every: Sequence[LabelledSentence], path: Path = WEIGHTS) -> None:
     found = {"telling": fit_logistic(telling(every), WRONG_ACT), "duty": fit_logistic(duties(every))}
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         kept = [line.rstrip("\n") for line in lines if line.partition("\t")[0] not in found]
-    added = [
-        "\t".join((kind, f, f"{v:.3f}")) for kind, weights in found.items() for f, v in weights.items()
-    ]
+    added = ["\t".join((kind, f, f"{v:.3f}")) for kind, weights in found.items() for f, v in weights.items()]
     _write_lines([*kept, *added], path)
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from gnrs_ppl.experiments.main import MEASURED
 from gnrs_ppl.experiments.methods import ABLATIONS, BASE, KERNELS, METHODS, cells, measure, paper_ablations
-from gnrs_ppl.experiments.parts import METHOD, cited, mean, told
-from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, lines, of
+from gnrs_ppl.experiments.parts import Changed, cited, estimated_change, mean
+from gnrs_ppl.experiments.rows import Cell, Row, Rows, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, heads, part, specified
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,36 +65,24 @@ def variants(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
 
 def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Every variant less the base, goal by goal."""
-    paper = {name: float(row["HARD-OK"]) for name, row in paper_ablations(BASE).items()}
+    printed = {name: float(row["HARD-OK"]) for name, row in paper_ablations(BASE).items()}
+    paper: dict[CellValue, float] = {name: value - printed[BASE] for name, value in printed.items()}
 
-    def base(line: Line) -> Rows:
-        return of(rows, BASE, line.chains or max(request.chains))
-
-    def change(measure: str, name: str, heading: str, scale: float, digits: int) -> ColumnGroup[Line]:
-        columns = (
-            Column(heading, digits),
-            Column(f"{name}, 95 % over goals"),
-            Column(f"{name}, 95 % over families"),
-        )
-        return ColumnGroup(columns, lambda line: told(base(line).change(line.own, measure, scale), digits))
-
+    found = [
+        Changed((name, chains), of(rows, BASE, chains or max(request.chains)), own)
+        for name, chains, own, _ in lines(rows, ABLATIONS, request.chains)
+    ]
     says = (
         f"Variant less {BASE} at as many chains (at {max(request.chains)} where the variant runs none), "
-        "paired by goal. "
-        "The paper's differences are from its full method, with LLM candidates."
+        "paired by goal. The paper's differences are from its full method, with LLM candidates."
     )
-    parts: list[ColumnGroup[Line]] = [
-        METHOD._replace(columns=(Column("variant"), Column("chains", 0))),
-        change("hard_ok", "HARD-OK", "HARD-OK, points", 100.0, 1),
-        change("audit_f1", "audit F1", "audit F1", 1.0, 3),
-        part(
-            "HARD-OK, points from its full method",
-            1,
-            lambda line: paper[line.method] - paper[BASE] if line.method in paper else None,
-            True,
-        ),
+    parts: list[ColumnGroup[Changed]] = [
+        ColumnGroup((Column("variant"), Column("chains", 0)), lambda one: one.what),
+        estimated_change("hard_ok", "HARD-OK, points", 1, 100.0, "HARD-OK, "),
+        estimated_change("audit_f1", "audit F1", 3, 1.0, "audit F1, "),
+        part("HARD-OK, points from its full method", 1, lambda one: paper.get(one.what[0]), paper=True),
     ]
-    found = [line for line in lines(rows, ABLATIONS, request.chains) if base(line).rows]
+    found = [one for one in found if one.before.rows]
     return specified("ablation_differences", "Differences from the base", says, found, parts)
 
 
@@ -115,27 +103,18 @@ def same_objective(rows: Sequence[Row], request: ExperimentRequest) -> tuple[Res
         label = "metropolis" if name == BASE else name
         at = f" with {chains} chain{'s' if chains and chains > 1 else ''}" if chains else ""
         notes.append(
-            f"{label}{at} and the exact optimum differ in {counts[0]} of {len(own.rows)} runs on "
-            f"{counts[1]} of "
-            f"{len(exact.by_goal('rho'))} goals; in {counts[2]} runs the score is lower, in the others it "
-            "is a tie; audit F1 differs in "
-            f"{counts[3]}."
+            f"{label}{at} and the exact optimum differ in {counts[0]} of {len(own.rows)} runs on {counts[1]} "
+            f"of {len(exact.by_goal('rho'))} goals; in {counts[2]} runs the score is lower, in the others it "
+            f"is a tie; audit F1 differs in {counts[3]}."
         )
     says = (
         "CP-SAT, enumeration and every kernel maximise one objective here, so that they can differ by ties "
-        "and by what a search "
-        "missed, and by nothing else. The paper's CP-SAT control falls 16.2 points of Avg behind the "
-        "search, on an objective it does "
-        "not give."
+        "and by what a search missed, and by nothing else. The paper's CP-SAT control falls 16.2 points of "
+        "Avg behind the search, on an objective it does not give."
     )
-    columns = (
-        Column("optimiser"),
-        Column("chains", 0),
-        Column("runs", 0),
-        Column("another structure than Exact", 0),
-        Column("on goals", 0),
-        Column("lower score", 0),
-        Column("another audit F1", 0),
+    columns = heads(
+        "optimiser | chains:0 | runs:0 | another structure than Exact:0 | on goals:0 | lower score:0 | "
+        "another audit F1:0"
     )
     return ResultTable("same_objective", "One objective, several optimisers", says, columns, entries), notes
 
@@ -156,7 +135,8 @@ def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Audit F1 of every variant with its interval over goals, few chains beside many."""
     from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
-    names = (BASE, *ABLATIONS)
+    there = {row["method"] for row in rows}
+    names = [name for name in (BASE, *ABLATIONS) if name in there]
     figure = blank(7.5, 0.34 * len(names) + 1.2)
     axes = figure.add_subplot()
     for i, chains in enumerate((None, *request.chains)):

@@ -16,7 +16,7 @@ from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.methods import STEPS
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
 from gnrs_ppl.inference.exact import number_of_states
 from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.realize.text import phrase
@@ -116,17 +116,9 @@ def candidates(one: RecordedChain) -> ResultTable:
             )
     says = (
         f"The graph of {one.goal}: an AND over five slots, each an OR over its candidates. The paper's "
-        "figure has three per slot of "
-        "another goal and says that its heights are drawn."
+        "figure has three per slot of another goal and says that its heights are drawn."
     )
-    columns = (
-        Column("slot"),
-        Column("candidate"),
-        Column("in words"),
-        Column("options", 0),
-        Column("sources"),
-        Column("state"),
-    )
+    columns = heads("slot | candidate | in words | options:0 | sources | state")
     return ResultTable("candidates", f"Candidates of {one.goal}", says, columns, entries)
 
 
@@ -145,14 +137,7 @@ def edits(one: RecordedChain) -> ResultTable:
         f"enumeration is {optimum if optimum is None else format(optimum, '.4f')}). Edits may lower the "
         "score: the chain samples."
     )
-    columns = (
-        Column("step", 0),
-        Column("move"),
-        Column("change"),
-        Column("s_search before", 4),
-        Column("s_search after", 4),
-        Column("passes h"),
-    )
+    columns = heads("step:0 | move | change | s_search before:4 | s_search after:4 | passes h")
     return ResultTable("edits", "Accepted edits", says, columns, [tuple(edit) for edit in kept])
 
 

@@ -11,7 +11,7 @@ from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.rows import Row, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.statistics import DRAWS
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, between
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, between, heads
 
 MEASURES = {"hard_ok": ("HARD-OK, points", 100.0, 1), "rho": ("ρ", 1.0, 3), "audit_f1": ("audit F1", 1.0, 3)}
 """Measure -> its name, scale and decimals."""
@@ -60,22 +60,14 @@ def margins(
                             *told,
                         )
                     )
-    columns = (
-        Column("measure"),
-        Column("chains", 0),
-        Column("other method"),
-        Column("best other"),
-        Column("goals", 0),
-        Column("margin", 3),
-        Column("percentile over goals"),
-        Column("BCa over goals"),
-        Column("percentile over families"),
+    columns = heads(
+        "measure | chains:0 | other method | best other | goals:0 | margin:3 | percentile over goals | "
+        "BCa over goals | percentile over families"
     )
     says = (
         f"{first} less the other method. Seeds are averaged within a goal, goals are resampled {DRAWS:,} "
-        "times; families are resampled "
-        "whole beside it, since goals of a family share stem and log. BCa is left out where it is not "
-        "defined."
+        "times; families are resampled whole beside it, since goals of a family share stem and log. BCa is "
+        "left out where it is not defined."
     )
     return ResultTable("margins", "Margins with 95 % intervals", says, columns, entries)
 
@@ -84,8 +76,7 @@ def paper() -> ResultTable:
     """The paper's table as printed."""
     says = (
         "As printed, for GNRS-Search, which needs a model. Comparable in kind are the HARD-OK rows, as a "
-        "bootstrap over goals of "
-        "another pair of methods. Three rows do not name the strongest other method: "
+        "bootstrap over goals of another pair of methods. Three rows do not name the strongest other method: "
         "docs/paper-inconsistencies.md."
     )
     heads = (

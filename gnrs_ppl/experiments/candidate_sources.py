@@ -44,9 +44,8 @@ def proposed(pools: Sequence[Row]) -> ResultTable:
     )
     says = (
         "Means per goal before candidates are merged by content. The three sources without a model can be "
-        "compared; the paper counts "
-        "over its 88 test goals. Its 1.3 dropped are of the LLM source; ours are of all three, each content "
-        "once."
+        "compared; the paper counts over its 88 test goals. Its 1.3 dropped are of the LLM source; ours are "
+        "of all three, each content once."
     )
     return ResultTable(
         "proposed",

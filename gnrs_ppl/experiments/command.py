@@ -54,12 +54,15 @@ def run_named(name: str, request: ExperimentRequest, out: Path) -> list[Outcome]
 
 
 def _all(request: ExperimentRequest) -> list[Experiment]:
-    """Experiments of ``all`` in their order."""
+    """Experiments of ``all`` in their order; those about one split's goals with that split, those of the
+    held-out family where it was revealed.
+    """
     asked = request.model.settings.models if request.model else {}
     return [
         one
         for one in experiments(request.model is not None).values()
-        if (one.split != "ood" or request.revealed) and set(one.roles) <= set(asked)
+        if (one.split in (None, CARDS, request.split) or (one.split == "ood" and request.revealed))
+        and set(one.roles) <= set(asked)
     ]
 
 

@@ -10,7 +10,7 @@ from gnrs_ppl.experiments.bootstrap import MEASURES
 from gnrs_ppl.experiments.rows import ROWS, Row, of, read_rows
 from gnrs_ppl.experiments.runner import CONFIG
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, ends
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, ends, heads
 
 
 def compare(first: Path, second: Path) -> list[ResultTable]:
@@ -70,15 +70,9 @@ def _means(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], say
                 each = paired(before.by_goal(measure), after.by_goal(measure))
                 moved = sum(abs(scale * value) > 1e-12 for value in each.values())
                 entries.append((method, chains, name, found.goals, moved, found.mean, *ends(found, digits)))
-    columns = (
-        Column("method"),
-        Column("chains", 0),
-        Column("measure"),
-        Column("goals", 0),
-        Column("of them changed", 0),
-        Column("difference", 3),
-        Column("95 % over goals"),
-        Column("95 % over families"),
+    columns = heads(
+        "method | chains:0 | measure | goals:0 | of them changed:0 | difference:3 | 95 % over goals | "
+        "95 % over families"
     )
     return ResultTable("differences", "Differences of two runs", says, columns, entries)
 
@@ -101,14 +95,9 @@ def _goals(a: list[Row], b: list[Row], common: list[tuple[str, int | None]], say
                     *(rows.by_goal(m).get(goal) for m in ("hard_ok", "audit_f1") for rows in (before, after)),
                 )
                 found.append((-gate, -f1, goal, method, chains or 0, entry))
-    columns = (
-        Column("goal"),
-        Column("method"),
-        Column("chains", 0),
-        Column("HARD-OK, first", 2),
-        Column("HARD-OK, second", 2),
-        Column("audit F1, first", 3),
-        Column("audit F1, second", 3),
+    columns = heads(
+        "goal | method | chains:0 | HARD-OK, first:2 | HARD-OK, second:2 | audit F1, first:3 | "
+        "audit F1, second:3"
     )
     return ResultTable(
         "goals",

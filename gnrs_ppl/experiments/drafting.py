@@ -9,24 +9,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.draft import Draft, draft_many
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.evaluate.audit_f1 import floors
 from gnrs_ppl.experiments.bench import GoalBench
-from gnrs_ppl.experiments.methods import BASE, SOURCES
+from gnrs_ppl.experiments.methods import BASE, BEST_OF, SOURCES, promising
 from gnrs_ppl.experiments.rows import Cell, Row, Rows
 from gnrs_ppl.experiments.tables import Column, ResultTable, ends, part, specified
-from gnrs_ppl.inference.exact import enumerate_space
-from gnrs_ppl.models.energy import Tables
-from gnrs_ppl.models.graph import AndOrGraph
 from gnrs_ppl.rule.canonical import payloads
-from gnrs_ppl.rule.types import SLOTS, Structure
+from gnrs_ppl.rule.types import SLOTS
 
-BEST_OF = 16
-"""Rules of a pool that are executed to find its best: those of the best-scoring (trigger, norm) pairs."""
 SUPPORTS = ("direct", "inferred", "derivable", "missing")
 SAYS = (
     f"Best in pool: best of the rules of the {BEST_OF} best-scoring (trigger, norm) pairs. Audit F1 is "
@@ -80,7 +73,7 @@ def _measured(draft: Draft, revealed: bool) -> Row:
     best = max(
         (
             bench.execute(rule).score.record.macro
-            for rule in promising(draft.search.graph, draft.search.tables, BEST_OF)
+            for rule in map(draft.search.graph.structure, promising(draft.search.tables, BEST_OF))
         ),
         default=0.0,
     )
@@ -93,27 +86,6 @@ def _measured(draft: Draft, revealed: bool) -> Row:
         },
         "best_in_pool": best,
     }
-
-
-def promising(graph: AndOrGraph, tables: Tables, count: int) -> list[Structure]:
-    """The best-scoring feasible structure of each of the ``count`` best-scoring (trigger, norm) pairs, best
-    first.
-    """
-    found = enumerate_space(tables)
-    score = np.where(found.feasible, found.score, -np.inf).reshape(found.sizes)
-    trigger, norm = SLOTS.index("trigger"), SLOTS.index("norm")
-    rest = tuple(v for v in range(len(SLOTS)) if v not in (trigger, norm))
-    flat = np.moveaxis(score, (trigger, norm), (0, 1)).reshape(found.sizes[trigger] * found.sizes[norm], -1)
-    best, where = flat.max(1), flat.argmax(1)
-    structures = []
-    for pair in np.argsort(-best, kind="stable")[:count]:
-        if not np.isfinite(best[pair]):
-            break
-        position = np.zeros(len(SLOTS), np.int32)
-        position[trigger], position[norm] = np.unravel_index(pair, (found.sizes[trigger], found.sizes[norm]))
-        position[list(rest)] = np.unravel_index(where[pair], [found.sizes[v] for v in rest])
-        structures.append(graph.structure(position))
-    return structures
 
 
 def tables(rows: Sequence[Row]) -> list[ResultTable]:

@@ -14,7 +14,6 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.agreement import kappa
 from gnrs_ppl.experiments.packs import (
     DRAWN,
-    FILLED,
     Answers,
     PackItem,
     Question,
@@ -23,6 +22,7 @@ from gnrs_ppl.experiments.packs import (
     mark_of,
     read_filled,
     read_key,
+    reported,
     sample,
     task_card,
     write_pack,
@@ -30,7 +30,7 @@ from gnrs_ppl.experiments.packs import (
 from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.experiments.writers import OURS
 
 NAME = "executability"
@@ -94,18 +94,7 @@ def report(run: Run) -> Report:
     key = read_key(folder, rows)
     people = read_filled(folder, key, QUESTIONS)
     pack = f"the pack holds {len(key)} tasks" + (f" of {TASKS} asked for" if len(key) < TASKS else "")
-    if not people:
-        return Report(
-            [],
-            notes=[
-                f"{pack}; put each person's filled rows.csv into {FILLED}/ under a name of its own and run "
-                "this again"
-            ],
-        )
-    return Report(
-        [rates(people, key, rows), agreement(people, key, rows)],
-        notes=[f"{pack}; {len(people)} people filled it in"],
-    )
+    return reported(pack, people, lambda: [rates(people, key, rows), agreement(people, key, rows)])
 
 
 def verdicts(people: dict[str, Answers], key: dict[str, Any], method: str) -> dict[str, list[bool]]:
@@ -165,15 +154,8 @@ def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]
         "people than the other, ties for "
         "neither. The paper does not say how it puts its annotators together, nor which questions it asked."
     )
-    columns = (
-        Column("method"),
-        Column("tasks", 0),
-        Column("strict", 1),
-        Column("by most", 1),
-        Column("preferred", 1),
-        Column("HARD-OK", 1),
-        Column("strict", 1, paper=True),
-        Column("preferred", 1, paper=True),
+    columns = heads(
+        "method | tasks:0 | strict:1 | by most:1 | preferred:1 | HARD-OK:1", "strict:1 | preferred:1"
     )
     return ResultTable(NAME, "Executability, people's view", says, columns, entries)
 
@@ -202,13 +184,7 @@ def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, 
         "Share of rules with the same verdict, and Cohen's κ. The paper's figure is per task; whether it "
         "is a share or a κ is not said."
     )
-    columns = (
-        Column("between"),
-        Column("rules", 0),
-        Column("share", 2),
-        Column("κ", 2),
-        Column("agreement", 2, paper=True),
-    )
+    columns = heads("between | rules:0 | share:2 | κ:2", "agreement:2")
     return ResultTable("executability_agreement", "Agreement on executability", says, columns, entries)
 
 

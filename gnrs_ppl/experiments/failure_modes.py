@@ -10,9 +10,11 @@ from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.parts import METHOD, RUNS
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
+from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.writers import OURS
 
 Test = Callable[[Row, Mapping[str, float]], bool]
 FAILURES: dict[str, Test] = {
@@ -29,6 +31,29 @@ FAILURES: dict[str, Test] = {
 """Kinds of failure that rows show; a run may show several."""
 
 
+GOOD, POOR = 80.0, 60.0
+"""Marks in percent: 4 of 5, and 3 of 5."""
+FLUENT, WHOLE, SAFE = (
+    "Surface-only fluency",
+    "Syntactic structure without grounding",
+    "Conservative under-generation",
+)
+CORRUPT, RENDERED = "Semantic-core corruption", "Renderer-only transfer"
+JUDGED: dict[str, Test] = {
+    "no text": lambda row, floor: not row["text"].strip(),
+    "a slot could not be read": lambda row, floor: bool(row.get("empty_slots")),
+    "fails HARD-OK": lambda row, floor: not row["hard_ok"],
+    "refused on a held-out log": lambda row, floor: bool(row.get("refused")),
+    "finds no violation right": lambda row, floor: row["audit_violated"] == 0,
+    "polish refused": lambda row, floor: row.get("polish") == "refused",
+    "no marks": lambda row, floor: row["avg"] is None,
+    FLUENT: lambda row, floor: (row["fluency"] or 0) >= GOOD and not row["hard_ok"],
+    WHOLE: lambda row, floor: bool(row.get("structure")) and not row["hard_ok"],
+    SAFE: lambda row, floor: row["hard_ok"] and row["avg"] is not None and row["avg"] <= POOR,
+}
+"""The same of rows with marks; the last three are kinds of the paper's, told by rules of ours."""
+
+
 def report(run: Run) -> Report:
     """Counts by method, the goals where the base does worst, and the paper's kinds."""
     main, request = run.rows("main"), run.request
@@ -37,23 +62,66 @@ def report(run: Run) -> Report:
         goal: max(of(main, name).by_goal("audit_f1")[goal] for name in FLOORS)
         for goal in of(main, FLOORS[0]).by_goal("audit_f1")
     }
-    return Report(
-        [counts(rows, floor, request), worst(main, floor, request), kinds(rows, run.rows("slots"), request)]
-    )
-
-
-def counts(rows: Sequence[Row], floor: Mapping[str, float], request: ExperimentRequest) -> ResultTable:
-    """Runs of each method that show each failure."""
-
-    def shown(name: str, test: Test) -> ColumnGroup[Line]:
-        return part(name, 0, lambda line: sum(test(row, floor) for row in line.own.rows))
-
     says = (
         "Runs. The best floor is the greatest audit F1 of what needs no rule, on the same goal. The "
         "paper counts no failures."
     )
-    parts = [METHOD, RUNS, *(shown(name, test) for name, test in FAILURES.items())]
-    return specified("failures", "What failed", says, lines(rows, METHODS, request.chains), parts)
+    counted = counts(lines(rows, METHODS, request.chains), FAILURES, says, floor)
+    return Report([counted, worst(main, floor, request), kinds(rows, run.rows("slots"), request)])
+
+
+def with_model(run: Run) -> Report:
+    """Counts by method, and the paper's kinds as judged rows show them."""
+    rows = of_main(run)
+    says = (
+        f"Runs. {FLUENT}: fluency of 4 and more, HARD-OK failed. {WHOLE}: five slots, HARD-OK failed. "
+        f"{SAFE}: HARD-OK passed, Avg of 3 and less. The rules are ours; a run may show several."
+    )
+    found = lines(rows, dict.fromkeys(row["method"] for row in rows), run.request.chains)
+    return Report([counts(found, JUDGED, says), judged_kinds(found, run)])
+
+
+def counts(
+    found: Sequence[Line], tests: Mapping[str, Test], says: str, floor: Mapping[str, float] | None = None
+) -> ResultTable:
+    """Runs of each method that show each failure."""
+
+    def shown(name: str, test: Test) -> ColumnGroup[Line]:
+        return part(name, 0, lambda line: sum(bool(test(row, floor or {})) for row in line.own.rows))
+
+    parts = [METHOD, RUNS, *(shown(name, test) for name, test in tests.items())]
+    return specified("failures", "What failed", says, found, parts)
+
+
+def judged_kinds(found: Sequence[Line], run: Run) -> ResultTable:
+    """The paper's kinds, each with the methods that show it most, or what stands for it."""
+
+    def most(name: str) -> str:
+        shares = {
+            line.method: 100 * sum(bool(JUDGED[name](row, {})) for row in line.own.rows) / len(line.own.rows)
+            for line in found
+        }
+        first = sorted(shares, key=lambda method: -shares[method])[:3]
+        return "; ".join(f"{method} {shares[method]:.0f} % of runs" for method in first)
+
+    degraded = run.judged("slots")
+    own = of(degraded, OWN)
+    changes = {
+        slot: own.change(of(degraded, method(SAME, slot)), "avg")
+        for slot in ("norm", "scope", "trigger", "evidence")
+    }
+    losses = [f"{slot} {change.mean:+.2f}" for slot, change in changes.items() if change]
+    cards = lines(run.judged("realcharter"), ("No search", OURS), run.request.chains)
+    marks = [
+        f"{line.method}: faithfulness {line.own.mean('faithfulness') or 0:.1f}, HARD-OK "
+        f"{100 * (line.own.mean('hard_ok') or 0):.1f} %"
+        for line in cards
+    ]
+    told = {name: most(name) for name in (FLUENT, WHOLE, SAFE)} | {
+        CORRUPT: f"Change of Avg, points: {', '.join(losses).replace('-', '−') or 'slots were not judged'}.",
+        RENDERED: f"{'; '.join(marks) or 'cards were not judged'}.",
+    }
+    return as_kinds("Kinds of failure", "From judged rows, by rules of ours; percent.", told)
 
 
 def worst(main: Sequence[Row], floor: Mapping[str, float], request: ExperimentRequest) -> ResultTable:
@@ -120,31 +188,32 @@ def kinds(rows: Sequence[Row], degraded: Sequence[Row], request: ExperimentReque
         return "–" if value is None else f"{100 * value:.1f} %"
 
     told = {
-        "Surface-only fluency": "Not to be seen without a model: every text here is the template's.",
-        "Syntactic structure without grounding": f"Without the penalty {percent('checkable', free)} of "
-        "rules can be checked and "
+        FLUENT: "Not to be seen without a model: every text here is the template's.",
+        WHOLE: f"Without the penalty {percent('checkable', free)} of rules can be checked and "
         f"{percent('feasible', free)} pass h; with it {percent('checkable')} and {percent('feasible')}.",
-        "Conservative under-generation": f"{BASE} passes HARD-OK in {percent('hard_ok')} of runs with audit "
-        "F1 "
+        SAFE: f"{BASE} passes HARD-OK in {percent('hard_ok')} of runs with audit F1 "
         f"{base.mean('audit_f1') or 0:.3f}: passing the gate says little about the rule.",
-        "Semantic-core corruption": f"Change of audit F1 when a slot's pool is replaced: {loss}.",
-        "Renderer-only transfer": f"On these goals No search passes HARD-OK in {percent('hard_ok', first)} "
-        "of runs, audit F1 "
+        CORRUPT: f"Change of audit F1 when a slot's pool is replaced: {loss}.",
+        RENDERED: f"On these goals No search passes HARD-OK in {percent('hard_ok', first)} of runs, audit F1 "
         f"{first.mean('audit_f1') or 0:.3f}; for cards see the experiment realcharter.",
     }
-    heads = ("symptom (our words)", "results named (our words)", "conclusion (our words)")
-    entries = [
-        (row["failure mode"], told[row["failure mode"]], *(row[head] for head in heads))
-        for row in published("failure-modes-app")
-    ]
     says = (
         "The paper's kinds with what a run without a model can show of them; fluency cannot be seen "
         "without one."
     )
+    return as_kinds("The paper's kinds of failure", says, told)
+
+
+def as_kinds(title: str, says: str, told: Mapping[str, str]) -> ResultTable:
+    """What is told of each of the paper's kinds beside the paper's words, which are ours."""
+    heads = ("symptom (our words)", "results named (our words)", "conclusion (our words)")
+    rows = published("failure-modes-app")
+    printed = [(row["failure mode"], *(row[head] for head in heads)) for row in rows]
     columns = (Column("failure mode"), Column("seen here"), *(Column(head, paper=True) for head in heads))
-    return ResultTable("kinds", "The paper's kinds of failure", says, columns, entries)
+    return ResultTable("kinds", title, says, columns, [(n, told[n], *words) for n, *words in printed])
 
 
 EXPERIMENT = Experiment(
     "failure_modes", "What failed, how often, and why?", report, needs=("main", "ablations", "slots")
 )
+WITH_MODEL = {"failure_modes": Experiment("failure_modes", EXPERIMENT.asks, with_model)}

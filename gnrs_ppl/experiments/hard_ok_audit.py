@@ -103,9 +103,8 @@ def supports(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
         *(told(f"{support} payloads", support, 2) for support in ("direct", "inferred", "missing")),
     ]
     says = (
-        "Payloads of a rule by how the records back them, means per run. Comparable in kind with the "
-        "paper's No LLM candidates; its full "
-        f"method has ρ {printed['ρ of GNRS-Search']:.3f} with "
+        "Payloads of a rule by how the records back them, means per run. Comparable in kind with the paper's "
+        f"No LLM candidates; its full method has ρ {printed['ρ of GNRS-Search']:.3f} with "
         f"{printed['direct payloads of GNRS-Search']:.2f} direct, "
         f"{printed['inferred payloads of GNRS-Search']:.2f} inferred and "
         f"{printed['missing payloads of GNRS-Search']:.2f} missing."

@@ -10,7 +10,6 @@ from pathlib import Path
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.agreement import correlation, pairwise_spearman, within_one
 from gnrs_ppl.experiments.packs import (
-    FILLED,
     Answers,
     PackItem,
     Question,
@@ -19,6 +18,7 @@ from gnrs_ppl.experiments.packs import (
     mark_of,
     read_filled,
     read_key,
+    reported,
     sample,
     task_card,
     write_pack,
@@ -26,7 +26,7 @@ from gnrs_ppl.experiments.packs import (
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, cell_of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.experiments.writers import OURS
 
 NAME = "human_calibration"
@@ -101,20 +101,9 @@ def report(run: Run) -> Report:
     pack = f"the pack holds {len(key)} items: {goals} goals by {len(METHODS)} methods" + (
         f" of {GOALS} asked for" if goals < GOALS else ""
     )
-    if not people:
-        return Report(
-            [],
-            notes=[
-                f"{pack}; put each person's filled rows.csv into {FILLED}/ under a name of its own and run "
-                "this again"
-            ],
-        )
     methods = {name: what["method"] for name, what in key.items()}
     judge = {name: rows[cell_of(what)]["avg"] for name, what in key.items()}
-    return Report(
-        [means(people, methods), agreement(people, methods, judge)],
-        notes=[f"{pack}; {len(people)} people filled it in"],
-    )
+    return reported(pack, people, lambda: [means(people, methods), agreement(people, methods, judge)])
 
 
 def _mean(answers: dict[str, str]) -> float:
@@ -132,13 +121,8 @@ def means(people: dict[str, Answers], methods: dict[str, str]) -> ResultTable:
         each = [sum(int(answers[dimension]) for answers in some) / len(some) for dimension in DIMENSIONS]
         printed = [float(paper[method][column]) for column in (*DIMENSIONS, "mean")]
         entries.append((method, len(some) // len(people), *each, sum(each) / len(each), *printed))
-    heads = (*DIMENSIONS, "mean")
-    columns = (
-        Column("method"),
-        Column("items", 0),
-        *(Column(h, 2) for h in heads),
-        *(Column(h, 2, paper=True) for h in heads),
-    )
+    marks = " | ".join(f"{name}:2" for name in (*DIMENSIONS, "mean"))
+    columns = heads(f"method | items:0 | {marks}", marks)
     says = (
         f"Marks from 1 to 5, means over {len(people)} people. Other people, goals and texts than the paper's."
     )
@@ -179,17 +163,10 @@ def agreement(
     )
     printed = [float(row["value"]) for row in published("human-agreement-app")]
     entries: list[tuple[CellValue, ...]] = [(*own, cited) for own, cited in zip(values, printed, strict=True)]
-    columns = (
-        Column("quantity"),
-        Column("over"),
-        Column("n", 0),
-        Column("value", 2),
-        Column("value", 2, paper=True),
-    )
+    columns = heads("quantity | over | n:0 | value:2", "value:2")
     says = (
-        "A person's mark of an item is the mean of the four dimensions, the judge's is Avg of rubric v1. "
-        "The paper's Pearson rests on five "
-        "means of methods, as ours does."
+        "A person's mark of an item is the mean of the four dimensions, the judge's is Avg of rubric v1. The "
+        "paper's Pearson rests on five means of methods, as ours does."
     )
     return ResultTable("human_agreement", "Agreement", says, columns, entries)
 

@@ -11,15 +11,13 @@ from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES
 from gnrs_ppl.evaluate.audit_f1 import F1
 from gnrs_ppl.evaluate.summary import summaries
 from gnrs_ppl.experiments.bench import GoalBench
-from gnrs_ppl.experiments.drafting import promising
-from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, Drafter, cells
+from gnrs_ppl.experiments.methods import BASE, BEST_OF, MAIN, METHODS, Drafter, cells, promising
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, part, specified
 
-BEST_OF = 16
 FLOORS = ("all violated", "none violated", "required acts exist", "random rule")
 BEST, CEILING = f"best of {BEST_OF} in the pools", "the hidden norm, from records"
 YARDSTICKS = (*FLOORS, BEST, CEILING)
@@ -48,12 +46,10 @@ LONG = {
 """Names that the paper shortens in its OOD table."""
 COMPARABLE = (
     "The paper's columns stand last. Comparable is HARD-OK of No record grounding, No search and No LLM "
-    "candidates, in kind: goals, "
-    "records and gate are a reconstruction, and No record grounding has no LLM candidates here. Avg and "
-    "OVERALL rest on a rubric, which "
-    "needs a model; methods without our figures need one. Audit F1 is ours: macro F1 over verdicts of "
-    "held-out cases, against what the "
-    "record entitles one to say."
+    "candidates, in kind: goals, records and gate are a reconstruction, and No record grounding has no LLM "
+    "candidates here. Avg and OVERALL rest on a rubric, which needs a model; methods without our figures "
+    "need one. Audit F1 is ours: macro F1 over verdicts of held-out cases, against what the record entitles "
+    "one to say."
 )
 
 
@@ -80,9 +76,9 @@ def _yardsticks(drafter: Drafter) -> dict[str, dict[str, Any]]:
     """What each yardstick's row holds; that of the hidden norm says whether five slots can express it."""
     bench = drafter.bench
     summary = summaries([bench.goal.id], revealed=bench.revealed)[0]
-    best = [
-        bench.execute(rule).score.record for rule in promising(*drafter.space(METHODS[BASE].space()), BEST_OF)
-    ]
+    graph, tables = drafter.space(METHODS[BASE].space())
+    rules = map(graph.structure, promising(tables, BEST_OF))
+    best = [bench.execute(rule).score.record for rule in rules]
     found = {name: score.record for name, score in summary.floors.items()}
     nothing = F1(0.0, None, 0)  # where no pair of the pools is feasible
     found |= {BEST: max(best, key=lambda score: score.macro, default=nothing), CEILING: summary.ceiling}
@@ -115,10 +111,8 @@ def yardsticks(rows: Sequence[Row]) -> ResultTable:
     """What needs no rule, the best rule of a few of the pools', and the norm behind the labels."""
     says = (
         f"Audit F1 that needs no rule (floors); the best of the rules of the {BEST_OF} best-scoring "
-        "(trigger, norm) pairs, chosen by its "
-        "own held-out F1 and so out of reach of a method; and the norm that made the labels, reading "
-        "records only, against the truth. "
-        "The paper has none of these."
+        "(trigger, norm) pairs, chosen by its own held-out F1 and so out of reach of a method; and the norm "
+        "that made the labels, reading records only, against the truth. The paper has none of these."
     )
     name: ColumnGroup[Line] = part("yardstick", None, lambda line: line.method)
     found = [Line(one, None, of(rows, one)) for one in YARDSTICKS]

@@ -8,22 +8,27 @@ was not shown.
 from __future__ import annotations
 
 import itertools
+import math
 import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS, frozen_weights
+from gnrs_ppl.audit.types import Verdict
+from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS, frozen_weights, weights_named
 from gnrs_ppl.candidates.build import LLM, Built, pools_of
 from gnrs_ppl.candidates.build import SOURCES as DETERMINISTIC
 from gnrs_ppl.candidates.source import ProposedCandidate
 from gnrs_ppl.context.load import Context
-from gnrs_ppl.errors import GnrsError
+from gnrs_ppl.errors import GnrsError, InputError, Refused
+from gnrs_ppl.evaluate.audit_f1 import verdicts
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Row
@@ -36,6 +41,7 @@ from gnrs_ppl.inference.result import best_visited
 from gnrs_ppl.inference.starts import draw_prior
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, padded
 from gnrs_ppl.models.graph import AndOrGraph, Position, compile_graph
+from gnrs_ppl.posterior.mass import probabilities
 from gnrs_ppl.rule.canonical import payloads
 from gnrs_ppl.rule.pools import Candidate, Pools
 from gnrs_ppl.rule.types import SLOTS, EvidencePolicy, Structure
@@ -49,6 +55,8 @@ TRIES = 20_000
 """Structures that are looked at before a method without search gives up."""
 SOURCES = (*DETERMINISTIC, LLM)
 """Of a payload's candidate."""
+BEST_OF = 16
+"""Rules of a pool that are executed: those of the best-scoring (trigger, norm) pairs."""
 UNSEARCHED, SEARCHED = "Random candidates, no search", "Random candidates, searched"
 """Two readings of the paper's *Random candidates*: rules drawn whole, and drawn pools that are searched."""
 
@@ -80,8 +88,10 @@ class SearchMethod(NamedTuple):
         lambda, where it is not set by rule.
     uniform : bool
         Equal weights in place of the frozen ones.
-    pick : "search", "first" or "random"
-        Search; the first checkable structure; the first checkable one of draws from p0.
+    pick : {"search", "first", "random", "averaged", "agreed"}
+        Search; the first checkable structure; the first checkable one of draws from p0; the most probable
+        one, averaged over draws of the weights; of the ``BEST_OF`` most promising the one whose verdicts on
+        the context's own log agree most with those of the others.
     steps : int
     kernel : str
     least : int
@@ -111,7 +121,7 @@ class SearchMethod(NamedTuple):
     @property
     def seeded(self) -> bool:
         """Whether another seed may give another rule."""
-        return self.pick != "first" and not traits(self.kernel).independent
+        return self.pick in ("search", "random") and not traits(self.kernel).independent
 
     def space(self, seed: int = 0) -> Space:
         """What it searches; only drawn pools depend on the seed."""
@@ -151,6 +161,17 @@ METHODS: dict[str, SearchMethod] = {
         SearchMethod("Informed", "the paper's moves: locally informed proposals", kernel="informed"),
         SearchMethod("Tempering", "one temperature: replica exchange", kernel="tempering"),
         SearchMethod("SMC", "one temperature: tempered particles, as many as chains", kernel="smc", least=2),
+        SearchMethod(
+            "Averaged over weights",
+            "one vector of weights: the most probable structure, averaged over draws from their posterior",
+            pick="averaged",
+        ),
+        SearchMethod(
+            f"Best of {BEST_OF} by execution",
+            "the score's last word: of its best rules the one whose verdicts on the context's own log agree "
+            "most with those of the others",
+            pick="agreed",
+        ),
     )
 }
 """By name. All lack LLM candidates and polish, since there is no model."""
@@ -262,17 +283,21 @@ class Drafter:
         """
         space = method.space(seed)
         graph, tables = self.space(space)
-        if method.pick != "search":
+        if method.pick == "agreed":
+            return Chosen(graph, self._agreed(graph, promising(tables, BEST_OF)), None, 0)
+        if method.pick in ("first", "random"):
             positions = _from_the_first(graph) if method.pick == "first" else self._drawn(tables, seed)
             for position in itertools.islice(positions, TRIES):
                 if not self.bench.refusal(graph.structure(position)):
                     return Chosen(graph, position, None, 0)
             return None
         enumeration = self.enumerated(space)
+        if method.pick == "averaged":
+            best = int(probabilities(graph, weights_named("posterior")).argmax())
+            return Chosen(graph, enumeration.position(best), None, enumeration.score.size)
         if traits(method.kernel).independent:
-            return Chosen(
-                graph, enumeration.position(int(enumeration.score.argmax())), 0.0, enumeration.score.size
-            )
+            best = int(enumeration.score.argmax())
+            return Chosen(graph, enumeration.position(best), 0.0, enumeration.score.size)
         use_compilation_cache()
         found = run_many(
             [padded(tables, max(ROOM, tables.unary.shape[1]), tables.pairs.shape[0])],
@@ -287,6 +312,27 @@ class Drafter:
         score = enumeration.score[np.ravel_multi_index(tuple(position), enumeration.sizes)]
         gap = float(enumeration.score.max() - score)
         return Chosen(graph, position, 0.0 if gap < TIE else gap, found.energy_evaluations)
+
+    def _agreed(self, graph: AndOrGraph, positions: Sequence[Position]) -> Position:
+        """The position, of some with the best first, whose verdicts on the context's own log agree with those
+        of most others in most cases.
+
+        Raises
+        ------
+        GnrsError
+            There is none, or the log can carry none.
+        """
+        said: list[tuple[Position, dict[str, Verdict]]] = []
+        for position in positions:
+            with suppress(Refused):
+                said.append((position, verdicts(graph.structure(position), self.bench.context.log)))
+        if not said:
+            raise InputError("no promising rule can be checked", "widen the pools", source=self.bench.goal.id)
+
+        def agreement(own: Mapping[str, Verdict]) -> int:
+            return sum(own[case] == verdict for _, other in said for case, verdict in other.items())
+
+        return max(said, key=lambda one: agreement(one[1]))[0]
 
     def _built(self, log: bool, operator: str | None, drawn: int | None) -> tuple[Built, AndOrGraph]:
         context = self.bench.context if log else without_log(self.bench.context)
@@ -309,6 +355,24 @@ class Drafter:
 
     def _random(self, seed: int) -> np.random.Generator:
         return np.random.default_rng([seed, zlib.crc32(self.bench.goal.id.encode())])
+
+
+def promising(tables: Tables, count: int) -> list[Position]:
+    """The best-scoring feasible structure of each of the ``count`` best-scoring (trigger, norm) pairs, best
+    first.
+    """
+    found = enumerate_space(tables)
+    score = np.where(found.feasible, found.score, -np.inf).reshape(found.sizes)
+    trigger, norm = SLOTS.index("trigger"), SLOTS.index("norm")
+    sizes = (found.sizes[trigger], found.sizes[norm])
+
+    def by_pair(values: NDArray[Any]) -> NDArray[Any]:
+        return np.moveaxis(values, (trigger, norm), (0, 1)).reshape(math.prod(sizes), -1)
+
+    pairs, number = by_pair(score), by_pair(np.arange(score.size).reshape(found.sizes))
+    best, where = pairs.max(1), pairs.argmax(1)
+    order = np.argsort(-best, kind="stable")[:count]
+    return [found.position(int(number[pair, where[pair]])) for pair in order if np.isfinite(best[pair])]
 
 
 def without_log(context: Context) -> Context:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gnrs_ppl.experiments.main import LONG
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,25 +128,14 @@ def sensitivity() -> ResultTable:
             entries.append((context, alpha, *[None] * 5, *_printed(row)))
     says = (
         "Recomputed from the paper's printed values, nothing is ours. Averages with one decimal stand as "
-        "printed, so that margins over "
-        "such methods hold to about 0.05; the others are recovered exactly. For other generators the paper "
-        "prints Avg of two methods "
-        "only: nothing can be recomputed. The column with ablations lets the rows of the ablation table "
-        "compete, which the paper "
-        "leaves out."
+        "printed, so that margins over such methods hold to about 0.05; the others are recovered exactly. "
+        "For other generators the paper prints Avg of two methods only: nothing can be recomputed. The "
+        "column with ablations lets the rows of the ablation table compete, which the paper leaves out."
     )
-    columns = (
-        Column("context"),
-        Column("HARD-OK weight", 1),
-        Column("winner"),
-        Column("rank of GNRS-Search", 0),
-        Column("score of GNRS-Search", 2),
-        Column("margin", 2),
-        Column("winner with ablations"),
-        Column("winner", paper=True),
-        Column("rank", 0, paper=True),
-        Column("score", 2, paper=True),
-        Column("margin", 2, paper=True),
+    columns = heads(
+        "context | HARD-OK weight:1 | winner | rank of GNRS-Search:0 | score of GNRS-Search:2 | margin:2 | "
+        "winner with ablations",
+        "winner | rank:0 | score:2 | margin:2",
     )
     return ResultTable(
         "metric_sensitivity", "Metric sensitivity of the paper's values", says, columns, entries
@@ -194,12 +183,7 @@ def crossovers() -> ResultTable:
                 )
             )
     says = "Main benchmark with the ablation table's rows, from the paper's printed values; nothing is ours."
-    columns = (
-        Column("Avg, recovered", 2),
-        Column("HARD-OK, recovered", 2),
-        Column("crossover weight", 3),
-        Column("leads GNRS-Search"),
-    )
+    columns = heads("Avg, recovered:2 | HARD-OK, recovered:2 | crossover weight:3 | leads GNRS-Search")
     return ResultTable(
         "crossovers", "Where another method overtakes", says, (Column("method"), *columns), entries
     )

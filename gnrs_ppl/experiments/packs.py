@@ -13,7 +13,7 @@ import csv
 import io
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,8 @@ from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.judging import text_id
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of, of
-from gnrs_ppl.experiments.runner import ExperimentRequest
+from gnrs_ppl.experiments.runner import ExperimentRequest, Report
+from gnrs_ppl.experiments.tables import ResultTable
 from gnrs_ppl.experiments.writers import WRITERS
 from gnrs_ppl.llm.material import material
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -252,3 +253,11 @@ def _answer(said: str | None, question: Question, name: str, path: Path) -> str:
 def contexts_of(chosen: Sequence[Mapping[str, Row]]) -> list[Context]:
     """The contexts of a sample, goal by goal."""
     return [load_context(next(iter(some.values()))["goal"]) for some in chosen]
+
+
+def reported(pack: str, people: Mapping[str, Answers], tables: Callable[[], Sequence[ResultTable]]) -> Report:
+    """The tables of what people said of a pack; how to go on where nobody has said anything."""
+    if people:
+        return Report(tables(), notes=[f"{pack}; {len(people)} people filled it in"])
+    how = f"put each person's filled rows.csv into {FILLED}/ under a name of its own and run this again"
+    return Report([], notes=[f"{pack}; {how}"])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rows import Line
-from gnrs_ppl.experiments.statistics import MeanEstimate
-from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, ends, part
+from gnrs_ppl.experiments.rows import Line, Rows
+from gnrs_ppl.experiments.statistics import MeanEstimate, paired
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, part
 
 METHOD: ColumnGroup[Line] = ColumnGroup(
     (Column("method"), Column("chains", 0)), lambda line: (line.method, line.why or line.chains)
@@ -32,6 +33,52 @@ def estimated(measure: str, name: str, digits: int) -> ColumnGroup[Line]:
         (Column(name, digits), Column("95 % over goals"), Column("95 % over families")),
         lambda line: told(line.own.estimate(measure), digits),
     )
+
+
+class Changed(NamedTuple):
+    """Rows before and after something was changed, and what that was."""
+
+    what: tuple[CellValue, ...]
+    before: Rows
+    own: Rows
+
+
+def mean_change(measure: str, heading: str, digits: int, scale: float = 1.0) -> ColumnGroup[Changed]:
+    """Mean over goals of what changed."""
+
+    def cell(one: Changed) -> float | None:
+        each = paired(one.before.by_goal(measure), one.own.by_goal(measure))
+        return scale * sum(each.values()) / len(each) if each else None
+
+    return part(heading, digits, cell)
+
+
+def estimated_change(
+    measure: str, heading: str, digits: int, scale: float = 1.0, name: str = ""
+) -> ColumnGroup[Changed]:
+    """The same with its intervals; the headings of these begin with a name."""
+    columns = (Column(heading, digits), Column(f"{name}95 % over goals"), Column(f"{name}95 % over families"))
+    return ColumnGroup(columns, lambda one: told(one.before.change(one.own, measure, scale), digits))
+
+
+def share(measure: str, heading: str) -> ColumnGroup[Changed]:
+    """Percent of runs after the change, or of cases."""
+
+    def cell(one: Changed) -> float | None:
+        value = one.own.mean(measure)
+        return None if value is None else 100 * value
+
+    return part(heading, 1, cell)
+
+
+RUBRIC_CHANGE: tuple[ColumnGroup[Changed], ...] = (
+    part("texts", 0, lambda one: len(one.own.rows)),
+    estimated_change("avg", "Avg, points", 2),
+    mean_change("v2_avg", "v2 Avg, points", 2),
+    mean_change("overall", "OVERALL, points", 2),
+    part("unmarked", 0, lambda one: sum(row["unmarked"] for row in one.own.rows)),
+)
+"""What a judge's marks changed by."""
 
 
 def cited(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from gnrs_ppl.benchmarks import load_context
@@ -18,11 +18,11 @@ from gnrs_ppl.benchmarks.realcharter import card
 from gnrs_ppl.candidates.proposed import asked
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.evaluate.rubrics import RUBRICS
-from gnrs_ppl.experiments import baselines, cards, slots
+from gnrs_ppl.experiments import baselines, cards, schema_noise, slots
 from gnrs_ppl.experiments.methods import cells, without_log
 from gnrs_ppl.experiments.rows import Cell
 from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, on_split
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.experiments.writers import WRITERS, model_of
 from gnrs_ppl.llm.answers import ParsedStructure, RubricScores, StrictRubricScores
 from gnrs_ppl.llm.client import Answer, CallError, Message, Request, T
@@ -41,6 +41,8 @@ ROUNDS = {"Self-Refine": 1 + baselines.ROUNDS}
 CARD_ROUNDS = {"Self-Refine": 2}
 POLISHES = 2
 """Of a text, at most."""
+OWN_CELLS = {"slots": slots.wanted, "schema_noise": schema_noise.wanted}
+"""Experiments whose rows are not of methods."""
 SECOND_JUDGED = 100
 """Texts of the pack that the second judge marks."""
 
@@ -102,8 +104,8 @@ def _calls(experiment: Experiment, given: ExperimentRequest) -> Iterator[tuple[i
     if experiment.name == "second_evaluator":
         yield SECOND_JUDGED, _judged(load_context(given.goal_ids[0]), "v1", "second_judge")
         return
-    judged = experiment.name == "slots"
-    wanted = list(slots.wanted(given)) if judged else cells(experiment.methods, given, WRITERS)
+    noisy = experiment.name == "schema_noise"
+    wanted = OWN_CELLS.get(experiment.name, partial(cells, experiment.methods, methods=WRITERS))(given)
     by_goal: dict[str, list[Cell]] = {}
     for cell in wanted:
         by_goal.setdefault(cell.goal, []).append(cell)
@@ -111,7 +113,10 @@ def _calls(experiment: Experiment, given: ExperimentRequest) -> Iterator[tuple[i
         context = load_context(goal)
         for rubric in RUBRICS:
             yield len(own) * given.repeats, _judged(context, rubric, "judge")
-        if not judged:
+        if noisy:  # what it is shown of the noisy context is about as long
+            yield len(own), asked(context)
+            yield len(own) * POLISHES, _polish()
+        elif experiment.methods:
             yield from _written(context, own, experiment.split == CARDS)
 
 
@@ -175,7 +180,7 @@ def table(plans: Mapping[str, Iterable[Ask]], given: ExperimentRequest) -> Resul
             usual, greatest = (
                 price.cost(Usage(tokens, out)) if price else None for out in (calls * USUAL_ANSWER, most)
             )
-            dated = (price.as_of or "stated") if price else "no price: --price"
+            dated = price.dated if price else "no price: --price"
             entries.append((name, role, model, calls, tokens, usual, greatest, dated))
     if len(entries) > 1:
         totals = [_sum([entry[place] for entry in entries]) for place in range(3, 7)]
@@ -185,15 +190,9 @@ def table(plans: Mapping[str, Iterable[Ask]], given: ExperimentRequest) -> Resul
         f"{USUAL_ANSWER} tokens an answer (more with models that reason), the most has every answer as "
         "long as it may be and every second round. Rows and answers that there are already are not deducted."
     )
-    columns = (
-        Column("experiment"),
-        Column("role"),
-        Column("model"),
-        Column("calls at most", 0),
-        Column("tokens sent", 0),
-        Column("US dollars, estimate", 2),
-        Column("US dollars at most", 2),
-        Column("price of"),
+    columns = heads(
+        "experiment | role | model | calls at most:0 | tokens sent:0 | US dollars, estimate:2 | "
+        "US dollars at most:2 | price of"
     )
     return ResultTable("plan", "What would be asked", says, columns, entries)
 

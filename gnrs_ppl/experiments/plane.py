@@ -4,15 +4,17 @@ tradeoff and transfer).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gnrs_ppl.experiments.methods import METHODS
 from gnrs_ppl.experiments.metric_sensitivity import OURS, Point, points, standing
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, lines
+from gnrs_ppl.experiments.rubric_margins import judged
+from gnrs_ppl.experiments.rubric_margins import points as judged_points
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, part, specified
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +29,8 @@ ROBUSTNESS = {
     "Qwen3-235B": "Qwen3 robustness",
 }
 """Generators by their context in the sensitivity table."""
-ANCHORS = ("No LLM candidates", OURS, "Direct Prompting")
+DIRECT = "Direct Prompting"
+ANCHORS = ("No LLM candidates", OURS, DIRECT)
 """In the order of their colours in all figures."""
 
 
@@ -68,77 +71,105 @@ def report(run: Run) -> Report:
     here = ours(run.rows("main") + run.rows("ablations"), run.request)
     figures = {
         "plane_paper": draw_paper,
-        "transfer_paper": draw_transfer,
+        "transfer_paper": lambda: draw_transfer(points("main"), charters(), "the paper's values"),
         "plane_ours": lambda: draw_ours(here),
     }
     return Report([plane(here), margins()], figures)
 
 
-def plane(here: Mapping[str, Point]) -> ResultTable:
-    """Ours beside the paper's points."""
-    printed, entries = points("main"), list[tuple[CellValue, ...]]()
-    theirs = front(printed)
-    mine = front(here)
-    for name in [*printed, *(n for n in here if n not in printed)]:
-        own, other = here.get(name), printed.get(name)
-        entries.append(
-            (
-                name,
-                own.average if own else None,
-                own.hard_ok if own else None,
-                name in mine if own else None,
-                other.average if other else None,
-                other.hard_ok if other else None,
-                name in theirs if other else None,
-            )
-        )
+def with_model(run: Run) -> Report:
+    """The same from rows that have been judged, where both axes are the paper's."""
+    found = {context: judged_points(rows, run.request) for context, rows in judged(run).items()}
+    here = found.get("Main benchmark", {}) | judged_points(run.judged("ablations"), run.request)
     says = (
-        "The paper's quality is its rubric Avg, ours is audit F1: the axes differ, only HARD-OK is of one "
-        "kind, for the methods that "
-        "need no model. On the front: no other method of the same plane is as good in both and better in one."
+        "Both axes are the paper's in kind; goals, records and prompts are a reconstruction. On the front: "
+        "no other method of the same plane is as good in both and better in one."
     )
-    columns = (
-        Column("method"),
-        Column("audit F1, %", 1),
-        Column("HARD-OK, %", 1),
-        Column("on the front"),
-        Column("Avg", 2, paper=True),
-        Column("HARD-OK", 2, paper=True),
-        Column("on the front", paper=True),
-    )
-    return ResultTable("plane", "Quality and feasibility", says, columns, entries)
+    figures: dict[str, Callable[[], Figure]] = {"plane": lambda: draw_judged(here)}
+    cards = found.get("RealCharter", {})
+    if all(name in cards and name in here for name in ANCHORS):
+        figures["transfer"] = lambda: draw_transfer(here, cards, "our rows")
+    return Report([plane(here, "Avg", says), our_margins(found)], figures)
 
 
-def margins() -> ResultTable:
-    """The paper's margins: composite over the best other method, and Avg over Direct Prompting."""
-    entries: list[tuple[CellValue, ...]] = []
-    for context, found in (
-        ("Main benchmark", points("main")),
-        ("Held-out OOD", points("ood")),
-        ("RealCharter", charters()),
-    ):
-        entries.append(
-            (context, standing(found, ALPHA).margin, found[OURS].average - found["Direct Prompting"].average)
-        )
+SAYS = (
+    "The paper's quality is its rubric Avg, ours is audit F1: the axes differ, only HARD-OK is of one kind, "
+    "for the methods that need no model. On the front: no other method of the same plane is as good in both "
+    "and better in one."
+)
+
+
+def plane(here: Mapping[str, Point], quality: str = "audit F1, %", says: str = SAYS) -> ResultTable:
+    """Ours beside the paper's points."""
+    printed = points("main")
+
+    def side(found: Mapping[str, Point], heads: Sequence[str], digits: int, paper: bool) -> ColumnGroup[str]:
+        best = front(found)
+        columns = (*(Column(head, digits, paper) for head in heads), Column("on the front", None, paper))
+        return ColumnGroup(columns, lambda n: (*found[n], n in best) if n in found else (None,) * 3)
+
+    parts: list[ColumnGroup[str]] = [
+        part("method", None, str),
+        side(here, (quality, "HARD-OK, %"), 1, False),
+        side(printed, ("Avg", "HARD-OK"), 2, True),
+    ]
+    names = dict.fromkeys([*printed, *here])
+    return specified("plane", "Quality and feasibility", says, names, parts)
+
+
+HEADS = ("composite over the best other", f"Avg over {DIRECT}")
+
+
+def printed_margins() -> dict[str, tuple[float, float | None]]:
+    """The paper's margins by context: composite over the best other method, and Avg over Direct Prompting."""
+    found = {
+        "Main benchmark": leads(points("main")),
+        "Held-out OOD": leads(points("ood")),
+        "RealCharter": leads(charters()),
+    }
     unweighted = {
         r["context"]: r for r in published("metric-sensitivity-app") if float(r["HARD-OK weight"]) == 0
     }
     for row in published("crossmodel"):
         ranked = unweighted.get(ROBUSTNESS.get(row["generator"], ""))
         # where Direct Prompting wins, the best other method is Direct Prompting
-        average = float(ranked["margin"]) if ranked and ranked["winner"] == "Direct Prompting" else None
-        entries.append((row["generator"], float(row["difference"]), average))
+        average = float(ranked["margin"]) if ranked and ranked["winner"] == DIRECT else None
+        found[row["generator"]] = float(row["difference"]), average
+    return found
+
+
+def margins() -> ResultTable:
+    """The paper's margins as a table."""
     says = (
         "From the paper's printed values; nothing is ours. Avg with other generators follows from the "
-        "sensitivity table at weight 0, "
-        "for three of four; GPT-4o-mini is the main benchmark's generator."
+        "sensitivity table at weight 0, for three of four; GPT-4o-mini is the main benchmark's generator."
     )
+    columns = (Column("context"), *(Column(head, 2, paper=True) for head in HEADS))
+    entries = [(context, *both) for context, both in printed_margins().items()]
+    return ResultTable("margins_paper", "The paper's margins", says, columns, entries)
+
+
+def our_margins(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
+    """Margins of judged rows beside the paper's."""
+    printed, nothing = printed_margins(), (None, None)
+    says = "Contexts in which there are judged rows, a generator under its own name."
     columns = (
         Column("context"),
-        Column("composite over the best other", 2, paper=True),
-        Column("Avg over Direct Prompting", 2, paper=True),
+        *(Column(head, 2) for head in HEADS),
+        *(Column(head, 2, paper=True) for head in HEADS),
     )
-    return ResultTable("margins_paper", "The paper's margins", says, columns, entries)
+    entries = [
+        (context, *leads(methods), *printed.get(context, nothing))
+        for context, methods in found.items()
+        if len(methods) > 1
+    ]
+    return ResultTable("margins", "Margins", says, columns, entries)
+
+
+def leads(methods: Mapping[str, Point]) -> tuple[float, float | None]:
+    """The method's margin in the composite over the best other, and in Avg over Direct Prompting."""
+    other = methods.get(DIRECT)
+    return standing(methods, ALPHA).margin, methods[OURS].average - other.average if other else None
 
 
 def _axes(axes: Axes, quality: str) -> None:
@@ -234,16 +265,16 @@ def _points(axes: Axes, found: Mapping[str, Point]) -> None:
         )
 
 
-def draw_transfer() -> Figure:
-    """Three methods of the paper on the synthetic goals and on the cards."""
+def draw_transfer(synthetic: Mapping[str, Point], real: Mapping[str, Point], whose: str) -> Figure:
+    """Three methods on the synthetic goals and on the cards."""
     from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 
     figure = blank(6, 4.4)
     axes = figure.add_subplot()
-    _axes(axes, "rubric Avg, % (the paper's values)")
-    axes.set_xlim(60, 100)
-    _iso(axes, 60, 100)
-    synthetic, real = points("main"), charters()
+    _axes(axes, f"rubric Avg, % ({whose})")
+    low = min(60.0, *(found[name].average for found in (synthetic, real) for name in ANCHORS))
+    axes.set_xlim(low, 100)
+    _iso(axes, low, 100)
     for i, name in enumerate(ANCHORS):
         axes.annotate(
             "",
@@ -257,6 +288,22 @@ def draw_transfer() -> Figure:
         "Open: main benchmark; filled: RealCharter; dotted: equal OVERALL", loc="left", fontsize=9, pad=14
     )
     axes.legend(frameon=False, fontsize=8, loc="lower right")
+    return figure
+
+
+def draw_judged(here: Mapping[str, Point]) -> Figure:
+    """Our methods on the paper's plane, with lines of equal composite."""
+    from gnrs_ppl.experiments.plots import blank
+
+    figure = blank(8.5, 4.6)
+    axes = figure.add_subplot()
+    _axes(axes, "rubric Avg, %")
+    averages = [point.average for point in here.values()]
+    low, high = min(averages) - 2, max(averages) + 2
+    axes.set_xlim(low, high)
+    _iso(axes, low, high)
+    _points(axes, here)
+    axes.set_title("Our rows; dotted: equal OVERALL; diamonds: on the front", loc="left", fontsize=9, pad=14)
     return figure
 
 
@@ -276,3 +323,4 @@ def draw_ours(here: Mapping[str, Point]) -> Figure:
 EXPERIMENT = Experiment(
     "plane", "Who trades quality against feasibility, and how?", report, needs=("main", "ablations")
 )
+WITH_MODEL = {"plane": Experiment("plane", EXPERIMENT.asks, with_model)}

@@ -1,7 +1,6 @@
 """What pools and features of benchmark goals are like (paper, candidate-source and candidate-pool audits).
 
-``python -m gnrs_ppl.experiments.pools`` asks a model for candidates and prints, goal by goal, how many the
-filter keeps and drops.
+What a model proposes is counted in the rows of ``main --llm``.
 """
 
 from __future__ import annotations
@@ -10,31 +9,25 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import typer
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal, goals
+from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal
 from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS
-from gnrs_ppl.candidates.build import LLM, SOURCES, pools_of
-from gnrs_ppl.candidates.proposed import PROMPT, propose
-from gnrs_ppl.errors import GnrsError
+from gnrs_ppl.candidates.build import SOURCES, pools_of
 from gnrs_ppl.experiments.published import printed_numbers, published
 from gnrs_ppl.experiments.rows import Cell, Row
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import distractors
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
 from gnrs_ppl.inference.exact import enumerate_space
-from gnrs_ppl.llm import Model, model_from_environment
-from gnrs_ppl.llm.prompts import load
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.features import DEFINITIONS, FEATURES
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.rule.canonical import dumps
 from gnrs_ppl.rule.types import SLOTS
-from gnrs_ppl.safe_text import to_json
 
 PAPER_SLOTS = dict(zip(SLOTS, ("Scope", "Trigger", "NormBody", "EvidencePolicy", "Procedure"), strict=True))
 METHOD = "pools"
@@ -119,11 +112,10 @@ def report(run: Run) -> Report:
         cited("replacement coverage", 1, "coverage, %"),
     ]
     says = (
-        f"Over {len(rows)} goals; the paper's figures are over all of its own, and how it counts "
-        "distractors and signatures is not "
-        "said. Options are candidates with their levels. Distractors: candidates that other goals of the "
-        "family have and the goal has "
-        "not, mean per goal. Coverage: goals with at least one."
+        f"Over {len(rows)} goals; the paper's figures are over all of its own, and how it counts distractors "
+        "and signatures is not said. Options are candidates with their levels. Distractors: candidates that "
+        "other goals of the family have and the goal has not, mean per goal. Coverage: goals with at least "
+        "one."
     )
     structures = sorted(row["structures"] for row in rows)
     note = (
@@ -187,78 +179,6 @@ EXPERIMENT = Experiment(
     wanted,
     measure,
 )
-
-
-# What a model proposes
-
-
-class ProposalCounts(NamedTuple):
-    """One goal's proposals of a model: kept and dropped by the filter, and candidates in the pools that it
-    alone proposed.
-    """
-
-    goal: str
-    kept: int
-    dropped: int
-    alone: int
-    problem: str
-
-
-class ProposalAudit(NamedTuple):
-    """Counts per goal; ``scripted`` where the scripted server made some of it, which is no result."""
-
-    goals: list[ProposalCounts]
-    scripted: bool
-
-    def mean(self, field: str) -> float:
-        """Mean over goals of one count."""
-        return float(np.mean([getattr(g, field) for g in self.goals]))
-
-    def line(self) -> str:
-        """The counts beside the paper's."""
-        said = ", ".join(
-            f"{name} {self.mean(name):.2f} (paper {published})" for name, published in PAPER_PROPOSED.items()
-        )
-        without = sum(bool(g.problem) for g in self.goals)
-        told = f"; {without} of {len(self.goals)} goals without an answer" if without else ""
-        mark = "; scripted, which is no result" if self.scripted else ""
-        return (
-            f"LLM candidates per goal: {said}; {self.mean('alone'):.2f} of them in the pools that no "
-            f"other source has{told}{mark}"
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON of the audit."""
-        means = {
-            name: {"ours": self.mean(name), "paper": published} for name, published in PAPER_PROPOSED.items()
-        }
-        goals = [counts._asdict() for counts in self.goals]
-        return {
-            "goals": goals,
-            "means": means,
-            "prompts": {PROMPT: load(PROMPT).hash},
-            "scripted": self.scripted,
-        }
-
-
-def proposal_audit(goal_ids: Sequence[str], model: Model, seed: int | None = None) -> ProposalAudit:
-    """What a model proposes for some goals, and what the filter makes of it.
-
-    Raises
-    ------
-    InputError
-        As :func:`~gnrs_ppl.candidates.proposed.propose`.
-    """
-    contexts = [load_context(goal) for goal in goal_ids]
-    proposed = propose(contexts, model, seed=seed)
-    found = []
-    for context, said in zip(contexts, proposed, strict=True):
-        pools = pools_of(context, said.proposals).pools
-        alone = sum(candidate.sources == (LLM,) for slot in SLOTS for candidate in getattr(pools, slot))
-        found.append(
-            ProposalCounts(context.goal.id, len(said.proposals), len(said.dropped), alone, said.problem)
-        )
-    return ProposalAudit(found, any(said.answer.scripted for said in proposed))
 
 
 class FeatureAudit(NamedTuple):
@@ -357,50 +277,3 @@ def described(features: Sequence[FeatureAudit], flags: Sequence[FlagAudit]) -> l
         specified("features", "Features", over, features, read),
         specified("flags", "Hard conditions", "Alone.", flags, bites),
     ]
-
-
-# Command
-
-
-def main(
-    goal: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[GOAL ...]", help="Goals or cards; the dev goals unless given.", show_default=False
-        ),
-    ] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(help="US dollars never to exceed.", show_default=False)
-    ] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL=IN,OUT", help="Price in US dollars for a million tokens.", show_default=False
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
-) -> None:
-    """Ask a language model for candidates and count what the filter keeps and drops, beside the paper's
-    16.65 and 1.3 per goal.
-    """
-    chosen = goal or [one.id for one in goals() if one.split == "dev"]
-    try:
-        with model_from_environment(max_cost, price or []) as model:
-            found = proposal_audit(chosen, model)
-    except GnrsError as error:
-        typer.echo(f"gnrs: {error}", err=True)
-        raise typer.Exit(error.exit_code) from None
-    if as_json:
-        typer.echo(to_json(found.as_dict()))
-        return
-    for counts in found.goals:
-        told = f" ({counts.problem})" if counts.problem else ""
-        typer.echo(
-            f"{counts.goal}: {counts.kept} kept, {counts.dropped} dropped, {counts.alone} in the pools "
-            f"alone{told}"
-        )
-    typer.echo(found.line())
-
-
-if __name__ == "__main__":
-    typer.run(main)

@@ -1,5 +1,4 @@
 """Is P(violated) worth more than one rule's verdicts, and how many questions find the best rule?
-``python -m gnrs_ppl.experiments.posterior_questions [--json]``.
 
 On every dev goal, with weights fitted to the other fifteen, the ``CHECKS`` most probable checks are run on
 the goal's first held-out log. *Forecasts*: Brier score and calibration error of P(violated) against the
@@ -11,14 +10,12 @@ the best rule of the pool leads.
 from __future__ import annotations
 
 import itertools
-import json
-import sys
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
-import typer
 from jaxtyping import Float
 from numpy.typing import NDArray
 
@@ -31,9 +28,18 @@ from gnrs_ppl.calibration.validation import chosen_kappa
 from gnrs_ppl.calibration.weights import Weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.evaluate.audit_f1 import f1, first_world
-from gnrs_ppl.experiments.command import show_tables, tables_json
-from gnrs_ppl.experiments.statistics import estimate
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, between
+from gnrs_ppl.experiments.rows import Cell, Row, Rows
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.tables import (
+    CellValue,
+    Column,
+    ColumnGroup,
+    ResultTable,
+    between,
+    heads,
+    part,
+    specified,
+)
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.posterior.answers import AGREES, ANSWERS, likelihoods
 from gnrs_ppl.posterior.ask import case_bits
@@ -88,27 +94,25 @@ class Goal(NamedTuple):
         return self.labels >= 0
 
 
-def run_goals(report: Callable[[str], None]) -> list[Goal]:
-    """Fit sixteen times, each goal left out once, and run the checks."""
+@cache
+def fitted() -> dict[str, Weights]:
+    """Weights of each dev goal, fitted to the others."""
     data = dev_data()
     kappa, _ = chosen_kappa(data)
-    problem, found = problem_of(data), []
+    problem, found = problem_of(data), {}
     for left_out, goal in enumerate(dev_goals()):
         share = np.ones(len(data))
         share[left_out] = 0.0
         beta = minimise(problem, share, kappa).beta
-        report(goal)
-        found.append(run_goal(goal, beta))
+        total = float(beta.sum())
+        found[goal] = Weights(tuple((beta / total).tolist()), "the other dev goals", 1 / total)
     return found
 
 
-def run_goal(goal: str, beta: Float[Floats, " F"]) -> Goal:
+def run_goal(goal: str, weights: Weights) -> Goal:
     """The most probable checks of one goal on its first held-out log."""
     context = load_context(goal)
-    graph = compile_graph(context, pools_of(context).pools)
-    total = float(beta.sum())
-    weights = Weights(tuple((beta / total).tolist()), "the other dev goals", 1 / total)
-    held = _first(mass(graph, weights, SHARE), CHECKS)
+    held = _first(mass(compile_graph(context, pools_of(context).pools), weights, SHARE), CHECKS)
     world = first_world(goal)
     found = checked(held, world.log.records, world.log)
     labels = [world.entitled.get(case) for case in found.cases]
@@ -131,6 +135,38 @@ def _first(held: Mass, count: int) -> Mass:
     )
 
 
+def measure(goal: str, cells: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
+    """One row: what was said of each scored case and what was, and how the simulated auditors fared."""
+    one = run_goal(goal, fitted()[goal])
+    hit = (one.checked.codes == VIOLATED)[:, one.scored]
+    was = one.labels[one.scored] == VIOLATED
+    yield cells[0]._asdict() | {
+        "family": benchmark_goal(goal).family,
+        "cases": int(one.scored.sum()),
+        "violated": float(was.mean()),
+        "kept": one.kept,
+        **reached(one),
+        "said": (one.share @ hit).tolist(),
+        "best_rule": hit[0].astype(float).tolist(),
+        "was": was.astype(float).tolist(),
+        "questions": [fared(one, *what) for what in SIMULATED],
+    }
+
+
+def wanted(request: ExperimentRequest) -> list[Cell]:
+    """One row per goal."""
+    return [Cell("posterior", None, goal, 0) for goal in request.goal_ids]
+
+
+def report(run: Run) -> Report:
+    """Forecasts against labels, and questions to the best rule."""
+    rows = run.rows("posterior_questions")
+    every = scored(rows)
+    return Report(
+        [means(every), each_goal(every), reliability(rows), questions(rows), curves(rows), reach(every)]
+    )
+
+
 # Forecasts
 
 
@@ -139,134 +175,104 @@ SHRINKS = np.linspace(0, 1, 21)
 """Tried chances that no rule of the pool is right, so that only the base rate is left."""
 
 
-def said(goal: Goal) -> tuple[NDArray[np.bool_], Floats, NDArray[np.bool_]]:
-    """Of the scored cases: what each check says, P(violated), and what was."""
-    hit = (goal.checked.codes == VIOLATED)[:, goal.scored]
-    return hit, np.asarray(goal.share @ hit), goal.labels[goal.scored] == VIOLATED
+def forecasts(row: Row, others: Sequence[Row]) -> dict[str, Floats]:
+    """P(violated) of the scored cases by each way of saying it; what is fitted is fitted to the others, and
+    left out where there are none.
+    """
+    p, found = np.array(row["said"]), {"best rule": np.array(row["best_rule"])}
+    if others:
+        base = float(np.mean([other["violated"] for other in others]))
+        worth = [
+            np.mean(
+                [brier((1 - chance) * np.array(other["said"]) + chance * base, other) for other in others]
+            )
+            for chance in SHRINKS
+        ]
+        chance = float(SHRINKS[int(np.argmin(worth))])
+        found |= {
+            "posterior or base rate": (1 - chance) * p + chance * base,
+            "base rate": np.full(len(p), base),
+        }
+    return {"posterior": p, **found}
 
 
-def forecasts(goal: Goal, others: Sequence[Goal]) -> dict[str, Floats]:
-    """P(violated) of the scored cases by each way of saying it; what is fitted is fitted to the others."""
-    base = float(np.mean([said(other)[2].mean() for other in others]))
-    worth = [
-        np.mean([brier((1 - shrink) * p + shrink * base, was) for _, p, was in map(said, others)])
-        for shrink in SHRINKS
-    ]
-    shrink = float(SHRINKS[int(np.argmin(worth))])
-    hit, p, _ = said(goal)
-    each = (p, (1 - shrink) * p + shrink * base, hit[0].astype(np.float64), np.full(len(p), base))
-    return dict(zip(WAYS, each, strict=True))
-
-
-def brier(p: Floats, hit: NDArray[np.bool_]) -> float:
+def brier(p: Floats, row: Row) -> float:
     """Mean squared distance of P from what was."""
-    return float(((p - hit) ** 2).mean())
+    return float(((p - row["was"]) ** 2).mean())
 
 
-def calibration(p: Floats, hit: NDArray[np.bool_]) -> float:
+def calibration(p: Floats, row: Row) -> float:
     """Expected calibration error over ``BINS`` equal bins of P."""
     place = np.minimum((p * BINS).astype(int), BINS - 1)
-    off = [abs((p - hit)[place == b].sum()) for b in range(BINS)]
-    return float(sum(off) / len(p))
+    return float(sum(abs((p - row["was"])[place == b].sum()) for b in range(BINS)) / len(p))
 
 
-def scored_forecasts(goals: Sequence[Goal]) -> list[dict[str, Any]]:
-    """Both measures of each way, per goal."""
-    rows = []
-    for n, goal in enumerate(goals):
-        each = forecasts(goal, [other for m, other in enumerate(goals) if m != n])
-        was = said(goal)[2]
-        rows.append(
-            {
-                "goal": goal.goal,
-                "cases": int(goal.scored.sum()),
-                "violated": float(was.mean()),
-                "kept": goal.kept,
-                "agrees": float(agreement(goal, goal.labels).max()),
-                **{f"brier {name}": brier(p, was) for name, p in each.items()},
-                **{f"calibration {name}": calibration(p, was) for name, p in each.items()},
-            }
-        )
-    return rows
+MEASURES = {"Brier score": brier, "calibration error": calibration}
 
 
-def forecast_tables(goals: Sequence[Goal], rows: Sequence[Mapping[str, Any]]) -> list[ResultTable]:
-    """Means with intervals over goals, differences, the goals one by one, and the reliability of P."""
-    families = [benchmark_goal(row["goal"]).family for row in rows]
-    entries = []
-    for measure in ("brier", "calibration"):
-        own = np.array([row[f"{measure} posterior"] for row in rows])
-        for name in WAYS:
-            values = np.array([row[f"{measure} {name}"] for row in rows])
-            found, change = estimate(values.tolist(), families), estimate((own - values).tolist(), families)
-            entries.append(
-                (
-                    "Brier score" if measure == "brier" else "calibration error",
-                    name,
-                    found.mean,
-                    between(found.percentile),
-                    None if name == "posterior" else change.mean,
-                    None if name == "posterior" else between(change.percentile),
-                    None if name == "posterior" else int((own < values).sum()),
-                )
-            )
+def scored(rows: Sequence[Row]) -> list[Row]:
+    """Rows with both measures of each way, and how far the posterior's is below or above it."""
+    found = []
+    for row in rows:
+        said = forecasts(row, [other for other in rows if other is not row])
+        own = {(name, way): of(p, row) for name, of in MEASURES.items() for way, p in said.items()}
+        less = {f"{name}, less {way}": own[name, "posterior"] - value for (name, way), value in own.items()}
+        found.append(row | {f"{name}, {way}": value for (name, way), value in own.items()} | less)
+    return found
+
+
+def means(rows: Sequence[Row]) -> ResultTable:
+    """Means over goals with their intervals, and differences of the posterior from every other way."""
+    entries: list[tuple[CellValue, ...]] = []
+    for name, way in itertools.product(MEASURES, WAYS):
+        found = Rows([*rows]).estimate(f"{name}, {way}")
+        change = Rows([*rows]).estimate(f"{name}, less {way}") if way != "posterior" else None
+        better = sum(row[f"{name}, less {way}"] < 0 for row in rows) if change else None
+        if found:
+            ends = (found.mean, between(found.percentile), change and change.mean)
+            entries.append((name, way, *ends, change and between(change.percentile), better))
     says = (
         f"{len(rows)} dev goals, first held-out log, labels as the records entitle one; weights of the other "
         f"goals; the {CHECKS} most probable checks. Less is better. Intervals resample goals. The difference "
         "is the posterior less the other: below zero the posterior is better. Posterior or base rate allows "
         "that no rule of the pool is right, with a chance fitted to the other goals."
     )
-    columns = (
-        Column("measure"),
-        Column("P(violated) is"),
-        Column("mean", 4),
-        Column("95 %"),
-        Column("difference", 4),
-        Column("95 % of it"),
-        Column("goals where the posterior is better", 0),
+    columns = heads(
+        "measure | P(violated) is | mean:4 | 95 % | difference:4 | 95 % of it | "
+        "goals where the posterior is better:0"
     )
-    each = ResultTable(
-        "forecast_goals",
-        "Goal by goal",
+    return ResultTable("forecasts", "P(violated) against hidden labels", says, columns, entries)
+
+
+def each_goal(rows: Sequence[Row]) -> ResultTable:
+    """Brier scores goal by goal."""
+
+    def column(name: str, digits: int | None, measure: str = "") -> ColumnGroup[Row]:
+        return part(name, digits, lambda row: row.get(measure or name))
+
+    says = (
         "Brier score by each way; kept is the share of the mass that the checks hold; agrees is the share of "
-        "cases in which the check that agrees most with the hidden norm does.",
-        (
-            Column("goal"),
-            Column("cases", 0),
-            Column("violated", 2),
-            Column("kept", 2),
-            Column("agrees", 2),
-            *(Column(name, 4) for name in WAYS),
-        ),
-        [
-            (
-                row["goal"],
-                row["cases"],
-                row["violated"],
-                row["kept"],
-                row["agrees"],
-                *(row[f"brier {n}"] for n in WAYS),
-            )
-            for row in rows
-        ],
+        "cases in which the check that agrees most with the hidden norm does."
     )
-    return [
-        ResultTable("forecasts", "P(violated) against hidden labels", says, columns, entries),
-        each,
-        reliability(goals),
+    parts = [
+        column("goal", None),
+        column("cases", 0),
+        *(column(n, 2) for n in ("violated", "kept", "agrees")),
     ]
+    parts += [column(way, 4, f"Brier score, {way}") for way in WAYS]
+    return specified("forecast_goals", "Goal by goal", says, rows, parts)
 
 
-def reliability(goals: Sequence[Goal]) -> ResultTable:
+def reliability(rows: Sequence[Row]) -> ResultTable:
     """How often cases of a P were violated, over all goals."""
-    p, hit = (np.concatenate(parts) for parts in zip(*(said(goal)[1:] for goal in goals), strict=True))
+    p, was = (np.concatenate([row[name] for row in rows]) for name in ("said", "was"))
     edges = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
     entries = []
     for low, high in itertools.pairwise(edges):
         here = (p >= low) & ((p < high) | (high == 1.0))
         if here.any():
             entries.append(
-                (f"{low:g} to {high:g}", int(here.sum()), float(p[here].mean()), float(hit[here].mean()))
+                (f"{low:g} to {high:g}", int(here.sum()), float(p[here].mean()), float(was[here].mean()))
             )
     columns = (Column("P(violated)"), Column("cases", 0), Column("mean P", 3), Column("were violated", 3))
     return ResultTable("reliability", "Said and seen", "All scored cases of all goals.", columns, entries)
@@ -378,89 +384,92 @@ def needed(leads: Sequence[bool]) -> float:
     return float(last + 1) if last + 1 < len(leads) else float("inf")
 
 
-def question_tables(goals: Sequence[Goal]) -> list[ResultTable]:
-    """Questions needed by each order, and the share of goals where a best rule leads after each question."""
-    counts: list[tuple[CellValue, ...]] = []
-    curves: list[tuple[CellValue, ...]] = []
-    for auditor, error, order in itertools.product(AUDITORS, ERROR_RATES, ORDERS):
-        runs = [[asked(goal, auditor, order, error, seed) for seed in range(REPEATS)] for goal in goals]
-        each = [float(np.median([needed(run) for run in own])) for own in runs]
-        curve = np.mean([np.mean(own, axis=0) for own in runs], axis=0)
-        head = (auditor.name, f"{error:.0%}", order)
-        quartile = float(np.quantile(each, 0.75, method="higher"))
-        reached = int(np.isfinite(each).sum())
-        counts.append((*head, _count(float(np.median(each))), _count(quartile), reached))
-        curves.append((*head, *(float(curve[step]) for step in STEPS)))
+SIMULATED = tuple(itertools.product(AUDITORS, ERROR_RATES, ORDERS))
+HEADS = (Column("the auditor judges by"), Column("errs"), Column("asks first"))
+
+
+def fared(goal: Goal, auditor: Auditor, error: float, order: str) -> Row:
+    """How an auditor's runs on one goal went: the median of the questions needed (None: too many), and the
+    share of runs in which a best rule leads after each question.
+    """
+    runs = [asked(goal, auditor, order, error, seed) for seed in range(REPEATS)]
+    median = float(np.median([needed(run) for run in runs]))
+    return {"needed": median if np.isfinite(median) else None, "leads": np.mean(runs, axis=0).tolist()}
+
+
+def questions(rows: Sequence[Row]) -> ResultTable:
+    """Questions needed by each order."""
+    entries: list[tuple[CellValue, ...]] = []
+    for number, (auditor, error, order) in enumerate(SIMULATED):
+        each = [row["questions"][number]["needed"] for row in rows]
+        counts = [float("inf") if count is None else count for count in each]
+        told = (_count(float(np.median(counts))), _count(float(np.quantile(counts, 0.75, method="higher"))))
+        entries.append((auditor.name, f"{error:.0%}", order, *told, sum(count is not None for count in each)))
     says = (
         f"Questions about cases until a best rule of the pool leads and stays in the lead up to question "
-        f"{QUESTIONS}: median and upper quartile over {len(goals)} dev goals of the median over {REPEATS} "
+        f"{QUESTIONS}: median and upper quartile over {len(rows)} dev goals of the median over {REPEATS} "
         f"runs. The posterior takes answers to err at least {BELIEVED:.0%} of the time."
     )
-    heads = (Column("the auditor judges by"), Column("errs"), Column("asks first"))
-    columns = (*heads, Column("median"), Column("upper quartile"), Column("goals that get there", 0))
-    curve_says = "Share of runs in which a best rule leads after so many questions, mean over goals."
-    return [
-        ResultTable("questions", "Questions to the best rule", says, columns, counts),
-        ResultTable(
-            "question_curve",
-            "The curve",
-            curve_says,
-            (*heads, *(Column(str(step), 2) for step in STEPS)),
-            curves,
-        ),
-    ]
-
-
-def reach_table(goals: Sequence[Goal]) -> ResultTable:
-    """Per goal whether the rule of greatest audit F1 is one that agrees most: truthful answers lead to
-    those.
-    """
-    entries = []
-    for goal in goals:
-        f1s, agreed = audit_f1(goal, goal.labels), agreement(goal, goal.labels)
-        most, best = agree_most(goal, goal.labels), greatest_f1(goal, goal.labels)
-        entries.append(
-            (
-                goal.goal,
-                float(agreed.max()),
-                float(agreed[best].max()),
-                float(f1s.max()),
-                float(f1s[most].max()),
-                "yes" if {*most.tolist()} & {*best.tolist()} else "no",
-                int(best.min()) + 1,
-            )
-        )
-    says = (
-        "Answers about cases lead to a rule that agrees with the auditor in most cases. Agrees: the share of "
-        f"cases, of the {CHECKS} most probable checks at most. Rank: the place of the first rule of greatest "
-        "audit F1 before anything is asked."
-    )
-    columns = (
-        Column("goal"),
-        Column("agrees at most", 2),
-        Column("agrees, of greatest F1", 2),
-        Column("greatest F1", 2),
-        Column("F1 of what agrees most", 2),
-        Column("one rule is both"),
-        Column("rank", 0),
-    )
-    return ResultTable("reach", "What answers can lead to", says, columns, entries)
+    columns = (*HEADS, Column("median"), Column("upper quartile"), Column("goals that get there", 0))
+    return ResultTable("questions", "Questions to the best rule", says, columns, entries)
 
 
 def _count(number: float) -> str:
     return f"more than {QUESTIONS}" if not np.isfinite(number) else f"{number:g}"
 
 
-def main(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False) -> None:
-    """Forecasts and questions on the dev goals of GNRS-Bench."""
-    goals = run_goals(lambda goal: print(goal, file=sys.stderr, flush=True))
-    rows = scored_forecasts(goals)
-    tables = [*forecast_tables(goals, rows), *question_tables(goals), reach_table(goals)]
-    if as_json:
-        typer.echo(json.dumps(tables_json(tables), indent=2))
-    else:
-        show_tables(tables)
+def curves(rows: Sequence[Row]) -> ResultTable:
+    """Share of runs in which a best rule leads after each question."""
+    entries: list[tuple[CellValue, ...]] = []
+    for number, (auditor, error, order) in enumerate(SIMULATED):
+        curve = np.mean([row["questions"][number]["leads"] for row in rows], axis=0)
+        entries.append((auditor.name, f"{error:.0%}", order, *(float(curve[step]) for step in STEPS)))
+    says = "Share of runs in which a best rule leads after so many questions, mean over goals."
+    columns = (*HEADS, *(Column(str(step), 2) for step in STEPS))
+    return ResultTable("question_curve", "The curve", says, columns, entries)
 
 
-if __name__ == "__main__":
-    typer.run(main)
+def reached(goal: Goal) -> Row:
+    """What the rules that agree with the labels in most cases are worth, and those of greatest audit F1."""
+    f1s, agreed = audit_f1(goal, goal.labels), agreement(goal, goal.labels)
+    most, best = agree_most(goal, goal.labels), greatest_f1(goal, goal.labels)
+    return {
+        "agrees": float(agreed.max()),
+        "greatest_f1_agrees": float(agreed[best].max()),
+        "greatest_f1": float(f1s.max()),
+        "agrees_most_f1": float(f1s[most].max()),
+        "both": "yes" if {*most.tolist()} & {*best.tolist()} else "no",
+        "rank": int(best.min()) + 1,
+    }
+
+
+def reach(rows: Sequence[Row]) -> ResultTable:
+    """Per goal whether the rule of greatest audit F1 is one that agrees most: truthful answers lead to
+    those.
+    """
+    says = (
+        "Answers about cases lead to a rule that agrees with the auditor in most cases. Agrees: the share of "
+        f"cases, of the {CHECKS} most probable checks at most. Rank: the place of the first rule of greatest "
+        "audit F1 before anything is asked."
+    )
+    columns = {
+        "goal": Column("goal"),
+        "agrees": Column("agrees at most", 2),
+        "greatest_f1_agrees": Column("agrees, of greatest F1", 2),
+        "greatest_f1": Column("greatest F1", 2),
+        "agrees_most_f1": Column("F1 of what agrees most", 2),
+        "both": Column("one rule is both"),
+        "rank": Column("rank", 0),
+    }
+    entries = [tuple(row[name] for name in columns) for row in rows]
+    return ResultTable("reach", "What answers can lead to", says, tuple(columns.values()), entries)
+
+
+EXPERIMENT = Experiment(
+    "posterior_questions",
+    "Is P(violated) worth more than one rule's verdicts, and how many questions find the best rule?",
+    report,
+    wanted,
+    measure,
+    split="dev",
+)

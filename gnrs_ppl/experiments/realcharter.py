@@ -199,8 +199,7 @@ def _worked(one: Card, drafted: Draft) -> str:
         "**What became of the "
         f"card**\n\n{_listed(_kept(one, drafted.structure, score(drafted.structure, one.id)))}",
         "**What an auditor would ask for.** The check is compiled and prospective: no log yet, so nothing "
-        "has been run.\n\n"
-        f"{_listed(_asked(one, drafted))}",
+        f"has been run.\n\n{_listed(_asked(one, drafted))}",
     ]
     return "\n\n".join(parts)
 

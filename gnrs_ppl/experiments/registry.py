@@ -27,6 +27,7 @@ MODULES: dict[str, str] = {
     "aog": "aog",
     "examples": "examples",
     "failure_modes": "failure_modes",
+    "posterior_questions": "posterior_questions",
 }
 """Name -> module of this package, and what it calls the experiment there where that is not ``EXPERIMENT``."""
 WITH_MODEL: dict[str, str] = {
@@ -36,6 +37,7 @@ WITH_MODEL: dict[str, str] = {
     "polish": "rubric_scores",
     "realcharter": "cards",
     "slots": "slot_rubrics",
+    "schema_noise": "schema_noise",
     "cross_model": "cross_model",
     "second_evaluator": "second_evaluator",
     "human_calibration": "human_calibration",
@@ -44,6 +46,11 @@ WITH_MODEL: dict[str, str] = {
     "metric_sensitivity": "rubric_margins",
     "candidate_sources": "candidate_sources",
     "hard_ok_audit": "hard_ok_audit",
+    "contrasts": "contrasts",
+    "plane": "plane",
+    "examples": "examples",
+    "failure_modes": "failure_modes",
+    "judge_error": "judge_error",
 }
 """What there is with a model: name -> module of this package."""
 NEEDS_MODEL = tuple(name for name in WITH_MODEL if name not in MODULES)
@@ -51,13 +58,14 @@ NEEDS_MODEL = tuple(name for name in WITH_MODEL if name not in MODULES)
 
 
 def experiment(name: str, llm: bool = False) -> Experiment:
-    """The experiment of a name, without a model or with one.
+    """The experiment of a name, in which a hyphen is an underscore, without a model or with one.
 
     Raises
     ------
     InputError
         No such experiment (the line names the nearest), or one that is only to be had the other way.
     """
+    name = name.replace("-", "_")
     if name not in MODULES and name not in WITH_MODEL:
         near = get_close_matches(name, [*MODULES, *NEEDS_MODEL], 1)
         raise InputError(

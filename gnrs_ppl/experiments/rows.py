@@ -166,8 +166,7 @@ def means(folder: Path) -> list[dict[str, Any]]:
     outer = ", ".join(f"round(favg({name}), 12) AS {name}" for name in quoted)
     found = connection.execute(
         f"SELECT method, chains, count(*) AS goals, {outer} FROM (SELECT method, chains, goal, {inner} FROM "
-        "rows GROUP BY ALL) "
-        "GROUP BY ALL ORDER BY method, chains NULLS FIRST"
+        "rows GROUP BY ALL) GROUP BY ALL ORDER BY method, chains NULLS FIRST"
     )
     names = [column[0] for column in found.description or ()]
     return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

@@ -14,7 +14,7 @@ from gnrs_ppl.experiments.metric_sensitivity import ALPHAS, Point, crossover, st
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
 from gnrs_ppl.experiments.writers import OURS, WRITERS
 
 MEASURES = {
@@ -68,9 +68,8 @@ def bootstrap(run: Run) -> Report:
     """Margins of the method over every other, per context, and the paper's."""
     says = (
         f"{OURS} less the other method. Seeds are averaged within a goal and goals are resampled, as in the "
-        "paper; BCa and families stand "
-        "beside it, since goals of a family share stem and log. Best other: the greatest mean; the paper's "
-        "table does not always name it."
+        "paper; BCa and families stand beside it, since goals of a family share stem and log. Best other: "
+        "the greatest mean; the paper's table does not always name it."
     )
     tables = [
         margins(rows, run.request, OURS, [*WRITERS], MEASURES)._replace(
@@ -145,13 +144,7 @@ def crossovers(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
         f"Our rows; the weight at which the method and {OURS} are level, none where one of the two leads "
         "from 0 to 1."
     )
-    columns = (
-        Column("context"),
-        Column("method"),
-        Column("Avg", 2),
-        Column("HARD-OK", 2),
-        Column("crossover weight", 3),
-    )
+    columns = heads("context | method | Avg:2 | HARD-OK:2 | crossover weight:3")
     return ResultTable("crossovers", "Where two methods are level", says, columns, entries)
 
 

@@ -16,19 +16,26 @@ from gnrs_ppl.experiments.pools import PAPER_PROPOSED
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, part, specified
+from gnrs_ppl.experiments.tables import (
+    CellValue,
+    Column,
+    ColumnGroup,
+    ResultTable,
+    ends,
+    heads,
+    part,
+    specified,
+)
 from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, POLISHES, ROLES, VARIANTS, WRITERS, making
 from gnrs_ppl.realize.polish import Outcome
 
 ROWS = RUNS._replace(columns=(Column("rows", 0),))
 COMPARABLE = (
     "Percent; a mark from 1 to 5 is 20 to 100. OVERALL is 0.80 Avg + 0.20 HARD-OK; its intervals are over "
-    "goals and over scene families. "
-    "Unmarked: the judge's answers without marks, which count for nothing; blank: texts that got the lowest "
-    "marks by rule. The paper's "
-    "columns stand last: goals, records and prompts are a reconstruction, so that levels can be held "
-    "against each other only with the "
-    "paper's models, and differences between methods in kind."
+    "goals and over scene families. Unmarked: the judge's answers without marks, which count for nothing; "
+    "blank: texts that got the lowest marks by rule. The paper's columns stand last: goals, records and "
+    "prompts are a reconstruction, so that levels can be held against each other only with the paper's "
+    "models, and differences between methods in kind."
 )
 
 
@@ -97,10 +104,9 @@ def measures(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     )
     says = (
         "A baseline's figures are those of the structure that its text is read back as; where none is whole "
-        "it has no s_search and recalls "
-        "nothing. s_search is taken with the frozen weights. Audit F1 is ours: verdicts of held-out cases "
-        "against what the record entitles "
-        "one to say. The paper has none of it but s_search on the held-out family."
+        "it has no s_search and recalls nothing. s_search is taken with the frozen weights. Audit F1 is "
+        "ours: verdicts of held-out cases against what the record entitles one to say. The paper has none of "
+        "it but s_search on the held-out family."
     )
     parts = [METHOD, mean("rho", "ρ", 3), mean("s_search", "s_search", 3), AUDIT_F1, whole]
     return specified("measures", "Without a judge", says, lines(rows, MAIN_TABLE, request.chains), parts)
@@ -117,8 +123,7 @@ def candidates(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
 
     says = (
         "Candidates of the model per run, as the filter keeps and drops them; then how many texts the "
-        "payload guard accepted. A refused "
-        "text stays as the renderer wrote it."
+        "payload guard accepted. A refused text stays as the renderer wrote it."
     )
     parts: list[ColumnGroup[Line]] = [
         METHOD,
@@ -148,17 +153,10 @@ def calls(rows: Sequence[Row], marks: Sequence[Mark], request: ExperimentRequest
         entries.append((name, chains, len(some), failed, refused, float(sum(known)), len(some) - len(known)))
     says = (
         "Calls that each method takes when it is run alone, at the price when they were made; calls that "
-        "several take alike are made once. "
-        "Of no use: cut off, withheld, or not the JSON that was asked for."
+        "several take alike are made once. Of no use: cut off, withheld, or not the JSON that was asked for."
     )
-    columns = (
-        Column("asked by"),
-        Column("chains", 0),
-        Column("calls", 0),
-        Column("of no use", 0),
-        Column("declined", 0),
-        Column("US dollars", 4),
-        Column("calls of unknown price", 0),
+    columns = heads(
+        "asked by | chains:0 | calls:0 | of no use:0 | declined:0 | US dollars:4 | calls of unknown price:0"
     )
     return ResultTable("calls", "Calls", says, columns, entries)
 
@@ -198,18 +196,11 @@ def differences(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
                 entries.append((name, chains, label, found.goals, found.mean, *ends(found, 1), printed))
     says = (
         f"Variant less {OURS} at as many chains (at {min(request.chains)} where the variant runs none), "
-        "paired by goal, in points. The "
-        "paper gives the difference of Avg."
+        "paired by goal, in points. The paper gives the difference of Avg."
     )
-    columns = (
-        Column("variant"),
-        Column("chains", 0),
-        Column("metric"),
-        Column("goals", 0),
-        Column("difference", 2),
-        Column("95 % over goals"),
-        Column("95 % over families"),
-        Column("difference", 2, paper=True),
+    columns = heads(
+        "variant | chains:0 | metric | goals:0 | difference:2 | 95 % over goals | 95 % over families",
+        "difference:2",
     )
     return ResultTable("ablation_differences", f"Differences from {OURS}", says, columns, entries)
 

@@ -4,7 +4,9 @@
 schema and declared channels are dropped. *Incorrect*: who may do what where, and which channel records what,
 is exchanged between entries. Names the goal itself uses stay in the schema, since a context without them is
 refused when it is read; rows of the log are never touched. The rule is drafted on the noisy context and
-scored on the clean one.
+scored on the clean one: the optimum by enumeration, so that no sampling noise is in the differences. With a
+model its candidates, proposed on the noisy context, are in the pools, and its polish on the text that a judge
+marks.
 """
 
 from __future__ import annotations
@@ -20,21 +22,30 @@ import numpy as np
 
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, benchmark_goal, goals, load
 from gnrs_ppl.candidates.build import pools_of
+from gnrs_ppl.candidates.proposed import asked, kept
+from gnrs_ppl.candidates.source import ProposedCandidate
 from gnrs_ppl.context.load import Context, context_of
 from gnrs_ppl.context.types import RecordLayer, Schema
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.bench import GoalBench
-from gnrs_ppl.experiments.parts import told
+from gnrs_ppl.experiments.parts import RUBRIC_CHANGE, Changed, estimated_change, mean_change
+from gnrs_ppl.experiments.parts import share as share_of
 from gnrs_ppl.experiments.published import printed_numbers
-from gnrs_ppl.experiments.rows import Cell, Row, of
+from gnrs_ppl.experiments.rows import Cell, Row, RowWithAnswers, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import best_of
-from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.writers import POLISH, generate, polished, with_calls
+from gnrs_ppl.llm.client import ask
 from gnrs_ppl.models.graph import compile_graph
+from gnrs_ppl.rule.types import Structure
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.figure import Figure
+
+    from gnrs_ppl.llm import Model
 
 Item = TypeVar("Item")
 Generator = np.random.Generator
@@ -42,7 +53,7 @@ Generator = np.random.Generator
 CLEAN = "clean"
 STRENGTHS = {"weak": 0.1, "moderate": 0.3, "strong": 0.6}
 """Share of entries that noise adds (relative to what there is), drops or exchanges."""
-PAPER_DROPS = {
+PAPER_DROPS: dict[tuple[CellValue, ...], str] = {
     ("irrelevant", "moderate"): "schema noise: drop with irrelevant names",
     ("missing", "moderate"): "schema noise: drop with missing names",
     ("incorrect", "moderate"): "schema noise: drop with wrong names",
@@ -57,16 +68,16 @@ def irrelevant(
     """Terms, actions and channels of other families that this one lacks."""
     strange = [load(next(g.id for g in goals() if g.family == family)) for family in FAMILIES]
     added: dict[str, Any] = {}
-    for part in TERMS:
-        own = getattr(schema, part)
+    for terms in TERMS:
+        own = getattr(schema, terms)
         known = {term.name for term in own}
         others = {
             term.name: term
             for other in strange
-            for term in getattr(other.schema, part)
+            for term in getattr(other.schema, terms)
             if term.name not in known
         }
-        added[part] = own + tuple(_some(list(others.values()), round(share * len(own)), generator))
+        added[terms] = own + tuple(_some(list(others.values()), round(share * len(own)), generator))
     known = {action.name for action in schema.actions}
     actions = {a.name: a for other in strange for a in other.schema.actions if a.name not in known}
     bare = {"roles": (), "locations": (), "objects": ()}
@@ -92,15 +103,15 @@ def missing(
     schema: Schema, records: RecordLayer, share: float, needed: set[str], generator: Generator
 ) -> tuple[Schema, RecordLayer]:
     """Without some terms and channels, and without every mention of them."""
-    kept = {part: _without(getattr(schema, part), share, needed, generator) for part in TERMS}
-    names = {part: {term.name for term in kept[part]} for part in TERMS}
+    left = {terms: _without(getattr(schema, terms), share, needed, generator) for terms in TERMS}
+    names = {terms: {term.name for term in left[terms]} for terms in TERMS}
     fields = ("roles", "locations", "objects")
     actions = tuple(
-        a.model_copy(update={part: tuple(n for n in getattr(a, part) if n in names[part]) for part in fields})
+        a.model_copy(update={f: tuple(n for n in getattr(a, f) if n in names[f]) for f in fields})
         for a in schema.actions
     )
     channels = _without(records.channels, share, needed, generator)
-    return schema.model_copy(update=kept | {"actions": actions}), records.model_copy(
+    return schema.model_copy(update=left | {"actions": actions}), records.model_copy(
         update={"channels": channels}
     )
 
@@ -180,8 +191,8 @@ def _scene(family: str, kind: str, strength: str, seed: int) -> Context:
     needed = {
         name
         for g in own
-        for part in ("required", "forbidden", "roles", "locations", "objects")
-        for name in getattr(g.goal, part)
+        for field in ("required", "forbidden", "roles", "locations", "objects")
+        for name in getattr(g.goal, field)
     }
     generator = np.random.default_rng([seed, zlib.crc32(f"{family} {kind} {strength}".encode())])
     schema, records = KINDS[kind](scene.schema, scene.records, STRENGTHS[strength], needed, generator)
@@ -200,8 +211,36 @@ def wanted(request: ExperimentRequest) -> list[Cell]:
     return found
 
 
+def context_in(cell: Cell) -> Context:
+    """The context of a cell.
+
+    Raises
+    ------
+    InputError
+        As :func:`noisy`.
+    """
+    if cell.method == CLEAN:
+        return load(cell.goal)
+    kind, strength = cell.method.split(", ")
+    return noisy(cell.goal, kind, strength, cell.seed)
+
+
+def drafted(bench: GoalBench, context: Context, proposals: Sequence[ProposedCandidate] = ()) -> Row:
+    """What the optimum on a context is worth on the clean one."""
+    try:
+        structure = best_of(compile_graph(context, pools_of(context, proposals).pools))
+    except GnrsError as error:
+        return refused(bench, error)
+    return bench.measured(structure) | {"refused_context": False}
+
+
+def refused(bench: GoalBench, error: GnrsError) -> Row:
+    """What stands in the place of a rule where the context cannot state its goal, or gives no pools."""
+    return bench.failed(str(error)) | {"refused_context": True, "text": ""}
+
+
 def measure(goal: str, cells: Sequence[Cell], request: ExperimentRequest) -> Iterator[Row]:
-    """Rows of one goal; the rule is the optimum by enumeration, scored on the clean context."""
+    """Rows of one goal."""
     bench = GoalBench(goal, revealed=request.revealed)
     clean = best_of(compile_graph(bench.context, pools_of(bench.context).pools))
     before = bench.execute(clean)
@@ -209,15 +248,50 @@ def measure(goal: str, cells: Sequence[Cell], request: ExperimentRequest) -> Ite
         if cell.method == CLEAN:
             yield cell._asdict() | bench.measured(clean)
             continue
-        kind, strength = cell.method.split(", ")
         try:
-            context = noisy(goal, kind, strength, cell.seed)
-            structure = best_of(compile_graph(context, pools_of(context).pools))
+            row = drafted(bench, context_in(cell))
         except GnrsError as error:
-            yield cell._asdict() | bench.failed(str(error)) | {"refused_context": True}
-            continue
-        changed = bench.execute(structure).changed(before)
-        yield cell._asdict() | bench.measured(structure) | {"refused_context": False, "changed": changed}
+            row = refused(bench, error)
+        if not row["refused_context"]:
+            after = bench.execute(Structure.model_validate(row["structure"]))
+            row |= {"changed": after.changed(before)}
+        yield cell._asdict() | row
+
+
+# With a model
+
+
+def written(cells: Sequence[Cell], request: ExperimentRequest, model: Model) -> list[RowWithAnswers]:
+    """Rows of some cells in their order: candidates proposed at once, then texts polished.
+
+    Raises
+    ------
+    InputError
+        Bad configuration of the model; what was answered is in its cache.
+    """
+    benches = {goal: GoalBench(goal, revealed=request.revealed) for goal in {cell.goal for cell in cells}}
+    contexts: dict[Cell, Context] = {}
+    found: dict[Cell, RowWithAnswers] = {}
+    for cell in cells:
+        try:
+            contexts[cell] = context_in(cell)
+        except GnrsError as error:
+            found[cell] = with_calls(cell, refused(benches[cell.goal], error), ())
+    said = dict(zip(contexts, ask(model, [asked(c, cell.seed) for cell, c in contexts.items()]), strict=True))
+    for cell, context in contexts.items():
+        proposed = kept(said[cell], context)
+        row = drafted(benches[cell.goal], context, proposed.proposals)
+        found[cell] = with_calls(cell, row | proposed.counted(), (proposed.answer,))
+    found |= polished(found, dict.fromkeys(contexts, POLISH), benches, model)
+    return [found[cell] for cell in cells]
+
+
+def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
+    """Rows and marks."""
+    return generate(wanted(request), request, folder, write=written)
+
+
+# Tables
 
 
 def report(run: Run) -> Report:
@@ -226,50 +300,58 @@ def report(run: Run) -> Report:
     return Report([drops(rows)], {"schema_noise": lambda: draw(rows)})
 
 
-def drops(rows: Sequence[Row]) -> ResultTable:
-    """Change from the clean context, paired."""
-    printed = printed_numbers(start="schema noise")
+def with_model(run: Run) -> Report:
+    """Drops of the rubric beside the paper's, and those of what needs no judge."""
+    rows = run.judged("schema_noise")
+    return Report([rubric_drops(rows), drops(rows)])
+
+
+NOISE: ColumnGroup[Changed] = ColumnGroup((Column("noise"), Column("strength")), lambda noise: noise.what)
+SHARES = ", ".join(f"{name} {100 * share:.0f} %" for name, share in STRENGTHS.items())
+SAYS = (
+    f"Change from the clean context, paired by goal; noise touches {SHARES} of the entries. A context "
+    "that can no longer state its goal counts as a rule that fails. The paper prints drops of the rubric "
+    "Avg, one per kind, and says moderate of missing names only;"
+)
+
+
+def noises(rows: Sequence[Row]) -> list[Changed]:
+    """Every kind at every strength against the clean context."""
     clean = of(rows, CLEAN)
-    entries: list[tuple[CellValue, ...]] = []
-    for kind, strength in itertools.product(KINDS, STRENGTHS):
-        part = of(rows, f"{kind}, {strength}")
-        gate, rho = (paired(clean.by_goal(m), part.by_goal(m)) for m in ("hard_ok", "rho"))
-        found = clean.change(part, "audit_f1")
-        drop = PAPER_DROPS.get((kind, strength))
-        refused, changed = part.mean("refused_context") or 0.0, part.mean("changed")
-        entries.append(
-            (
-                kind,
-                strength,
-                100 * sum(gate.values()) / len(gate),
-                sum(rho.values()) / len(rho),
-                *told(found),
-                None if changed is None else 100 * changed,
-                100 * refused,
-                -printed[drop] if drop else None,
-            )
-        )
-    shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in STRENGTHS.items())
-    says = (
-        f"Change from the clean context, paired by goal; noise touches {shares} of the entries. A context "
-        "that can no longer state its "
-        "goal counts as a rule that fails. The paper prints drops of the rubric Avg, one per kind, and says "
-        "moderate of missing names "
-        "only; ours are other quantities, so only their order can be compared."
-    )
-    columns = (
-        Column("noise"),
-        Column("strength"),
-        Column("HARD-OK, points", 1),
-        Column("ρ", 3),
-        Column("audit F1", 3),
-        Column("95 % over goals"),
-        Column("95 % over families"),
-        Column("changed verdicts, %", 1),
-        Column("refused, %", 1),
-        Column("Avg, points", 1, paper=True),
-    )
-    return ResultTable("schema_noise", "Schema noise", says, columns, entries)
+    return [
+        Changed((kind, strength), clean, of(rows, f"{kind}, {strength}"))
+        for kind, strength in itertools.product(KINDS, STRENGTHS)
+    ]
+
+
+def printed_drop() -> ColumnGroup[Changed]:
+    """The paper's drop of Avg."""
+    printed = printed_numbers(start="schema noise")
+
+    drops = {what: -printed[name] for what, name in PAPER_DROPS.items()}
+    return part("Avg, points", 1, lambda noise: drops.get(noise.what), paper=True)
+
+
+def drops(rows: Sequence[Row]) -> ResultTable:
+    """Change from the clean context of what needs no judge."""
+    parts = [
+        NOISE,
+        mean_change("hard_ok", "HARD-OK, points", 1, 100.0),
+        mean_change("rho", "ρ", 3),
+        estimated_change("audit_f1", "audit F1", 3),
+        *([share_of("changed", "changed verdicts, %")] if any("changed" in row for row in rows) else []),
+        share_of("refused_context", "refused, %"),
+        printed_drop(),
+    ]
+    says = f"{SAYS} ours are other quantities, so only their order can be compared."
+    return specified("schema_noise", "Schema noise", says, noises(rows), parts)
+
+
+def rubric_drops(rows: Sequence[Row]) -> ResultTable:
+    """Change of the judge's marks."""
+    parts = [NOISE, *RUBRIC_CHANGE, printed_drop()]
+    says = f"{SAYS} what of its names it touched is not said, so levels cannot be held against each other."
+    return specified("schema_noise_rubric", "Schema noise by rubric", says, noises(rows), parts)
 
 
 def draw(rows: Sequence[Row]) -> Figure:
@@ -281,10 +363,10 @@ def draw(rows: Sequence[Row]) -> Figure:
     measures = (("hard_ok", "HARD-OK, % of runs", 100.0), ("audit_f1", "audit F1 against the record", 1.0))
     for axes, (measure, label, scale) in zip(figure.subplots(1, 2), measures, strict=True):
         for i, kind in enumerate(KINDS):
-            parts = [of(rows, CLEAN), *(of(rows, f"{kind}, {strength}") for strength in STRENGTHS)]
+            points = [of(rows, CLEAN), *(of(rows, f"{kind}, {strength}") for strength in STRENGTHS)]
             axes.plot(
                 at,
-                [scale * (part.mean(measure) or 0.0) for part in parts],
+                [scale * (point.mean(measure) or 0.0) for point in points],
                 MARKERS[i] + "-",
                 color=COLOURS[i],
                 label=kind,
@@ -302,3 +384,8 @@ EXPERIMENT = Experiment(
     wanted,
     measure,
 )
+WITH_MODEL = {
+    "schema_noise": Experiment(
+        "schema_noise", EXPERIMENT.asks, with_model, make=make, roles=("generator", "polisher", "judge")
+    )
+}

@@ -12,7 +12,7 @@ from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.published import printed_numbers, published
 from gnrs_ppl.experiments.rows import Row, Rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
 from gnrs_ppl.experiments.writers import model_of
 
 NAME = "second_evaluator"
@@ -48,15 +48,9 @@ def means(rows: Sequence[Row]) -> ResultTable:
             float(paper[method][column]) for column in ("GPT average", "Gemini average", "Gemini OVERALL")
         ]
         entries.append((method, len(own.rows), *values, *printed))
-    columns = (
-        Column("method"),
-        Column("texts", 0),
-        Column("Avg", 2),
-        Column("Avg of the second judge", 2),
-        Column("OVERALL of the second judge", 2),
-        Column("GPT Avg", 2, paper=True),
-        Column("Gemini Avg", 2, paper=True),
-        Column("Gemini OVERALL", 2, paper=True),
+    columns = heads(
+        "method | texts:0 | Avg:2 | Avg of the second judge:2 | OVERALL of the second judge:2",
+        "GPT Avg:2 | Gemini Avg:2 | Gemini OVERALL:2",
     )
     says = (
         "Percent, rubric v1, on the texts of the calibration pack. Of its second judge the paper names "

@@ -17,20 +17,12 @@ import numpy as np
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES
 from gnrs_ppl.experiments import runner, slots
 from gnrs_ppl.experiments.judging import judge_rows
+from gnrs_ppl.experiments.parts import RUBRIC_CHANGE
 from gnrs_ppl.experiments.rows import Row, Rows, of, read_rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.slots import (
-    OWN,
-    SAME,
-    SLOT_AND_KIND,
-    Intervention,
-    estimated_change,
-    interventions,
-    mean_change,
-    printed_change,
-)
+from gnrs_ppl.experiments.slots import OWN, SAME, SLOT_AND_KIND, interventions, printed_change
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.tables import ResultTable, specified
 from gnrs_ppl.experiments.writers import model_of
 from gnrs_ppl.rule.types import SLOTS
 
@@ -55,27 +47,17 @@ def report(run: Run) -> Report:
 
 def effects(rows: Sequence[Row]) -> ResultTable:
     """Every intervention against the goal's own optimum."""
-    own = of(rows, OWN)
-    before = own.mean("avg")
-    parts: list[ColumnGroup[Intervention]] = [
-        SLOT_AND_KIND,
-        part("texts", 0, lambda i: len(i.own.rows)),
-        estimated_change(own, "avg", "Avg, points", 2),
-        mean_change(own, "v2_avg", "v2 Avg, points", 2),
-        mean_change(own, "overall", "OVERALL, points", 2),
-        part("unmarked", 0, lambda i: sum(row["unmarked"] for row in i.own.rows)),
-        printed_change(),
-    ]
+    before = of(rows, OWN).mean("avg")
+    parts = [SLOT_AND_KIND, *RUBRIC_CHANGE, printed_change()]
     level = (
         "Nothing of the baseline was marked."
         if before is None
         else f"The baseline's own Avg is {before:.2f}."
     )
     says = (
-        "Change of the rubric in points from the goal's own optimum, paired, all texts as the template "
-        f"words them. {level} The paper "
-        "prints the change for two slots, from a baseline of 49.65; distractors are of the family here, of "
-        "all goals there."
+        "Change of the rubric in points from the goal's own optimum, paired, all texts as the template words "
+        f"them. {level} The paper prints the change for two slots, from a baseline of 49.65; distractors are "
+        "of the family here, of all goals there."
     )
     return specified("slot_rubrics", "Slot sensitivity by rubric", says, interventions(rows), parts)
 

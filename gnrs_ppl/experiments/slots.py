@@ -20,12 +20,12 @@ from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, benchmark_goal, goals, load
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.experiments.bench import GoalBench
-from gnrs_ppl.experiments.parts import told
+from gnrs_ppl.experiments.parts import Changed, estimated_change, mean_change, share
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Row, Rows, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.statistics import paired
-from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
@@ -163,132 +163,90 @@ def report(run: Run) -> Report:
     rows = run.rows("slots")
     notes = [
         "Procedure: not measurable by execution. No verdict of a case reads it and the held-out labels are "
-        "of norms; it moves ρ, "
-        "HARD-OK and s_search only, and the rubric, which needs a model.",
+        "of norms; it moves ρ, HARD-OK and s_search only, and the rubric, which needs a model.",
     ]
     return Report([effects(rows), coverage(rows)], {"slot_sensitivity": lambda: draw(rows)}, notes)
 
 
-class Intervention(NamedTuple):
-    """Rows of one kind of replacement in one slot."""
-
-    slot: str
-    kind: str
-    own: Rows
-
-
-SLOT_AND_KIND: ColumnGroup[Intervention] = ColumnGroup(
-    (Column("slot"), Column("replaced by")), lambda i: (i.slot, i.kind)
+SLOT_AND_KIND: ColumnGroup[Changed] = ColumnGroup(
+    (Column("slot"), Column("replaced by")), lambda one: one.what
 )
 
 
-def interventions(rows: Sequence[Row]) -> list[Intervention]:
-    """Every kind of replacement in every slot."""
+def interventions(rows: Sequence[Row]) -> list[Changed]:
+    """Every kind of replacement in every slot against the goal's own optimum."""
+    own = of(rows, OWN)
     return [
-        Intervention(slot, kind, of(rows, method(kind, slot)))
+        Changed((slot, kind), own, of(rows, method(kind, slot)))
         for slot, kind in itertools.product(SLOTS, KINDS)
     ]
 
 
-def mean_change(
-    before: Rows, measure: str, heading: str, digits: int, scale: float = 1.0
-) -> ColumnGroup[Intervention]:
-    """Mean over goals of what an intervention changed."""
-
-    def cell(i: Intervention) -> float | None:
-        each = paired(before.by_goal(measure), i.own.by_goal(measure))
-        return scale * sum(each.values()) / len(each) if each else None
-
-    return part(heading, digits, cell)
+def executed(found: ColumnGroup[Changed]) -> ColumnGroup[Changed]:
+    """The columns, empty where execution cannot show anything."""
+    nothing = (None,) * len(found.columns)
+    return found._replace(cells=lambda one: nothing if one.what[0] == "procedure" else found.cells(one))
 
 
-def estimated_change(before: Rows, measure: str, heading: str, digits: int) -> ColumnGroup[Intervention]:
-    """The same with intervals over goals and over families; none where execution cannot show it."""
-    columns = (Column(heading, digits), Column("95 % over goals"), Column("95 % over families"))
-    hidden = ("procedure",) if measure == "audit_f1" else ()
-    return ColumnGroup(
-        columns, lambda i: told(None if i.slot in hidden else before.change(i.own, measure), digits)
-    )
-
-
-def printed_change(digits: int = 2) -> ColumnGroup[Intervention]:
+def printed_change() -> ColumnGroup[Changed]:
     """The paper's change of Avg, for the two slots and the one kind that it prints."""
-    printed = printed_changes()
-    return part(
-        "Avg, points",
-        digits,
-        lambda i: printed.get(PAPER_NAMES.get(i.slot, "")) if i.kind == SAME else None,
-        paper=True,
-    )
+    printed = {
+        row["contrast"].removeprefix("baseline vs. degraded "): -float(row["gap"])
+        for row in published("result-contrasts-app")
+    }
+    changes: dict[tuple[CellValue, ...], float] = {
+        (slot, SAME): printed[name] for slot, name in PAPER_NAMES.items()
+    }
+    return part("Avg, points", 2, lambda one: changes.get(one.what), paper=True)
 
 
 def effects(rows: Sequence[Row]) -> ResultTable:
     """Every intervention against the goal's own optimum."""
     own = of(rows, OWN)
-
-    def percent(measure: str, heading: str) -> ColumnGroup[Intervention]:
-        return part(heading, 1, lambda i: None if i.slot == "procedure" else _percent(i.own, measure))
-
-    parts: list[ColumnGroup[Intervention]] = [
+    parts = [
         SLOT_AND_KIND,
-        mean_change(own, "hard_ok", "HARD-OK, points", 1, 100.0),
-        mean_change(own, "rho", "ρ", 3),
-        mean_change(own, "s_search", "s_search", 3),
-        estimated_change(own, "audit_f1", "audit F1", 3),
-        percent("changed", "changed verdicts, %"),
-        percent("changed_where_both_apply", "of cases where both apply, %"),
-        percent("activated", "cases where it applies, %"),
+        mean_change("hard_ok", "HARD-OK, points", 1, 100.0),
+        mean_change("rho", "ρ", 3),
+        mean_change("s_search", "s_search", 3),
+        executed(estimated_change("audit_f1", "audit F1", 3)),
+        executed(share("changed", "changed verdicts, %")),
+        executed(share("changed_where_both_apply", "of cases where both apply, %")),
+        executed(share("activated", "cases where it applies, %")),
         printed_change(),
     ]
     kinds = "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
     says = (
         f"Change from the goal's own optimum, paired. {kinds[0].upper()}{kinds[1:]}. The paper replaces a "
-        "slot's pool likewise and prints "
-        "the change of the rubric for two slots, from a baseline (49.65) below every row of its main table; "
-        "the intervention can be "
-        f"compared, its unit cannot. Before, the norm applies in {_percent(own, 'activated') or 0:.1f} % of "
-        "the scored cases."
+        "slot's pool likewise and prints the change of the rubric for two slots, from a baseline (49.65) "
+        "below every row of its main table; the intervention can be compared, its unit cannot. Before, the "
+        f"norm applies in {100 * (own.mean('activated') or 0):.1f} % of the scored cases."
     )
     return specified("slots", "Slot sensitivity", says, interventions(rows), parts)
 
 
-def printed_changes() -> dict[str, float]:
-    """The paper's changes of Avg, in points, by its name of the slot."""
-    return {
-        row["contrast"].removeprefix("baseline vs. degraded "): -float(row["gap"])
-        for row in published("result-contrasts-app")
-    }
-
-
-def _percent(rows: Rows, name: str) -> float | None:
-    value = rows.mean(name)
-    return None if value is None else 100 * value
-
-
 def coverage(rows: Sequence[Row]) -> ResultTable:
     """Whether the interventions did anything."""
-    printed = {
-        slot: float(row["replacement coverage"])
+    printed: dict[tuple[CellValue, ...], float] = {
+        (slot, SAME): float(row["replacement coverage"])
         for slot, row in zip(SLOTS, published("candidate-pool-app"), strict=True)
     }
 
-    def percent(measure: str, heading: str) -> ColumnGroup[Intervention]:
-        return part(heading, 1, lambda i: _percent(i.own, measure))
+    def drawn(one: Changed) -> float | None:
+        return None if one.what[1] == FIRST else one.own.mean("distractors")
 
-    parts: list[ColumnGroup[Intervention]] = [
+    parts: list[ColumnGroup[Changed]] = [
         SLOT_AND_KIND,
-        part("runs", 0, lambda i: len(i.own.rows)),
-        part("distractors", 1, lambda i: None if i.kind == FIRST else i.own.mean("distractors")),
-        percent("replaced", "replaced, %"),
-        percent("feasible", "passes h, %"),
-        percent("checkable", "checkable, %"),
-        part("coverage, %", 1, lambda i: printed[i.slot] if i.kind == SAME else None, paper=True),
+        part("runs", 0, lambda one: len(one.own.rows)),
+        part("distractors", 1, drawn),
+        share("replaced", "replaced, %"),
+        share("feasible", "passes h, %"),
+        share("checkable", "checkable, %"),
+        part("coverage, %", 1, lambda one: printed.get(one.what), paper=True),
     ]
     says = (
         "Replaced: runs whose slot holds another content than before; where the first option was the chosen "
-        "one, nothing could be. The "
-        "paper's coverage is comparable in kind. Its distractors are counted otherwise (all goals); ours "
-        "are of the family."
+        "one, nothing could be. The paper's coverage is comparable in kind. Its distractors are counted "
+        "otherwise (all goals); ours are of the family."
     )
     return specified("slot_coverage", "Coverage of the interventions", says, interventions(rows), parts)
 
@@ -305,7 +263,7 @@ def draw(rows: Sequence[Row]) -> Figure:
         part = Rows([row for row in of(rows, method(SAME, slots[i])).rows if row["family"] == families[j]])
         each = paired(own.by_goal("audit_f1"), part.by_goal("audit_f1"))
         loss[i, j] = sum(each.values()) / len(each)
-        changed[i, j] = _percent(part, "changed") or 0.0
+        changed[i, j] = 100 * (part.mean("changed") or 0.0)
     figure = blank(1.1 * len(families) + 2.5, 6.2)
     greatest = max(0.1, float(np.abs(loss).max()))
     above, below = figure.subplots(2, 1, sharex=True)

@@ -61,6 +61,19 @@ class Column(NamedTuple):
         return one_line(f"paper: {self.name}" if self.paper else self.name)
 
 
+def heads(own: str, paper: str = "") -> tuple[Column, ...]:
+    """Columns from their headings, parted by bars and followed by a colon and decimals where cells are
+    numbers (``goal | audit F1:3``); the paper's come last.
+    """
+    parts = [(one.strip(), False) for one in own.split("|")] if own else []
+    parts += [(one.strip(), True) for one in paper.split("|")] if paper else []
+    found = []
+    for text, printed in parts:
+        name, colon, digits = text.rpartition(":")
+        found.append(Column(name, int(digits), printed) if colon else Column(text, None, printed))
+    return tuple(found)
+
+
 class ResultTable(NamedTuple):
     """Rows under headings.
 

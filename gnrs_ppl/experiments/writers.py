@@ -149,9 +149,7 @@ def making(
     """
 
     def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
-        generate(names, request, folder, experiment, write)
-        judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
-        return ()
+        return generate(cells(names, request, WRITERS), request, folder, experiment, write)
 
     return make
 
@@ -167,13 +165,13 @@ def model_of(request: ExperimentRequest) -> OpenAIModel:
 
 
 def generate(
-    names: Sequence[str],
+    wanted: Sequence[Cell],
     request: ExperimentRequest,
     folder: Path,
     experiment: str = "",
     write: Write | None = None,
-) -> None:
-    """Append the rows that are missing.
+) -> Sequence[str]:
+    """Append the rows and the marks that are missing; no sentence for the page.
 
     Raises
     ------
@@ -196,11 +194,13 @@ def generate(
     complete(
         folder,
         folder.name,
-        cells(names, request, WRITERS),
+        wanted,
         configuration(experiment or folder.name, request, ROLES),
         made,
     )
     refuse_unanswered(failed)
+    judge_rows(read_rows(folder), model, folder, repeats=request.repeats)
+    return ()
 
 
 def write_rows(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) -> list[RowWithAnswers]:
@@ -281,39 +281,32 @@ def _searched(
         drafter = drafters[_key(cell)] if said else plain(cell.goal)
         row = drafter.row(writer.method, cell.chains, cell.seed)
         row.setdefault("text", "")
-        told = (
-            {"kept": len(said.proposals), "dropped": len(said.dropped), "problem": said.problem}
-            if said
-            else {}
-        )
-        found[cell] = with_calls(cell, row | told, (said.answer,) if said else ())
-    return found | _polished(
-        [cell for cell in found if WRITERS[cell.method].polish and found[cell].row["text"]],
-        found,
-        benches,
-        model,
-    )
+        found[cell] = with_calls(cell, row | (said.counted() if said else {}), (said.answer,) if said else ())
+    versions = {cell: WRITERS[cell.method].polish for cell in found}
+    return found | polished(found, {cell: one for cell, one in versions.items() if one}, benches, model)
 
 
-def _polished(
-    wanted: Sequence[Cell],
+def polished(
     found: Mapping[Cell, RowWithAnswers],
+    versions: Mapping[Cell, Version],
     benches: Mapping[str, GoalBench],
     model: Model,
 ) -> dict[Cell, RowWithAnswers]:
+    """The rows of those cells that have a text, polished; those of a version and seed at once."""
     done = {}
-    for seed, version in dict.fromkeys((cell.seed, WRITERS[cell.method].polish) for cell in wanted):
-        some = [cell for cell in wanted if (cell.seed, WRITERS[cell.method].polish) == (seed, version)]
+    wanted = [cell for cell in versions if found[cell].row["text"]]
+    for seed, version in dict.fromkeys((cell.seed, versions[cell]) for cell in wanted):
+        some = [cell for cell in wanted if (cell.seed, versions[cell]) == (seed, version)]
         rules = [_rule(found[cell].row, benches[cell.goal]) for cell in some]
-        for cell, polished in zip(some, polish(rules, model, version or POLISH, seed=seed), strict=True):
+        for cell, outcome in zip(some, polish(rules, model, version, seed=seed), strict=True):
             row, answers = found[cell]
             told = {
-                "text": polished.text,
+                "text": outcome.text,
                 "unpolished": row["text"],
-                "polish": polished.outcome,
-                "lost": list(polished.lost),
+                "polish": outcome.outcome,
+                "lost": list(outcome.lost),
             }
-            done[cell] = with_calls(cell, row | told, (*answers, *polished.answers))
+            done[cell] = with_calls(cell, row | told, (*answers, *outcome.answers))
     return done
 
 

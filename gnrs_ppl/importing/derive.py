@@ -403,7 +403,8 @@ def _clocks(events: Events) -> dict[str | None, list[Clock]]:
 
 def _grain(clocks: list[Clock]) -> tuple[str, list[str]]:
     """What is said of a channel that shows days alone, and lines on those of its acts that do."""
-    rows, dates, midnights = (sum(c[i] for c in clocks) for i in (1, 2, 3))
+    rows, dates = sum(c.rows for c in clocks), sum(c.dates for c in clocks)
+    midnights = sum(c.midnights for c in clocks)
     if dates == rows:
         return "; all times are dates", []
     if dates + midnights == rows and midnights >= ENOUGH_TO_INFER_A_GRAIN:

@@ -2,8 +2,8 @@
 posteriors, diagnostics.
 
 ``run_chains(tables, kernel=...)`` is the one call behind them all, ``observe_chains`` the same without
-keeping the draws, ``algorithm`` a kernel to be stepped by hand; ``KERNELS`` says what each sampler is like,
-the modules hold their transitions.
+keeping the draws, ``samplers`` has the kernels to be stepped by hand; ``KERNELS`` says what each sampler is
+like, the modules hold their transitions.
 """
 
 from typing import TYPE_CHECKING
@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING
 from gnrs_ppl.lazy import exports
 
 if TYPE_CHECKING:
-    from gnrs_ppl.inference import cpsat, exact, gibbs, informed, metropolis, observe, smc, sweep, tempering
-    from gnrs_ppl.inference.chains import SamplingAlgorithm, algorithm, observe_chains, run_chains, run_many
+    from gnrs_ppl.inference import (
+        cpsat,
+        exact,
+        gibbs,
+        informed,
+        metropolis,
+        observe,
+        samplers,
+        smc,
+        sweep,
+        tempering,
+    )
+    from gnrs_ppl.inference.chains import observe_chains, run_chains, run_many
     from gnrs_ppl.inference.cpsat import Solved, solve
     from gnrs_ppl.inference.diagnostics import Diagnosis, diagnose
     from gnrs_ppl.inference.exact import (
@@ -40,7 +51,8 @@ else:
         exact=("Enumeration", "Posterior", "enumerate_space", "exact_posterior", "optimum", "slot_marginals"),
         sweep=(),
         cpsat=("Solved", "solve"),
-        chains=("SamplingAlgorithm", "algorithm", "observe_chains", "run_chains", "run_many"),
+        chains=("observe_chains", "run_chains", "run_many"),
+        samplers=(),
         observe=("Observed", "Observer"),
         result=("Chains", "Exchange", "Stages", "best_visited"),
         trace=("datatree", "exact_marginals", "load", "save"),
@@ -58,10 +70,8 @@ __all__ = [
     "Observed",
     "Observer",
     "Posterior",
-    "SamplingAlgorithm",
     "Solved",
     "Stages",
-    "algorithm",
     "best_visited",
     "cpsat",
     "datatree",
@@ -80,6 +90,7 @@ __all__ = [
     "relaxation_time",
     "run_chains",
     "run_many",
+    "samplers",
     "save",
     "slot_marginals",
     "smc",

@@ -1,4 +1,4 @@
-"""Many chains on many spaces at once: one compiled scan over steps of a vmapped transition (paper, Structured
+"""Many chains on many spaces at once: one compiled loop over steps of a vmapped transition (paper, Structured
 search: 200 steps).
 
 Every kernel that steps runs here, whoever watches: to record the draws is an observer like any other, and to
@@ -25,7 +25,7 @@ import math
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -34,21 +34,26 @@ import numpy as np
 from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.stages import Compiled
-from jaxtyping import Int, Key
+from jaxtyping import Int
 from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference import gibbs, informed, metropolis, moves, tempering
+from gnrs_ppl.inference import gibbs, informed, metropolis, moves, tempering, threefry
 from gnrs_ppl.inference.cpsat import solver_chains
+from gnrs_ppl.inference.exact import number_of_states
 from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.inference.metropolis import State
 from gnrs_ppl.inference.observe import Observed, Observer, evaluations, recording
 from gnrs_ppl.inference.result import LARGEST_RESULT, Chains, check_request, require_finite, superchain_ids
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.inference.sweep import exact_chains
-from gnrs_ppl.models.energy import Tables, padded, room_for
-from gnrs_ppl.models.space import AnyArray
+from gnrs_ppl.models.energy import Tables, padded, room_for, with_scores, without_sources
 
+STRETCH = 100
+"""Most steps of a compiled program: a run is so many stretches, and a longer one compiles nothing. Chains go
+into a stretch by their positions: what they carry is evaluated anew, at steps that no setting moves."""
+MOST_SCORES = 2**20
+"""Most structures whose scores are made beforehand: 4 MiB, which a processor's cache still holds."""
 MOST_DRAWS = 2**31 - 1
 """Draws an int32 can count."""
 
@@ -76,6 +81,9 @@ class Stepper(NamedTuple):
         Settings that are arguments of the compiled program, so that other values need no compiling.
     seen : callable
         ``seen(states, temperature)`` is what observers see of the states.
+    keep, resume : callable
+        ``keep(state)`` is what a chain takes from one stretch of steps to the next, ``resume(kept, tables,
+        temperature)`` its state made of that.
     exchange : callable, optional
         ``exchange(settings)`` makes the observer of the replicas.
     weighs : callable
@@ -91,6 +99,8 @@ class Stepper(NamedTuple):
     complete: Callable[[Settings, Sequence[Tables], int, float], Settings] = lambda settings, *_: settings
     traced: tuple[str, ...] = ()
     seen: Callable[[Any, Any], State] = lambda states, _: states
+    keep: Callable[[Any], Any] = lambda states: states.position
+    resume: Callable[..., Any] = metropolis.init
     exchange: Callable[[Settings], Observer] | None = None
     weighs: Callable[[Tables], int] = lambda _: 0
 
@@ -100,7 +110,8 @@ STEPPERS = {
     "gibbs": Stepper(
         gibbs.build_kernel,
         lambda _: gibbs.WORDS,
-        complete=gibbs.complete,
+        init=gibbs.init,
+        resume=gibbs.init,
         weighs=lambda tables: tables.unary.shape[1] ** (2 if len(tables.joints.variables) else 1),
     ),
     "informed": Stepper(
@@ -114,6 +125,8 @@ STEPPERS = {
         complete=tempering.complete,
         traced=("hottest",),
         seen=tempering.cold,
+        keep=tempering.keep,
+        resume=tempering.resume,
         exchange=lambda settings: tempering.exchange(settings["replicas"]),
     ),
 }
@@ -327,7 +340,8 @@ def run_many(
     ]
     options = room_for(max(tables.unary.shape[1] for tables in spaces))
     pairs = max(tables.pairs.shape[0] for tables in spaces)
-    alike = [padded(tables, options, pairs) for tables in spaces]
+    beside = max(tables.beside.pairs.shape[1] for tables in spaces)
+    alike = [padded(tables, options, pairs, beside) for tables in spaces]
     watching = [recording()] + ([] if stepper.exchange is None else [stepper.exchange(settings)])
     driven = _drive(kernel, alike, starts, watching, steps, temperature, seed, streams, settings)
     return [
@@ -365,6 +379,7 @@ def observe_chains(
     ----------
     tables : Tables
     observers : {name: Observer}
+        They begin with the tables as the kernels read them: without the sources of the edits.
     chains, steps, temperature, seed, kernel, superchains, **settings
         As for ``run_chains``; kernels that go step by step.
 
@@ -406,72 +421,6 @@ def observe_chains(
         driven.wall_seconds,
         driven.compile_seconds,
     )
-
-
-class SamplingAlgorithm(NamedTuple):
-    """``init(position, rng_key=None) -> State`` and ``step(key, state) -> (State, Info)``, as BlackJAX has
-    them.
-    """
-
-    init: Callable[..., Any]
-    step: Callable[[Key[jax.Array, ""], Any], tuple[Any, Any]]
-
-
-def algorithm(
-    tables: Tables, temperature: float, kernel: str = "metropolis", **settings: Any
-) -> SamplingAlgorithm:
-    """One chain of a kernel to be stepped by hand, as BlackJAX's loops call it; ``jax.vmap`` it for many.
-
-    ``step(key, state)`` draws the words of a step from the key and hands them to the kernel's transition.
-
-    Parameters
-    ----------
-    tables : Tables
-    temperature : float
-        tau.
-    kernel : {"metropolis", "gibbs", "informed", "tempering"}
-        A state of tempering is a ladder: its ``init`` takes the positions of all replicas, the cold one
-        first.
-    **settings
-        As for :func:`run_chains`.
-
-    Returns
-    -------
-    SamplingAlgorithm
-
-    Raises
-    ------
-    InputError
-        For other kernels and settings that will not do.
-
-    Examples
-    --------
-    >>> from gnrs_ppl.models.energy import contract
-    >>> from gnrs_ppl.models.space import build_space
-    >>> space = build_space([[0, 1], [0, 0]], unary=[[[0.5], [0.0]], [[0.5], [0.25]]])
-    >>> tables = contract(space, np.array([1.0]))
-    >>> init, step = algorithm(tables, temperature=0.08, kernel="gibbs")
-    >>> state, info = step(jax.random.key(0), init(np.array([1, 1])))
-    >>> int(info.energy_evaluations)
-    2
-    """
-    settings = checked_settings(kernel, settings)
-    stepper = _stepper(kernel)
-    settings = stepper.complete(settings, [tables], 1, temperature)
-    transition = stepper.build(**settings)
-
-    def begin(
-        position: Int[AnyArray, "*R V"], rng_key: Key[jax.Array, ""] | None = None
-    ) -> Any:  # BlackJAX's loops hand it a key too
-        return stepper.init(position, tables, temperature)
-
-    def step(key: Key[jax.Array, ""], state: Any) -> tuple[Any, Any]:
-        one = jax.tree.map(lambda leaf: leaf[None], state)
-        words = jax.random.bits(key, (stepper.words(one),), jnp.uint32)
-        moved: tuple[Any, Any] = transition(words, state, tables, temperature)
-        return moved
-
-    return SamplingAlgorithm(begin, step)
 
 
 def _stepper(kernel: str) -> Stepper:
@@ -527,34 +476,74 @@ def _drive(
     streams: Sequence[int],
     settings: Settings,
 ) -> _Driven:
-    """Step the chains of every space from its starts; the spaces are padded alike."""
-    stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *spaces)
-    keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(
-        jax.random.key(seed), jnp.asarray(streams, jnp.uint32)
+    """Step the chains of every space from its starts, a stretch of steps after the other; the spaces are
+    padded alike.
+    """
+    traced = [settings[name] for name in STEPPERS[kernel].traced]
+    arguments = _Arguments(
+        tables=jax.tree.map(lambda *leaves: np.stack(leaves), *map(without_sources, spaces)),
+        starts=np.stack(starts),
+        run=threefry.run_keys(seed, streams),
+        chains=np.arange(len(starts[0]), dtype=np.uint32),
+        temperature=np.asarray(temperature, float),
+        traced=tuple(np.asarray(value) for value in traced),
     )
-    values = [
-        jnp.asarray(value) for value in (temperature, *(settings[name] for name in STEPPERS[kernel].traced))
-    ]
-    arguments = _placed(
-        (jax.tree.map(jnp.asarray, stacked), jnp.asarray(np.stack(starts)), keys, *values),
-        _mesh(*np.shape(starts)[:2]),
-    )
-
+    mesh = _mesh(*np.shape(starts)[:2])
     began = time.perf_counter()
-    run = _compiled(
-        kernel, frozen(kernel, settings), tuple(observers), steps, jax.tree.map(_shape, arguments)
+    states = _room_for_scores(spaces, len(starts[0]) * steps)
+    if states:
+        arguments = arguments._replace(tables=_scored(arguments.tables, states))
+    arguments = _placed(arguments, mesh)
+    room = min(STRETCH, 1 << (steps - 1).bit_length())
+    run, nothing = _compiled(
+        kernel, frozen(kernel, settings), tuple(observers), room, jax.tree.map(_shape, arguments), mesh
     )
     compiled = time.perf_counter()
-    observed = jax.block_until_ready(run(*arguments))  # type: ignore[no-untyped-call]
+    so_far = jax.tree.map(_blank, nothing)
+    stretches = []
+    for first in range(0, steps, room):
+        count = min(room, steps - first)
+        so_far, records = run(arguments, so_far, np.int32(first), np.int32(count))
+        stretches.append(jax.tree.map(lambda leaf, n=count: _gathered(leaf)[:, :n], records))
+    carried = jax.tree.map(_gathered, so_far[1])
+    recorded = jax.tree.map(lambda *leaves: np.concatenate(leaves, axis=1), *stretches)
     ended = time.perf_counter()
 
-    observed = jax.tree.map(_gathered, observed)
-    of_space = [jax.tree.map(lambda leaf, g=g: leaf[g], observed) for g in range(len(spaces))]
     results = [
-        [observer.finish(*seen) for observer, seen in zip(observers, every, strict=True)]
-        for every in of_space
+        [
+            observer.finish(*jax.tree.map(lambda leaf, g=g: leaf[g], seen))
+            for observer, *seen in zip(observers, carried, recorded, strict=True)
+        ]
+        for g in range(len(spaces))
     ]
     return _Driven(results, ended - compiled, compiled - began)
+
+
+def _room_for_scores(spaces: Sequence[Tables], evaluations: int) -> int:
+    """Room for the scores of every structure, where they are few and asked for often enough; else 0."""
+    if metropolis.is_large(spaces[0]):
+        return 0
+    states = max(map(number_of_states, spaces))
+    room = 1 << (states - 1).bit_length()
+    return room if len(spaces) * room <= MOST_SCORES and evaluations >= 4 * states else 0
+
+
+@partial(jax.jit, static_argnums=1)
+def _scored(tables: Tables, states: int) -> Tables:
+    return jax.vmap(lambda one: with_scores(one, states))(tables)
+
+
+class _Arguments(NamedTuple):
+    """What a program is given: G spaces, their starts (G, C, ...), seed and stream of each (G, 2), numbers of
+    the chains (C,), temperature, and settings that are traced.
+    """
+
+    tables: Any
+    starts: Any
+    run: Any
+    chains: Any
+    temperature: Any
+    traced: tuple[Any, ...]
 
 
 def _mesh(spaces: int, chains: int) -> Mesh:
@@ -571,29 +560,37 @@ def _mesh(spaces: int, chains: int) -> Mesh:
     return Mesh(np.array(devices[: rows * columns]).reshape(rows, columns), ("spaces", "chains"))
 
 
-def _placed(arguments: Any, mesh: Mesh) -> Any:
-    """Tables, starts, keys and values on the devices: spaces and chains are dealt out evenly, the rest stands
-    on each of them.
-
-    Random numbers are made per chain whatever the number of devices, so that a seed gives the same draws on
-    one and on many.
+def _placed(arguments: _Arguments, mesh: Mesh) -> _Arguments:
+    """The arguments on the devices: spaces and chains are dealt out evenly, the rest stands on each of
+    them.
     """
-    if mesh.size == 1:
-        return arguments
-
-    def put(array: jax.Array, *axes: str) -> jax.Array:
-        host = np.asarray(array)  # every process holds all of it and hands over its devices' parts
-        dealt = NamedSharding(mesh, PartitionSpec(*axes))  # type: ignore[no-untyped-call]
-        return jax.make_array_from_callback(host.shape, dealt, host.__getitem__)
-
-    tables, starts, keys, *values = arguments
-    dealt_keys = jax.random.wrap_key_data(put(jax.random.key_data(keys), "spaces"))
-    return (
-        jax.tree.map(lambda leaf: put(leaf, "spaces"), tables),
-        put(starts, "spaces", "chains"),
-        dealt_keys,
-        *map(put, values),
+    axes = _Arguments(
+        tables=jax.tree.map(lambda _: ("spaces",), arguments.tables),
+        starts=("spaces", "chains"),
+        run=("spaces",),
+        chains=("chains",),
+        temperature=(),
+        traced=tuple(() for _ in arguments.traced),
     )
+    if mesh.size == 1:
+        given: _Arguments = jax.tree.map(jnp.asarray, arguments)
+        return given
+
+    def put(host: NDArray[Any], where: tuple[str, ...]) -> jax.Array:
+        # every process holds all of it and hands over its devices' parts
+        host = np.asarray(jnp.asarray(host))
+        return jax.make_array_from_callback(host.shape, _dealt(mesh, *where), host.__getitem__)
+
+    dealt: _Arguments = jax.tree.map(put, arguments, axes)
+    return dealt
+
+
+def _dealt(mesh: Mesh, *axes: str) -> NamedSharding:
+    return NamedSharding(mesh, PartitionSpec(*axes))  # type: ignore[no-untyped-call]
+
+
+def _blank(shape: jax.ShapeDtypeStruct) -> jax.Array:
+    return jnp.zeros(shape.shape, shape.dtype, device=shape.sharding)
 
 
 def _gathered(array: jax.Array) -> NDArray[Any]:
@@ -616,12 +613,21 @@ def frozen(kernel: str, settings: Settings) -> Frozen:
 
 
 def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Callable[..., tuple[Any, Any]]:
-    """One step of many chains on one space, ``advance(key, states, tables, temperature)``."""
+    """One step of many chains on one space, ``advance(run, chains, step, states, tables, temperature)``: seed
+    and stream, numbers of the chains and of the step give the random words.
+    """
     stepper = STEPPERS[kernel]
     transition = stepper.build(**dict(settings), **dict(zip(stepper.traced, traced, strict=True)))
 
-    def advance(key: jax.Array, states: Any, tables: Tables, temperature: jax.Array) -> tuple[Any, Any]:
-        words = jax.random.bits(key, (stepper.words(states), states.score.shape[0]), jnp.uint32)
+    def advance(
+        run: jax.Array,
+        chains: jax.Array,
+        step: jax.Array,
+        states: Any,
+        tables: Tables,
+        temperature: jax.Array,
+    ) -> tuple[Any, Any]:
+        words = threefry.words_of(run, chains, step, stepper.words(states))
         moved: tuple[Any, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(
             words, states, tables, temperature
         )
@@ -632,32 +638,57 @@ def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Cal
 
 @lru_cache(maxsize=16)
 def _compiled(
-    kernel: str, settings: Frozen, observers: tuple[Observer, ...], steps: int, shapes: Any
-) -> Compiled:
-    """Compile once per kernel, settings, observers, number of steps and shapes."""
+    kernel: str, settings: Frozen, observers: tuple[Observer, ...], room: int, shapes: _Arguments, mesh: Mesh
+) -> tuple[Compiled, Any]:
+    """The program of a stretch of up to ``room`` steps, and the shapes of what it takes on; compiled once per
+    kernel, settings, observers, room and shapes, however many steps there are.
+    """
     stepper = STEPPERS[kernel]
 
-    def run(
-        tables: Tables, starts: jax.Array, key: jax.Array, temperature: jax.Array, *traced: jax.Array
-    ) -> Any:
-        advance = advance_of(kernel, settings, traced)
-        first = jax.vmap(stepper.init, in_axes=(0, None, None))(starts, tables, temperature)
+    def begin(tables: Tables, starts: jax.Array, temperature: jax.Array) -> Any:
+        states = jax.vmap(stepper.init, in_axes=(0, None, None))(starts, tables, temperature)
+        seen = stepper.seen(states, temperature)
+        carried = [observer.init(tables, seen) for observer in observers]
+        return jax.tree.map(jnp.asarray, (stepper.keep(states), carried))
 
-        def step(carry: tuple[Any, list[Any]], key: jax.Array) -> tuple[tuple[Any, list[Any]], list[Any]]:
-            before, carried = carry
-            states, info = advance(key, before, tables, temperature)
+    def run(given: _Arguments, so_far: Any, first: jax.Array, count: jax.Array) -> Any:
+        tables, temperature = given.tables, given.temperature
+        advance = advance_of(kernel, settings, given.traced)
+        kept, carried = metropolis.chosen(first == 0, begin(tables, given.starts, temperature), so_far)
+        states = jax.vmap(stepper.resume, in_axes=(0, None, None))(kept, tables, temperature)
+
+        def step(n: jax.Array, so_far: Any) -> Any:
+            before, carried, records = so_far
+            states, info = advance(given.run, given.chains, first + n, before, tables, temperature)
             was, now = stepper.seen(before, temperature), stepper.seen(states, temperature)
             carried = [
                 observer.update(own, was, now, info) for observer, own in zip(observers, carried, strict=True)
             ]
-            return (states, carried), [observer.record(now, info) for observer in observers]
+            told = [observer.record(now, info) for observer in observers]
+            if records is None:  # only to learn the shapes
+                return told
+            return states, carried, jax.tree.map(lambda all_, one: all_.at[n].set(one), records, told)
 
-        begun = [observer.init(tables, stepper.seen(first, temperature)) for observer in observers]
-        (_, carried), recorded = jax.lax.scan(step, (first, begun), jax.random.split(key, steps))
-        return [*zip(carried, recorded, strict=True)]
+        shapes = jax.eval_shape(lambda: step(first, (states, carried, None)))
+        records = jax.tree.map(lambda one: jnp.zeros((room, *one.shape), one.dtype), shapes)
+        states, carried, records = jax.lax.fori_loop(0, count, step, (states, carried, records))
+        return (stepper.keep(states), carried), records
 
-    return (
-        jax.jit(jax.vmap(run, in_axes=(0, 0, 0, *(None,) * (1 + len(stepper.traced)))))
-        .lower(*shapes)
-        .compile()
+    of_space = _Arguments(0, 0, 0, None, None, tuple(None for _ in shapes.traced))
+    nothing = jax.eval_shape(
+        jax.vmap(begin, in_axes=(0, 0, None)), shapes.tables, shapes.starts, shapes.temperature
     )
+    if mesh.size > 1:
+        chains = shapes.chains.shape[0]
+
+        def dealt(one: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
+            axes = ("spaces", "chains") if one.shape[1:2] == (chains,) else ("spaces",)
+            return jax.ShapeDtypeStruct(one.shape, one.dtype, sharding=_dealt(mesh, *axes))  # type: ignore[no-untyped-call]
+
+        nothing = jax.tree.map(dealt, nothing)
+    number = jax.eval_shape(lambda: jnp.int32(0))
+    program = jax.jit(
+        jax.vmap(run, in_axes=(of_space, 0, None, None)),
+        out_shardings=(jax.tree.map(lambda one: one.sharding, nothing), None) if mesh.size > 1 else None,
+    )
+    return program.lower(shapes, nothing, number, number).compile(), nothing

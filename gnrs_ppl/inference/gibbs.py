@@ -24,65 +24,45 @@ in total variation, 2.4e-6 for a pair of 24 options each. The block is chosen fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int, Int32, UInt32
+from jaxtyping import Float, Int, Int32, UInt32
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.metropolis import State, init
-from gnrs_ppl.models.energy import Tables
+from gnrs_ppl.inference.metropolis import Info, Kept, State, changing, chosen, of_kept
+from gnrs_ppl.models.energy import Tables, rows
 from gnrs_ppl.models.space import AnyArray, look_up
 
 __all__ = [
     "WORDS",
+    "Block",
     "Info",
     "State",
     "Transition",
     "build_kernel",
-    "complete",
-    "conditional",
     "draw",
     "init",
-    "joint_conditional",
-    "most_pairs",
+    "one_block",
+    "pair_block",
 ]
 
 WORDS = 2
 """uint32 words a step takes."""
 
 
-class Info(NamedTuple):
-    """What happened in a step.
-
-    Attributes
-    ----------
-    block : () int32
-        Number of the variable, or V plus the number of the joint entry.
-    accepted : () bool
-        Always true; here so that kernels can be counted alike.
-    acceptance_rate : () float
-        Always one.
-    proposal : State
-        Where the chain is now.
-    energy_evaluations : () int32
-        How many options, or pairs of options, were weighed.
-    """
-
-    block: Int32[jax.Array, ""]
-    accepted: Bool[jax.Array, ""]
-    acceptance_rate: Float[jax.Array, ""]
-    proposal: State
-    energy_evaluations: Int32[jax.Array, ""]
-
-
 Transition = Callable[[UInt32[jax.Array, " 2"], State, Tables, float | jax.Array], tuple[State, Info]]
 
 
-def build_kernel(block_probability: float | None = None, pairs_per_variable: int | None = None) -> Transition:
+def init(position: Int[AnyArray, " V"], tables: Tables, temperature: float | jax.Array) -> State:
+    """Evaluate a position; errors are those of :func:`gnrs_ppl.inference.metropolis.init`."""
+    return changing(tables, position, temperature)
+
+
+def build_kernel(block_probability: float | None = None) -> Transition:
     """Random scan over the blocks as ``transition(words, state, tables, temperature)``, for one chain;
     ``jax.vmap`` it for many.
 
@@ -95,10 +75,6 @@ def build_kernel(block_probability: float | None = None, pairs_per_variable: int
         How often a step takes a pair, 0 to 1, rounded to whole 2^-16; then all pairs, or all variables, are
         equally likely. Unless given, all blocks are. Without joints every step takes a variable. Pairs alone
         need not reach every structure.
-    pairs_per_variable : int, optional
-        Most pairs that any variable stands in, :func:`most_pairs` of the tables; work for a variable then
-        grows with this instead of with P. Unless given, any number will do. Where it turns out too small,
-        score and logdensity become NaN.
 
     Raises
     ------
@@ -117,138 +93,112 @@ def build_kernel(block_probability: float | None = None, pairs_per_variable: int
         words: UInt32[jax.Array, " 2"], state: State, tables: Tables, temperature: float | jax.Array
     ) -> tuple[State, Info]:
         tables = jax.tree.map(jnp.asarray, tables)
-        position, sizes = state.position, tables.sizes.astype(jnp.int32)
+        position, kept, sizes = state.position, state.kept, tables.sizes.astype(jnp.int32)
+        assert kept is not None, "a state of gibbs.init"
         variables, joints = position.shape[0], tables.joints.variables.shape[0]
         share = joints / (variables + joints) if block_probability is None else block_probability
         pairs_below = round(share * 2**16) if joints else 0
         numbers, low = np.arange(variables, dtype=np.int32), words[0] & 0xFFFF
 
+        def drawn(block: Block, *before: jax.Array) -> tuple[jax.Array, Kept]:
+            """The number of an entry of the block, and what is kept there; NaN where a density was."""
+            table = block.logdensity(
+                kept.raised - look_up(block.raised, *before), tables.penalty, temperature
+            )
+            number = draw(words[1], table)
+            worth, raised, prior = (look_up(leaf.ravel(), number) - look_up(leaf, *before) for leaf in block)
+            worth += jnp.where(jnp.isnan(table).any(), jnp.nan, 0.0).astype(worth.dtype)
+            return number, Kept(kept.worth + worth, kept.raised + raised, kept.log_prior + prior)
+
         def one_variable() -> _Drawn:
             variable = ((low * np.uint32(variables)) >> 16).astype(jnp.int32)
-            table = conditional(tables, position, variable, temperature, pairs_per_variable)
-            moved = jnp.where(numbers == variable, draw(words[1], table), position)
-            return _Drawn(variable, moved, look_up(sizes, variable), jnp.isnan(table).any())
+            option, new = drawn(one_block(tables, position, variable), look_up(position, variable))
+            moved = jnp.where(numbers == variable, option, position)
+            return _Drawn(variable, moved, look_up(sizes, variable), new)
 
         def one_pair() -> _Drawn:
             entry = ((low * np.uint32(joints)) >> 16).astype(jnp.int32)
             first, second = (look_up(tables.joints.variables, entry, end).astype(jnp.int32) for end in (0, 1))
-            table = joint_conditional(tables, position, first, second, temperature, pairs_per_variable)
-            left, right = jnp.divmod(draw(words[1], table), np.int32(table.shape[1]))
+            block = pair_block(tables, position, first, second)
+            number, new = drawn(block, look_up(position, first), look_up(position, second))
+            left, right = jnp.divmod(number, np.int32(block.worth.shape[1]))
             moved = jnp.where(numbers == first, left, jnp.where(numbers == second, right, position))
             looked_at = look_up(sizes, first) * look_up(sizes, second)
-            return _Drawn(entry + np.int32(variables), moved, looked_at, jnp.isnan(table).any())
+            return _Drawn(entry + np.int32(variables), moved, looked_at, new)
 
         if pairs_below == 0:
-            drawn = one_variable()
+            taken = one_variable()
         elif pairs_below == 2**16:
-            drawn = one_pair()
+            taken = one_pair()
         else:
-            paired = words[0] >> 16 < pairs_below
-            drawn = jax.tree.map(
-                lambda pair, single: jnp.where(paired, pair, single), one_pair(), one_variable()
-            )
-        after = init(drawn.position, tables, temperature)
-        spoilt = jnp.where(drawn.spoilt, jnp.nan, 0.0).astype(after.logdensity.dtype)
-        after = after._replace(score=after.score + spoilt, logdensity=after.logdensity + spoilt)
-        return after, Info(
-            drawn.block, jnp.ones((), bool), jnp.ones((), after.logdensity.dtype), after, drawn.options
-        )
+            taken = chosen(words[0] >> 16 < pairs_below, one_pair(), one_variable())
+        after = of_kept(tables, taken.position, taken.kept, temperature)
+        always = jnp.ones((), after.logdensity.dtype)
+        return after, Info(jnp.ones((), bool), always, after, taken.options, block=taken.block)
 
     return transition
 
 
 class _Drawn(NamedTuple):
-    """A block's number, the position with the block drawn anew, how many options the block has, whether a
-    density was NaN.
+    """A block's number, the position with the block drawn anew, how many options the block has, and what is
+    kept.
     """
 
     block: Int32[jax.Array, ""]
     position: Int32[jax.Array, " V"]
     options: Int32[jax.Array, ""]
-    spoilt: Bool[jax.Array, ""]
+    kept: Kept
 
 
-def conditional(
-    tables: Tables,
-    position: Int[AnyArray, " V"],
-    variable: int | Int[AnyArray, ""],
-    temperature: float | jax.Array,
-    pairs_per_variable: int | None = None,
-) -> Float[jax.Array, " O"]:
-    """Log density of every option of one variable, the others standing as they are, up to what they
-    contribute alone.
-
-    Parameters
-    ----------
-    tables : Tables
-    position : (V,) int
-        The variable's own entry has no influence.
-    variable : () int
-    temperature : float
-        tau.
-    pairs_per_variable : int, optional
-        As for :func:`build_kernel`.
-
-    Returns
-    -------
-    (O,) float
-        Differences are those of :func:`gnrs_ppl.models.energy.logdensity`; ``PADDING`` or below where there
-        is no option.
+class Block(NamedTuple):
+    """What the entries of a block, options or pairs of them, add to w . phi, to the number of raised flags,
+    and to log p0 (``PADDING`` or below where there is none), the other variables standing as they are.
     """
-    position, variable = jnp.asarray(position, jnp.int32), jnp.asarray(variable, jnp.int32)
-    score, flags = _row(tables, position, variable, None, pairs_per_variable)
-    raised = flags | _raised_outside(tables, position, (variable,))
-    # paper, Structured search: lambda is subtracted once, so what the rest raises already covers every option
-    score -= jnp.where(raised, tables.penalty, 0.0).astype(score.dtype)
-    return look_up(tables.log_prior, variable) + score / temperature
+
+    worth: Float[jax.Array, ...]
+    raised: Int32[jax.Array, ...]
+    log_prior: Float[jax.Array, ...]
+
+    def logdensity(
+        self, outside: Int32[jax.Array, ""], penalty: Float[AnyArray, ""], temperature: float | jax.Array
+    ) -> Float[jax.Array, ...]:
+        """Of every entry, up to what the others contribute alone; ``outside`` is how many flags are up that
+        the block has no part in.
+        """
+        # paper, Structured search: lambda is subtracted once, however many conditions break
+        fine = jnp.where(self.raised + outside > 0, penalty, 0.0).astype(self.worth.dtype)
+        return self.log_prior + (self.worth - fine) / temperature
 
 
-def joint_conditional(
-    tables: Tables,
-    position: Int[AnyArray, " V"],
-    first: int | Int[AnyArray, ""],
-    second: int | Int[AnyArray, ""],
-    temperature: float | jax.Array,
-    pairs_per_variable: int | None = None,
-) -> Float[jax.Array, "O O"]:
-    """Log density of every pair of options of two different variables, the others standing as they are.
+def one_block(tables: Tables, position: Int[AnyArray, " V"], variable: Int[AnyArray, ""]) -> Block:
+    """Of one variable, (O,); its own entry in the position has no influence."""
+    options = np.arange(tables.unary.shape[1], dtype=np.int32)
+    return Block(*rows(tables, position, variable, options), look_up(tables.log_prior, variable))
+
+
+def pair_block(
+    tables: Tables, position: Int[AnyArray, " V"], first: Int[AnyArray, ""], second: Int[AnyArray, ""]
+) -> Block:
+    """Of two different variables, (O, O).
 
     At most one of ``tables.pairs`` may join the two, as :func:`~gnrs_ppl.models.build_space` sees to.
-
-    Returns
-    -------
-    (O, O) float
-        Option of ``first``, option of ``second``; otherwise as for :func:`conditional`.
     """
-    position = jnp.asarray(position, jnp.int32)
-    first, second = jnp.asarray(first, jnp.int32), jnp.asarray(second, jnp.int32)
-    first_score, first_flags = _row(tables, position, first, second, pairs_per_variable)
-    second_score, second_flags = _row(tables, position, second, first, pairs_per_variable)
-    score, raised = first_score[:, None] + second_score[None], first_flags[:, None] | second_flags[None]
-    if tables.pairs.shape[0]:
-        pairs = jnp.asarray(tables.pairs)
-        upright = (pairs[:, 0] == first) & (pairs[:, 1] == second)
-        turned = (pairs[:, 0] == second) & (pairs[:, 1] == first)
-        joining = upright | turned
-        pair, joined, transposed = joining.argmax(), joining.any(), turned.any()
-        between, flags = look_up(tables.pairwise, pair), look_up(tables.pair_flags, pair)
-        score += jnp.where(joined, jnp.where(transposed, between.T, between), 0.0)
-        raised |= joined & jnp.where(transposed, flags.T, flags)
-    raised |= _raised_outside(tables, position, (first, second))
-    score -= jnp.where(raised, tables.penalty, 0.0).astype(score.dtype)
-    prior = look_up(tables.log_prior, first)[:, None] + look_up(tables.log_prior, second)[None]
-    return prior + score / temperature
-
-
-def most_pairs(tables: Tables) -> int:
-    """Most pairs that any variable stands in, on the host; padding pairs do not count."""
-    pairs = np.asarray(tables.pairs).reshape(-1, 2)
-    return int(np.bincount(pairs[pairs[:, 0] != pairs[:, 1]].ravel(), minlength=1).max())
-
-
-def complete(settings: dict[str, Any], spaces: Sequence[Tables], *_: Any) -> dict[str, Any]:
-    """The settings with the pairs that a variable stands in at most: less work where that is known."""
-    return settings | {"pairs_per_variable": max(map(most_pairs, spaces))}
+    options = np.arange(tables.unary.shape[1], dtype=np.int32)
+    a = Block(*rows(tables, position, first, options, second), look_up(tables.log_prior, first))
+    b = Block(*rows(tables, position, second, options, first), look_up(tables.log_prior, second))
+    both = Block(*(one[:, None] + other[None] for one, other in zip(a, b, strict=True)))
+    if tables.beside.pairs.shape[1] == 0:
+        return both
+    pairs, others, turned, there = (look_up(leaf, first) for leaf in tables.beside)
+    joining = there & (others == second)
+    place, joined = joining.argmax(), joining.any()
+    pair, transposed = look_up(pairs, place), look_up(turned, place)
+    worth, flags = look_up(tables.pairwise, pair), look_up(tables.pair_flags, pair)
+    worth, flags = (jnp.where(transposed, table.T, table) for table in (worth, flags))
+    return both._replace(
+        worth=both.worth + jnp.where(joined, worth, jnp.zeros((), worth.dtype)),
+        raised=both.raised + (joined & flags).astype(jnp.int32),
+    )
 
 
 def draw(word: UInt32[jax.Array, ""], logdensity: Float[jax.Array, ...]) -> Int32[jax.Array, ""]:
@@ -289,62 +239,3 @@ def _high_product(a: UInt32[jax.Array, ""], b: UInt32[jax.Array, ""]) -> UInt32[
     middle = a_high * b_low + (a_low * b_low >> 16)
     other = a_low * b_high + (middle & 0xFFFF)
     return a_high * b_high + (middle >> 16) + (other >> 16)
-
-
-def _row(
-    tables: Tables,
-    position: Int32[jax.Array, " V"],
-    variable: Int32[jax.Array, ""],
-    without: Int32[jax.Array, ""] | None,
-    most: int | None,
-) -> tuple[Float[jax.Array, " O"], Bool[jax.Array, " O"]]:
-    """What every option of a variable adds to w . phi, and whether it raises a flag; pairs with the variable
-    ``without`` left out.
-    """
-    score, flags = look_up(tables.unary, variable), look_up(tables.unary_flags, variable)
-    pairs = jnp.asarray(tables.pairs)
-    if pairs.shape[0] == 0:
-        return score, flags
-    touched = (pairs[:, 0] == variable) ^ (pairs[:, 1] == variable)  # a padding pair holds its variable twice
-    if most is None or most >= pairs.shape[0]:
-        which, counts = jnp.arange(pairs.shape[0], dtype=jnp.int32), touched
-    else:
-        # The n-th pair of the variable is the first up to which n have been counted.
-        counted = jnp.cumsum(touched, dtype=jnp.int32)
-        wanted = jnp.arange(1, most + 1, dtype=jnp.int32)
-        which = jnp.minimum((counted[None] < wanted[:, None]).sum(1, dtype=jnp.int32), pairs.shape[0] - 1)
-        counts = wanted <= counted[-1]
-        score += jnp.where(counted[-1] > most, jnp.nan, 0.0)
-    left, right = look_up(pairs, which, 0), look_up(pairs, which, 1)
-    if without is not None:
-        counts &= (left != without) & (right != without)
-    options = np.arange(score.shape[0], dtype=np.int32)[None]
-    at_left = jnp.where(left[:, None] == variable, options, look_up(position, left)[:, None])
-    at_right = jnp.where(right[:, None] == variable, options, look_up(position, right)[:, None])
-    index = (which[:, None], at_left, at_right)
-    score += jnp.where(counts[:, None], look_up(tables.pairwise, *index), 0.0).sum(0)
-    flags |= (counts[:, None] & look_up(tables.pair_flags, *index)).any(0)
-    return score, flags
-
-
-def _raised_outside(
-    tables: Tables, position: Int32[jax.Array, " V"], inside: tuple[Int32[jax.Array, ""], ...]
-) -> Bool[jax.Array, ""]:
-    """Whether a flag is up that no variable of the block has a part in."""
-    numbers = jnp.arange(position.shape[0], dtype=jnp.int32)
-    standing = look_up(tables.unary_flags, numbers, position)
-    for variable in inside:
-        standing &= numbers != variable
-    raised = standing.any()
-    if tables.pairs.shape[0]:
-        pairs = jnp.asarray(tables.pairs)
-        up = look_up(
-            tables.pair_flags,
-            np.arange(pairs.shape[0]),
-            look_up(position, pairs[:, 0]),
-            look_up(position, pairs[:, 1]),
-        )
-        for variable in inside:
-            up &= (pairs[:, 0] != variable) & (pairs[:, 1] != variable)
-        raised |= up.any()
-    return raised

@@ -14,16 +14,16 @@ accepted. Bias: a neighbour of probability q is drawn within q * (2^-19 + n * 2^
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int, Int32, UInt32
+from jaxtyping import Float, Int, Int32, UInt32
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.gibbs import draw
-from gnrs_ppl.inference.metropolis import State, accept, init
+from gnrs_ppl.inference.metropolis import Info, State, accept, chosen, init
 from gnrs_ppl.models.energy import Tables
 from gnrs_ppl.models.space import PADDING, AnyArray, look_up
 
@@ -43,33 +43,14 @@ BALANCING: dict[str, Callable[[jax.Array], jax.Array]] = {
 """log g as a function of log t: square root, t / (1 + t), min(1, t)."""
 
 
-class Info(NamedTuple):
-    """What happened in a step.
-
-    Attributes
-    ----------
-    accepted : () bool
-    acceptance_rate : () float
-        min(1, Z(x) / Z(y)).
-    proposal : State
-        The neighbour drawn, whether or not it was taken; the state itself where it has none.
-    energy_evaluations : () int32
-        Neighbours of the state and of the proposal.
-    """
-
-    accepted: Bool[jax.Array, ""]
-    acceptance_rate: Float[jax.Array, ""]
-    proposal: State
-    energy_evaluations: Int32[jax.Array, ""]
-
-
 _Total: TypeAlias = tuple[jax.Array, jax.Array, jax.Array]
 Transition = Callable[[UInt32[jax.Array, " 2"], State, Tables, float | jax.Array], tuple[State, Info]]
 
 
 def build_kernel(balancing: str = "barker") -> Transition:
     """Locally balanced kernel as ``transition(words, state, tables, temperature)``, for one chain;
-    ``jax.vmap`` it for many.
+    ``jax.vmap`` it for many. The acceptance rate is min(1, Z(x) / Z(y)); the energy evaluations are the
+    neighbours of the state and of the proposal.
 
     Parameters
     ----------
@@ -109,10 +90,11 @@ def build_kernel(balancing: str = "barker") -> Transition:
         proposal = init(jnp.where(there, option, position), tables, temperature)
         log_ratio = proposal.logdensity - state.logdensity
         normalizers = jax.nn.logsumexp(weights) - jax.nn.logsumexp(weigh(proposal.position))
-        taken, accepted, rate = accept(
-            words[1], state, proposal, log_g(-log_ratio) - log_g(log_ratio) + normalizers
+        log_ratio += log_g(-log_ratio) - log_g(log_ratio) + normalizers
+        accepted, rate = accept(words[1], log_ratio)
+        return chosen(accepted, proposal, state), Info(
+            accepted, rate, proposal, 2 * (sizes - 1).sum(dtype=jnp.int32)
         )
-        return taken, Info(accepted, rate, proposal, 2 * (sizes - 1).sum(dtype=jnp.int32))
 
     return transition
 

@@ -1,9 +1,9 @@
 """The paper's four edits of a structure, each with its own Hastings term (paper, Structured search; DESIGN
 section 4).
 
-A move is a function of (words, tables, position) that returns a candidate position and log q(reverse) - log
-q(forward) for that move alone. It is pure, works under ``jax.vmap``, and never leaves the space; where it has
-nowhere to go it returns the position. All four read one table (:class:`~gnrs_ppl.models.space.Edits`), so
+A move is a function of (words, tables, position) that returns a candidate position and its acceptance ratio
+without the scores. It is pure, works under ``jax.vmap``, and never leaves the space; where it has nowhere to
+go it returns the position. All four read one table (:class:`~gnrs_ppl.models.space.Edits`), so
 that a step in which every chain draws its own move makes one set of look-ups, not four.
 
 Random bits: a step takes ``WORDS`` = 3 independent uint32 words, and no bit decides two things.
@@ -39,7 +39,7 @@ from jaxtyping import Float, Int, UInt32
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.energy import UNROLL, Tables
-from gnrs_ppl.models.space import Edits, look_up
+from gnrs_ppl.models.space import AnyArray, Edits, look_up
 
 WORDS = 3
 """uint32 words a step takes."""
@@ -51,15 +51,15 @@ class MoveProposal(NamedTuple):
     Attributes
     ----------
     position : (V,) int32
-    log_hastings : () float
-        log q(reverse) - log q(forward).
+    variables : two of () int32
+        Those that change, one twice where it is one.
     log_ratio : () float
-        log_hastings + log p0(there) - log p0(here): the acceptance ratio without the scores. It comes from
-        one table, where what cancels is zero: everything for replacements and parameter edits.
+        log q(reverse) - log q(forward) + log p0(there) - log p0(here). It comes from one table, where what
+        cancels is zero: everything for replacements and parameter edits.
     """
 
     position: Int[jax.Array, " V"]
-    log_hastings: Float[jax.Array, ""]
+    variables: tuple[Int[jax.Array, ""], Int[jax.Array, ""]]
     log_ratio: Float[jax.Array, ""]
 
 
@@ -101,12 +101,11 @@ def choose(
 
 
 class _Change(NamedTuple):
-    """The two variables that change (one twice where it is one), their options before and after, and the log
-    ratio of the proposal.
+    """The two variables that change (one twice where it is one), their new options, and the log ratio of the
+    proposal.
     """
 
     variables: tuple[jax.Array, jax.Array]
-    before: tuple[jax.Array, jax.Array]
     after: tuple[jax.Array, jax.Array]
     log_ratio: Float[jax.Array, ""]
 
@@ -121,13 +120,7 @@ def propose(
     change: _Change = apart(
         _change, words, tables.edits, tables.swaps.variables, tables.joints.variables, position, move
     )
-    log_p0 = [
-        look_up(tables.log_prior, v, after) - look_up(tables.log_prior, v, before)
-        for v, before, after in zip(change.variables, change.before, change.after, strict=True)
-    ]
-    one = change.variables[0] == change.variables[1]
-    log_hastings = change.log_ratio - log_p0[0] - jnp.where(one, 0.0, log_p0[1])
-    return MoveProposal(apart(_changed, position, change), log_hastings, change.log_ratio)
+    return MoveProposal(apart(_changed, position, change), change.variables, change.log_ratio)
 
 
 def _change(
@@ -166,7 +159,7 @@ def _change(
         alone, together = entry * options + at[0], ((entry - of_one) * options + at[0]) * options + at[1]
         return look_up(edits.log_weight, jnp.where(two, of_one * options + together, alone))
 
-    return _Change((first, second), before, new, weight(before) - weight(new))
+    return _Change((first, second), new, weight(before) - weight(new))
 
 
 def _changed(position: Int[jax.Array, " V"], change: _Change) -> Int[jax.Array, " V"]:
@@ -257,9 +250,17 @@ MOVES: dict[str, Move] = {
 MOVE_PROBABILITIES = (0.4, 0.2, 0.2, 0.2)
 """How often each move is tried. The paper gives no figures. Replacement alone reaches every candidate of
 every variable, and with the parameter edit every option, so it has twice the share of the three that refine.
-The choice does not look at the state: where a space has no swaps or joints their share is spent on staying,
-and no Hastings correction is needed.
+The choice does not look at the state, so no Hastings correction is needed. Where a move goes nowhere in a
+whole space the others have its share (:func:`acting_shares`); shares that are given stay as they are.
 """
+
+
+def acting_shares(edits: Edits) -> Float[AnyArray, " 4"]:
+    """``MOVE_PROBABILITIES`` of the moves that go anywhere in a space, scaled to sum to one; all of them
+    where none does.
+    """
+    due = (edits.acts | ~edits.acts.any()).astype(float) * np.array(MOVE_PROBABILITIES)
+    return due / due.sum()
 
 
 def require_probabilities(move_probabilities: Sequence[float]) -> None:

@@ -169,7 +169,8 @@ def recording() -> Observer:
     """Every draw, and how many structures were scored: ``(Draws, int)``."""
 
     def keep(states: State, info: Any) -> tuple[jax.Array, ...]:
-        move = getattr(info, "move", jnp.full(states.score.shape, NO_MOVE)).astype(jnp.int8)
+        move = jnp.full(states.score.shape, NO_MOVE) if info.move is None else info.move
+        move = move.astype(jnp.int8)
         return states.position, states.score, states.feasible, move, info.accepted, info.energy_evaluations
 
     def drawn(start: tuple[Any, ...], steps: tuple[Any, ...]) -> tuple[Draws, int]:
@@ -186,12 +187,23 @@ def recording() -> Observer:
 
 @cache
 def evaluations() -> Observer:
-    """How many structures were scored, starts not counted: int."""
+    """How many structures were scored, starts not counted: int.
+
+    Counted chain by chain, low and high word, so that devices need not meet at every step.
+    """
+
+    def count(so_far: tuple[jax.Array, jax.Array], before: State, states: State, info: Any) -> Any:
+        low = so_far[0] + info.energy_evaluations.astype(jnp.uint32)
+        return low, so_far[1] + (low < so_far[0]).astype(jnp.uint32)
+
+    def total(so_far: Any, _: None) -> int:
+        low, high = (int(words.sum(dtype=np.uint64)) for words in so_far)
+        return low + (high << 32)
+
     return Observer(
-        lambda tables, states: None,
-        lambda nothing, *_: nothing,
-        lambda _, evaluated: int(evaluated.sum(dtype=np.int64)),
-        lambda states, info: info.energy_evaluations.sum(dtype=jnp.int32),
+        lambda tables, states: (jnp.zeros(states.score.shape, jnp.uint32),) * 2,
+        count,
+        total,
     )
 
 

@@ -19,7 +19,6 @@ import xarray as xr
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.diagnostics import acceptance, drawn_marginal, hitting_time, score_ranks
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
 from gnrs_ppl.inference.result import SAME_SCORE
 from gnrs_ppl.inference.spectral import relaxation_time, spectral_gap
 from gnrs_ppl.inference.trace import SCORE, Marginals, Trace, read_trace, require_marginals
@@ -76,7 +75,7 @@ def gap_plot(
     tables: Tables,
     temperatures: Sequence[float],
     path: Path,
-    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
+    move_probabilities: tuple[float, float, float, float] | None = None,
 ) -> Path:
     """Write a plot of the spectral gap against temperature, and of the relaxation time; give its path.
 

@@ -192,7 +192,7 @@ def check_request(
 ) -> int:
     """Refuse what cannot be run, before anything is; give back the number of superchains.
 
-    Unless given, it is the greatest common divisor of ``chains`` and 8: 8 starts where 8 divides the chains.
+    Unless given, it is the greatest divisor of ``chains`` up to 8.
 
     Raises
     ------
@@ -202,13 +202,7 @@ def check_request(
     for name, value in (("chains", chains), ("steps", steps)):
         if value < 1:
             raise InputError(f"{value} asked for", "ask for at least 1", source="arguments", field=name)
-    if not (math.isfinite(temperature) and temperature > 0):
-        raise InputError(
-            f"{temperature} is no temperature",
-            "give a positive number such as 0.08",
-            source="arguments",
-            field="temperature",
-        )
+    require_temperature(temperature)
     if not 0 <= seed < 2**32:
         raise InputError(
             f"{seed} is no seed",
@@ -239,7 +233,23 @@ def check_request(
             field="chains",
         )
     require_finite(tables)
-    return superchains or math.gcd(chains, 8)
+    return superchains or max(number for number in range(1, 9) if chains % number == 0)
+
+
+def require_temperature(temperature: Any) -> None:
+    """Refuse what is no tau.
+
+    Raises
+    ------
+    InputError
+    """
+    if not (np.ndim(temperature) == 0 and np.isfinite(temperature) and temperature > 0):
+        raise InputError(
+            f"{temperature} is no temperature",
+            "give a positive number such as 0.08",
+            source="arguments",
+            field="temperature",
+        )
 
 
 def require_finite(tables: Tables) -> None:

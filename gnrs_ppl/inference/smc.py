@@ -30,7 +30,7 @@ from jaxtyping import Float, Int, Key
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import metropolis
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, WORDS
+from gnrs_ppl.inference.moves import WORDS
 from gnrs_ppl.inference.result import LARGEST_RESULT, NO_MOVE, Chains, Stages, check_request
 from gnrs_ppl.inference.starts import draw_prior
 from gnrs_ppl.models.energy import Tables, log_prior, padded, room_for, score
@@ -79,7 +79,7 @@ Stage = Callable[
 def mutation(
     tables: Tables,
     temperature: float | jax.Array,
-    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
+    move_probabilities: tuple[float, float, float, float] | None = None,
 ) -> Mutation:
     """The Metropolis kernel as BlackJAX's SMC takes one (``mcmc_init_fn``, ``mcmc_step_fn``)."""
     transition = metropolis.build_kernel(move_probabilities)
@@ -106,7 +106,7 @@ def init(positions: Int[AnyArray, "N V"]) -> TemperedSMCState:
 def build_kernel(
     mutations: int,
     target_ess: float | jax.Array = TARGET_ESS,
-    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
+    move_probabilities: tuple[float, float, float, float] | None = None,
 ) -> Stage:
     """One stage as ``stage(key, state, tables, temperature)``; at exponent 1 it resamples, mutates, and
     leaves equal weights.
@@ -164,7 +164,7 @@ def particle_chains(
     superchains: int | None = None,
     stream: int = 0,
     target_ess: float = TARGET_ESS,
-    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
+    move_probabilities: tuple[float, float, float, float] | None = None,
 ) -> Chains:
     """Carry particles from p0 to p(a | x) and give each as a chain of one draw; steps are the mutations at
     each temperature.
@@ -274,7 +274,7 @@ def _check(tables: Tables, particles: int, mutations: int, target_ess: float) ->
 
 @lru_cache(maxsize=16)
 def _compiled(
-    mutations: int, move_probabilities: tuple[float, float, float, float], shapes: Any
+    mutations: int, move_probabilities: tuple[float, float, float, float] | None, shapes: Any
 ) -> tuple[Compiled, Compiled]:
     """Evaluation of the particles, and a stage, compiled once per number of mutations, move probabilities
     and shapes.

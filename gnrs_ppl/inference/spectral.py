@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.exact import enumerate_space, number_of_states
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES, require_probabilities
+from gnrs_ppl.inference.moves import acting_shares, require_probabilities
 from gnrs_ppl.models.energy import Tables
 
 LARGEST_SPACE = 2_000
@@ -47,7 +47,7 @@ Floats = NDArray[np.float64]
 def spectral_gap(
     tables: Tables,
     temperature: float,
-    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
+    move_probabilities: tuple[float, float, float, float] | None = None,
 ) -> float:
     """1 less the second greatest absolute eigenvalue of the Metropolis kernel; 0 where it is below
     ``RESOLUTION``.
@@ -58,8 +58,9 @@ def spectral_gap(
         Of at most ``LARGEST_SPACE`` structures.
     temperature : float
         tau.
-    move_probabilities : tuple of four float
-        How often each of the paper's moves is tried, in the order of ``MOVES``.
+    move_probabilities : tuple of four float, optional
+        How often each of the paper's moves is tried, in the order of ``MOVES``; as the kernel has it unless
+        given.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def relaxation_time(gap: float) -> float:
 def transition_matrix(
     tables: Tables,
     temperature: float,
-    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
+    move_probabilities: tuple[float, float, float, float] | None = None,
 ) -> Float[Floats, "N N"]:
     """Probability of going from each structure to each in one step; structures are numbered with the last
     variable fastest.
@@ -102,7 +103,13 @@ def transition_matrix(
             source="arguments",
             field="temperature",
         )
-    require_probabilities(move_probabilities)
+    shares = (
+        np.asarray(acting_shares(tables.edits), np.float64)
+        if move_probabilities is None
+        else move_probabilities
+    )
+    if move_probabilities is not None:
+        require_probabilities(move_probabilities)
     if (states := number_of_states(tables)) > LARGEST_SPACE:
         problem = f"{states} structures, more than the {LARGEST_SPACE} whose transition matrix is made"
         raise InputError(
@@ -115,9 +122,7 @@ def transition_matrix(
     log_density = enumeration.log_prior + enumeration.score / temperature
     numbers = np.arange(states).reshape(enumeration.sizes)
     matrix = np.zeros((states, states))
-    for chance, entries in zip(
-        move_probabilities, (_replacements, _parameter_edits, _swaps, _joint_edits), strict=True
-    ):
+    for chance, entries in zip(shares, (_replacements, _parameter_edits, _swaps, _joint_edits), strict=True):
         found = list(entries(tables))
         for variables, proposal in found:
             # structures that differ in these variables alone stand in a row, in the order of the proposal

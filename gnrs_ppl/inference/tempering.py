@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -40,10 +40,10 @@ from numpy.typing import NDArray
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import metropolis, moves, starts
-from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
+from gnrs_ppl.inference.metropolis import Info
 from gnrs_ppl.inference.observe import Observer
 from gnrs_ppl.inference.result import LARGEST_RESULT, Exchange
-from gnrs_ppl.models.energy import Tables, log_prior
+from gnrs_ppl.models.energy import Tables, checked_position, log_prior
 from gnrs_ppl.models.space import AnyArray
 
 REPLICAS = 6
@@ -74,6 +74,7 @@ class State(NamedTuple):
         Round trips (rung 0, last rung, rung 0) of the replica that stands here.
     odd : () bool
         Whether the next swaps are those of the odd pairs.
+    kept : metropolis.Kept of (R,), optional
     """
 
     position: Int32[jax.Array, "R V"]
@@ -84,15 +85,15 @@ class State(NamedTuple):
     leg: Int[jax.Array, " R"]
     round_trips: Int32[jax.Array, " R"]
     odd: Bool[jax.Array, ""]
+    kept: metropolis.Kept | None = None
 
 
-class Info(NamedTuple):
-    """What happened in a step; pair r is rungs r and r + 1.
+class Ladder(NamedTuple):
+    """What happened on a ladder in a step, ``ladder`` of :class:`~gnrs_ppl.inference.metropolis.Info`; pair r
+    is rungs r and r + 1.
 
     Attributes
     ----------
-    accepted, acceptance_rate, proposal
-        Of the cold rung's own transition, before the swaps.
     within : metropolis.Info of (R, ...)
         The transition of each rung, before the swaps.
     tried : (R - 1,) bool
@@ -105,20 +106,14 @@ class Info(NamedTuple):
         Of the replica that stands at each rung now.
     temperatures : (R,) float
         Of the rungs.
-    energy_evaluations : () int32
-        R; a swap takes none.
     """
 
-    accepted: Bool[jax.Array, ""]
-    acceptance_rate: Float[jax.Array, ""]
-    proposal: metropolis.State
     within: metropolis.Info
     tried: Bool[jax.Array, " pairs"]
     swapped: Bool[jax.Array, " pairs"]
     swap_rate: Float[jax.Array, " pairs"]
     round_trips: Int32[jax.Array, " R"]
     temperatures: Float[jax.Array, " R"]
-    energy_evaluations: Int32[jax.Array, ""]
 
 
 Transition = Callable[[UInt32[jax.Array, " words"], State, Tables, float | jax.Array], tuple[State, Info]]
@@ -160,9 +155,21 @@ def ladder(
 def init(position: Int[AnyArray, "R V"], tables: Tables, temperature: float | jax.Array) -> State:
     """Evaluate the positions of the replicas, that of the cold one first; the first swaps will be those of
     the even pairs.
+
+    Raises
+    ------
+    InputError
+        As :func:`gnrs_ppl.inference.metropolis.init`, and for fewer than two replicas.
     """
     tables = jax.tree.map(jnp.asarray, tables)
-    position = jnp.asarray(position, jnp.int32)
+    position = checked_position(tables, position)
+    if position.ndim != 2 or len(position) < 2:
+        raise InputError(
+            f"shape {position.shape} is no ladder of replicas",
+            "give the positions of at least two replicas, the cold one first",
+            source="arguments",
+            field="position",
+        )
     replicas = position.shape[0]
     each = jax.vmap(metropolis.init, (0, None, None))(position, tables, temperature)
     return State(
@@ -174,12 +181,13 @@ def init(position: Int[AnyArray, "R V"], tables: Tables, temperature: float | ja
         leg=jnp.asarray(np.arange(replicas) == 0, jnp.int8),
         round_trips=jnp.zeros(replicas, jnp.int32),
         odd=jnp.zeros((), bool),
+        kept=each.kept,
     )
 
 
 def build_kernel(
     hottest: float | jax.Array | None = None,
-    move_probabilities: tuple[float, float, float, float] = MOVE_PROBABILITIES,
+    move_probabilities: tuple[float, float, float, float] | None = None,
 ) -> Transition:
     """Replica exchange as ``transition(words, state, tables, temperature)``, for one chain; ``jax.vmap`` it
     for many.
@@ -193,13 +201,14 @@ def build_kernel(
         words: UInt32[jax.Array, " 4"], state: State, tables: Tables, temperature: jax.Array
     ) -> tuple[metropolis.State, Float[jax.Array, ""], metropolis.Info]:
         """One rung: the entries of ``state`` are those of the rung."""
-        here = metropolis.State(
-            state.position, state.score, state.feasible, state.log_prior + state.score / temperature
-        )
+        density = state.log_prior + state.score / temperature
+        here = metropolis.State(state.position, state.score, state.feasible, density, state.kept)
         there, info = within(words, here, tables, temperature)
         # The compiler has this sum already, from the proposal's density; taking it from there would round at
         # every step.
-        prior = jnp.where(info.accepted, log_prior(tables, info.proposal.position), state.log_prior)
+        new = info.proposal
+        prior = log_prior(tables, new.position) if new.kept is None else new.kept.log_prior
+        prior = jnp.where(info.accepted, prior, state.log_prior)
         return there, prior, info
 
     def transition(
@@ -215,7 +224,11 @@ def build_kernel(
         rungs = jax.tree.map(lambda _: 0, state)._replace(odd=None)
         moved, prior, info = jax.vmap(move, (0, rungs, None, 0))(rung_words, state, tables, temperatures)
         state = state._replace(
-            position=moved.position, score=moved.score, feasible=moved.feasible, log_prior=prior
+            position=moved.position,
+            score=moved.score,
+            feasible=moved.feasible,
+            log_prior=prior,
+            kept=moved.kept,
         )
         partner, tried = (
             jnp.where(state.odd, odd, even) for even, odd in zip(*_turns(replicas), strict=True)
@@ -224,17 +237,18 @@ def build_kernel(
         after = _count_trips(
             _exchange(state, jnp.where(swapped, partner, np.arange(replicas, dtype=np.int32)))
         )
-        return after._replace(odd=~state.odd), Info(
-            accepted=info.accepted[0],
-            acceptance_rate=info.acceptance_rate[0],
-            proposal=jax.tree.map(lambda leaf: leaf[0], info.proposal),
+        told = Ladder(
             within=info,
             tried=tried,
             swapped=tried & swapped[:-1],
             swap_rate=jnp.where(tried, rate[:-1], jnp.zeros((), rate.dtype)),
             round_trips=after.round_trips,
             temperatures=temperatures,
-            energy_evaluations=info.energy_evaluations.sum(dtype=jnp.int32),
+        )
+        cold: Info = jax.tree.map(lambda leaf: leaf[0], info)
+        evaluated = info.energy_evaluations.sum(dtype=jnp.int32)
+        return after._replace(odd=~state.odd), cold._replace(
+            energy_evaluations=evaluated, move=None, ladder=told
         )
 
     return transition
@@ -268,18 +282,14 @@ def _decide(
     # A rung without a partner may read any word: it changes places with itself.
     word = words[jnp.minimum(jnp.minimum(rungs, partner) // 2, len(words) - 1)]
     log_ratio = (inverse - inverse[partner]) * (state.score[partner] - state.score)
-    here = metropolis.State(state.position, state.score, state.feasible, jnp.zeros_like(log_ratio))
-    there = metropolis.State(
-        state.position[partner], state.score[partner], state.feasible[partner], log_ratio
-    )
-    _, accepted, rate = jax.vmap(metropolis.accept)(word, here, there, jnp.zeros_like(log_ratio))
-    return accepted, rate
+    decided: tuple[jax.Array, jax.Array] = jax.vmap(metropolis.accept)(word, log_ratio)
+    return decided
 
 
 def _exchange(state: State, source: Int[jax.Array, " R"]) -> State:
     """Everything at rung ``source[r]`` goes to rung r."""
-    ladder_of = {name: jnp.asarray(leaf)[source] for name, leaf in state._asdict().items() if name != "odd"}
-    return State(**ladder_of, odd=state.odd)
+    moved: State = jax.tree.map(lambda leaf: leaf[source], state._replace(odd=jnp.asarray(source)))
+    return moved._replace(odd=state.odd)
 
 
 def _count_trips(state: State) -> State:
@@ -290,6 +300,22 @@ def _count_trips(state: State) -> State:
     there = (rungs == replicas - 1) & (state.leg == 1)
     leg = jnp.where(rungs == 0, jnp.int8(1), jnp.where(there, jnp.int8(2), state.leg))
     return state._replace(leg=leg, round_trips=state.round_trips + back.astype(jnp.int32))
+
+
+Kept: TypeAlias = tuple[jax.Array, jax.Array, jax.Array, jax.Array, jax.Array]
+
+
+def keep(ladders: State) -> Kept:
+    """What cannot be evaluated anew: where replicas stand, which they are, and how they travel."""
+    return ladders.position, ladders.replica, ladders.leg, ladders.round_trips, ladders.odd
+
+
+def resume(kept: Kept, tables: Tables, temperature: float | jax.Array) -> State:
+    """The ladder of which that was kept."""
+    position, replica, leg, round_trips, odd = kept
+    return init(position, tables, temperature)._replace(
+        replica=replica, leg=leg, round_trips=round_trips, odd=odd
+    )
 
 
 def cold(ladders: State, temperature: jax.Array) -> metropolis.State:
@@ -313,11 +339,12 @@ def exchange(replicas: int) -> Observer:
         so_far: tuple[jax.Array, ...], before: metropolis.State, states: metropolis.State, info: Info
     ) -> tuple[jax.Array, ...]:
         tried, swapped, _, _ = so_far
+        told: Ladder = info.ladder
         return (
-            tried + info.tried.astype(jnp.int32),
-            swapped + info.swapped.astype(jnp.int32),
-            info.round_trips,
-            info.temperatures,
+            tried + told.tried.astype(jnp.int32),
+            swapped + told.swapped.astype(jnp.int32),
+            told.round_trips,
+            told.temperatures,
         )
 
     def travelled(so_far: tuple[Any, ...], _: None) -> Exchange:

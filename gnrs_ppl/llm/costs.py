@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from gnrs_ppl.context.files import read_data
 from gnrs_ppl.errors import InputError, one_line
 
 MILLION = 1_000_000
@@ -49,7 +50,8 @@ def credible(usage: Usage, sent: str, input_bytes: int, text: str, max_tokens: i
 
 
 class Price(NamedTuple):
-    """US dollars for a million tokens, the month in which they were looked up, and where.
+    """US dollars for a million tokens, the month in which they were looked up, where, and whether that was
+    the provider's own page.
 
     Reasoning tokens are output tokens. Batch, priority and regional tariffs are not known here.
     """
@@ -59,6 +61,12 @@ class Price(NamedTuple):
     output: float
     as_of: str
     source: str
+    verified: bool = True
+
+    @property
+    def dated(self) -> str:
+        """The month, for people; what nobody dated is stated by the user."""
+        return f"{self.as_of or 'stated'}{'' if self.verified else ', not verified'}"
 
     def cost(self, usage: Usage) -> float:
         """US dollars for these tokens."""
@@ -68,29 +76,15 @@ class Price(NamedTuple):
         ) / MILLION
 
 
-_GPT_4O_MINI = Price(0.15, 0.075, 0.60, "2026-11", "developers.openai.com/api/docs/pricing")
-_GPT_5_1 = Price(1.25, 0.125, 10.00, "2026-11", "developers.openai.com/api/docs/models/gpt-5.1")
-
-PRICES: Mapping[str, Price] = {
-    "gpt-4o-mini": _GPT_4O_MINI,
-    "gpt-4o-mini-2024-07-18": _GPT_4O_MINI,
-    "gpt-5.1": _GPT_5_1,
-    "gpt-5.1-2025-11-13": _GPT_5_1,
-}
-"""Prices of the default models. They change: state your own where it matters."""
-
-
 def read_prices(path: Path) -> dict[str, Price]:
     """Prices from a YAML or JSON file: model -> ``input``, ``output``, ``as_of``, and if there are any
-    ``cached_input`` and ``source``.
+    ``cached_input``, ``source`` and ``verified``.
 
     Raises
     ------
     InputError
         A file that cannot be read, or that holds something else.
     """
-    from gnrs_ppl.context.files import read_data
-
     found, remedy = {}, "write MODEL: {input: 1.25, output: 10, as_of: 2026-11}, dollars for a million tokens"
     for model, stated in read_data(path).items():
         fields = stated if isinstance(stated, dict) else {}
@@ -100,12 +94,20 @@ def read_prices(path: Path) -> dict[str, Price]:
             for n in asked
             if isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) and n >= 0
         ]
-        known = {"input", "output", "cached_input", "as_of", "source"}
-        if len(numbers) < len(asked) or not set(fields) <= known or not fields.get("as_of"):
+        known = {"input", "output", "cached_input", "as_of", "source", "verified"}
+        verified = fields.get("verified", True)
+        dated = fields.get("as_of") and isinstance(verified, bool)
+        if len(numbers) < len(asked) or not set(fields) <= known or not dated:
             raise InputError("is no dated price", remedy, source=str(path), field=one_line(str(model), 60))
         as_of, source = (one_line(str(fields.get(name, "")), 200) for name in ("as_of", "source"))
-        found[str(model)] = Price(numbers[0], numbers[1], numbers[2], as_of, source)
+        found[str(model)] = Price(numbers[0], numbers[1], numbers[2], as_of, source, verified)
     return found
+
+
+PRICES: Mapping[str, Price] = read_prices(Path(__file__).with_name("prices.yaml"))
+"""Prices of the main providers. They change, and most were not read on the provider's own page: ``verified``
+says which were. State your own where it matters.
+"""
 
 
 def parse_price(text: str) -> tuple[str, Price]:

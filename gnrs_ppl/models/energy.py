@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,11 +22,13 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.space import (
     PADDING,
     AnyArray,
+    Beside,
     Edits,
     Joints,
     Lookup,
     RuleSpace,
     Swaps,
+    build_beside,
     build_edits,
     look_up,
 )
@@ -53,8 +55,10 @@ class Tables(NamedTuple):
         w . phi of each pair of options.
     penalty : () float
         lambda.
-    sizes, candidate, log_prior, unary_flags, pairs, pair_flags, swaps, joints, lookup, edits
+    sizes, candidate, log_prior, unary_flags, pairs, pair_flags, swaps, joints, lookup, edits, beside
         As in the space.
+    scores : (N,) float, optional
+        What :func:`evaluate` gives of every structure, last variable fastest: :func:`with_scores`.
     """
 
     sizes: Int[AnyArray, " V"]
@@ -70,6 +74,8 @@ class Tables(NamedTuple):
     joints: Joints
     lookup: Lookup
     edits: Edits
+    beside: Beside
+    scores: Float[AnyArray, " N"] | None = None
 
 
 def hard_penalty(weights: Float[AnyArray, " F"]) -> float:
@@ -131,9 +137,9 @@ def room_for(options: int) -> int:
     return PAD_OPTIONS * -(-options // PAD_OPTIONS)
 
 
-def padded(tables: Tables, options: int, pairs: int) -> Tables:
-    """The same tables with room for more options and pairs; what does not exist keeps its mark and changes
-    no draw.
+def padded(tables: Tables, options: int, pairs: int, beside: int = 0) -> Tables:
+    """The same tables with room for more options and pairs, and pairs of a variable; what does not exist
+    keeps its mark and changes no draw.
     """
     more, new_pairs = options - tables.unary.shape[1], pairs - tables.pairs.shape[0]
 
@@ -167,18 +173,61 @@ def padded(tables: Tables, options: int, pairs: int) -> Tables:
     edits = build_edits(
         grown.sizes, grown.candidate, grown.log_prior, grown.swaps, grown.joints, grown.lookup
     )
-    return grown._replace(edits=edits)
+    room = max(beside, tables.beside.pairs.shape[1])
+    return grown._replace(edits=edits, beside=build_beside(grown.pairs, len(grown.sizes), room))
+
+
+def without_sources(tables: Tables) -> Tables:
+    """The tables without the leaves that only the host reads, those that ``edits`` was made from."""
+    nothing: Any = None
+    return tables._replace(
+        candidate=nothing,
+        lookup=nothing,
+        swaps=Swaps(tables.swaps.variables, *[nothing] * 6),
+        joints=Joints(tables.joints.variables, nothing, nothing),
+    )
+
+
+def checked_position(tables: Tables, position: Any) -> Int[jax.Array, "*R V"]:
+    """The position as int32; of many structures, options in the last axis.
+
+    Raises
+    ------
+    InputError
+        When there is not one whole number for each variable, and, where they are known, for options that
+        there are not.
+    """
+    traced = isinstance(position, jax.core.Tracer)
+    given = position if traced else np.asarray(position)
+    variables = tables.sizes.shape[0]
+    if given.shape[-1:] != (variables,) or not np.issubdtype(given.dtype, np.integer):
+        problem = f"shape {given.shape} of {given.dtype}, expected ({variables},) of whole numbers"
+        raise InputError(problem, "give one option for each variable", source="arguments", field="position")
+    if not (traced or isinstance(tables.sizes, jax.core.Tracer)):
+        wrong = np.argwhere((given < 0) | (given >= np.asarray(tables.sizes)))
+        if len(wrong):
+            variable = int(wrong[0, -1])
+            raise InputError(
+                f"option {given[tuple(wrong[0])]} of variable {variable}",
+                f"give one from 0 to {int(tables.sizes[variable]) - 1}",
+                source="arguments",
+                field="position",
+            )
+    return jnp.asarray(given, jnp.int32)
 
 
 def evaluate(
     tables: Tables, position: Int[AnyArray, " V"]
 ) -> tuple[Float[jax.Array, ""], Bool[jax.Array, ""]]:
-    """s_search and h of one structure: V + P table look-ups.
+    """s_search and h of one structure: V + P table look-ups, or one where all scores are at hand.
 
     A look-up reads score and flag at once: the flag is the last bit of the score, which is wrong by at most
-    one unit in its last place.
+    one unit in its last place. So is that of s_search.
     """
     position = jnp.asarray(position)
+    if tables.scores is not None:
+        found = look_up(tables.scores, (position * strides(tables.sizes)).sum(dtype=jnp.int32))
+        return found, _bits(found) & 1 == 0
     unary, pairwise = _marked(tables.unary, tables.unary_flags), _marked(tables.pairwise, tables.pair_flags)
 
     def option(variable: AnyArray) -> jax.Array:
@@ -198,7 +247,28 @@ def evaluate(
         == 1
     )
     # paper, Structured search: lambda is subtracted once, however many conditions break
-    return total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), ~raised
+    return _marked(total - jnp.where(raised, tables.penalty, 0.0).astype(total.dtype), raised), ~raised
+
+
+def strides(sizes: Int[AnyArray, " V"]) -> Int[jax.Array, " V"]:
+    """How far apart the numbers of two structures are that differ by one option, last variable fastest."""
+    sizes = jnp.asarray(sizes, jnp.int32)
+    return jnp.append(jnp.cumprod(sizes[:0:-1], dtype=jnp.int32)[::-1], jnp.int32(1))
+
+
+def with_scores(tables: Tables, states: int) -> Tables:
+    """The tables with the scores of their structures, so that each costs one look-up: equal to the bit.
+
+    Parameters
+    ----------
+    tables : Tables
+        As they are handed to the kernels.
+    states : int
+        Number of structures, or more for room.
+    """
+    step, sizes = strides(tables.sizes), jnp.asarray(tables.sizes, jnp.int32)
+    every = jnp.arange(states, dtype=jnp.int32)[:, None] // step[None] % sizes[None]
+    return tables._replace(scores=jax.vmap(lambda position: evaluate(tables, position)[0])(every))
 
 
 def _each(look: Callable[[AnyArray], jax.Array], table: AnyArray) -> list[jax.Array]:
@@ -224,6 +294,41 @@ def _marked_jvp(
     primals: tuple[AnyArray, AnyArray], tangents: tuple[jax.Array, jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
     return _marked(*primals), tangents[0]
+
+
+def parts(tables: Tables, position: Int[AnyArray, " V"]) -> tuple[Float[jax.Array, ""], Int[jax.Array, ""]]:
+    """W . phi of one structure, and how many flags it raises: what :func:`rows` gives the changes of."""
+    position = jnp.asarray(position)
+    variables, pairs = np.arange(len(tables.sizes), dtype=np.int32), jnp.asarray(tables.pairs)
+    ends = look_up(position, pairs[:, 0]), look_up(position, pairs[:, 1])
+    here, numbers = (variables, position), np.arange(len(pairs), dtype=np.int32)
+    total = look_up(tables.unary, *here).sum() + look_up(tables.pairwise, numbers, *ends).sum()
+    raised = look_up(tables.unary_flags, *here).sum(dtype=jnp.int32)
+    return total, raised + look_up(tables.pair_flags, numbers, *ends).sum(dtype=jnp.int32)
+
+
+def rows(
+    tables: Tables,
+    position: Int[AnyArray, " V"],
+    variable: Int[AnyArray, ""],
+    options: Int[AnyArray, " n"],
+    without: Int[AnyArray, ""] | None = None,
+) -> tuple[Float[jax.Array, " n"], Int[jax.Array, " n"]]:
+    """What options of a variable add to w . phi and to the number of raised flags, the others standing as
+    they are; pairs with the variable ``without`` left out.
+    """
+    position, options = jnp.asarray(position), jnp.asarray(options)
+    total = look_up(tables.unary, variable, options)
+    raised = look_up(tables.unary_flags, variable, options).astype(jnp.int32)
+    if tables.beside.pairs.shape[1] == 0:
+        return total, raised
+    pairs, others, turned, there = (look_up(leaf, variable)[:, None] for leaf in tables.beside)
+    if without is not None:
+        there = there & (others != without)
+    opposite = look_up(position, others)
+    index = (pairs, jnp.where(turned, opposite, options[None]), jnp.where(turned, options[None], opposite))
+    total += jnp.where(there, look_up(tables.pairwise, *index), 0).sum(0)
+    return total, raised + (there & look_up(tables.pair_flags, *index)).sum(0, dtype=jnp.int32)
 
 
 def score(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array, ""]:

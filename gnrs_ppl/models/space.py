@@ -47,7 +47,7 @@ def look_up(table: AnyArray, *index: Any) -> jax.Array:
     """``table[index]`` without the checks for negative and outside indices that JAX puts before each
     look-up.
     """
-    return jnp.asarray(table).at[index].get(mode="promise_in_bounds")
+    return jnp.asarray(table).at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
 class Swaps(NamedTuple):
@@ -135,6 +135,8 @@ class Edits(NamedTuple):
     threshold, below, above : (N,) uint32
         A word below the threshold takes ``below``, another ``above``. Halves: the first of the options to
         choose from, and how many they are; for two variables the option of each.
+    acts : (4,) bool
+        Whether an edit of each kind goes anywhere at all.
     log_weight : (T,) float
         For each option of the entries of one variable, then for each two options (J O O) of the joint
         entries. The weight of where a chain stands minus that of where it goes is log q(reverse) - log
@@ -149,7 +151,30 @@ class Edits(NamedTuple):
     threshold: UInt32[AnyArray, " N"]
     below: UInt32[AnyArray, " N"]
     above: UInt32[AnyArray, " N"]
+    acts: Bool[AnyArray, " 4"]
     log_weight: Float[AnyArray, " T"]
+
+
+class Beside(NamedTuple):
+    """The pairs of each variable, so that a change of one looks at these alone; D as many as any has, or more
+    for room.
+
+    Attributes
+    ----------
+    pairs : (V, D) int
+        Number of the pair.
+    others : (V, D) int
+        The other variable.
+    turned : (V, D) bool
+        Whether the variable is the right one of the pair.
+    there : (V, D) bool
+        Whether there is a pair.
+    """
+
+    pairs: Int[AnyArray, "V D"]
+    others: Int[AnyArray, "V D"]
+    turned: Bool[AnyArray, "V D"]
+    there: Bool[AnyArray, "V D"]
 
 
 class RuleSpace(NamedTuple):
@@ -176,6 +201,7 @@ class RuleSpace(NamedTuple):
     joints : Joints
     lookup : Lookup
     edits : Edits
+    beside : Beside
     """
 
     sizes: Int[AnyArray, " V"]
@@ -190,6 +216,7 @@ class RuleSpace(NamedTuple):
     joints: Joints
     lookup: Lookup
     edits: Edits
+    beside: Beside
 
 
 def build_space(
@@ -285,19 +312,22 @@ def build_space(
         p0 = _finite(f"prior[{v}]", given, (sizes[v],))
         log_prior[v, : sizes[v]] = np.log(p0 / p0.sum())
     swap_tables, joint_tables = _swaps(swaps or {}, candidate, sizes), _joints(joints or {}, sizes, options)
+    pair_numbers = np.array([*pairs, *[(0, 0)] * (padded_pairs - len(pairs))], np.int32).reshape(-1, 2)
+    room = 0 if pad_pairs is None else min(len(sizes) - 1, pad_pairs)  # spaces of a shape share a program
     return RuleSpace(
         sizes=np.array(sizes, np.int32),
         candidate=candidate,
         log_prior=log_prior,
         unary=unary_padded,
         unary_flags=unary_flags_padded,
-        pairs=np.array([*pairs, *[(0, 0)] * (padded_pairs - len(pairs))], np.int32).reshape(padded_pairs, 2),
+        pairs=pair_numbers,
         pairwise=pairwise_padded,
         pair_flags=pair_flags_padded,
         swaps=swap_tables,
         joints=joint_tables,
         lookup=lookup,
         edits=build_edits(np.array(sizes), candidate, log_prior, swap_tables, joint_tables, lookup),
+        beside=build_beside(pair_numbers, len(sizes), room),
     )
 
 
@@ -343,6 +373,22 @@ def restricted(space: RuleSpace, kept: Sequence[Sequence[int]]) -> RuleSpace:
     )
 
 
+class _Edit(NamedTuple):
+    """An edit of one variable, a row an entry: the variable (E,); a column's first option and how many it has
+    (E, O); and of each option the columns it offers, the first, after how many some are left out, how many,
+    and the weight (E, O).
+    """
+
+    variable: AnyArray
+    option: AnyArray
+    choices: AnyArray
+    offers: AnyArray
+    first: AnyArray
+    after: AnyArray
+    left_out: AnyArray
+    weight: AnyArray
+
+
 def build_edits(
     sizes: Int[AnyArray, " V"],
     candidate: Int[AnyArray, "V O"],
@@ -367,29 +413,36 @@ def build_edits(
     # p0 was conditioned.
     arrival = -np.log(tuples) - np.log(lookup.candidates)[:, None] - log_prior
     arrival[(np.abs(arrival) < SAME_WEIGHT) | (log_prior <= PADDING)] = 0.0
-    stay = (np.zeros(1, np.int32), *[np.zeros((1, options), np.int32)] * 7)
-    # Per edit of one variable: the variable; a column's first option, and how many; of each option the number
-    # of columns, the first, after how many some are left out, how many, and the weight.
-    replacement = (
-        np.arange(variables),
-        lookup.start,
-        lookup.tuples,
-        lookup.candidates[:, None] - one,
-        none,
-        candidate,
-        one,
-        arrival,
+    stay = _Edit(np.zeros(1, np.int32), *[np.zeros((1, options), np.int32)] * 7)
+    replacement = _Edit(
+        variable=np.arange(variables),
+        option=lookup.start,
+        choices=lookup.tuples,
+        offers=lookup.candidates[:, None] - one,
+        first=none,
+        after=candidate,
+        left_out=one,
+        weight=arrival,
     )
-    parameters = (np.arange(variables), numbers, one, tuples - 1, start, numbers - start, one, arrival)
-    swap = (
-        swaps.variables,
-        swaps.order,
-        np.ones_like(swaps.order),
-        swaps.partners,
-        swaps.group_start,
-        swaps.own_offset,
-        swaps.own_size,
-        partner_weight,
+    parameters = _Edit(
+        variable=np.arange(variables),
+        option=numbers,
+        choices=one,
+        offers=tuples - 1,
+        first=start,
+        after=numbers - start,
+        left_out=one,
+        weight=arrival,
+    )
+    swap = _Edit(
+        variable=swaps.variables,
+        option=swaps.order,
+        choices=np.ones_like(swaps.order),
+        offers=swaps.partners,
+        first=swaps.group_start,
+        after=swaps.own_offset,
+        left_out=swaps.own_size,
+        weight=partner_weight,
     )
     edits = [
         replacement,
@@ -397,23 +450,42 @@ def build_edits(
         swap if len(swaps.variables) else stay,
         *([] if len(joints.variables) else [stay]),
     ]
-    variable, option, choices, count, first, after, left_out, weight = (
-        np.concatenate(parts) for parts in zip(*edits, strict=True)
-    )
-    first = first + options * np.arange(len(variable))[:, None]
+    of_one = _Edit(*map(np.concatenate, zip(*edits, strict=True)))
+    first = of_one.first + options * np.arange(len(of_one.variable))[:, None]
+    columns = _halves(of_one.option, of_one.choices).ravel()
 
     cells, threshold, below, above, pair_weight = _pair_columns(sizes, log_prior, joints)
     first_cell = np.arange(len(cells)) * options**2 + first.size
     return Edits(
-        variables=np.concatenate([_halves(variable, variable), _halves(*joints.variables.T)]),
-        offers=np.concatenate([count, np.repeat(cells, options, axis=1)]).astype(np.uint32),
+        variables=np.concatenate([_halves(of_one.variable, of_one.variable), _halves(*joints.variables.T)]),
+        offers=np.concatenate([of_one.offers, np.repeat(cells, options, axis=1)]).astype(np.uint32),
         first=np.concatenate([first, np.repeat(first_cell[:, None], options, axis=1)]).astype(np.int32),
-        left_out=np.concatenate([_halves(after, left_out), np.zeros((len(cells), options), np.uint32)]),
+        left_out=np.concatenate(
+            [_halves(of_one.after, of_one.left_out), np.zeros((len(cells), options), np.uint32)]
+        ),
         threshold=np.concatenate([np.full(first.size, ROW_UNITS - 1, np.uint32), threshold.ravel()]),
-        below=np.concatenate([_halves(option, choices).ravel(), below.ravel()]),
-        above=np.concatenate([_halves(option, choices).ravel(), above.ravel()]),
-        log_weight=np.concatenate([weight.ravel(), pair_weight.ravel()]),
+        below=np.concatenate([columns, below.ravel()]),
+        above=np.concatenate([columns, above.ravel()]),
+        acts=np.array([*[bool(np.any(edit.offers > 0)) for edit in edits[:3]], bool(len(joints.variables))]),
+        log_weight=np.concatenate([of_one.weight.ravel(), pair_weight.ravel()]),
     )
+
+
+def build_beside(pairs: Int[AnyArray, "P 2"], variables: int, room: int = 0) -> Beside:
+    """The pairs of each variable from the list of pairs, with room for at least ``room`` of each."""
+    pairs = np.asarray(pairs).reshape(-1, 2)
+    real = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
+    number, turned = np.tile(real, 2), np.repeat([False, True], len(real))
+    mine, other = np.concatenate([pairs[real], pairs[real, ::-1]]).T
+    order = np.lexsort((number, mine))
+    number, turned, mine, other = number[order], turned[order], mine[order], other[order]
+    degree = np.bincount(mine, minlength=variables)
+    place = mine, np.arange(len(mine)) - (np.cumsum(degree) - degree)[mine]
+    shape = (variables, max(int(degree.max(initial=0)), room))
+    found = Beside(*(np.zeros(shape, kind) for kind in (np.int32, np.int32, bool, bool)))
+    for table, values in zip(found, (number, other, turned, True), strict=True):
+        np.asarray(table)[place] = values
+    return found
 
 
 def _halves(high: AnyArray, low: AnyArray) -> NDArray[np.uint32]:

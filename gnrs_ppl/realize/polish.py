@@ -1,5 +1,5 @@
-"""Polish that keeps payloads: a model rewords a rule, the guard decides, and refused twice it stays as it
-was (paper, Realization).
+"""Polish that keeps payloads: a model arranges a rule whose phrases are locked, the guard decides, and
+refused twice the rule stays as it was (paper, Realization).
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from gnrs_ppl.llm.answers import PolishedClause
 from gnrs_ppl.llm.client import CONCURRENCY
 from gnrs_ppl.llm.material import MAX_TOKENS
 from gnrs_ppl.llm.prompts import load, render
-from gnrs_ppl.realize.english import duration, number, times
-from gnrs_ppl.realize.guard import not_kept
+from gnrs_ppl.realize.guard import LockedRule, lock, read
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.rule.canonical import canonical, dumps, payloads
+from gnrs_ppl.rule.canonical import canonical, dumps
 from gnrs_ppl.rule.types import Structure
 
 logger = logging.getLogger(__name__)
@@ -25,6 +24,17 @@ logger = logging.getLogger(__name__)
 Version = Literal["v1", "v2"]
 """The paper's two prompts: smoother sentences, or plain language with the structure in view."""
 Outcome = Literal["accepted", "accepted on retry", "refused", "model error"]
+
+ARRANGING = (
+    "between tokens: the marks . , ; : and the words and, then; no other word",
+    "a duty: [W1] [M1] [T1], or [T1], [W1] [M1] with the time in front; two in a sentence: [W1] [M1] [T1] "
+    "and [W2] [M2] [T2]",
+    "order: duties, exception, [A], [F] and [C], evidence, breach, its steps and appeals, each among "
+    "themselves as above; [A], [F] and [C] also before the duties; in a sentence with a duty only if all "
+    "duties are in it",
+    "steps and appeals: joined by commas, and, then; those in a further sentence begin with: then",
+)
+"""What the guard reads, for the model; it stands with what has to be kept, since the prompts are frozen."""
 
 
 class RenderedRule(NamedTuple):
@@ -46,8 +56,7 @@ class Polished(NamedTuple):
     outcome : Outcome
     version : Version
     lost : tuple of str
-        What the last refused text lost, or what went wrong with the model; empty where the first text was
-        accepted.
+        What was wrong with the last refused text, or with the model; empty where the first text was accepted.
     answers : tuple of Answer
         One, or two where there was a retry.
     """
@@ -106,12 +115,16 @@ def polish(
             source="arguments",
             field="polish",
         )
-    first = ask(model, [_request(rule, version, (), seed) for rule in rules], concurrency)
-    done = [_judged(rule, version, (answer,), ()) for rule, answer in zip(rules, first, strict=True)]
+    locked = [lock(rule.structure, rule.lexicon, rule.dates_only) for rule in rules]
+    asked = [_request(rule, tokens, version, (), seed) for rule, tokens in zip(rules, locked, strict=True)]
+    done = [
+        _judged(rule, tokens, version, (answer,), ())
+        for rule, tokens, answer in zip(rules, locked, ask(model, asked, concurrency), strict=True)
+    ]
     again = [n for n, polished in enumerate(done) if polished.outcome == "refused"]
-    second = ask(model, [_request(rules[n], version, done[n].lost, seed) for n in again], concurrency)
-    for n, answer in zip(again, second, strict=True):
-        done[n] = _judged(rules[n], version, (*done[n].answers, answer), done[n].lost)
+    asked = [_request(rules[n], locked[n], version, done[n].lost, seed) for n in again]
+    for n, answer in zip(again, ask(model, asked, concurrency), strict=True):
+        done[n] = _judged(rules[n], locked[n], version, (*done[n].answers, answer), done[n].lost)
     for polished in done:
         logger.info(
             "polish %s: %s%s",
@@ -123,29 +136,32 @@ def polish(
 
 
 def _judged(
-    rule: RenderedRule, version: Version, answers: tuple[Answer[PolishedClause], ...], before: tuple[str, ...]
+    rule: RenderedRule,
+    locked: LockedRule,
+    version: Version,
+    answers: tuple[Answer[PolishedClause], ...],
+    before: tuple[str, ...],
 ) -> Polished:
     answer = answers[-1]
     if answer.parsed is None:
         told = f"{answer.error.kind}: {answer.error.message}" if answer.error else "the model declined"
         return Polished(rule.text, "model error", version, (told,), answers)
-    text = " ".join(answer.parsed.clause.split())
-    lost = tuple(not_kept(rule.structure, text, rule.lexicon, rule.dates_only))
-    if lost:
-        return Polished(rule.text, "refused", version, lost, answers)
-    return Polished(text, "accepted on retry" if before else "accepted", version, before, answers)
+    found = read(locked, answer.parsed.clause)
+    if found.lost:
+        return Polished(rule.text, "refused", version, found.lost, answers)
+    return Polished(found.text, "accepted on retry" if before else "accepted", version, before, answers)
 
 
 def _request(
-    rule: RenderedRule, version: Version, lost: tuple[str, ...], seed: int | None
+    rule: RenderedRule, locked: LockedRule, version: Version, lost: tuple[str, ...], seed: int | None
 ) -> Request[PolishedClause]:
     """The prompt; v1 has no place of its own for what was lost, so it stands with what has to be kept."""
     prompt = load(prompt_of(version))
-    kept = to_keep(rule.structure, rule.lexicon)
+    kept = to_keep(locked)
     if "missing" not in prompt.placeholders:
         kept += [f"an earlier attempt failed in this: {line}" for line in lost]
     values = {
-        "clause": rule.text,
+        "clause": locked.clause,
         "structure": dumps(canonical(rule.structure)),
         "payloads": "\n".join(kept),
         "missing": "\n".join(lost),
@@ -161,15 +177,6 @@ def _request(
     )
 
 
-def to_keep(structure: Structure, lexicon: Lexicon) -> list[str]:
-    """Names and numbers of a structure in the words a text has for them, each once."""
-    rule = canonical(structure)
-    lines = [f"{payload.kind}: {lexicon.form(payload.kind, payload.name)}" for payload in payloads(rule)]
-    lengths = (
-        rule.trigger.window,
-        *(c.deadline for c in rule.norm.constraints),
-        rule.procedure.response_time,
-    )
-    lines += [f"time: {duration(length)}" for length in dict.fromkeys(lengths) if length]
-    lines += [f"how often: {times(c.count)}" for c in rule.norm.constraints if c.count > 1]
-    return lines + ([f"logs: at least {number(rule.evidence.k)}"] if rule.evidence.k else [])
+def to_keep(locked: LockedRule) -> list[str]:
+    """The words of every token, and how tokens may stand, a line each."""
+    return [*(f"[{name}] stands for: {words}" for name, words in locked.tokens.items()), *ARRANGING]

@@ -9,9 +9,9 @@ the same person), an office, or, where anybody's act will do, somebody or nobody
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Kind
@@ -63,6 +63,19 @@ from gnrs_ppl.rule.types import (
     Trigger,
 )
 
+PieceKind = Literal["W", "M", "T", "X", "A", "F", "C", "Z", "E", "N", "Y", "B", "G", "S", "Q", "R"]
+"""What a piece of a rule text says: who, must do what, and when, of a duty; the exception, where the rule
+applies, whom it is meant for, what it is about, how long the matter stays open; the evidence, what comes in
+between, how dates are compared; the breach, an office, its step, an appeal, the time for each step."""
+
+
+class Piece(NamedTuple):
+    """A phrase that is said whole, and what stands before it in its sentence."""
+
+    kind: PieceKind
+    words: str
+    joint: str = ""
+
 
 def render(structure: Structure, lexicon: Lexicon, dates_only: bool = False) -> str:
     """The rule as text that :func:`gnrs_ppl.realize.parser.parse` reads back.
@@ -81,12 +94,19 @@ def render(structure: Structure, lexicon: Lexicon, dates_only: bool = False) -> 
     Refused
         Where a constraint's template is not implemented; the message names it.
     """
+    return " ".join(
+        f"{capitalised(_said(sentence))}." for sentence in sentences(structure, lexicon, dates_only)
+    )
+
+
+def sentences(structure: Structure, lexicon: Lexicon, dates_only: bool = False) -> list[list[Piece]]:
+    """The sentences of :func:`render`, piece by piece; raises as it does."""
     for constraint in structure.norm.constraints:
         if constraint.template not in RELATIONS:
             raise Refused(
                 f"template {constraint.template!r} has no text yet", f"use one of {', '.join(RELATIONS)}"
             )
-    return _Writer(canonical(structure), lexicon).text(dates_only)
+    return _Writer(canonical(structure), lexicon).sentences(dates_only)
 
 
 def occurrence(act: Act, lexicon: Lexicon) -> str:
@@ -120,8 +140,14 @@ def phrase(content: SlotContent, lexicon: Lexicon) -> str:
         return writer.opening()
     if isinstance(content, Norm):
         writer.activation = "it"
-        return "; ".join(writer.duties())
-    return writer.evidence() if isinstance(content, EvidencePolicy) else " ".join(writer.procedure())
+        return "; ".join(map(_said, writer.duties()))
+    if isinstance(content, EvidencePolicy):
+        return writer.evidence()
+    return " ".join(map(_said, writer.procedure()))
+
+
+def _said(sentence: Sequence[Piece]) -> str:
+    return "".join(piece.joint + piece.words for piece in sentence)
 
 
 def _act(act: Act, lexicon: Lexicon, form: Form, by: str = "") -> str:
@@ -162,24 +188,30 @@ class _Writer:
         self.mentioned = self.window_told = self.case_told = False
         self.before: Constraint | None = None
 
-    def text(self, dates_only: bool) -> str:
-        sentences = [*self.duties()]
+    def sentences(self, dates_only: bool) -> list[list[Piece]]:
+        """The whole text."""
+        duties = [*self.duties()]
+        return [*duties, *([piece] for piece in self.rest(dates_only)), *self.procedure()]
+
+    def rest(self, dates_only: bool) -> Iterator[Piece]:
+        """What is said between the duties and what follows a breach, a sentence each."""
         exceptions = {c.unless for c in self.constraints}
         if (shared := next(iter(exceptions))) and len(exceptions) == 1:
-            sentences.append(f"exception: {self.an(shared)} recorded beforehand")
+            yield Piece("X", f"exception: {self.an(shared)} recorded beforehand")
         if applies := self.applies():
-            sentences.append(f"this applies {', '.join(applies)}")
+            yield Piece("A", f"this applies {', '.join(applies)}")
         if meant := self.meant():
-            sentences.append(f"this is meant {', '.join(meant)}, {FILTERS_NOTHING}")
-        sentences += [f"this is {topic}" for topic in self.about()]
+            yield Piece("F", f"this is meant {', '.join(meant)}, {FILTERS_NOTHING}")
+        yield from (Piece("C", f"this is {topic}") for topic in self.about())
         if self.window and not self.window_told:
-            sentences.append(
-                f"the matter stays open for {duration(self.window)} after {self.again()}, {WINDOW_UNUSED}"
+            yield Piece(
+                "Z",
+                f"the matter stays open for {duration(self.window)} after {self.again()}, {WINDOW_UNUSED}",
             )
-        sentences += [self.evidence(), *self.others()]
+        yield Piece("E", self.evidence())
+        yield from (Piece("N", others) for others in self.others())
         if dates_only:
-            sentences.append(self.dates())
-        return " ".join(f"{capitalised(sentence)}." for sentence in [*sentences, *self.procedure()])
+            yield Piece("Y", self.dates())
 
     def names(self, kind: Kind, names: Iterable[str]) -> list[str]:
         """Names behind the definite article."""
@@ -322,17 +354,19 @@ class _Writer:
         length = constraint.deadline.shortest_seconds() if constraint.deadline else float("inf")
         return place, not constraint.positive, length, dumps(constraint)
 
-    def duties(self) -> Iterator[str]:
-        """Every constraint as a sentence."""
+    def duties(self) -> Iterator[list[Piece]]:
+        """Every constraint as a sentence: whose duty it is where it is somebody's own, what, and when."""
         for constraint in self.constraints:
-            text = f"{self.asked(constraint)} {self.when(constraint)}"
+            who, asked = self.asked(constraint)
+            text = self.when(constraint)
             self.before = constraint
             if shared := self.shared(constraint):
                 text += BOTH[constraint.positive] + shared
             text += f" ({TIES[constraint.ties]})" if constraint.ties else ""
             if constraint.unless and len({c.unless for c in self.constraints}) > 1:
                 text += f", unless {self.an(constraint.unless)} is recorded beforehand"
-            yield text
+            bearer = [Piece("W", who)] if who else []
+            yield [*bearer, Piece("M", asked, " " if who else ""), Piece("T", text, " ")]
 
     def owes_case(self, constraint: Constraint) -> bool:
         """Whether it was not yet said that the acts of others count in the same case alone."""
@@ -342,22 +376,25 @@ class _Writer:
         """Whether the duty before was that of the same person."""
         return self.personal(constraint) and self.before is not None and self.personal(self.before)
 
-    def asked(self, constraint: Constraint) -> str:
-        """What is asked of whom, and how often."""
+    def asked(self, constraint: Constraint) -> tuple[str, str]:
+        """Who is bound, apart where that is an office or whoever did the opening act, and what is asked of
+        them, and how often.
+        """
         c, target, bearer, force = constraint, constraint.target, self.rule.norm.bearer, self.rule.norm.force
         modal = MODALS[force, c.positive]
         never = c.template == "absence" and c.count == 1
         often = "" if never else _how_often(c)
         if never:
             modal = modal.replace(" not", " never")
+        who = ""
         if isinstance(bearer, Office):
-            modal = f"{self.lexicon.a('role', bearer.role)} {modal}"
+            who = self.lexicon.a("role", bearer.role)
         elif self.personal(c):
-            modal = f"{'the same person' if self.continued(c) else self.person()} {modal}"
+            who = "the same person" if self.continued(c) else self.person()
         else:
             if c.template in COUNTING and (c.count > 1 or c.template == "exactly"):
                 # how often all of them do it together, so that it is said of the act and of no subject
-                return f"{self.an(target)} {modal} happen{often}"
+                return "", f"{self.an(target)} {modal} happen{often}"
             acting = ""
             if target.role and target == target.carried_by(target.role):
                 acting, target = f" {ACTING} {self.lexicon.a('role', target.role)}", target.carried_by(None)
@@ -366,7 +403,7 @@ class _Writer:
                 if c.positive
                 else f"nobody{acting} {NOBODY[force]}{' ever' if never else ''}"
             )
-        return f"{modal} {_act(target, self.lexicon, 'one')}{often}"
+        return who, f"{modal} {_act(target, self.lexicon, 'one')}{often}"
 
     def shared(self, constraint: Constraint) -> str:
         """What the acts must have in common, where neither the subject nor the case says so."""
@@ -503,7 +540,7 @@ class _Writer:
 
     # Procedure
 
-    def procedure(self) -> Iterator[str]:
+    def procedure(self) -> Iterator[list[Piece]]:
         """What follows: the steps of an office as one sentence, each appeal as one of its own."""
         procedure, asked = self.rule.procedure, self.rule.norm.force != "may"
         runs: list[list[Step]] = []
@@ -511,30 +548,37 @@ class _Writer:
             if step.stage == "appeal" or not runs or runs[-1][-1].stage == "appeal":
                 runs.append([])
             runs[-1].append(step)
-        sentences: list[str] = []
-        for run in runs:
-            then = "then " if sentences and run[0].stage != "appeal" else ""
-            sentences.append(then + (self.appeal(run[0]) if run[0].stage == "appeal" else self.steps(run)))
+        told = "if the records show a breach" if asked else "if a question arises"
         due = (
             f"within {duration(procedure.response_time)} of the {'breach' if asked else 'question'}"
             if procedure.response_time
             else ""
         )
-        if due and len(procedure.steps) == 1:
-            sentences[0] += f" {due}"
-        elif due:
-            sentences.append(f"each step is due {due}")
-        yield f"if {'the records show a breach' if asked else 'a question arises'}, {sentences[0]}"
-        yield from sentences[1:]
+        own = f" {due}" if due and len(procedure.steps) == 1 else ""
+        for run in runs:
+            if run[0].stage == "appeal":
+                pieces = [Piece("Q", self.appeal(run[0]) + own)]
+            else:
+                pieces = self.steps(run, own)
+            if run is runs[0]:
+                pieces = [Piece("B", told), pieces[0]._replace(joint=", "), *pieces[1:]]
+            elif run[0].stage != "appeal":
+                pieces[0] = pieces[0]._replace(joint="then ")
+            yield pieces
+        if due and not own:
+            yield [Piece("R", f"each step is due {due}")]
 
-    def steps(self, run: list[Step]) -> str:
+    def steps(self, run: list[Step], due: str) -> list[Piece]:
         """Steps in order, those of one office under one subject."""
-        parts = []
+        pieces: list[Piece] = []
         for role, group in groupby(run, key=lambda step: step.role):
-            parts.append(
-                f"the {self.lexicon.form('role', role)} {series([self.step(step) for step in group], 'and')}"
-            )
-        return ", then ".join(parts)
+            office = f"the {self.lexicon.form('role', role)}"
+            pieces.append(Piece("G", office, ", then " if pieces else ""))
+            first, *others = [self.step(step) + due for step in group]
+            pieces.append(Piece("S", first, " "))
+            pieces += [Piece("S", step, ", ") for step in others[:-1]]
+            pieces += [Piece("S", step, " and ") for step in others[-1:]]
+        return pieces
 
     def step(self, step: Step) -> str:
         """What is done, with which log, and how it is recorded."""

@@ -47,7 +47,7 @@ def print_audit(result: AuditResult, limit: int) -> None:
     console.print(counts)
     advisory = " (advisory: a should-rule never fails an audit)" if result.force == "should" else ""
     console.print(shown(f"Violated, of those decided: {result.headline}{advisory}", style="bold"))
-    undecided = {v.reason: v for v in reversed(result.of("indeterminate"))}
+    undecided: dict[str, InstanceVerdict] = {v.reason: v for v in reversed(result.of("indeterminate"))}
     for reason, n in result.reasons["indeterminate"].items():
         example = result.sentence(undecided[reason])
         console.print(shown(f"Undecided, {reason.replace('_', ' ')} ({n:,}): {example}"))

@@ -1,0 +1,75 @@
+"""Random words as a function of seed, stream, chain and step: threefry-2x32-20 (Salmon et al. 2011), written
+out.
+
+    key of block b = threefry(key (seed, stream), counter (b, 0)),   words of block b = threefry(key of b,
+    counter (chain, step))
+
+A block is two words, and both are used. Nothing else enters, so that a chain draws the same numbers however
+many chains, steps, devices or observers there are. Written out they are made in the loop that uses them;
+JAX's own bits are a rolled loop on CPUs, and use one word of the two.
+
+Examples
+--------
+>>> [hex(int(word)) for word in threefry((0, 0), (0, 0))]
+['0x6b200159', '0x99ba4efe']
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Int, UInt32
+from numpy.typing import NDArray
+
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+"""Of four rounds each, by turns (Salmon et al. 2011, table 2)."""
+PARITY = 0x1BD11BDA
+
+Pair = tuple[Any, Any]
+"""Two uint32 words, or arrays of them."""
+
+
+def threefry(key: Pair, counter: Pair) -> Pair:
+    """Two words of twenty rounds."""
+    keys = [jnp.asarray(part, jnp.uint32) for part in key]
+    keys.append(keys[0] ^ keys[1] ^ np.uint32(PARITY))
+    first, second = (jnp.asarray(part, jnp.uint32) for part in counter)
+    first, second = first + keys[0], second + keys[1]
+    for turn in range(5):
+        for bits in ROTATIONS[turn % 2]:
+            first = first + second
+            second = (second << np.uint32(bits) | second >> np.uint32(32 - bits)) ^ first
+        first = first + keys[(turn + 1) % 3]
+        second = second + keys[(turn + 2) % 3] + np.uint32(turn + 1)
+    return first, second
+
+
+def words_of(
+    run: UInt32[jax.Array, " 2"], chains: UInt32[jax.Array, " C"], step: Int[jax.Array, ""], count: int
+) -> UInt32[jax.Array, "count C"]:
+    """The words that a step of each chain takes.
+
+    Parameters
+    ----------
+    run : (2,) uint32
+        Seed and stream.
+    chains : (C,) uint32
+        Numbers of the chains.
+    step : () int
+        Number of the step.
+    count : int
+        Words a chain takes.
+    """
+    blocks = [
+        threefry(threefry((run[0], run[1]), (np.uint32(block), np.uint32(0))), (chains, step))
+        for block in range(-(-count // 2))
+    ]
+    return jnp.stack([word for block in blocks for word in block][:count])
+
+
+def run_keys(seed: int, streams: Any) -> NDArray[np.uint32]:
+    """Seed and stream of each space, (G, 2)."""
+    return np.stack([np.full(len(streams), seed, np.uint32), np.asarray(streams, np.uint32)], axis=1)

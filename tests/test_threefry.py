@@ -1,0 +1,105 @@
+"""Random words: published vectors, JAX's own implementation, and what they may depend on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import spaces
+from jax.extend.random import threefry2x32_p
+
+from gnrs_ppl.inference import chains as driver
+from gnrs_ppl.inference.chains import STRETCH, observe_chains, run_chains
+from gnrs_ppl.inference.observe import Observer
+from gnrs_ppl.inference.threefry import run_keys, threefry, words_of
+from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, evaluate, with_scores
+from gnrs_ppl.models.space import build_space
+
+PUBLISHED = [
+    ("00000000 00000000", "00000000 00000000", "6b200159 99ba4efe"),
+    ("ffffffff ffffffff", "ffffffff ffffffff", "1cb996fc bb002be7"),
+    ("243f6a88 85a308d3", "13198a2e 03707344", "c4923a9c 483df7a0"),
+]
+"""Counter, key and words of Random123's known answers (kat_vectors, threefry2x32 with 20 rounds)."""
+
+
+def numbers(text: str) -> list[int]:
+    return [int(word, 16) for word in text.split()]
+
+
+@pytest.mark.parametrize("counter, key, words", PUBLISHED)
+def test_published_vectors(counter: str, key: str, words: str):
+    first, second = (np.uint32(word) for word in numbers(key))
+    drawn = threefry((first, second), tuple(np.uint32(word) for word in numbers(counter)))
+    assert [int(word) for word in drawn] == numbers(words)
+
+
+def test_words_are_those_of_jax_with_the_keys_and_counters_that_are_named():
+    """Both words of a block, block after block, and none twice."""
+    run, chains, step = run_keys(2**32 - 1, [7])[0], np.arange(64, dtype=np.uint32), np.uint32(12)
+    found = np.asarray(jax.jit(words_of, static_argnums=3)(run, chains, step, 5))
+    assert found.shape == (5, 64)
+    assert len(np.unique(found)) == found.size
+    every = []
+    for block in range(3):
+        key = threefry2x32_p.bind(*map(jnp.uint32, run), jnp.uint32(block), jnp.uint32(0))
+        every += threefry2x32_p.bind(*key, jnp.asarray(chains), jnp.full(64, step))
+    np.testing.assert_array_equal(found, np.stack(every)[:5])
+
+
+def tables() -> Tables:
+    return contract(build_space(**spaces.ragged(2)), spaces.weights(2))
+
+
+REQUEST: dict[str, Any] = {"temperature": SEARCH_TEMPERATURE, "seed": 5, "superchains": 4}
+
+
+@pytest.mark.parametrize("kernel", ["metropolis", "gibbs", "tempering"])
+def test_a_chain_draws_the_same_in_a_longer_run_and_in_a_larger_one_step_for_step(kernel: str):
+    """Past a stretch too. Chains that stand at one start in both runs are compared."""
+    short = run_chains(tables(), chains=8, steps=STRETCH + 20, kernel=kernel, **REQUEST)
+    compiled = driver._compiled.cache_info().misses
+    longer = run_chains(tables(), chains=8, steps=2 * STRETCH + 1, kernel=kernel, **REQUEST)
+    assert driver._compiled.cache_info().misses == compiled, "a longer run compiles nothing"
+    np.testing.assert_array_equal(longer.positions[:, : STRETCH + 20], short.positions)
+    np.testing.assert_array_equal(longer.score[:, : STRETCH + 20], short.score)
+    assert (longer.positions[:, STRETCH] != longer.positions[:, -1]).any()
+    larger = run_chains(tables(), chains=16, steps=10, kernel=kernel, **REQUEST)
+    assert larger.superchain[0] == short.superchain[0] == 0
+    np.testing.assert_array_equal(larger.positions[:2], short.positions[:2, :10])
+
+
+def test_scores_at_hand_are_those_that_are_looked_up():
+    """To the bit, flags too; and so are chains that read them."""
+    states = int(np.prod(tables().sizes))
+    positions = np.stack(np.unravel_index(np.arange(states), tables().sizes), 1)
+    both = jax.vmap(lambda p: (evaluate(tables(), p), evaluate(at_hand, p)))
+    at_hand = with_scores(tables(), 2 * states)
+    (score, feasible), (found, allowed) = jax.jit(both)(positions)
+    np.testing.assert_array_equal(score, found)
+    np.testing.assert_array_equal(feasible, allowed)
+    assert 0 < np.asarray(feasible).mean() < 1
+    few, many = (run_chains(tables(), chains=c, steps=10, **REQUEST) for c in (8, 4096))
+    assert driver._room_for_scores([tables()], 80) == 0 < driver._room_for_scores([tables()], 40960)
+    np.testing.assert_array_equal(many.positions[:2], few.positions[:2])
+    np.testing.assert_array_equal(many.score[:2], few.score[:2])
+
+
+def test_evaluations_are_counted_past_a_word():
+    """Four chains whose every step weighs 2^31 structures."""
+    count = Observer(*driver.evaluations())
+    info = type("Info", (), {"energy_evaluations": jnp.full(4, 2**31 - 1, jnp.int32)})
+    carry = count.init(None, type("States", (), {"score": jnp.zeros(4)}))
+    for _ in range(5):
+        carry = count.update(carry, None, None, info)
+    assert count.finish(jax.device_get(carry), None) == 4 * 5 * (2**31 - 1)
+
+
+def test_observed_chains_are_the_recorded_ones_past_a_stretch():
+    last = Observer(lambda tables, states: states.position, lambda own, before, states, info: states.position)
+    request = REQUEST | {"chains": 8, "steps": STRETCH + 3}
+    seen = observe_chains(tables(), {"last": last}, **request).observed["last"]
+    np.testing.assert_array_equal(seen, run_chains(tables(), **request).positions[:, -1])
