@@ -122,6 +122,11 @@ def test_dates_want_times_for_a_deadline_of_minutes(tmp_path: Path) -> None:
     )
     assert "to the day" in gap.refused
     assert [remedy.additions for remedy in gap.remedies] == [(Finer("roster_log"), Finer("checkin_log"))]
+    records = records_of(tmp_path)
+    for variant in VARIANTS:  # either alone, and the rule is refused still
+        for part in gap.remedies[0].additions:
+            assert decided(NO_EXCUSE, records.with_additions((part,), variant)) == -1
+        assert decided(NO_EXCUSE, records.with_additions(gap.remedies[0].additions, variant)) > 0
 
 
 def test_a_field_that_is_empty_wants_filling(tmp_path: Path) -> None:

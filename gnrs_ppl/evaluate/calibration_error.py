@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 Floats = NDArray[np.float64]
 FILE = Path(__file__).with_suffix(".json")
@@ -76,6 +75,8 @@ class CalibrationError(NamedTuple):
 
 def fit_map(scored: Sequence[ScoredRules]) -> Map:
     """The isotonic least-squares map of the rules of some goals, each goal weighing the same."""
+    from scipy.optimize import isotonic_regression  # half a second that a certificate need not wait for
+
     score = np.concatenate([s.score for s in scored])
     order = np.argsort(score, kind="stable")
     weights = np.concatenate([np.full(len(s.score), 1 / len(s.score)) for s in scored])

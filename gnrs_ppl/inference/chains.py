@@ -46,7 +46,6 @@ from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.inference.metropolis import State
 from gnrs_ppl.inference.observe import Observed, Observer, evaluations, recording
 from gnrs_ppl.inference.result import LARGEST_RESULT, Chains, check_request, require_finite, superchain_ids
-from gnrs_ppl.inference.smc import particle_chains
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.inference.sweep import exact_chains
 from gnrs_ppl.models.energy import Tables, padded, room_for, with_scores, without_sources
@@ -134,8 +133,14 @@ STEPPERS = {
 }
 
 
+def _particles(*arguments: Any, **settings: Any) -> Chains:
+    from gnrs_ppl.inference.smc import particle_chains  # BlackJAX, a second that no other sampler waits for
+
+    return particle_chains(*arguments, **settings)
+
+
 RUNNERS: dict[str, Callable[..., Chains]] = {
-    "smc": particle_chains,
+    "smc": _particles,
     "exact": exact_chains,
     "cpsat": solver_chains,
 }
