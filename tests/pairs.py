@@ -119,6 +119,8 @@ def widened(rng: random.Random, structure: Structure) -> Structure:
         }
         if constraint["after"] is not None:
             constraint["after"]["act"] = {"any_of": ["Call", "Review"]}
+    if rule["trigger"]["act"] is None and rng.random() < 0.5:
+        rule["norm"]["bearer"] = "trigger"  # nobody in particular
     return Structure.model_validate(rule)
 
 

@@ -691,10 +691,6 @@ def test_refused_with_the_count(structure, layer, message):
             "not_precedence, not_coexistence",
         ),
         (
-            rule({"deadline": "PT15M"}, trigger={}),
-            "norm.bearer: case start has no resource that could bear the duty; name an office: bearer: {role: ...}",
-        ),
-        (
             rule({"deadline": "P30D"}, trigger={"act": "Ask", "channel": "app", "window": "P1M"}),
             "norm.constraints[0].deadline: deadline P30D can end after the window P1M; shorten the deadline or widen the window",
         ),

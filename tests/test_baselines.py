@@ -354,10 +354,11 @@ def test_rules_no_audit_can_run_recall_nothing(contexts: list[Context]) -> None:
     structure = result.structure
     assert structure is not None
     trigger, norm = structure.trigger.model_dump(), structure.norm.model_dump()
+    of_one = norm | {"constraints": [norm["constraints"][0] | {"correlate": "same_resource"}]}
     cases: list[tuple[Parsed, str]] = [
         (changed(structure, trigger=trigger | {"window": "PT1M"}), "can end after the window"),  # bad input
         (changed(structure, trigger=trigger | {"channel": "attendance_system"}), "not checkable"),  # refused
-        (changed(structure, trigger={}, norm=norm), "no resource that could bear the duty"),
+        (changed(structure, trigger={}, norm=of_one), "it is case start"),
         (Parsed(None, {}, {}, (), "model"), "no whole structure was read"),
     ]
     for parsed, reason in cases:

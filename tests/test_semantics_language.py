@@ -578,7 +578,8 @@ def test_neighbours_that_cannot_be_decided_are_refused() -> None:
     )
     assert "case start is none" in refusal(rule(NEXT, trigger=None, office="clerk"), log())
     assert "has no interval end" in refusal(rule(duty("end", "Pay"), trigger=None), log())
-    assert "could bear the duty" in refusal(rule(duty("existence", "Pay", "P1D"), trigger=None), log())
+    alone = duty("existence", "Pay", "P1D", correlate="same_resource")
+    assert "it is case start" in refusal(rule(alone, trigger=None), log())
 
 
 # ---- mutual templates

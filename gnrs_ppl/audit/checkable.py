@@ -259,12 +259,6 @@ class _Checker:
                 f"use one of {', '.join(IMPLEMENTED)}",
                 field=f"{place}.template",
             )  # line 11
-        if trigger.act is None and norm.correlation(constraint) != "same_case":
-            raise InputError(
-                "case start has no resource that a row could share",
-                "correlate by case: correlate: same_case",
-                field=f"{place}.correlate",
-            )  # line 8, N6
         if (
             trigger.act is None
             and constraint.after is None
