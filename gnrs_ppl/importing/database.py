@@ -58,7 +58,7 @@ def read_sqlite(path: Path, staging: Staging, case: str | None) -> Found:
             found = read_tables(_Sqlite(connection), staging, case)
             found.fingerprint = fingerprint
             return found
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
         problem = f"is not a whole SQLite database ({one_line(str(error), 120)})"
         raise InputError(problem, "export or fetch it again", source=str(path)) from None
 
