@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from gnrs_ppl.reading.vocabulary import (
     CLASSMATE,
+    ENOUGH,
     LIGHT,
     SAID,
     STOP,
@@ -302,7 +303,7 @@ def _inside(told: Told, whole: Told, tokens: Sequence[Token]) -> bool:
 
 def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     together = told.at == best.at
-    if _inside(told, best, tokens):
+    if _inside(told, best, tokens) or (told.score < ENOUGH and set(told.used) <= set(best.used)):
         return True
     if not (
         together or (not told.by_verb and told.at in best.used) or (not best.by_verb and best.at in told.used)
