@@ -111,11 +111,15 @@ def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **ru
             raise NoFeasibleStructure(
                 f"no chain reached a structure that passes every hard condition; {blocked}"
             )
+        if all(c.positive and c.count == 1 for c in result.graph.structure(result.best).norm.constraints):
+            _refuse_lone_act(result.graph)
     return searches
 
 
 def _refuse_lone_act(graph: AndOrGraph) -> None:
-    """Refuse a log of one kind of act as what it is: no condition of a rule names the cure of that."""
+    """Refuse a log of one kind of act as what it is: no condition of a rule names the cure of that, and that
+    the act happens is true of every case.
+    """
     context = graph.facts.context
     acts = [name for (kind, name), rows in context.profile.counts.items() if kind == "action" and rows]
     if len(acts) == 1 and not context.records.prospective:
