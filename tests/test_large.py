@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tiers import mostly_slow
 
 from gnrs_ppl.inference import gibbs, metropolis, tempering
 from gnrs_ppl.inference.moves import WORDS
@@ -117,7 +118,7 @@ KERNELS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=["metropolis"]))
 @pytest.mark.parametrize("name", LARGE)
 def test_positions_are_those_of_whole_evaluations(name: str, kernel: str):
     """The same words, step after step; and what is carried is what an evaluation gives."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import spaces
 from jax.extend.random import threefry2x32_p
+from tiers import mostly_slow
 
 from gnrs_ppl.inference import chains as driver
 from gnrs_ppl.inference.chains import STRETCH, observe_chains, run_chains
@@ -57,7 +58,7 @@ def tables() -> Tables:
 REQUEST: dict[str, Any] = {"temperature": SEARCH_TEMPERATURE, "seed": 5, "superchains": 4}
 
 
-@pytest.mark.parametrize("kernel", ["metropolis", "gibbs", "tempering"])
+@pytest.mark.parametrize("kernel", mostly_slow(["metropolis", "gibbs", "tempering"], but=["metropolis"]))
 def test_a_chain_draws_the_same_in_a_longer_run_and_in_a_larger_one_step_for_step(kernel: str):
     """Past a stretch too. Chains that stand at one start in both runs are compared."""
     short = run_chains(tables(), chains=8, steps=STRETCH + 20, kernel=kernel, **REQUEST)
