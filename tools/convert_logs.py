@@ -188,7 +188,7 @@ def unpack(source, name):
 
 
 if __name__ == "__main__":
-    LOGS.mkdir(exist_ok=True)
+    LOGS.mkdir(parents=True, exist_ok=True)
     unpack("real/traffic_fines.csv.gz", "traffic_fines.csv")
     unpack("textbook/patients.csv.gz", "patients.csv")
     unpack("textbook/running-example.csv", "running-example.csv")
