@@ -362,3 +362,39 @@ def test_two_acts_kept_apart_are_never_both_one_persons(sentence: str) -> None:
 )
 def test_who_does_one_act_keeps_no_two_apart(sentence: str) -> None:
     assert [s.best.template for s in read(sentence, SCHEMAS["invoices"]).statements] == ["response"]
+
+
+SHOP = Schema.model_validate(
+    {
+        "roles": [{"name": "Shipment", "phrase": "shipment employee"}],
+        "objects": [{"name": "packages", "phrase": "package", "plural": "packages"}],
+        "actions": [
+            {"name": "confirm order", "phrase": "confirm the order"},
+            {"name": "pay order", "phrase": "pay the order"},
+            {"name": "send package", "phrase": "send the package"},
+            {"name": "payment reminder", "phrase": "remind of the payment", "noun": "payment reminder"},
+        ],
+    }
+)
+
+
+def test_a_verb_and_a_thing_are_no_office() -> None:
+    (statement,) = read("We don't ship anything that hasn't been paid for.", SHOP).statements
+    assert written(statement.best) == "precedence pay order | send package"
+    (statement,) = read("A package may be sent only after the order was paid.", SHOP).statements
+    assert statement.best.bearers == ()
+
+
+def test_a_clause_in_the_indicative_is_one_of_its_own() -> None:
+    readings = read(
+        "Never send a package before the order has been paid, and the customer gets a payment reminder within "
+        "thirty days of the confirmation.",
+        SHOP,
+    )
+    first, second = sorted((s.best for s in readings.statements), key=lambda r: r.template)
+    assert (first.template, first.activities, first.time) == (
+        "precedence",
+        ("pay order", "send package"),
+        None,
+    )
+    assert (second.template, second.activities) == ("response", ("confirm order", "payment reminder"))

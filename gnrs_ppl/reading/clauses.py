@@ -5,6 +5,7 @@ may), what is background.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -182,6 +183,12 @@ _COMMA_AND = re.compile(
     rf"hence)\s+(?=(?:the|an?|any|every|each|all|no)\b)",
     re.IGNORECASE,
 )
+_PLAIN_CLAUSE = re.compile(
+    r",\s*(?:and|but|while)\s+(?=(?:the|an?|any|every|each|all|its?|their|his|her|this|that|we|they)\s+"
+    r"(?P<rest>(?:(?!(?:of|to|in|on|at|for|by|who|that|which|and|or)\b)[\w'-]+\s*){1,5}))",
+    re.IGNORECASE,
+)
+"""Where a clause with a subject of its own begins that no modal binds: ", and the customer gets …"."""
 _COORDINATED = re.compile(r"\s+and\s+(?:to\s+)?(?=([a-z]+)\b)", re.IGNORECASE)
 _LIST_TO_COME = re.compile(
     r"\b(?:things|steps|following|follows|conditions?|requirements?|acts|ways|"
@@ -427,6 +434,8 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
     broken = _CONJUNCTION.search(text, mark.start, limit) or _COMMA_AND.search(text, mark.start, limit)
     if broken:
         return broken.start()
+    if plain := next(_plain_clauses(text, mark.start, limit), None):
+        return plain.start()
     if mark.kind in ("before", "after", "until", "without"):
         for joint in _COORDINATED.finditer(text, mark.start, limit):
             between = re.findall(r"[a-z]+", text[mark.start : joint.start()].lower())
@@ -529,9 +538,24 @@ def _finite(form: str) -> bool:
     return bool(lemmas(form, "v")) and not lemmas(form, "n") and not form.endswith("ing")
 
 
+_AUXILIARY = frozenset({"is", "are", "has", "have", "gets", "get", "goes", "go"})
+
+
+def _plain_clauses(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """Where clauses begin that state a duty in the indicative behind a comma: ", and a reminder goes out"."""
+    for m in _PLAIN_CLAUSE.finditer(text, start, end):
+        behind = m["rest"].lower().split()
+        if any(w in _AUXILIARY or (w.endswith("s") and _finite(w)) for w in behind[1:]):
+            yield m
+
+
 def _conjuncts(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A main clause cut where a new binding one begins: "must check out, and must not walk on"."""
-    found = [*_CONJUNCTION.finditer(text, start, end), *_COMMA_AND.finditer(text, start, end)]
+    found = [
+        *_CONJUNCTION.finditer(text, start, end),
+        *_COMMA_AND.finditer(text, start, end),
+        *_plain_clauses(text, start, end),
+    ]
     cuts = sorted(
         {
             m.start()
