@@ -820,7 +820,7 @@ def assert_close(left: Any, right: Any):
 def test_step_is_the_transition_and_keys_matter():
     tables = tables_of("figure")
     algorithm = samplers.metropolis(tables, SEARCH_TEMPERATURE)
-    start = algorithm.init(positions_of("figure")[57])
+    start = jax.jit(algorithm.init)(positions_of("figure")[57])
     everything = jax.device_get(evaluate(positions_of("figure"), tables, SEARCH_TEMPERATURE))
     assert_close(start, jax.tree.map(lambda leaf: leaf[57], everything))
     step = jax.jit(algorithm.step)
