@@ -46,6 +46,7 @@ BELOW: dict[str, set[str]] = {
     "llm": {"errors", "context", "rule"},
     "calibration": {
         "errors",
+        "lazy",
         "versions",
         "context",
         "benchmarks",
