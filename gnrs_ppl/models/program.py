@@ -43,7 +43,7 @@ def rule_program(
     -----
     ``numpyro.infer.util.log_density`` of this program is log p0 + s_search / tau, as ``energy.logdensity``
     has it: without the normalising constant, which depends on the weights. Where they are latent,
-    :func:`gnrs_ppl.calibration.program.weights_program` has it.
+    :func:`gnrs_ppl.calibration.weights_program` has it.
 
     Every table is a factor of its own, ``score_<site>`` or ``score_<left>_<right>``, so that a sum over the
     sites (NumPyro takes at most 25) eliminates them one after the other. Hard conditions are one factor,
