@@ -260,8 +260,8 @@ def test_by_hand_every_kernel_refuses_what_is_no_position(kernel: str):
 
 
 @pytest.mark.parametrize("kernel", STEPPERS)
-@pytest.mark.parametrize("temperature", [0.0, -1.0, np.nan, np.inf])
-def test_by_hand_every_kernel_refuses_what_is_no_temperature(kernel: str, temperature: float):
+@pytest.mark.parametrize("temperature", [0.0, -1.0, np.nan, np.inf, "warm", None, True, np.ones(2)])
+def test_by_hand_every_kernel_refuses_what_is_no_temperature(kernel: str, temperature: Any):
     with pytest.raises(InputError, match="is no temperature; give a positive number"):
         BY_HAND[kernel](tables(), temperature)
 
@@ -269,6 +269,8 @@ def test_by_hand_every_kernel_refuses_what_is_no_temperature(kernel: str, temper
 def test_by_hand_a_ladder_has_two_replicas_or_more():
     with pytest.raises(InputError, match="is no ladder of replicas"):
         samplers.tempering(tables(), 0.5).init([[0] * len(tables().sizes)])
+    with pytest.raises(InputError, match="positions of 3 replicas; give those of 2"):
+        samplers.tempering(tables(), 0.5, replicas=2).init([[0] * len(tables().sizes)] * 3)
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ class Stepper(NamedTuple):
         ``exchange(settings)`` makes the observer of the replicas.
     weighs : callable
         How many log densities a chain has in memory at once, on some tables.
+    packs : bool
+        Whether its transition takes packed structures too (:mod:`gnrs_ppl.models.packed`).
     """
 
     build: Callable[..., Callable[..., Any]]
@@ -104,10 +106,11 @@ class Stepper(NamedTuple):
     resume: Callable[..., Any] = metropolis.init
     exchange: Callable[[Settings], Observer] | None = None
     weighs: Callable[[Tables], int] = lambda _: 0
+    packs: bool = False
 
 
 STEPPERS = {
-    "metropolis": Stepper(metropolis.build_kernel, lambda _: moves.WORDS),
+    "metropolis": Stepper(metropolis.build_kernel, lambda _: moves.WORDS, packs=True),
     "gibbs": Stepper(
         gibbs.build_kernel,
         lambda _: gibbs.WORDS,
@@ -129,6 +132,7 @@ STEPPERS = {
         keep=tempering.keep,
         resume=tempering.resume,
         exchange=lambda settings: tempering.exchange(settings["replicas"]),
+        packs=True,
     ),
 }
 
@@ -350,7 +354,8 @@ def run_many(
     pairs = max(tables.pairs.shape[0] for tables in spaces)
     beside = max(tables.beside.pairs.shape[1] for tables in spaces)
     alike = [padded(tables, options, pairs, beside) for tables in spaces]
-    watching = [recording()] + ([] if stepper.exchange is None else [stepper.exchange(settings)])
+    watching = [recording(), evaluations()]
+    watching += [] if stepper.exchange is None else [stepper.exchange(settings)]
     driven = _drive(kernel, alike, starts, watching, steps, temperature, seed, streams, settings)
     return [
         Chains(
@@ -365,7 +370,7 @@ def run_many(
             settings=tuple(given.items()),
             exchange=next(iter(exchange), None),
         )
-        for started, ((drawn, evaluated), *exchange) in zip(starts, driven.results, strict=True)
+        for started, (drawn, evaluated, *exchange) in zip(starts, driven.results, strict=True)
     ]
 
 
@@ -665,11 +670,15 @@ def _compiled(
         advance = advance_of(kernel, settings, given.traced)
         kept, carried = metropolis.chosen(first == 0, begin(tables, given.starts, temperature), so_far)
         states = jax.vmap(stepper.resume, in_axes=(0, None, None))(kept, tables, temperature)
+        packs = stepper.packs and metropolis.packs(tables)
+        states = metropolis.packed(states, tables) if packs else states
 
         def step(n: jax.Array, so_far: Any) -> Any:
             before, carried, records = so_far
             states, info = advance(given.run, given.chains, first + n, before, tables, temperature)
-            was, now = stepper.seen(before, temperature), stepper.seen(states, temperature)
+            was, now = (
+                stepper.seen(metropolis.unpacked(each, tables), temperature) for each in (before, states)
+            )
             carried = [
                 observer.update(own, was, now, info) for observer, own in zip(observers, carried, strict=True)
             ]
@@ -681,7 +690,7 @@ def _compiled(
         shapes = jax.eval_shape(lambda: step(first, (states, carried, None)))
         records = jax.tree.map(lambda one: jnp.zeros((room, *one.shape), one.dtype), shapes)
         states, carried, records = jax.lax.fori_loop(0, count, step, (states, carried, records))
-        return (stepper.keep(states), carried), records
+        return (stepper.keep(metropolis.unpacked(states, tables)), carried), records
 
     of_space = _Arguments(0, 0, 0, None, None, tuple(None for _ in shapes.traced))
     nothing = jax.eval_shape(
