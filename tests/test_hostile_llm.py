@@ -35,7 +35,8 @@ from gnrs_ppl.realize.guard import read
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
-KEY = "sk-MARKED-0123456789+abcdefg/hijklmnopqrstuvwxyz"
+KEY = "sk-MARKED-7302946185+qzxjvkw/hmtbfyrdnlpgcuoeais"
+"""Not the alphabet: a coordinate that counts on from 97 holds that, in any file of arrays."""
 ORGANIZATION = "org-NAMED9876543210zyxwvu"
 LABEL = "[OPENAI_API_KEY]"
 QUICK = settings(deadline=None, derandomize=True, database=None, max_examples=examples(150))
@@ -317,7 +318,7 @@ def test_a_marked_key_stays_out_of_every_artefact(
             "--chains",
             "4",
             "--steps",
-            "5",
+            "200",
             "--kernel",
             "exact",
             "--out",

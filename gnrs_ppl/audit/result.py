@@ -102,7 +102,7 @@ class AuditResult:
         """Violated / (satisfied + violated), or – where nothing was decided."""
         decided = self.counts["satisfied"] + self.counts["violated"]
         return (
-            f"{self.counts['violated']} of {decided} ({self.counts['violated'] / decided:.1%})"
+            f"{self.counts['violated']:,} of {decided:,} ({self.counts['violated'] / decided:.1%})"
             if decided
             else "–"
         )
