@@ -47,7 +47,6 @@ from gnrs_ppl.experiments import (
     slots,
     writers,
 )
-from gnrs_ppl.experiments.agreement import correlation, kappa, pairwise_spearman, within_one
 from gnrs_ppl.experiments.aog import chosen_goal
 from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
@@ -60,6 +59,7 @@ from gnrs_ppl.experiments.published import index
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments
 from gnrs_ppl.experiments.rows import Row, cell_of, read_rows
 from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, ExperimentRequest, Outcome, Run, run
+from gnrs_ppl.experiments.statistics import correlation, kappa, pairwise_spearman, within_one
 from gnrs_ppl.experiments.tables import ResultTable
 from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, generate, making, write_rows
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings

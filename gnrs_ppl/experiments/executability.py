@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.experiments.agreement import kappa
 from gnrs_ppl.experiments.packs import (
     DRAWN,
     Answers,
@@ -30,6 +29,7 @@ from gnrs_ppl.experiments.packs import (
 from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.statistics import kappa
 from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.experiments.writers import OURS
 

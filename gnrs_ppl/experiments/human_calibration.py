@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.experiments.agreement import correlation, pairwise_spearman, within_one
 from gnrs_ppl.experiments.packs import (
     Answers,
     PackItem,
@@ -26,6 +25,7 @@ from gnrs_ppl.experiments.packs import (
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, cell_of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.statistics import correlation, pairwise_spearman, within_one
 from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.experiments.writers import OURS
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gnrs_ppl.experiments.agreement import Kind, correlation
 from gnrs_ppl.experiments.human_calibration import METHODS, chosen
 from gnrs_ppl.experiments.judging import judge_rows
 from gnrs_ppl.experiments.published import printed_numbers, published
 from gnrs_ppl.experiments.rows import Row, Rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.statistics import Kind, correlation
 from gnrs_ppl.experiments.tables import CellValue, ColumnGroup, ResultTable, heads, part, specified
 from gnrs_ppl.experiments.writers import model_of
 
