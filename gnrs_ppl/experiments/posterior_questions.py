@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal
-from gnrs_ppl.calibration.objective import minimise, problem_of
+from gnrs_ppl.calibration.objective import problem_of
 from gnrs_ppl.calibration.problem import dev_data, dev_goals
-from gnrs_ppl.calibration.validation import chosen_kappa
+from gnrs_ppl.calibration.validation import chosen_kappa, fitted_to_others
 from gnrs_ppl.calibration.weights import Weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.evaluate.audit_f1 import f1, first_world
@@ -99,11 +99,8 @@ def fitted() -> dict[str, Weights]:
     """Weights of each dev goal, fitted to the others."""
     data = dev_data()
     kappa, _ = chosen_kappa(data)
-    problem, found = problem_of(data), {}
-    for left_out, goal in enumerate(dev_goals()):
-        share = np.ones(len(data))
-        share[left_out] = 0.0
-        beta = minimise(problem, share, kappa).beta
+    found = {}
+    for goal, beta in zip(dev_goals(), fitted_to_others(problem_of(data), len(data), kappa), strict=True):
         total = float(beta.sum())
         found[goal] = Weights(tuple((beta / total).tolist()), "the other dev goals", 1 / total)
     return found
