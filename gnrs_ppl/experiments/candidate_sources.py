@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gnrs_ppl.candidates.build import SOURCES as DETERMINISTIC
-from gnrs_ppl.experiments.methods import BASE, METHODS, SOURCES
+from gnrs_ppl.experiments.judging import of_main
+from gnrs_ppl.experiments.methods import BASE, METHODS, OURS, SOURCES
 from gnrs_ppl.experiments.parts import METHOD, mean
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines
-from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.rubric_scores import candidates
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PROPOSED, NO_LLM = "Candidates generated per test goal", "Selected payloads/run, No LLM candidates"
-FULL, OURS = "Selected payloads/run, GNRS-Search", "GNRS-Search"
+FULL = f"Selected payloads/run, {OURS}"
 ABSENT = f"{OURS} (needs a model)"
 IN_THE_PAPER = {"template": "template", "schema": "schema", "record": "record", "llm": "LLM"}
 """Our sources -> the paper's; it reads no sentences."""

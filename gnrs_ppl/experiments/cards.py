@@ -25,14 +25,14 @@ from gnrs_ppl.evaluate.model_parser import parse_texts
 from gnrs_ppl.evaluate.realcharter.score import CardScore, score
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS, percent
 from gnrs_ppl.experiments.judging import read_marks
-from gnrs_ppl.experiments.methods import BASE, STEPS
+from gnrs_ppl.experiments.methods import BASE, OURS, STEPS
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lines
 from gnrs_ppl.experiments.rubric_scores import JUDGED, OFF, calls, candidates
 from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, specified
-from gnrs_ppl.experiments.writers import OURS, POLISH, VARIANTS, WRITERS, study, with_calls
+from gnrs_ppl.experiments.writers import POLISH, VARIANTS, WRITERS, study, with_calls
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
 from gnrs_ppl.llm.client import Answer, Message, Model, Request, T, ask

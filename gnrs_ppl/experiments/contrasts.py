@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gnrs_ppl.experiments.cross_model import generators
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
+from gnrs_ppl.experiments.judging import generators, of_main
 from gnrs_ppl.experiments.methods import BASE, METHODS, SEARCHED
 from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, Rows, of
-from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
 from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, ends, heads

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.experiments.methods import OURS
 from gnrs_ppl.experiments.packs import (
     DRAWN,
     Answers,
@@ -31,7 +32,6 @@ from gnrs_ppl.experiments.rows import Cell, Row, cell_of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.statistics import kappa
 from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
-from gnrs_ppl.experiments.writers import OURS
 
 NAME = "executability"
 METHODS = ("No LLM candidates", OURS)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from gnrs_ppl.context.types import Support
 from gnrs_ppl.evaluate.hard_ok import RHO_GATE, SUPPORT_WEIGHTS, rho
+from gnrs_ppl.experiments.judging import of_main
 from gnrs_ppl.experiments.main import HARD_OK
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.parts import METHOD, RUNS, mean
 from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
-from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, heads, part, specified
 from gnrs_ppl.rule.types import SLOTS

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.experiments.methods import OURS
 from gnrs_ppl.experiments.packs import (
     Answers,
     PackItem,
@@ -27,7 +28,6 @@ from gnrs_ppl.experiments.rows import Row, cell_of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.statistics import correlation, pairwise_spearman, within_one
 from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
-from gnrs_ppl.experiments.writers import OURS
 
 NAME = "human_calibration"
 METHODS = ("Direct Prompting", "Self-Refine", "No search", "No LLM candidates", OURS)

@@ -129,7 +129,8 @@ class SearchMethod(NamedTuple):
         return Space(self.log, self.operator, self.uniform, self.penalty, seed if self.drawn else None)
 
 
-BASE = "No LLM candidates"
+BASE, OURS = "No LLM candidates", "GNRS-Search"
+"""The full method without a model, and the full method."""
 METHODS: dict[str, SearchMethod] = {
     m.name: m
     for m in (

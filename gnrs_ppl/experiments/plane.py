@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gnrs_ppl.experiments.methods import METHODS
-from gnrs_ppl.experiments.metric_sensitivity import OURS, Point, judged_points, points, standing
+from gnrs_ppl.experiments.judging import by_context
+from gnrs_ppl.experiments.methods import METHODS, OURS
+from gnrs_ppl.experiments.metric_sensitivity import Point, judged_points, points, standing
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, lines
-from gnrs_ppl.experiments.rubric_margins import judged
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, heads, part, specified
 from gnrs_ppl.experiments.writers import WRITERS
@@ -79,7 +79,7 @@ def report(run: Run) -> Report:
 
 def with_model(run: Run) -> Report:
     """The same from rows that have been judged, where both axes are the paper's."""
-    found = {context: judged_points(rows, WRITERS, run.request) for context, rows in judged(run).items()}
+    found = {context: judged_points(rows, WRITERS, run.request) for context, rows in by_context(run).items()}
     here = found.get("Main benchmark", {}) | judged_points(run.judged("ablations"), WRITERS, run.request)
     says = (
         "Both axes are the paper's in kind; goals, records and prompts are a reconstruction. On the front: "

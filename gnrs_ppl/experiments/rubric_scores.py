@@ -10,7 +10,7 @@ from typing import get_args
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS, overall
 from gnrs_ppl.experiments.judging import Mark, read_marks
 from gnrs_ppl.experiments.main import AUDIT_F1, LONG
-from gnrs_ppl.experiments.methods import paper_ablations
+from gnrs_ppl.experiments.methods import OURS, paper_ablations
 from gnrs_ppl.experiments.parts import METHOD, RUNS, cited, mean
 from gnrs_ppl.experiments.pools import PAPER_PROPOSED
 from gnrs_ppl.experiments.published import published
@@ -26,7 +26,7 @@ from gnrs_ppl.experiments.tables import (
     part,
     specified,
 )
-from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, POLISHES, VARIANTS, WRITERS, study
+from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, POLISHES, VARIANTS, WRITERS, study
 from gnrs_ppl.realize.polish import Outcome
 
 ROWS = RUNS._replace(columns=(Column("rows", 0),))
