@@ -125,20 +125,17 @@ def by_family(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     own, best = of(rows, BASE, chains), of(rows, BEST)
     families = [family for family in FAMILIES if family in own.families().values()]
 
-    def within(some: Rows, family: str) -> Rows:
-        return Rows([row for row in some.rows if row["family"] == family])
-
     parts: list[ColumnGroup[Line]] = [
         part("family", None, lambda line: line.method),
         part("goals", 0, lambda line: len(line.own.by_goal("rho"))),
         HARD_OK,
         mean("rho", "ρ", 3),
         mean("audit_f1", "audit F1", 3),
-        part(BEST, 3, lambda line: within(best, line.method).mean("audit_f1")),
+        part(BEST, 3, lambda line: best.within(line.method).mean("audit_f1")),
     ]
     says = f"{BASE} with {chains} chains. The paper prints no figures by family."
     return specified(
-        "by_family", "By scene family", says, [Line(one, chains, within(own, one)) for one in families], parts
+        "by_family", "By scene family", says, [Line(one, chains, own.within(one)) for one in families], parts
     )
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Rows
-from gnrs_ppl.experiments.statistics import MeanEstimate, paired
+from gnrs_ppl.experiments.statistics import MeanEstimate
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, part
 
 METHOD: ColumnGroup[Line] = ColumnGroup(
@@ -47,8 +47,8 @@ def mean_change(measure: str, heading: str, digits: int, scale: float = 1.0) -> 
     """Mean over goals of what changed."""
 
     def cell(one: Changed) -> float | None:
-        each = paired(one.before.by_goal(measure), one.own.by_goal(measure))
-        return scale * sum(each.values()) / len(each) if each else None
+        found = one.before.mean_change(one.own, measure)
+        return None if found is None else scale * found
 
     return part(heading, digits, cell)
 

@@ -36,7 +36,7 @@ WITH_MODEL: dict[str, str] = {
     "ood": "rubric_scores",
     "polish": "rubric_scores",
     "realcharter": "cards",
-    "slots": "slot_rubrics",
+    "slots": "slots",
     "schema_noise": "schema_noise",
     "cross_model": "cross_model",
     "second_evaluator": "second_evaluator",
