@@ -9,6 +9,7 @@ from gnrs_ppl.candidates.build import SOURCES as DETERMINISTIC
 from gnrs_ppl.experiments.judging import of_main
 from gnrs_ppl.experiments.methods import BASE, METHODS, OURS, SOURCES
 from gnrs_ppl.experiments.parts import METHOD, mean
+from gnrs_ppl.experiments.plots import COLOURS, blank
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines
 from gnrs_ppl.experiments.rubric_scores import candidates
@@ -95,8 +96,6 @@ def with_model(run: Run) -> Report:
 
 def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Payloads by source for every method."""
-    from gnrs_ppl.experiments.plots import COLOURS, blank
-
     chains = max(request.chains)
     found = [(name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)]
     figure = blank(7.5, 0.6 * len(found) + 1.2)

@@ -15,6 +15,7 @@ from gnrs_ppl.experiments.judging import of_main
 from gnrs_ppl.experiments.main import HARD_OK
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.parts import METHOD, RUNS, mean
+from gnrs_ppl.experiments.plots import COLOURS, blank
 from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
@@ -188,8 +189,6 @@ def worked_example() -> ResultTable:
 
 def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Mean payloads by support for every method, and how ρ of the base method spreads over goals."""
-    from gnrs_ppl.experiments.plots import COLOURS, blank
-
     chains = max(request.chains)
     named_rows = [
         (name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gnrs_ppl.experiments.judging import by_context
 from gnrs_ppl.experiments.main import LONG
 from gnrs_ppl.experiments.methods import OURS
+from gnrs_ppl.experiments.plots import COLOURS, blank
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
@@ -251,8 +252,6 @@ def our_crossovers(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
 
 def draw() -> Figure:
     """The composite against its weight, main benchmark and held-out family."""
-    from gnrs_ppl.experiments.plots import COLOURS, blank
-
     figure = blank(9.5, 4.2)
     marked = {
         OURS: COLOURS[1],

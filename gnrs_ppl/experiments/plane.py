@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gnrs_ppl.experiments.judging import by_context
 from gnrs_ppl.experiments.methods import METHODS, OURS
 from gnrs_ppl.experiments.metric_sensitivity import Point, judged_points, points, standing
+from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
@@ -192,8 +193,6 @@ def _iso(axes: Axes, low: float, high: float) -> None:
 
 def draw_paper() -> Figure:
     """The paper's plane with lines of equal composite, and its margins."""
-    from gnrs_ppl.experiments.plots import COLOURS, blank
-
     figure = blank(12, 4.4)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     _axes(left, "rubric Avg, % (the paper's values)")
@@ -233,8 +232,6 @@ def _points(axes: Axes, found: Mapping[str, Point]) -> None:
     """Points, diamonds on the front; names in a column on the right, in the order of the points, with thin
     lines to them.
     """
-    from gnrs_ppl.experiments.plots import COLOURS
-
     best = front(found)
     order = sorted(found, key=lambda name: (found[name].hard_ok, found[name].average))
     for i, name in enumerate(order):
@@ -263,8 +260,6 @@ def _points(axes: Axes, found: Mapping[str, Point]) -> None:
 
 def draw_transfer(synthetic: Mapping[str, Point], real: Mapping[str, Point], whose: str) -> Figure:
     """Three methods on the synthetic goals and on the cards."""
-    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
-
     figure = blank(6, 4.4)
     axes = figure.add_subplot()
     _axes(axes, f"rubric Avg, % ({whose})")
@@ -307,8 +302,6 @@ def draw_ours(here: Mapping[str, Point]) -> Figure:
 
 def drawn(here: Mapping[str, Point], quality: str, title: str) -> tuple[Figure, Axes]:
     """Our methods on a plane."""
-    from gnrs_ppl.experiments.plots import blank
-
     figure = blank(8.5, 4.6)
     axes = figure.add_subplot()
     _axes(axes, quality)

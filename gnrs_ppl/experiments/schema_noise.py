@@ -30,6 +30,7 @@ from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.parts import RUBRIC_CHANGE, Changed, estimated_change, mean_change
 from gnrs_ppl.experiments.parts import share as share_of
+from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Cell, Row, RowWithAnswers, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
@@ -356,8 +357,6 @@ def rubric_drops(rows: Sequence[Row]) -> ResultTable:
 
 def draw(rows: Sequence[Row]) -> Figure:
     """HARD-OK and audit F1 against strength."""
-    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
-
     figure = blank(8, 3.4)
     at = [0.0, *(100 * share for share in STRENGTHS.values())]
     measures = (("hard_ok", "HARD-OK, % of runs", 100.0), ("audit_f1", "audit F1 against the record", 1.0))
