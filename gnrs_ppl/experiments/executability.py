@@ -6,30 +6,13 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.methods import OURS
-from gnrs_ppl.experiments.packs import (
-    DRAWN,
-    Answers,
-    PackItem,
-    Question,
-    clause,
-    contexts_of,
-    mark_of,
-    read_filled,
-    read_key,
-    reported,
-    sample,
-    task_card,
-    write_pack,
-)
+from gnrs_ppl.experiments.packs import Answers, PackItem, Question, Survey, clause, mark_of
 from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of
-from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.statistics import kappa
 from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 
@@ -42,59 +25,23 @@ QUESTIONS = (
     *(Question(f"{side} executable", (YES, NO)) for side in SIDES),
     Question("preferred", (*SIDES, "equal")),
 )
-INSTRUCTIONS = """# Which rules could be run?
-
-`rows.csv` holds one task per line: a task card and two rules for it, A and B. Fill in the three empty columns of every line; `remarks`
-is free. Save the file as CSV (UTF-8). Work alone, line by line, and judge by the task card alone. Which of the two came from where
-changes from line to line.
-
-| column | write | when |
-|---|---|---|
-| A executable | yes or no | yes only if all five points below hold for rule A |
-| B executable | yes or no | the same for rule B |
-| preferred | A, B or equal | which of the two you would rather put into force, all things considered, whether it can be run or not |
-
-A rule can be run if an auditor who has nothing but the logs on the card could
-
-1. tell whom it binds,
-2. see in a log when it begins to apply,
-3. see in a log whether what it demands was done, or what it rules out was not,
-4. tell by when,
-5. follow the procedure to its end without a log or an office that the card does not have.
-
-If one of the five fails, write no. Where nothing was written, write no. Taking part is voluntary, and you may stop at any time.
-Only answers and remarks are kept, under the name you give the file.
-"""
 
 
-def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
-    """Write the pack, unless there is one; which rule is A is drawn task by task."""
-    rows = Run(request, folder.parent).judged("main")
-    some = sample(rows, METHODS, TASKS, request)
-    if not some:
-        raise InputError(
-            "no goal has rows of both methods", "run gnrs experiment main --llm first", source=NAME
-        )
-    drawn = random.Random(DRAWN)
-    items = []
-    for by_method, context in zip(some, contexts_of(some), strict=True):
-        pair = dict(zip(SIDES, drawn.sample([*by_method.values()], 2), strict=True))
-        shown = {"task card": task_card(context)} | {
-            f"rule {side}": clause(row) for side, row in pair.items()
-        }
-        items.append(PackItem(shown, {side: mark_of(row) for side, row in pair.items()}))
-    write_pack(folder, items, QUESTIONS, INSTRUCTIONS, any(row["scripted"] for row in rows))
-    return ()
+def items(by_method: Mapping[str, Row], card: str, generator: random.Random) -> list[PackItem]:
+    """One item; which rule is A is drawn."""
+    pair = dict(zip(SIDES, generator.sample([*by_method.values()], 2), strict=True))
+    shown = {"task card": card} | {f"rule {side}": clause(row) for side, row in pair.items()}
+    return [PackItem(shown, {side: mark_of(row) for side, row in pair.items()})]
 
 
-def report(run: Run) -> Report:
-    """Rates by method, and agreement with HARD-OK; how to go on where nobody has said anything."""
-    folder = run.out / NAME
-    rows = {cell_of(row): row for row in run.judged("main")}
-    key = read_key(folder, rows)
-    people = read_filled(folder, key, QUESTIONS)
-    pack = f"the pack holds {len(key)} tasks" + (f" of {TASKS} asked for" if len(key) < TASKS else "")
-    return reported(pack, people, lambda: [rates(people, key, rows), agreement(people, key, rows)])
+def told(key: Mapping[str, Any]) -> str:
+    """Tasks of a pack."""
+    return f"the pack holds {len(key)} tasks" + (f" of {TASKS} asked for" if len(key) < TASKS else "")
+
+
+def tables(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> list[ResultTable]:
+    """Rates by method, and agreement with HARD-OK."""
+    return [rates(people, key, rows), agreement(people, key, rows)]
 
 
 def verdicts(people: dict[str, Answers], key: dict[str, Any], method: str) -> dict[str, list[bool]]:
@@ -188,8 +135,5 @@ def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, 
     return ResultTable("executability_agreement", "Agreement on executability", says, columns, entries)
 
 
-WITH_MODEL = {
-    NAME: Experiment(
-        NAME, "Which rules could an auditor run, in people's eyes?", report, needs=("main",), make=make
-    )
-}
+SURVEY = Survey(NAME, METHODS, TASKS, QUESTIONS, items, told, tables)
+WITH_MODEL = {NAME: SURVEY.experiment("Which rules could an auditor run, in people's eyes?")}
