@@ -5,7 +5,6 @@ LLM candidates).
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,11 +13,9 @@ from gnrs_ppl.draft import Draft, draft_many
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.evaluate.audit_f1 import floors
 from gnrs_ppl.experiments.bench import GoalBench
-from gnrs_ppl.experiments.methods import BASE, BEST_OF, SOURCES, promising
+from gnrs_ppl.experiments.methods import BASE, BEST_OF, SOURCES, Chosen, promising
 from gnrs_ppl.experiments.rows import Cell, Row, Rows
 from gnrs_ppl.experiments.tables import Column, ResultTable, ends, part, specified
-from gnrs_ppl.rule.canonical import payloads
-from gnrs_ppl.rule.types import SLOTS
 
 SUPPORTS = ("direct", "inferred", "derivable", "missing")
 SAYS = (
@@ -47,44 +44,24 @@ def draft_goals(goal_ids: Sequence[str], *, revealed: bool = False, **request: A
                 drafts.append(error)
     seconds = (time.perf_counter() - began) / max(len(drafts), 1)
     for goal, draft in zip(goal_ids, drafts, strict=True):
-        found = (
-            _undrafted(goal, str(draft), revealed)
-            if isinstance(draft, GnrsError)
-            else _measured(draft, revealed)
-        )
+        found = _measured(GoalBench(goal, revealed=revealed), draft)
         yield Cell(BASE, request["chains"], goal, request["seed"])._asdict() | found | {"seconds": seconds}
 
 
-def _undrafted(goal: str, reason: str, revealed: bool) -> Row:
-    floor = {f"floor: {name}": score.record.macro for name, score in floors(goal, revealed=revealed).items()}
-    nothing = {f"from_{source}": 0 for source in SOURCES} | {"epsilon": None, **floor, "best_in_pool": 0.0}
-    return GoalBench(goal, revealed=revealed).failed(reason) | nothing
-
-
-def _measured(draft: Draft, revealed: bool) -> Row:
-    bench = GoalBench(draft.goal.id, revealed=revealed)
-    chosen = {
-        slot: draft.search.graph.options[v][o]
-        for v, (slot, o) in enumerate(zip(SLOTS, draft.search.best, strict=True))
-    }
-    sources = Counter(
-        source for payload in payloads(draft.structure) for source in chosen[payload.slot].sources
-    )
-    best = max(
-        (
-            bench.execute(rule).score.record.macro
-            for rule in map(draft.search.graph.structure, promising(draft.search.tables, BEST_OF))
-        ),
-        default=0.0,
-    )
+def _measured(bench: GoalBench, draft: Draft | GnrsError) -> Row:
+    scores = floors(bench.goal.id, revealed=bench.revealed)
+    floor = {f"floor: {name}": score.record.macro for name, score in scores.items()}
+    if isinstance(draft, GnrsError):
+        nothing = {f"from_{source}": 0 for source in SOURCES}
+        return bench.failed(str(draft)) | nothing | {"epsilon": None, **floor, "best_in_pool": 0.0}
+    found, epsilon = draft.search, draft.certificate.epsilon_search
+    chosen = Chosen(found.graph, found.best, epsilon, 0)
+    best = bench.best_of(map(found.graph.structure, promising(found.tables, BEST_OF)))
     return bench.measured(draft.structure) | {
-        **{f"from_{source}": sources[source] for source in SOURCES},
-        "epsilon": draft.certificate.epsilon_search,
-        **{
-            f"floor: {name}": score.record.macro
-            for name, score in floors(draft.goal.id, revealed=revealed).items()
-        },
-        "best_in_pool": best,
+        **chosen.by_source,
+        "epsilon": epsilon,
+        **floor,
+        "best_in_pool": best.macro,
     }
 
 
