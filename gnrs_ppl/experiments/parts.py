@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rows import Line, Rows
+from gnrs_ppl.experiments.rows import Line, Row, Rows
 from gnrs_ppl.experiments.statistics import MeanEstimate
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, part
 
@@ -14,6 +14,11 @@ METHOD: ColumnGroup[Line] = ColumnGroup(
     (Column("method"), Column("chains", 0)), lambda line: (line.method, line.why or line.chains)
 )
 RUNS: ColumnGroup[Line] = part("runs", 0, lambda line: len(line.own.rows))
+
+
+def held(name: str, heading: str = "", digits: int | None = None) -> ColumnGroup[Row]:
+    """What a row holds under a name; the heading is the name unless given."""
+    return part(heading or name, digits, lambda row: row.get(name))
 
 
 def mean(measure: str, name: str, digits: int, scale: float | None = None) -> ColumnGroup[Line]:

@@ -28,16 +28,15 @@ from gnrs_ppl.calibration.validation import chosen_kappa, fitted_to_others
 from gnrs_ppl.calibration.weights import Weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.evaluate.audit_f1 import f1, first_world
+from gnrs_ppl.experiments.parts import held
 from gnrs_ppl.experiments.rows import Cell, Row, Rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import (
     CellValue,
     Column,
-    ColumnGroup,
     ResultTable,
     between,
     heads,
-    part,
     specified,
 )
 from gnrs_ppl.models.graph import compile_graph
@@ -243,20 +242,12 @@ def means(rows: Sequence[Row]) -> ResultTable:
 
 def each_goal(rows: Sequence[Row]) -> ResultTable:
     """Brier scores goal by goal."""
-
-    def column(name: str, digits: int | None, measure: str = "") -> ColumnGroup[Row]:
-        return part(name, digits, lambda row: row.get(measure or name))
-
     says = (
         "Brier score by each way; kept is the share of the mass that the checks hold; agrees is the share of "
         "cases in which the check that agrees most with the hidden norm does."
     )
-    parts = [
-        column("goal", None),
-        column("cases", 0),
-        *(column(n, 2) for n in ("violated", "kept", "agrees")),
-    ]
-    parts += [column(way, 4, f"Brier score, {way}") for way in WAYS]
+    parts = [held("goal"), held("cases", "", 0), *(held(n, "", 2) for n in ("violated", "kept", "agrees"))]
+    parts += [held(f"Brier score, {way}", way, 4) for way in WAYS]
     return specified("forecast_goals", "Goal by goal", says, rows, parts)
 
 
@@ -449,17 +440,16 @@ def reach(rows: Sequence[Row]) -> ResultTable:
         f"cases, of the {CHECKS} most probable checks at most. Rank: the place of the first rule of greatest "
         "audit F1 before anything is asked."
     )
-    columns = {
-        "goal": Column("goal"),
-        "agrees": Column("agrees at most", 2),
-        "greatest_f1_agrees": Column("agrees, of greatest F1", 2),
-        "greatest_f1": Column("greatest F1", 2),
-        "agrees_most_f1": Column("F1 of what agrees most", 2),
-        "both": Column("one rule is both"),
-        "rank": Column("rank", 0),
-    }
-    entries = [tuple(row[name] for name in columns) for row in rows]
-    return ResultTable("reach", "What answers can lead to", says, tuple(columns.values()), entries)
+    parts = [
+        held("goal"),
+        held("agrees", "agrees at most", 2),
+        held("greatest_f1_agrees", "agrees, of greatest F1", 2),
+        held("greatest_f1", "greatest F1", 2),
+        held("agrees_most_f1", "F1 of what agrees most", 2),
+        held("both", "one rule is both"),
+        held("rank", "", 0),
+    ]
+    return specified("reach", "What answers can lead to", says, rows, parts)
 
 
 EXPERIMENT = Experiment(
