@@ -61,31 +61,14 @@ def margins(
     for measure, (name, scale, digits) in measures.items():
         for chains in request.chains:
             base = of(rows, first, chains)
-            others = {
-                m: own
-                for m, c, own, _ in lines(rows, methods, request.chains)
-                if m != first and c in (None, chains)
-            }
+            others = {m: own for m, _, own, _ in lines(rows, methods, [chains]) if m != first}
             means = {m: own.mean(measure) for m, own in others.items()}
             best = max((value for value in means.values() if value is not None), default=None)
             for method, own in others.items():
                 if found := own.change(base, measure, scale):
-                    told = (
-                        between(found.percentile, digits),
-                        between(found.bca, digits),
-                        between(found.families, digits),
-                    )
-                    entries.append(
-                        (
-                            name,
-                            chains,
-                            method,
-                            means[method] == best,
-                            found.goals,
-                            round(found.mean, 12),
-                            *told,
-                        )
-                    )
+                    is_best, margin = means[method] == best, round(found.mean, 12)
+                    spans = (between(one, digits) for one in (found.percentile, found.bca, found.families))
+                    entries.append((name, chains, method, is_best, found.goals, margin, *spans))
     columns = heads(
         "measure | chains:0 | other method | best other | goals:0 | margin:3 | percentile over goals | "
         "BCa over goals | percentile over families"
@@ -105,16 +88,8 @@ def paper() -> ResultTable:
         "bootstrap over goals of another pair of methods. Three rows do not name the strongest other method: "
         "docs/paper-inconsistencies.md."
     )
-    heads = (
-        "experiment",
-        "metric",
-        "best other method",
-        "resampled units",
-        "GNRS-Search",
-        "margin",
-        "95% interval",
-    )
-    return as_printed("paper_bootstrap", "The paper's bootstrap", says, "bootstrap-app", heads)
+    shown = "experiment | metric | best other method | resampled units | GNRS-Search | margin | 95% interval"
+    return as_printed("paper_bootstrap", "The paper's bootstrap", says, "bootstrap-app", shown)
 
 
 EXPERIMENT = Experiment(

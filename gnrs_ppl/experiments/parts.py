@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, Rows
 from gnrs_ppl.experiments.statistics import MeanEstimate
-from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, part
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, heads, part
 
 METHOD: ColumnGroup[Line] = ColumnGroup(
     (Column("method"), Column("chains", 0)), lambda line: (line.method, line.why or line.chains)
@@ -102,17 +102,12 @@ def cited(
     return [printed(*one) for one in columns]
 
 
-def as_printed(name: str, title: str, says: str, label: str, heads: Iterable[str] = ()) -> ResultTable:
-    """A table of the paper, or some columns of it."""
+def as_printed(name: str, title: str, says: str, label: str, shown: str = "") -> ResultTable:
+    """A table of the paper, or some columns of it, parted by bars."""
     rows = published(label)
-    kept = [*heads] or [*rows[0]]
-    return ResultTable(
-        name,
-        title,
-        says,
-        tuple(Column(head, paper=True) for head in kept),
-        [tuple(row[head] for head in kept) for row in rows],
-    )
+    columns = heads("", shown or " | ".join(rows[0]))
+    cells = [tuple(row[column.name] for column in columns) for row in rows]
+    return ResultTable(name, title, says, columns, cells)
 
 
 def told(found: MeanEstimate | None, digits: int = 3) -> tuple[float | None, str | None, str | None]:

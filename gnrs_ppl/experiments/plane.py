@@ -33,15 +33,16 @@ ROBUSTNESS = {
 DIRECT = "Direct Prompting"
 ANCHORS = ("No LLM candidates", OURS, DIRECT)
 """In the order of their colours in all figures."""
-TO_THE_NAME: dict[str, Any] = {
-    "arrowstyle": "-",
-    "color": "#999999",
-    "linewidth": 0.5,
-    "shrinkA": 0,
-    "shrinkB": 3,
-    "relpos": (0, 0.5),
+GREY = "#999999"
+LINE = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3, "relpos": (0, 0.5)}
+BESIDE: dict[str, Any] = {
+    "textcoords": "axes fraction",
+    "fontsize": 8,
+    "va": "center",
+    "annotation_clip": False,
+    "arrowprops": LINE,
 }
-"""A thin line from a point to its name."""
+"""A name beside the axes, with a thin line to its point."""
 
 
 def front(found: Mapping[str, Point]) -> set[str]:
@@ -187,7 +188,7 @@ def _iso(axes: Axes, low: float, high: float) -> None:
     """Lines of equal composite, their level above the frame."""
     for level in range(40, 101, 10):
         heights = [(level - (1 - ALPHA) * x) / ALPHA for x in (low, high)]
-        axes.plot([low, high], heights, color="#999999", linewidth=0.7, linestyle=":", zorder=0)
+        axes.plot([low, high], heights, color=GREY, linewidth=0.7, linestyle=":", zorder=0)
         x = (level - ALPHA * TOP) / (1 - ALPHA)
         if low <= x <= high:
             axes.text(x, TOP + 1, str(level), fontsize=7, color="#666666", ha="center", va="bottom")
@@ -225,9 +226,7 @@ def _points(axes: Axes, found: Mapping[str, Point]) -> None:
     for i, name in enumerate(order):
         mark, colour, size = ("D", COLOURS[1], 7) if name in best else ("o", COLOURS[0], 5)
         axes.plot(*found[name], mark, color=colour, markersize=size)
-        beside = {"xytext": (1.02, (i + 0.5) / len(order)), "textcoords": "axes fraction"}
-        look = {"fontsize": 8, "va": "center", "annotation_clip": False, "arrowprops": TO_THE_NAME}
-        axes.annotate(name, found[name], **beside, **look)
+        axes.annotate(name, found[name], xytext=(1.02, (i + 0.5) / len(order)), **BESIDE)
 
 
 def draw_transfer(synthetic: Mapping[str, Point], real: Mapping[str, Point], whose: str) -> Figure:
