@@ -17,7 +17,7 @@ from gnrs_ppl.experiments.methods import STEPS
 from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.inference.exact import number_of_states
 from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.realize.text import phrase
@@ -82,16 +82,8 @@ def case(goal: str, seed: int) -> RecordedChain:
         ]
         if changes:
             move = tuple(MOVES)[int(chains.move[0, step - 1])]
-            edits.append(
-                Edit(
-                    step,
-                    move,
-                    "; ".join(changes),
-                    float(scores[step - 1]),
-                    float(scores[step]),
-                    bool(chains.feasible[0, step - 1]),
-                )
-            )
+            worth = float(scores[step - 1]), float(scores[step])
+            edits.append(Edit(step, move, "; ".join(changes), *worth, bool(chains.feasible[0, step - 1])))
     return RecordedChain(goal, found, tuple(edits))
 
 
@@ -164,18 +156,12 @@ def stages(one: RecordedChain) -> ResultTable:
         "Selected AOG and rendering": bench.text(graph.structure(one.found.best)),
     }
     paper = {row["stage"]: row["what is shown (our words)"] for row in published("qual-aog-trace")}
-    rows = [(stage, told[stage], paper[stage]) for stage in paper]
+    rows = [(stage, told[stage], shown) for stage, shown in paper.items()]
     says = (
         "Stages of our own draft, without LLM candidates; the paper's, of its shift goal, in our words. "
         "Its edits cannot be compared."
     )
-    return ResultTable(
-        "stages",
-        "From goal to rule",
-        says,
-        (Column("stage"), Column("here"), Column("what is shown", paper=True)),
-        rows,
-    )
+    return ResultTable("stages", "From goal to rule", says, heads("stage | here", "what is shown"), rows)
 
 
 def _listed(names: Sequence[str]) -> str:

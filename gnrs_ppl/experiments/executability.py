@@ -16,7 +16,7 @@ from gnrs_ppl.experiments.rows import Cell, Row, cell_of
 from gnrs_ppl.experiments.statistics import kappa
 from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 
-NAME = "executability"
+NAME, AUDIT = "executability", "executability audit"
 METHODS = ("No LLM candidates", OURS)
 TASKS = 48
 SIDES = ("A", "B")
@@ -75,13 +75,18 @@ def _gate(key: dict[str, Any], rows: dict[Cell, Row], method: str) -> list[bool]
     return [bool(rows[cell_of(mark)]["hard_ok"]) for mark in marks]
 
 
+def _same(first: Sequence[bool], second: Sequence[bool]) -> float:
+    """Share of places where both are the same."""
+    return sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
+
+
 def _percent(hits: Sequence[bool]) -> float:
     return 100 * sum(hits) / len(hits)
 
 
 def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> ResultTable:
     """What people say of each method."""
-    paper = printed_numbers(start="executability audit")
+    paper = printed_numbers(start=AUDIT)
     better = preferred(people, key)
     entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
@@ -91,10 +96,7 @@ def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]
             _percent([most(v) for v in votes]),
             _percent([m == method for m in better]),
         )
-        cited = [
-            paper.get(f"executability audit: {what} {method}")
-            for what in ("strict rate of", "preference for")
-        ]
+        cited = [paper.get(f"{AUDIT}: {what} {method}") for what in ("strict rate of", "preference for")]
         entries.append((method, len(votes), *own, _percent(_gate(key, rows, method)), *cited))
     says = (
         f"Percent of tasks; {len(people)} people. Strict: everyone says it can be run. Preferred: by more "
@@ -109,24 +111,18 @@ def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]
 
 def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> ResultTable:
     """HARD-OK against people, and people among each other, over both methods' rules."""
-    printed = printed_numbers(start="executability audit")
+    printed = printed_numbers(start=AUDIT)
     votes = [vote for method in METHODS for vote in verdicts(people, key, method).values()]
     gate = [passed for method in METHODS for passed in _gate(key, rows, method)]
-    entries: list[tuple[CellValue, ...]] = []
-    for name, said in (("everyone", [all(v) for v in votes]), ("most people", [most(v) for v in votes])):
-        same = sum(a == b for a, b in zip(gate, said, strict=True)) / len(gate)
-        cited = (
-            printed.get("executability audit: agreement of HARD-OK per task")
-            if name == "most people"
-            else None
-        )
-        entries.append((f"HARD-OK and {name}", len(gate), same, kappa(gate, said), cited))
-    pairs = [(a, b) for vote in votes for a, b in itertools.combinations(vote, 2)]
-    if pairs:
+    cited = printed.get(f"{AUDIT}: agreement of HARD-OK per task")
+    everyone, majority = [all(vote) for vote in votes], [most(vote) for vote in votes]
+    entries: list[tuple[CellValue, ...]] = [
+        ("HARD-OK and everyone", len(gate), _same(gate, everyone), kappa(gate, everyone), None),
+        ("HARD-OK and most people", len(gate), _same(gate, majority), kappa(gate, majority), cited),
+    ]
+    if pairs := [pair for vote in votes for pair in itertools.combinations(vote, 2)]:
         first, second = ([pair[i] for pair in pairs] for i in (0, 1))
-        entries.append(
-            ("two people", len(pairs), sum(a == b for a, b in pairs) / len(pairs), kappa(first, second), None)
-        )
+        entries.append(("two people", len(pairs), _same(first, second), kappa(first, second), None))
     says = (
         "Share of rules with the same verdict, and Cohen's κ. The paper's figure is per task; whether it "
         "is a share or a κ is not said."

@@ -110,21 +110,29 @@ class Survey(NamedTuple):
         return ()
 
     def sample(self, rows: Sequence[Row], request: ExperimentRequest) -> list[dict[str, Row]]:
-        """The goals that are drawn, each with its row of every method.
+        """Goals drawn from those that have texts of all methods, in order of their ids, each with its row of
+        every method: the first seed, the fewest chains.
 
         Raises
         ------
         InputError
             No goal has rows of all methods.
         """
-        found = sample(rows, self.methods, self.goals, request)
-        if not found:
+        found: dict[str, dict[str, Row]] = {}
+        for name in self.methods:
+            chains = min(request.chains) if WRITERS[name].runs_chains else None
+            for row in of(rows, name, chains).rows:
+                if row["seed"] == request.seeds[0]:
+                    found.setdefault(row["goal"], {})[name] = row
+        whole = sorted(goal for goal, some in found.items() if len(some) == len(self.methods))
+        if not whole:
             raise InputError(
                 f"no goal has rows of {NUMBERS[len(self.methods)]} methods",
                 "run gnrs experiment main --llm first",
                 source=self.name,
             )
-        return found
+        drawn = sorted(random.Random(DRAWN).sample(whole, min(self.goals, len(whole))))
+        return [found[goal] for goal in drawn]
 
     def report(self, run: Run) -> Report:
         """What people said, and how it agrees with the judge or the gate; how to go on where nobody has said
@@ -139,28 +147,6 @@ class Survey(NamedTuple):
             return Report(tables, notes=[f"{pack}; {len(people)} people filled it in"])
         how = f"put each person's filled rows.csv into {FILLED}/ under a name of its own and run this again"
         return Report([], notes=[f"{pack}; {how}"])
-
-
-def sample(
-    rows: Sequence[Row], methods: Sequence[str], goals: int, request: ExperimentRequest
-) -> list[dict[str, Row]]:
-    """One row of every method for each of some goals: the first seed, the fewest chains, goals drawn from
-    those that have all methods.
-
-    Returns
-    -------
-    list of dict
-        For each goal, in order of the goals' ids, method -> row.
-    """
-    chains = {name: min(request.chains) if WRITERS[name].runs_chains else None for name in methods}
-    found: dict[str, dict[str, Row]] = {}
-    for name in methods:
-        for row in of(rows, name, chains[name]).rows:
-            if row["seed"] == request.seeds[0]:
-                found.setdefault(row["goal"], {})[name] = row
-    whole = sorted(goal for goal, some in found.items() if len(some) == len(methods))
-    drawn = sorted(random.Random(DRAWN).sample(whole, min(goals, len(whole))))
-    return [found[goal] for goal in drawn]
 
 
 def mark_of(row: Row) -> dict[str, Any]:

@@ -50,12 +50,7 @@ class Changed(NamedTuple):
 
 def mean_change(measure: str, heading: str, digits: int, scale: float = 1.0) -> ColumnGroup[Changed]:
     """Mean over goals of what changed."""
-
-    def cell(one: Changed) -> float | None:
-        found = one.before.mean_change(one.own, measure)
-        return None if found is None else scale * found
-
-    return part(heading, digits, cell)
+    return part(heading, digits, lambda one: one.before.mean_change(one.own, measure, scale))
 
 
 def estimated_change(

@@ -178,17 +178,16 @@ def forecasts(row: Row, others: Sequence[Row]) -> dict[str, Floats]:
     p, found = np.array(row["said"]), {"best rule": np.array(row["best_rule"])}
     if others:
         base = float(np.mean([other["violated"] for other in others]))
+
+        def shrunk(said: Floats, chance: float) -> Floats:
+            return (1 - chance) * said + chance * base
+
         worth = [
-            np.mean(
-                [brier((1 - chance) * np.array(other["said"]) + chance * base, other) for other in others]
-            )
+            np.mean([brier(shrunk(np.array(other["said"]), chance), other) for other in others])
             for chance in SHRINKS
         ]
-        chance = float(SHRINKS[int(np.argmin(worth))])
-        found |= {
-            "posterior or base rate": (1 - chance) * p + chance * base,
-            "base rate": np.full(len(p), base),
-        }
+        best = float(SHRINKS[int(np.argmin(worth))])
+        found |= {"posterior or base rate": shrunk(p, best), "base rate": np.full(len(p), base)}
     return {"posterior": p, **found}
 
 
@@ -259,10 +258,9 @@ def reliability(rows: Sequence[Row]) -> ResultTable:
     for low, high in itertools.pairwise(edges):
         here = (p >= low) & ((p < high) | (high == 1.0))
         if here.any():
-            entries.append(
-                (f"{low:g} to {high:g}", int(here.sum()), float(p[here].mean()), float(was[here].mean()))
-            )
-    columns = (Column("P(violated)"), Column("cases", 0), Column("mean P", 3), Column("were violated", 3))
+            means = float(p[here].mean()), float(was[here].mean())
+            entries.append((f"{low:g} to {high:g}", int(here.sum()), *means))
+    columns = heads("P(violated) | cases:0 | mean P:3 | were violated:3")
     return ResultTable("reliability", "Said and seen", "All scored cases of all goals.", columns, entries)
 
 
@@ -295,7 +293,10 @@ def agreement(goal: Goal, labels: NDArray[np.int64]) -> Floats:
 
 def agree_most(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """The checks that agree with the labels in most cases; those that tie are all best."""
-    worth = agreement(goal, labels)
+    return _greatest(agreement(goal, labels))
+
+
+def _greatest(worth: Floats) -> NDArray[np.int64]:
     return np.flatnonzero(worth >= worth.max() - SAME)
 
 
@@ -303,18 +304,13 @@ def audit_f1(goal: Goal, labels: NDArray[np.int64]) -> Floats:
     """Audit F1 of each check against the labels, shape (n,)."""
     cases = np.flatnonzero(labels >= 0).tolist()
     truth: dict[str, Verdict | None] = {str(n): ROLL_UP[labels[n]] for n in cases}
-    return np.array(
-        [
-            f1([({str(n): ROLL_UP[codes[n]] for n in cases if codes[n] >= 0}, truth)]).macro
-            for codes in goal.checked.codes
-        ]
-    )
+    said = ({str(n): ROLL_UP[codes[n]] for n in cases if codes[n] >= 0} for codes in goal.checked.codes)
+    return np.array([f1([(verdicts, truth)]).macro for verdicts in said])
 
 
 def greatest_f1(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """The checks of greatest audit F1 against the labels; those that tie are all best."""
-    worth = audit_f1(goal, labels)
-    return np.flatnonzero(worth >= worth.max() - SAME)
+    return _greatest(audit_f1(goal, labels))
 
 
 def rule_of_pool(goal: Goal, generator: np.random.Generator) -> NDArray[np.int64]:

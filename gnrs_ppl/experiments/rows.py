@@ -211,10 +211,10 @@ class Rows(NamedTuple):
         """Another method's rows less these, paired by goal, with intervals; None where no goal has both."""
         return self._estimate(paired(self.by_goal(measure), other.by_goal(measure)), scale)
 
-    def mean_change(self, other: Rows, measure: str) -> float | None:
+    def mean_change(self, other: Rows, measure: str, scale: float = 1.0) -> float | None:
         """Mean over goals of another method's rows less these; None where no goal has both."""
         each = paired(self.by_goal(measure), other.by_goal(measure))
-        return sum(each.values()) / len(each) if each else None
+        return scale * sum(each.values()) / len(each) if each else None
 
     def _estimate(self, each: dict[str, float], scale: float) -> MeanEstimate | None:
         families = self.families()
