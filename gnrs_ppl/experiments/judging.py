@@ -22,7 +22,6 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import (
     DIMENSIONS,
     RUBRICS,
-    SAID_BY_THE_MODEL,
     BlindedText,
     Judge,
     Marks,
@@ -32,6 +31,7 @@ from gnrs_ppl.evaluate.rubrics import (
     judge,
     percents,
     refuse_unanswered,
+    unanswered,
 )
 from gnrs_ppl.experiments.methods import OURS
 from gnrs_ppl.experiments.rows import Row, append, drop_half_line, progress
@@ -51,8 +51,9 @@ BATCH = 32
 """Texts whose marks are on disk together."""
 
 Mark = dict[str, Any]
-"""A line of the file: text, rubric, role, sample, model, scores (null where the answer held none), scripted,
-call."""
+"""A line of the file; scores are null where the answer held none."""
+FIELDS = ("text", "rubric", "role", "sample", "model", "scores", "scripted", "call")
+"""Of a line."""
 
 
 def text_id(row: Row) -> str:
@@ -112,12 +113,8 @@ def judge_rows(
             for rubric in rubrics:
                 lines = []
                 for marks in _marks(items[start : start + BATCH], rubric, names, done, model, role, repeats):
-                    if (
-                        marks.answer
-                        and marks.answer.error
-                        and marks.answer.error.kind not in SAID_BY_THE_MODEL
-                    ):
-                        failed.append(marks.answer)
+                    if lost := unanswered([marks.answer]):
+                        failed += lost
                     elif (names[marks.item], rubric, marks.sample) not in done:
                         lines.append(_line(names[marks.item], rubric, role, name, marks))
                 append(file, lines)
@@ -171,16 +168,10 @@ def read_marks(folder: Path) -> list[Mark]:
     for number, text in enumerate(read_bytes(path, ROWS_BYTES).split(b"\n")[:-1] if path.exists() else [], 1):
         line = parse_json(text, f"{path}, line {number}", "delete that line; it will be asked again")
         try:
-            if line["scores"] is not None and [type(mark) for mark in line["scores"]] != [int] * len(
-                DIMENSIONS
-            ):
+            scores = line["scores"]
+            if scores is not None and [type(mark) for mark in scores] != [int] * len(DIMENSIONS):
                 raise ValueError
-            found.append(
-                {
-                    name: line[name]
-                    for name in ("text", "rubric", "role", "sample", "model", "scores", "scripted", "call")
-                }
-            )
+            found.append({name: line[name] for name in FIELDS})
         except (ValueError, KeyError, TypeError):
             raise InputError(
                 "holds no marks", "delete that line; it will be asked again", source=f"{path}, line {number}"

@@ -52,11 +52,9 @@ class RowWithAnswers(NamedTuple):
     @property
     def unanswered(self) -> list[Answer[Any]]:
         """Requests that were never answered: then the row says nothing about its method."""
-        from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL
+        from gnrs_ppl.evaluate.rubrics import unanswered
 
-        return [
-            answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL
-        ]
+        return unanswered(self.answers)
 
 
 def append(file: BinaryIO, rows: Iterable[Row]) -> None:
