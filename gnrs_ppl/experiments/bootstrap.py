@@ -95,4 +95,4 @@ def paper() -> ResultTable:
 EXPERIMENT = Experiment(
     "bootstrap", "Which differences are larger than the choice of goals?", report, needs=("main", "ablations")
 )
-WITH_MODEL = {"bootstrap": Experiment("bootstrap", EXPERIMENT.asks, with_model)}
+WITH_MODEL = Experiment("bootstrap", EXPERIMENT.asks, with_model)

@@ -122,6 +122,4 @@ EXPERIMENT = Experiment(
     report,
     needs=("main", "ablations", "pools"),
 )
-WITH_MODEL = {
-    "candidate_sources": EXPERIMENT._replace(report=with_model, needs=()),
-}
+WITH_MODEL = EXPERIMENT._replace(report=with_model, needs=())

@@ -360,6 +360,4 @@ def _printed(paper: Mapping[str, Mapping[str, str]]) -> list[ColumnGroup[Line]]:
 
 ASKS = "Does the search carry over to cards of real policies?"
 EXPERIMENT = Experiment("realcharter", ASKS, report, wanted, measure, split=CARDS, unit="method")
-WITH_MODEL = {
-    "realcharter": study("realcharter", ASKS, judged_report, PAPERS, written, split=CARDS),
-}
+WITH_MODEL = study("realcharter", ASKS, judged_report, PAPERS, written, split=CARDS)

@@ -172,4 +172,4 @@ def _fewest(rows: Sequence[Row], name: str, run: Run) -> Rows:
 EXPERIMENT = Experiment(
     "contrasts", "Which contrasts can be had without a model?", report, needs=("main", "ablations", "slots")
 )
-WITH_MODEL = {"contrasts": Experiment("contrasts", "Which contrasts come out with a model?", with_model)}
+WITH_MODEL = Experiment("contrasts", "Which contrasts come out with a model?", with_model)

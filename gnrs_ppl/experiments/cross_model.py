@@ -125,13 +125,11 @@ def parts(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTabl
     return ResultTable("cross_model_parts", "Avg and HARD-OK by generator", says, columns, entries)
 
 
-WITH_MODEL = {
-    NAME: Experiment(
-        NAME,
-        "Does the order of methods hold with other generators?",
-        report,
-        make=make,
-        roles=ROLES,
-        methods=METHODS,
-    )
-}
+WITH_MODEL = Experiment(
+    NAME,
+    "Does the order of methods hold with other generators?",
+    report,
+    make=make,
+    roles=ROLES,
+    methods=METHODS,
+)

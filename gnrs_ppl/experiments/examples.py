@@ -165,4 +165,4 @@ def said(content: Any) -> str:
 EXPERIMENT = Experiment(
     "examples", "What do the clauses read like?", report, needs=("main", "ablations", "slots")
 )
-WITH_MODEL = {"examples": Experiment("examples", EXPERIMENT.asks, with_model)}
+WITH_MODEL = Experiment("examples", EXPERIMENT.asks, with_model)

@@ -132,4 +132,4 @@ def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, 
 
 
 SURVEY = Survey(NAME, METHODS, TASKS, QUESTIONS, items, told, tables)
-WITH_MODEL = {NAME: SURVEY.experiment("Which rules could an auditor run, in people's eyes?")}
+WITH_MODEL = SURVEY.experiment("Which rules could an auditor run, in people's eyes?")

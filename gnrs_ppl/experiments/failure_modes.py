@@ -209,4 +209,4 @@ def as_kinds(title: str, says: str, told: Mapping[str, str]) -> ResultTable:
 EXPERIMENT = Experiment(
     "failure_modes", "What failed, how often, and why?", report, needs=("main", "ablations", "slots")
 )
-WITH_MODEL = {"failure_modes": Experiment("failure_modes", EXPERIMENT.asks, with_model)}
+WITH_MODEL = Experiment("failure_modes", EXPERIMENT.asks, with_model)

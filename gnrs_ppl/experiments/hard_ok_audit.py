@@ -220,6 +220,4 @@ EXPERIMENT = Experiment(
     report,
     needs=("main", "ablations"),
 )
-WITH_MODEL = {
-    "hard_ok_audit": EXPERIMENT._replace(report=with_model, needs=()),
-}
+WITH_MODEL = EXPERIMENT._replace(report=with_model, needs=())

@@ -108,4 +108,4 @@ def agreement(
 
 
 SURVEY = Survey(NAME, METHODS, GOALS, QUESTIONS, items, told, tables)
-WITH_MODEL = {NAME: SURVEY.experiment("Do people and the judge agree?")}
+WITH_MODEL = SURVEY.experiment("Do people and the judge agree?")

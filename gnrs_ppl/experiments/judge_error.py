@@ -191,8 +191,6 @@ def by_goal(found: Sequence[Bounded]) -> ResultTable:
     return specified("proposition", "Proposition 1 by goal", says, found, parts)
 
 
-WITH_MODEL = {
-    "judge_error": Experiment(
-        "judge_error", "How far is the score from the judge, and what does Proposition 1 then say?", report
-    )
-}
+WITH_MODEL = Experiment(
+    "judge_error", "How far is the score from the judge, and what does Proposition 1 then say?", report
+)

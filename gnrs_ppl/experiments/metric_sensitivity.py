@@ -290,8 +290,4 @@ def draw() -> Figure:
 EXPERIMENT = Experiment(
     "metric_sensitivity", "Who wins when HARD-OK weighs more or less in the paper's composite?", report
 )
-WITH_MODEL = {
-    "metric_sensitivity": Experiment(
-        "metric_sensitivity", "Who wins when HARD-OK weighs more or less?", with_model
-    )
-}
+WITH_MODEL = Experiment("metric_sensitivity", "Who wins when HARD-OK weighs more or less?", with_model)

@@ -279,4 +279,4 @@ def drawn(here: Mapping[str, Point], quality: str, title: str) -> tuple[Figure, 
 EXPERIMENT = Experiment(
     "plane", "Who trades quality against feasibility, and how?", report, needs=("main", "ablations")
 )
-WITH_MODEL = {"plane": Experiment("plane", EXPERIMENT.asks, with_model)}
+WITH_MODEL = Experiment("plane", EXPERIMENT.asks, with_model)

@@ -358,8 +358,4 @@ def draw(rows: Sequence[Row]) -> Figure:
 
 ASKS = "How much does a rule suffer from noise in schema and record layer?"
 EXPERIMENT = Experiment("schema_noise", ASKS, report, wanted, measure)
-WITH_MODEL = {
-    "schema_noise": Experiment(
-        "schema_noise", ASKS, with_model, make=make, roles=("generator", "polisher", "judge")
-    )
-}
+WITH_MODEL = Experiment("schema_noise", ASKS, with_model, make=make, roles=("generator", "polisher", "judge"))

@@ -73,13 +73,11 @@ def agreement(rows: Sequence[Row]) -> ResultTable:
     return specified("second_agreement", "Agreement of the two judges", says, KINDS, parts)
 
 
-WITH_MODEL = {
-    NAME: Experiment(
-        NAME,
-        "Does another judge see the same order?",
-        report,
-        needs=("main",),
-        make=make,
-        roles=("judge", "second_judge"),
-    )
-}
+WITH_MODEL = Experiment(
+    NAME,
+    "Does another judge see the same order?",
+    report,
+    needs=("main",),
+    make=make,
+    roles=("judge", "second_judge"),
+)

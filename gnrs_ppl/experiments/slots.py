@@ -363,12 +363,10 @@ def heatmap(
 
 
 EXPERIMENT = Experiment("slots", "Which slot's content carries the rule?", report, wanted, measure)
-WITH_MODEL = {
-    "slots": Experiment(
-        "slots",
-        "Which slot's content carries the rule, in the judge's eyes?",
-        with_model,
-        make=make,
-        roles=("judge",),
-    )
-}
+WITH_MODEL = Experiment(
+    "slots",
+    "Which slot's content carries the rule, in the judge's eyes?",
+    with_model,
+    make=make,
+    roles=("judge",),
+)
