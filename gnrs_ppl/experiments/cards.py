@@ -115,7 +115,7 @@ def reach() -> list[Reach]:
     return found
 
 
-class Chosen(NamedTuple):
+class Unpolished(NamedTuple):
     """A rule before its polish, and what a model proposed for it."""
 
     context: Context
@@ -137,33 +137,34 @@ CHAINED = (BASE, "Uniform weights")
 
 
 def chosen(
-    method: str, ones: Sequence[Card], chains: int | None, seed: int, model: Model | None = None
-) -> list[Chosen]:
+    method: str, names: Sequence[str], chains: int | None, seed: int, model: Model | None = None
+) -> list[Unpolished]:
     """What a method chooses for some cards, all in one program; a model proposes where there is one."""
-    contexts = [load_context(one.id) for one in ones]
+    contexts = [load_context(name) for name in names]
     asked = METHODS.get(method, {})
     if asked is not None:
         request = {"chains": chains or 1, "steps": STEPS, "seed": seed} | asked
         drafts = draft_many(contexts, model=model, **request, alternatives=0)
         return [
-            Chosen(d.context, d.structure, d.text, d.certificate.epsilon_search, d.proposed) for d in drafts
+            Unpolished(d.context, d.structure, d.text, d.certificate.epsilon_search, d.proposed)
+            for d in drafts
         ]
     said = propose(contexts, model, seed=seed) if model else [None] * len(contexts)
     return [_first(context, one) for context, one in zip(contexts, said, strict=True)]
 
 
-def _first(context: Context, proposed: Proposed | None) -> Chosen:
+def _first(context: Context, proposed: Proposed | None) -> Unpolished:
     """The first candidate of every pool, at its first levels: inventory and renderer, without score, hard
     conditions or search.
     """
     pools = pools_of(context, proposed.proposals if proposed else ()).pools
     structure = assemble(tuple(options(getattr(pools, slot))[0] for slot in SLOTS))
-    return Chosen(context, structure, clause_of(structure, Lexicon.of_context(context)), None, proposed)
+    return Unpolished(context, structure, clause_of(structure, Lexicon.of_context(context)), None, proposed)
 
 
 def rows_of(method: str, chains: int | None, seed: int, names: Sequence[str]) -> list[Row]:
     """Rows of a method that needs no model, on some cards."""
-    found = chosen(method, [card(name) for name in names], chains, seed)
+    found = chosen(method, names, chains, seed)
     cells = [Cell(method, chains, name, seed) for name in names]
     return [
         row_of(cell, one.text, score(one.structure, cell.goal), one.epsilon)
@@ -188,9 +189,8 @@ def written(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) ->
         if baseline := PROMPTED.get(method):
             rows = _prompted(own, baseline, model)
         else:
-            ones = [card(cell.goal) for cell in own]
-            asked = model if WRITERS[method].candidates else None
-            rows = _polished(own, chosen(method, ones, chains, seed, asked), model, seed)
+            asked, names = model if WRITERS[method].candidates else None, [cell.goal for cell in own]
+            rows = _polished(own, chosen(method, names, chains, seed, asked), model, seed)
         gates = [{"hard_ok": row["hard_ok"] > 0} for row, _ in rows]
         found |= {
             cell: with_calls(cell, row | gate, answers)
@@ -200,7 +200,7 @@ def written(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) ->
 
 
 def _polished(
-    own: Sequence[Cell], drafted: Sequence[Chosen], model: Model, seed: int
+    own: Sequence[Cell], drafted: Sequence[Unpolished], model: Model, seed: int
 ) -> list[RowWithAnswers]:
     rules = [RenderedRule(one.structure, one.text, Lexicon.of_context(one.context)) for one in drafted]
     found = []

@@ -41,15 +41,8 @@ def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     names = request.generators or (model.settings.model("generator"),)
     known = {name: _folder(name) for name in names}
     standing = {name: Path(place).name for place, name in generators(folder.parent).items()}
-    write_all(
-        folder,
-        [
-            (
-                GENERATORS,
-                json.dumps({place: name for name, place in (standing | known).items()}, indent=2).encode(),
-            )
-        ],
-    )
+    listed = {place: name for name, place in (standing | known).items()}
+    write_all(folder, [(GENERATORS, json.dumps(listed, indent=2).encode())])
     failed: dict[str, InputError] = {}
     for name, place in known.items():
         try:

@@ -31,14 +31,7 @@ from gnrs_ppl.evaluate.audit_f1 import f1, first_world
 from gnrs_ppl.experiments.parts import held
 from gnrs_ppl.experiments.rows import Cell, Row, Rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import (
-    CellValue,
-    Column,
-    ResultTable,
-    between,
-    heads,
-    specified,
-)
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, between, heads, specified
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.posterior.answers import AGREES, ANSWERS, likelihoods
 from gnrs_ppl.posterior.ask import case_bits

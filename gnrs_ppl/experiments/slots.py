@@ -168,7 +168,7 @@ def report(run: Run) -> Report:
     rows = run.rows("slots")
     notes = [
         "Procedure: not measurable by execution. No verdict of a case reads it and the held-out labels are "
-        "of norms; it moves ρ, HARD-OK and s_search only, and the rubric, which needs a model.",
+        "of norms; it moves ρ, HARD-OK and s_search only, and the rubric, which needs a model."
     ]
     return Report([effects(rows), coverage(rows)], {"slot_sensitivity": lambda: draw(rows)}, notes)
 

@@ -209,13 +209,7 @@ def generate(
             if model.costs.stopped:
                 return
 
-    complete(
-        folder,
-        folder.name,
-        wanted,
-        configuration(experiment or folder.name, request, ROLES),
-        made,
-    )
+    complete(folder, folder.name, wanted, configuration(experiment or folder.name, request, ROLES), made)
     refuse_unanswered(failed)
     judge_rows(read_rows(folder), model, folder, repeats=request.repeats)
     return ()
