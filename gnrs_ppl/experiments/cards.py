@@ -24,19 +24,20 @@ from gnrs_ppl.evaluate.hard_ok import hard_ok
 from gnrs_ppl.evaluate.model_parser import parse_texts
 from gnrs_ppl.evaluate.realcharter.score import CardScore, score
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS, percent
+from gnrs_ppl.experiments.baselines import Ask, Baseline, BaselineResult, Task, write_rules
 from gnrs_ppl.experiments.judging import read_marks
-from gnrs_ppl.experiments.methods import BASE, STEPS
+from gnrs_ppl.experiments.methods import BASE, OURS, STEPS
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lines
 from gnrs_ppl.experiments.rubric_scores import JUDGED, OFF, calls, candidates
 from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, specified
-from gnrs_ppl.experiments.writers import OURS, POLISH, VARIANTS, WRITERS, study, with_calls
+from gnrs_ppl.experiments.writers import POLISH, VARIANTS, WRITERS, study, with_calls
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
-from gnrs_ppl.llm.client import Answer, Message, Model, Request, T, ask
-from gnrs_ppl.llm.prompts import load, render
+from gnrs_ppl.llm.client import Model, Request, T
+from gnrs_ppl.llm.material import request
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.realize.lexicon import Lexicon
@@ -50,12 +51,6 @@ WITHHELD: dict[str, Any] = {
     **{acts: {"__all__": {"modal"}} for acts in ("required", "permitted", "forbidden")},
 }
 """What no prompt shows of a card: where the clause can be read, its own verbs, and how the card was made."""
-MAX_TOKENS = 4096
-
-Clause = tuple[str, tuple[Answer[Any], ...]]
-"""A model's clause and the answers behind it."""
-
-
 MEASURES: dict[str, tuple[str, Callable[[CardScore], float]]] = {
     "hard_ok": ("HARD-OK, %", lambda s: 100.0 * s.gate.passed),
     "rho": ("ρ", lambda s: s.gate.rho),
@@ -120,7 +115,7 @@ def reach() -> list[Reach]:
     return found
 
 
-class Chosen(NamedTuple):
+class Unpolished(NamedTuple):
     """A rule before its polish, and what a model proposed for it."""
 
     context: Context
@@ -142,33 +137,34 @@ CHAINED = (BASE, "Uniform weights")
 
 
 def chosen(
-    method: str, ones: Sequence[Card], chains: int | None, seed: int, model: Model | None = None
-) -> list[Chosen]:
+    method: str, names: Sequence[str], chains: int | None, seed: int, model: Model | None = None
+) -> list[Unpolished]:
     """What a method chooses for some cards, all in one program; a model proposes where there is one."""
-    contexts = [load_context(one.id) for one in ones]
+    contexts = [load_context(name) for name in names]
     asked = METHODS.get(method, {})
     if asked is not None:
         request = {"chains": chains or 1, "steps": STEPS, "seed": seed} | asked
         drafts = draft_many(contexts, model=model, **request, alternatives=0)
         return [
-            Chosen(d.context, d.structure, d.text, d.certificate.epsilon_search, d.proposed) for d in drafts
+            Unpolished(d.context, d.structure, d.text, d.certificate.epsilon_search, d.proposed)
+            for d in drafts
         ]
     said = propose(contexts, model, seed=seed) if model else [None] * len(contexts)
     return [_first(context, one) for context, one in zip(contexts, said, strict=True)]
 
 
-def _first(context: Context, proposed: Proposed | None) -> Chosen:
+def _first(context: Context, proposed: Proposed | None) -> Unpolished:
     """The first candidate of every pool, at its first levels: inventory and renderer, without score, hard
     conditions or search.
     """
     pools = pools_of(context, proposed.proposals if proposed else ()).pools
     structure = assemble(tuple(options(getattr(pools, slot))[0] for slot in SLOTS))
-    return Chosen(context, structure, clause_of(structure, Lexicon.of_context(context)), None, proposed)
+    return Unpolished(context, structure, clause_of(structure, Lexicon.of_context(context)), None, proposed)
 
 
 def rows_of(method: str, chains: int | None, seed: int, names: Sequence[str]) -> list[Row]:
     """Rows of a method that needs no model, on some cards."""
-    found = chosen(method, [card(name) for name in names], chains, seed)
+    found = chosen(method, names, chains, seed)
     cells = [Cell(method, chains, name, seed) for name in names]
     return [
         row_of(cell, one.text, score(one.structure, cell.goal), one.epsilon)
@@ -190,12 +186,11 @@ def written(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) ->
     found: dict[Cell, RowWithAnswers] = {}
     for method, chains, seed in dict.fromkeys((cell.method, cell.chains, cell.seed) for cell in wanted):
         own = [cell for cell in wanted if (cell.method, cell.chains, cell.seed) == (method, chains, seed)]
-        ones = [card(cell.goal) for cell in own]
-        if writer := PROMPTED.get(method):
-            rows = _read(own, writer(ones, model, seed), model)
+        if baseline := PROMPTED.get(method):
+            rows = _prompted(own, baseline, model)
         else:
-            asked = model if WRITERS[method].candidates else None
-            rows = _polished(own, chosen(method, ones, chains, seed, asked), model, seed)
+            asked, names = model if WRITERS[method].candidates else None, [cell.goal for cell in own]
+            rows = _polished(own, chosen(method, names, chains, seed, asked), model, seed)
         gates = [{"hard_ok": row["hard_ok"] > 0} for row, _ in rows]
         found |= {
             cell: with_calls(cell, row | gate, answers)
@@ -205,7 +200,7 @@ def written(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) ->
 
 
 def _polished(
-    own: Sequence[Cell], drafted: Sequence[Chosen], model: Model, seed: int
+    own: Sequence[Cell], drafted: Sequence[Unpolished], model: Model, seed: int
 ) -> list[RowWithAnswers]:
     rules = [RenderedRule(one.structure, one.text, Lexicon.of_context(one.context)) for one in drafted]
     found = []
@@ -218,17 +213,15 @@ def _polished(
     return found
 
 
-def _read(own: Sequence[Cell], clauses: Sequence[Clause], model: Model) -> list[RowWithAnswers]:
+def _prompted(own: Sequence[Cell], baseline: Baseline, model: Model) -> list[RowWithAnswers]:
     """Rows of clauses that are read back; one that is missing fills no slot."""
-    there = [number for number, (text, _) in enumerate(clauses) if text.strip()]
-    read = parse_texts([(clauses[number][0], load_context(own[number].goal)) for number in there], model)
-    parsed = dict(zip(there, read, strict=True))
+    tasks = [Task(baseline, load_context(cell.goal), cell.seed) for cell in own]
+    results = write_rules(tasks, model)
+    read = parse_texts([(one.text, task.context) for one, task in zip(results, tasks, strict=True)], model)
     found = []
-    for number, (cell, (text, told)) in enumerate(zip(own, clauses, strict=True)):
-        slots = parsed[number].slots if number in parsed else {}
-        answer = parsed[number].answer if number in parsed else None
-        row = row_of(cell, text, score(slots, cell.goal))
-        found.append(RowWithAnswers(row, (*told, *([answer] if answer else []))))
+    for cell, result, parsed in zip(own, results, read, strict=True):
+        answers = (*result.calls, *([parsed.answer] if parsed.answer else []))
+        found.append(RowWithAnswers(row_of(cell, result.text, score(parsed.slots, cell.goal)), answers))
     return found
 
 
@@ -239,48 +232,30 @@ def shown(one: Card) -> str:
     )
 
 
-def _direct(ones: Sequence[Card], model: Model, seed: int) -> list[Clause]:
-    answers = ask(model, [_request("real_charter_b1.v1.txt", None, seed, card=shown(one)) for one in ones])
-    return [(answer.text if answer.error is None else "", (answer,)) for answer in answers]
+async def direct_prompting(context: Context, ask: Ask, *, seed: int) -> BaselineResult:
+    """The clause in one step."""
+    (answer,) = await ask([_request("real_charter_b1.v1.txt", context, None, seed)])
+    return BaselineResult(answer.text if answer.error is None else "", None, (answer,))
 
 
-def _self_refine(ones: Sequence[Card], model: Model, seed: int) -> list[Clause]:
+async def self_refine(context: Context, ask: Ask, *, seed: int) -> BaselineResult:
     """A draft and one refinement; a refinement that fails leaves the draft."""
-    firsts = ask(
-        model,
-        [_request("real_charter_b2r_draft.v1.txt", CharterDraft, seed, card=shown(one)) for one in ones],
-    )
-    drafted = [
-        (number, answer.parsed.clause)
-        for number, answer in enumerate(firsts)
-        if answer.parsed and answer.parsed.clause.strip()
-    ]
-    refine = [
-        _request("real_charter_b2r_refine.v1.txt", CharterRevision, seed, card=shown(ones[n]), clause=clause)
-        for n, clause in drafted
-    ]
-    found: list[Clause] = [("", (answer,)) for answer in firsts]
-    for (number, clause), second in zip(drafted, ask(model, refine), strict=True):
-        found[number] = (second.parsed.clause if second.parsed else clause, (firsts[number], second))
-    return found
+    (first,) = await ask([_request("real_charter_b2r_draft.v1.txt", context, CharterDraft, seed)])
+    clause = first.parsed.clause if first.parsed else ""
+    if not clause.strip():
+        return BaselineResult("", None, (first,))
+    refine = _request("real_charter_b2r_refine.v1.txt", context, CharterRevision, seed, clause=clause)
+    (second,) = await ask([refine])
+    return BaselineResult(second.parsed.clause if second.parsed else clause, None, (first, second))
 
 
-PROMPTED: dict[str, Callable[[Sequence[Card], Model, int], list[Clause]]] = {
-    "Direct Prompting": _direct,
-    "Self-Refine": _self_refine,
-}
+PROMPTED: dict[str, Baseline] = {"Direct Prompting": direct_prompting, "Self-Refine": self_refine}
 
 
-def _request(name: str, response: type[T] | None, seed: int, **values: str) -> Request[T]:
-    prompt = load(name)
-    return Request(
-        "generator",
-        (Message("user", render(prompt, **values)),),
-        response,
-        seed=seed,
-        max_tokens=MAX_TOKENS,
-        prompt=prompt.hash,
-    )
+def _request(name: str, context: Context, response: type[T] | None, seed: int, **values: str) -> Request[T]:
+    """A prompt that shows the card."""
+    given = {"card": shown(card(context.goal.id)), **values}
+    return request(name, "generator", context, response, given, seed=seed)
 
 
 def independent(rows: Sequence[Row]) -> list[Row]:
@@ -385,6 +360,4 @@ def _printed(paper: Mapping[str, Mapping[str, str]]) -> list[ColumnGroup[Line]]:
 
 ASKS = "Does the search carry over to cards of real policies?"
 EXPERIMENT = Experiment("realcharter", ASKS, report, wanted, measure, split=CARDS, unit="method")
-WITH_MODEL = {
-    "realcharter": study("realcharter", ASKS, judged_report, PAPERS, written, split=CARDS),
-}
+WITH_MODEL = study("realcharter", ASKS, judged_report, PAPERS, written, split=CARDS)

@@ -23,6 +23,7 @@ from gnrs_ppl.experiments.methods import (
     BASE,
     MAIN,
     METHODS,
+    OURS,
     SEARCHED,
     UNSEARCHED,
     Drafter,
@@ -46,7 +47,6 @@ GOALS = 2
 """Goals whose rows are made, and are on disk, together."""
 ROLES: tuple[Role, ...] = ("generator", "polisher", "parser", "judge")
 """Who makes and marks rows."""
-OURS = "GNRS-Search"
 POLISH: Version = "v1"
 ABLATED = (
     "Uniform weights",
@@ -209,13 +209,7 @@ def generate(
             if model.costs.stopped:
                 return
 
-    complete(
-        folder,
-        folder.name,
-        wanted,
-        configuration(experiment or folder.name, request, ROLES),
-        made,
-    )
+    complete(folder, folder.name, wanted, configuration(experiment or folder.name, request, ROLES), made)
     refuse_unanswered(failed)
     judge_rows(read_rows(folder), model, folder, repeats=request.repeats)
     return ()
