@@ -84,12 +84,18 @@ def test_three_faces_agree_in_float32(seed: int):
 def test_sites_and_draws():
     ragged, tables = built(1)
     names = [f"rule1.{slot}" for slot in "abcd"]
-    with numpyro.handlers.seed(rng_seed=0):
-        trace = numpyro.handlers.trace(rule_program).get_trace(tables, SEARCH_TEMPERATURE, names)
-    assert list(trace) == [*names, "s_search"]
+    told = list[str]()
+
+    def draw() -> dict[str, jax.Array]:
+        with numpyro.handlers.seed(rng_seed=0):
+            trace = numpyro.handlers.trace(rule_program).get_trace(tables, SEARCH_TEMPERATURE, names)
+        told.extend(trace)
+        return {name: site["value"] for name, site in trace.items()}
+
+    drawn = jax.jit(draw)()
+    assert told == [*names, "s_search"]
     assert all(
-        0 <= int(trace[name]["value"]) < len(owners)
-        for name, owners in zip(names, ragged["candidates"], strict=True)
+        0 <= int(drawn[name]) < len(owners) for name, owners in zip(names, ragged["candidates"], strict=True)
     )
 
 
@@ -135,12 +141,16 @@ def test_the_program_is_summed_over_and_conditioned():
         for v, size in enumerate(sizes)
     }
 
+    @jax.jit
+    def log_sum(sites: dict[str, jax.Array]) -> jax.Array:
+        with numpyro.handlers.trace() as told, numpyro.handlers.condition(data=sites):
+            rule_program(tables, SEARCH_TEMPERATURE)
+        densities = [site["fn"].log_prob(site["value"]) for site in told.values()]
+        return jax.nn.logsumexp(sum(densities[1:], densities[0]))
+
     def mass(sites: dict[str, np.ndarray]) -> float:
-        with jax.enable_x64(True), jax.numpy_rank_promotion("allow"), numpyro.handlers.trace() as told:
-            with numpyro.handlers.condition(data=sites):
-                rule_program(tables, SEARCH_TEMPERATURE)
-            densities = [site["fn"].log_prob(site["value"]) for site in told.values()]
-            return float(jax.nn.logsumexp(sum(densities[1:], densities[0])))
+        with jax.enable_x64(True), jax.numpy_rank_promotion("allow"):
+            return float(log_sum(sites))
 
     assert mass(every) == pytest.approx(exact.log_normalizer, abs=EXACT)
     for option, probability in enumerate(slot_marginals(exact)[0]):
