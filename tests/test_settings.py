@@ -82,7 +82,6 @@ def test_moves_are_tried_as_often_as_asked():
     assert stats.binomtest(int((together == 0).sum()), together.size, 0.5).pvalue > FAILURE_RATE / 2
 
 
-@pytest.mark.slow
 def test_replicas_their_temperatures_and_their_moves():
     """With swaps alone a replica stays where it started, and a chain has what its replicas brought."""
     found = run(kernel="tempering", replicas=3, hottest=0.5, move_probabilities=STAY)
@@ -107,7 +106,6 @@ def test_particles_their_stages_and_their_moves():
     assert stages[1] > stages[0] > 1
 
 
-@pytest.mark.slow
 def test_gibbs_draws_pairs_as_often_as_asked():
     pairs, single = (
         changed(run(kernel="gibbs", block_probability=1.0)),
@@ -119,7 +117,6 @@ def test_gibbs_draws_pairs_as_often_as_asked():
     assert single[..., 2].any()
 
 
-@pytest.mark.slow
 def test_the_balancing_function_is_the_one_asked_for():
     barker, root = (run(kernel="informed", balancing=name) for name in ("barker", "sqrt"))
     assert barker.accepted.mean() > root.accepted.mean(), (

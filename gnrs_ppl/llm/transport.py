@@ -103,7 +103,7 @@ class Transport(httpx2.AsyncBaseTransport):
 
 
 def _trust(base_url: str) -> ssl.SSLContext | bool:
-    """Whom to trust: for plain http nobody, as it asks for no certificate and reading those of the system takes
+    """Whom to trust: for plain http nobody, as it shows no certificate, and reading those of the system takes
     longer than a call.
     """
     return True if urlsplit(base_url).scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
