@@ -28,7 +28,7 @@ from gnrs_ppl.experiments.baselines import Ask, Baseline, BaselineResult, Task, 
 from gnrs_ppl.experiments.judging import read_marks
 from gnrs_ppl.experiments.methods import BASE, OURS, STEPS
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lines
 from gnrs_ppl.experiments.rubric_scores import JUDGED, OFF, calls, candidates
 from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, Report, Run
@@ -318,7 +318,7 @@ def _measured(found: Sequence[Line]) -> ResultTable:
 
 def report(run: Run) -> Report:
     """Ours beside the paper's columns; intervals over cards and over documents."""
-    paper = {row["method"]: row for row in published("realcharter-full-app")}
+    paper = by_method("realcharter-full-app")
     absent = [Line(method, None, Rows([]), "needs a model") for method in paper if method not in METHODS]
     says = (
         "53 cards of ours: no figure is the paper's measured again. HARD-OK of No LLM candidates and No "
@@ -334,7 +334,7 @@ def report(run: Run) -> Report:
 def judged_report(run: Run) -> Report:
     """The paper's columns of the paper's methods, from rows that have been marked."""
     rows, chains = run.judged("realcharter"), run.request.chains
-    paper = {row["method"]: row for row in published("realcharter-full-app")}
+    paper = by_method("realcharter-full-app")
     marks = [mean(dimension, dimension, 2, 1 / percent(1)) for dimension in DIMENSIONS]
     says = (
         f"{VARIANTS} Dimensions are marks from 1 to 5, the rest percent; the judge sees the context made of "
