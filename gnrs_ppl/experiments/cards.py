@@ -21,19 +21,18 @@ from gnrs_ppl.candidates.proposed import Proposed, propose
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.draft import draft_many
 from gnrs_ppl.evaluate.hard_ok import hard_ok
-from gnrs_ppl.evaluate.model_parser import parse_texts
 from gnrs_ppl.evaluate.realcharter.score import CardScore, score
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS, percent
-from gnrs_ppl.experiments.baselines import Ask, Baseline, BaselineResult, Task, write_rules
+from gnrs_ppl.experiments.baselines import Ask, Baseline, BaselineResult
 from gnrs_ppl.experiments.judging import read_marks
 from gnrs_ppl.experiments.methods import BASE, OURS, STEPS
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lines
 from gnrs_ppl.experiments.rubric_scores import JUDGED, OFF, calls, candidates
 from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, specified
-from gnrs_ppl.experiments.writers import POLISH, VARIANTS, WRITERS, study, with_calls
+from gnrs_ppl.experiments.writers import POLISH, VARIANTS, WRITERS, polished, prompted, study, with_calls
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
 from gnrs_ppl.llm.client import Model, Request, T
@@ -41,7 +40,7 @@ from gnrs_ppl.llm.material import request
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.polish import RenderedRule, polish
+from gnrs_ppl.realize.polish import RenderedRule
 from gnrs_ppl.realize.text import render as clause_of
 from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS, Structure
@@ -183,46 +182,35 @@ def written(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) ->
     InputError
         Bad configuration of the model; what was answered is in its cache.
     """
-    found: dict[Cell, RowWithAnswers] = {}
-    for method, chains, seed in dict.fromkeys((cell.method, cell.chains, cell.seed) for cell in wanted):
-        own = [cell for cell in wanted if (cell.method, cell.chains, cell.seed) == (method, chains, seed)]
-        if baseline := PROMPTED.get(method):
-            rows = _prompted(own, baseline, model)
-        else:
-            asked, names = model if WRITERS[method].candidates else None, [cell.goal for cell in own]
-            rows = _polished(own, chosen(method, names, chains, seed, asked), model, seed)
-        gates = [{"hard_ok": row["hard_ok"] > 0} for row, _ in rows]
-        found |= {
-            cell: with_calls(cell, row | gate, answers)
-            for cell, (row, answers), gate in zip(own, rows, gates, strict=True)
-        }
+    found = prompted(
+        [cell for cell in wanted if cell.method in PROMPTED],
+        PROMPTED,
+        load_context,
+        lambda cell, text, parsed: _gated(row_of(cell, text, score(parsed.slots, cell.goal))),
+        model,
+    )
+    searched = [cell for cell in wanted if cell not in found]
+    for method, chains, seed in dict.fromkeys((cell.method, cell.chains, cell.seed) for cell in searched):
+        own = [cell for cell in searched if (cell.method, cell.chains, cell.seed) == (method, chains, seed)]
+        asked, names = model if WRITERS[method].candidates else None, [cell.goal for cell in own]
+        found |= _searched(dict(zip(own, chosen(method, names, chains, seed, asked), strict=True)), model)
     return [found[cell] for cell in wanted]
 
 
-def _polished(
-    own: Sequence[Cell], drafted: Sequence[Unpolished], model: Model, seed: int
-) -> list[RowWithAnswers]:
-    rules = [RenderedRule(one.structure, one.text, Lexicon.of_context(one.context)) for one in drafted]
-    found = []
-    for cell, one, done in zip(own, drafted, polish(rules, model, POLISH, seed=seed), strict=True):
+def _searched(drafted: Mapping[Cell, Unpolished], model: Model) -> dict[Cell, RowWithAnswers]:
+    """Rows of rules that were searched, polished."""
+    found, rules = {}, {}
+    for cell, one in drafted.items():
         said = one.proposed
-        row = row_of(cell, done.text, score(one.structure, cell.goal), one.epsilon)
-        row |= {"unpolished": one.text, "polish": done.outcome, "lost": list(done.lost)}
-        answers = (*((said.answer,) if said else ()), *done.answers)
-        found.append(RowWithAnswers(row | (said.counted() if said else {}), answers))
-    return found
+        row = _gated(row_of(cell, one.text, score(one.structure, cell.goal), one.epsilon))
+        found[cell] = with_calls(cell, row | (said.counted() if said else {}), (said.answer,) if said else ())
+        rules[cell] = RenderedRule(one.structure, one.text, Lexicon.of_context(one.context))
+    return found | polished(found, dict.fromkeys(found, POLISH), lambda cell, _: rules[cell], model)
 
 
-def _prompted(own: Sequence[Cell], baseline: Baseline, model: Model) -> list[RowWithAnswers]:
-    """Rows of clauses that are read back; one that is missing fills no slot."""
-    tasks = [Task(baseline, load_context(cell.goal), cell.seed) for cell in own]
-    results = write_rules(tasks, model)
-    read = parse_texts([(one.text, task.context) for one, task in zip(results, tasks, strict=True)], model)
-    found = []
-    for cell, result, parsed in zip(own, results, read, strict=True):
-        answers = (*result.calls, *([parsed.answer] if parsed.answer else []))
-        found.append(RowWithAnswers(row_of(cell, result.text, score(parsed.slots, cell.goal)), answers))
-    return found
+def _gated(row: Row) -> Row:
+    """The row with HARD-OK as a truth value, as rows with a model hold it."""
+    return row | {"hard_ok": row["hard_ok"] > 0}
 
 
 def shown(one: Card) -> str:
@@ -318,7 +306,7 @@ def _measured(found: Sequence[Line]) -> ResultTable:
 
 def report(run: Run) -> Report:
     """Ours beside the paper's columns; intervals over cards and over documents."""
-    paper = {row["method"]: row for row in published("realcharter-full-app")}
+    paper = by_method("realcharter-full-app")
     absent = [Line(method, None, Rows([]), "needs a model") for method in paper if method not in METHODS]
     says = (
         "53 cards of ours: no figure is the paper's measured again. HARD-OK of No LLM candidates and No "
@@ -334,7 +322,7 @@ def report(run: Run) -> Report:
 def judged_report(run: Run) -> Report:
     """The paper's columns of the paper's methods, from rows that have been marked."""
     rows, chains = run.judged("realcharter"), run.request.chains
-    paper = {row["method"]: row for row in published("realcharter-full-app")}
+    paper = by_method("realcharter-full-app")
     marks = [mean(dimension, dimension, 2, 1 / percent(1)) for dimension in DIMENSIONS]
     says = (
         f"{VARIANTS} Dimensions are marks from 1 to 5, the rest percent; the judge sees the context made of "

@@ -10,7 +10,7 @@ from typing import Any
 
 from gnrs_ppl.experiments.methods import OURS
 from gnrs_ppl.experiments.packs import Answers, PackItem, Question, Survey, clause, mark_of
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method, published
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of
 from gnrs_ppl.experiments.statistics import correlation, pairwise_spearman, within_one
 from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
@@ -48,7 +48,7 @@ def _mean(answers: dict[str, str]) -> float:
 
 def means(people: dict[str, Answers], methods: dict[str, str]) -> ResultTable:
     """Marks by method, means over people and items."""
-    paper = {row["method"]: row for row in published("human-calibration-app")}
+    paper = by_method("human-calibration-app")
     entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
         some = [

@@ -12,7 +12,7 @@ from gnrs_ppl.evaluate.summary import summaries
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.methods import BASE, BEST_OF, MAIN, METHODS, Drafter, cells, promising
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, part, specified
@@ -34,15 +34,6 @@ MEASURED = (
     VIOLATED,
     mean("audit_truth", "F1 against truth", 3),
 )
-LONG = {
-    "Direct": "Direct Prompting",
-    "Structured": "Structured Outputs",
-    "Grounding": "In-Context Grounding",
-    "Norm Synth.": "Norm Synthesis",
-    "No record": "No record grounding",
-    "No LLM": "No LLM candidates",
-}
-"""Names that the paper shortens in its OOD table."""
 COMPARABLE = (
     "The paper's columns stand last. Comparable is HARD-OK of No record grounding, No search and No LLM "
     "candidates, in kind: goals, records and gate are a reconstruction, and No record grounding has no LLM "
@@ -95,7 +86,7 @@ def report(run: Run) -> Report:
 def main_table(name: str, title: str, rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Methods beside the paper's table of the same split."""
     label = "ood" if request.split == "ood" else "main"
-    paper = {LONG.get(row["method"], row["method"]): row for row in published(label)}
+    paper = by_method(label)
     printed = [(column, column, 1) for column in ("HARD-OK", "average", "OVERALL")]
     printed += [("search score", "search score", 3)] if label == "ood" else []
     absent = [Line(method, None, Rows([]), PAPER_ONLY) for method in paper if method not in MAIN]

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gnrs_ppl.experiments.judging import by_context
-from gnrs_ppl.experiments.main import LONG
 from gnrs_ppl.experiments.methods import OURS
 from gnrs_ppl.experiments.plots import COLOURS, blank
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method, published
 from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
@@ -50,10 +49,8 @@ def points(label: str) -> dict[str, Point]:
     """
     grid, hundredfold = GRIDS[label][0], GRIDS[label][1] / 100
     found = {
-        LONG.get(row["method"], row["method"]): Point(
-            recovered(row["average"], grid), recovered(row["HARD-OK"], hundredfold)
-        )
-        for row in published(label)
+        method: Point(recovered(row["average"], grid), recovered(row["HARD-OK"], hundredfold))
+        for method, row in by_method(label).items()
     }
     experiment = next(context for context, of in CONTEXTS.items() if of == label)
     average = next(

@@ -11,7 +11,7 @@ from gnrs_ppl.experiments.judging import by_context
 from gnrs_ppl.experiments.methods import METHODS, OURS
 from gnrs_ppl.experiments.metric_sensitivity import Point, judged_points, points, standing
 from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method, published
 from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, heads, part, specified
@@ -67,14 +67,11 @@ def ours(rows: Sequence[Row], request: ExperimentRequest) -> dict[str, Point]:
 
 def charters() -> dict[str, Point]:
     """The paper's RealCharter rows; Avg follows from OVERALL and HARD-OK, which have two decimals."""
-    found = {
-        row["method"]: (float(row["OVERALL"]), float(row["HARD-OK"]))
-        for row in published("realcharter-full-app")
-    }
-    return {
-        method: Point((overall - ALPHA * hard_ok) / (1 - ALPHA), hard_ok)
-        for method, (overall, hard_ok) in found.items()
-    }
+    found = {}
+    for method, row in by_method("realcharter-full-app").items():
+        overall, hard_ok = float(row["OVERALL"]), float(row["HARD-OK"])
+        found[method] = Point((overall - ALPHA * hard_ok) / (1 - ALPHA), hard_ok)
+    return found
 
 
 def report(run: Run) -> Report:

@@ -30,7 +30,7 @@ from gnrs_ppl.experiments.cards import (
     rows_of,
     verified,
 )
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method
 from gnrs_ppl.experiments.rows import Row, Rows
 from gnrs_ppl.rule.types import SLOTS, Structure
 from gnrs_ppl.safe_text import to_json
@@ -40,15 +40,6 @@ EVERY = [one.id for one in cards()]
 WORKED = ("RC-PSF-3", "RC-ND-2", "RC-GL-4")
 PAGE, WORKED_PAGE = "realcharter-bench.md", "realcharter-worked-cards.md"
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
-PAPER = {
-    "Direct Prompting": "Direct",
-    "Self-Refine": "Self-Refine",
-    "No LLM candidates": "No LLM",
-    "No search": "No search",
-    "GNRS-Search": "GNRS-Search",
-}
-"""Methods of the paper's RealCharter table by the names that its other tables give them -> as that table
-shortens them."""
 PREAMBLE = """\
 What is comparable. The cards are ours, so no figure is one of the paper's measured again. HARD-OK of *No LLM candidates* and *No search*
 is of the same kind as the paper's, on other cards and with supports by rules of ours. Faithfulness and OVERALL need a rubric, hence a
@@ -80,16 +71,16 @@ test holds it against a fresh draft. What a card becomes where there is no log: 
 
 def results(rows: Sequence[Row]) -> str:
     """Results as Markdown."""
-    by_method = by(rows)
+    methods = by(rows)
     measures = {head: partial(_estimate, head, measure=name) for name, (head, _) in MEASURES.items()}
     gate = measures.pop("HARD-OK, %")
-    paper = {row["method"]: row for row in published("realcharter")}
+    paper = by_method("realcharter")
     beside = {
         method: [
-            gate(by_method[method]) if method in by_method else "needs a model",
-            *_printed(paper.get(PAPER.get(method, ""), {})),
+            gate(methods[method]) if method in methods else "needs a model",
+            *_printed(paper.get(method, {})),
         ]
-        for method in dict.fromkeys([*by_method, *PAPER])
+        for method in dict.fromkeys([*methods, *paper])
     }
     parts = {
         "all 53": rows,
@@ -105,11 +96,11 @@ def results(rows: Sequence[Row]) -> str:
         [
             _markdown(["HARD-OK, %", "paper: HARD-OK", "paper: Faith", "paper: OVERALL"], beside),
             _gate_note(rows),
-            _markdown([f"HARD-OK, %: {method}" for method in by_method], shares, "cards"),
-            _of_methods(measures, by_method),
+            _markdown([f"HARD-OK, %: {method}" for method in methods], shares, "cards"),
+            _of_methods(measures, methods),
             SLOT_NOTE,
-            _of_methods(slots, by_method),
-            _of_methods({"ε_S = 0, cards": _best, **counts}, by_method),
+            _of_methods(slots, methods),
+            _of_methods({"ε_S = 0, cards": _best, **counts}, methods),
             COUNT_NOTE,
         ]
     )
@@ -127,9 +118,9 @@ def _gate_note(rows: Sequence[Row]) -> str:
     )
 
 
-def _of_methods(columns: Mapping[str, Callable[[Rows], str]], by_method: Mapping[str, Rows]) -> str:
+def _of_methods(columns: Mapping[str, Callable[[Rows], str]], methods: Mapping[str, Rows]) -> str:
     """A table of methods: each column's heading, and what it says of a method's rows."""
-    rows = {method: [cell(own) for cell in columns.values()] for method, own in by_method.items()}
+    rows = {method: [cell(own) for cell in columns.values()] for method, own in methods.items()}
     return _markdown([*columns], rows)
 
 

@@ -9,11 +9,11 @@ from typing import get_args
 
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS, overall
 from gnrs_ppl.experiments.judging import Mark, read_marks
-from gnrs_ppl.experiments.main import AUDIT_F1, LONG
+from gnrs_ppl.experiments.main import AUDIT_F1
 from gnrs_ppl.experiments.methods import OURS, paper_ablations
 from gnrs_ppl.experiments.parts import METHOD, RUNS, cited, mean
 from gnrs_ppl.experiments.pools import PAPER_PROPOSED
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
 from gnrs_ppl.experiments.runner import ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import (
@@ -86,7 +86,7 @@ def report_on(name: str, label: str, title: str) -> Callable[[Run], Report]:
 
 def scores(name: str, label: str, title: str, rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Rubric, HARD-OK and OVERALL of every method beside the paper's."""
-    paper = {LONG.get(row["method"], row["method"]): row for row in published(label)}
+    paper = by_method(label)
     printed = [
         (column, column, 3 if column == "search score" else 1) for column in paper[OURS] if column != "method"
     ]

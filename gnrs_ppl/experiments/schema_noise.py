@@ -15,7 +15,7 @@ import itertools
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -36,7 +36,7 @@ from gnrs_ppl.experiments.rows import Cell, Row, RowWithAnswers, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import best_of
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
-from gnrs_ppl.experiments.writers import POLISH, generate, polished, with_calls
+from gnrs_ppl.experiments.writers import POLISH, generate, polished, rule_on, with_calls
 from gnrs_ppl.llm.client import ask
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.rule.types import Structure
@@ -268,7 +268,7 @@ def written(cells: Sequence[Cell], request: ExperimentRequest, model: Model) -> 
         proposed = kept(said[cell], context)
         row = drafted(benches[cell.goal], context, proposed.proposals)
         found[cell] = with_calls(cell, row | proposed.counted(), (proposed.answer,))
-    found |= polished(found, dict.fromkeys(contexts, POLISH), benches, model)
+    found |= polished(found, dict.fromkeys(contexts, POLISH), partial(rule_on, benches), model)
     return [found[cell] for cell in cells]
 
 

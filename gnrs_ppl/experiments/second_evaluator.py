@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gnrs_ppl.experiments.human_calibration import METHODS, SURVEY
 from gnrs_ppl.experiments.judging import judge_rows
-from gnrs_ppl.experiments.published import printed_numbers, published
+from gnrs_ppl.experiments.published import by_method, printed_numbers
 from gnrs_ppl.experiments.rows import Row, Rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.statistics import Kind, correlation
@@ -38,7 +38,7 @@ def report(run: Run) -> Report:
 
 def means(rows: Sequence[Row]) -> ResultTable:
     """Both judges by method beside the paper's two."""
-    paper = {row["method"]: row for row in published("second-evaluator-app")}
+    paper = by_method("second-evaluator-app")
     entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
         own = Rows([row for row in rows if row["method"] == method])
