@@ -440,11 +440,12 @@ def overflow(tab: Any) -> int:
 DESKTOP, PHONE = {"width": 1100, "height": 900}, {"width": 360, "height": 740}
 
 
-def test_no_serious_finding_of_axe(page: Path, look: Callable[..., Any]) -> None:
+def test_axe_finds_nothing(page: Path, look: Callable[..., Any]) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
     tab = look(page, viewport=DESKTOP, color_scheme="light")
-    # cases are of one template: four of them, open, stand for all
-    tab.evaluate("document.querySelectorAll('details.case').forEach((one, n) => n < 4 || one.remove())")
+    # rows and cases are of one template: a few of them, open, stand for all
+    tab.evaluate("document.querySelectorAll('details.case').forEach((one, n) => n < 3 || one.remove())")
+    tab.evaluate("document.querySelectorAll('tbody').forEach(one => [...one.rows].slice(4).forEach(row => row.remove()))")
     tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     for scheme, options in (("light", None), ("dark", {"runOnly": ["color-contrast"]})):
         tab.emulate_media(color_scheme=scheme)
@@ -452,8 +453,7 @@ def test_no_serious_finding_of_axe(page: Path, look: Callable[..., Any]) -> None
         assert white == (scheme == "light")
         found = axe.Axe().run(tab, options=options).response
         assert found["passes"]
-        grave = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
-        assert [(one["id"], one["nodes"][0]["html"]) for one in grave] == []
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
 
 
 def test_the_keyboard_opens_a_case(page: Path, look: Callable[..., Any]) -> None:
