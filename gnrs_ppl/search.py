@@ -304,8 +304,9 @@ class Search:
 
     def slot_probabilities(self) -> dict[str, float] | None:
         """Those of each slot's choice."""
-        found = self.option_probabilities()
-        return found and {slot: found[slot][o] for slot, o in zip(SLOTS, self.best, strict=True)}
+        if (found := self.option_probabilities()) is None:
+            return None
+        return {slot: found[slot][o] for slot, o in zip(SLOTS, self.best, strict=True)}
 
     def differs(self, position: Position) -> str:
         """Which slots another structure fills otherwise, as option labels."""

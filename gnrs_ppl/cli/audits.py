@@ -140,6 +140,7 @@ def report(
         ),
     ],
     out: Annotated[Path, written("File for the page (HTML).")],
+    as_json: Json = False,
 ) -> None:
     """Write one page to hand in: the rule, why it is this one, what vouches for it, and what the audit found.
     It loads nothing and runs nothing.
@@ -151,7 +152,10 @@ def report(
     check_apart([out], [folder / name for name in FILES_READ])
     with working("writing"):
         path = write_report(folder, out)
-    console().print(shown(f"wrote {path}", style="dim"))
+    if as_json:
+        print(to_json({"out": str(path)}))
+    else:
+        console().print(shown(f"wrote {path}", style="dim"))
 
 
 def _audit_posterior(

@@ -90,7 +90,8 @@ def _openings(connection: duckdb.DuckDBPyConnection, verdicts: tuple[InstanceVer
         first = connection.execute(
             """SELECT case_id, "timestamp", "offset", grain, role FROM events
                WHERE case_id IN (SELECT unnest($ids::VARCHAR[]))
-               QUALIFY row_number() OVER (PARTITION BY case_id ORDER BY "timestamp" NULLS LAST, event_id) = 1""",
+               QUALIFY row_number() OVER (
+                   PARTITION BY case_id ORDER BY "timestamp" NULLS LAST, event_id) = 1""",
             {"ids": list(whole)},
         ).fetchall()
         found |= {(case, case): _Opening(*rest) for case, *rest in first}
@@ -152,13 +153,14 @@ def _rows(
                SELECT unnest($number::BIGINT[]) AS n, unnest($cases::VARCHAR[]) AS case_id,
                       unnest($opened::TIMESTAMP[]) AS opened),
            marked AS (SELECT unnest($marked::BIGINT[]) AS n, unnest($events::VARCHAR[]) AS event_id)
-           SELECT w.n, e.event_id, e."timestamp", e."offset", e.grain, e.activity, e.role, e.resource, e.object,
-                  e.channel, count(*) OVER (PARTITION BY w.n)
+           SELECT w.n, e.event_id, e."timestamp", e."offset", e.grain, e.activity, e.role, e.resource,
+                  e.object, e.channel, count(*) OVER (PARTITION BY w.n)
            FROM wanted AS w JOIN events AS e USING (case_id)
            LEFT JOIN marked AS m ON m.n = w.n AND m.event_id = e.event_id
            QUALIFY row_number() OVER (
                PARTITION BY w.n
-               ORDER BY m.event_id IS NULL, abs(epoch_us(e."timestamp") - epoch_us(w.opened)) NULLS LAST, e.event_id
+               ORDER BY m.event_id IS NULL,
+                        abs(epoch_us(e."timestamp") - epoch_us(w.opened)) NULLS LAST, e.event_id
            ) <= $most
            ORDER BY w.n, e."timestamp" NULLS LAST, e.event_id""",
         {

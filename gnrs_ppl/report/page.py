@@ -64,7 +64,9 @@ def _environment() -> Environment:
         loader=PackageLoader("gnrs_ppl.report", "pages"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: _seen(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+        finalize=lambda value: (
+            _seen(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        ),
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -44,20 +44,15 @@ def write_profile(found: Overview, source: str, path: Path) -> Path:
 def _tables(found: Overview) -> list[tuple[str, list[tuple[str, bool]], list[list[str]]]]:
     """Name, heads with whether their cells are numbers, and rows of each table."""
     acts = [
-        [a.name, f"{a.rows:,}", f"{a.cases:,}", f"{a.people:,}", _shares(a.by, a.rows)]
-        for a in found.acts
+        [a.name, f"{a.rows:,}", f"{a.cases:,}", f"{a.people:,}", _shares(a.by, a.rows)] for a in found.acts
     ]
     variants = [
         [f"{v.cases:,}", f"{v.cases / max(found.cases, 1):.0%}", " → ".join(v.acts)[:600]]
         for v in found.variants
     ]
-    steps = [
-        [s.before, s.after, f"{s.rows:,}", *map(length, s.seconds)] for s in found.steps
-    ]
+    steps = [[s.before, s.after, f"{s.rows:,}", *map(length, s.seconds)] for s in found.steps]
     columns = [[c.column, f"{c.empty:,}", f"{c.distinct:,}"] for c in found.columns]
-    channels = [
-        [c.channel, f"{c.rows:,}", _day(c.first), _day(c.last), _silences(c)] for c in found.coverage
-    ]
+    channels = [[c.channel, f"{c.rows:,}", _day(c.first), _day(c.last), _silences(c)] for c in found.coverage]
     twins = [
         [t.activity, " and ".join(t.channels), f"{t.pairs:,} of {t.of:,}", length(t.median)]
         for t in found.twins

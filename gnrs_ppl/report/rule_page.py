@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -396,5 +395,3 @@ def _margin(slack: float | None) -> str:
         seconds -= seconds % 60
     length = duration(Duration(days=days, seconds=seconds)) if days or seconds else "less than a second"
     return f"{length} {'late' if slack < 0 else 'to spare'}"
-
-
