@@ -218,6 +218,20 @@ OBLIQUE = re.compile(
     r"any|every|each|his|her|their|another|some|all)?\s*$",
     re.IGNORECASE,
 )
+_THOSE = r"(?:(?:the|an?|any|every|each|all|our|his|her|their) (?:\w+ )?)?$"
+ASKED_OF = re.compile(
+    r"\b(?:(?:due|required|expected|demanded) (?:from|of)|(?:forbidden|prohibited|incumbent|binding) (?:to|for|on|upon)|"
+    rf"among|amongst|between)\s+{_THOSE}",
+    re.IGNORECASE,
+)
+"""Before those who are bound: what is due from them, forbidden to them, done among them."""
+DOING_OF = re.compile(rf"(\w+)\s+of\s+{_THOSE}", re.IGNORECASE)
+"""Before those who do what a noun says."""
+YOU = _words("you|your|please")
+ADDRESSED = re.compile(
+    r"\byou(?:['’]re| are)?(?:,? as)?(?: (?:all|one of|any of|an?|the|our))*\s+$", re.IGNORECASE
+)
+"""Before those a text speaks to: you couriers, you, as a patrol member."""
 GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 PASSIVE = re.compile(r"\b(?:be|get)\s+(?:\w+ly\s+|first\s+)?(\w+)", re.IGNORECASE)
 POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")

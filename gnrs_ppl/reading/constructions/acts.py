@@ -147,13 +147,27 @@ class Acts:
             return self._listed(
                 roles[roles.index(asked) :]
             )  # "will the courier please", "I need you couriers to"
-        early = [
-            n
-            for n in roles
-            if (not verb or n.span.start < verb.start())
-            and not patterns.OBLIQUE.search(text[clause.opened : n.span.start])
-        ]
-        return self._listed(early) or tuple(n for n in roles if self._acts_or_called(n))[:1]
+        free = {n for n in roles if not patterns.OBLIQUE.search(text[clause.opened : n.span.start])}
+        for before, n in pairwise(roles):  # what stands before the first of a list is said of all of it
+            if before not in free and patterns.IN_A_LIST.fullmatch(text, before.span.end, n.span.start):
+                free.discard(n)
+        early = [n for n in roles if n in free and (not verb or n.span.start < verb.start())]
+        called = next((n for n in roles if self._acts_or_called(n)), None)
+        return (
+            self._listed(early)
+            or self._listed(roles[roles.index(called) :] if called else ())
+            or self._addressed(clause)
+        )
+
+    def _addressed(self, clause: Clause) -> tuple[Named, ...]:
+        """Those whom the text speaks to ("you couriers"), where a clause does so too or binds and names nobody."""
+        if clause.kind != "main" and not patterns.YOU.search(self.words_of(clause)):
+            return ()
+        roles, text = self.whole.names["roles"], self.whole.sentence
+        first = next(
+            (k for k, n in enumerate(roles) if patterns.ADDRESSED.search(text[: n.span.start])), None
+        )
+        return () if first is None else self._listed(roles[first:])
 
     def _listed(self, roles: Sequence[Named]) -> tuple[Named, ...]:
         """The first role and those that a list joins to it."""
@@ -164,17 +178,16 @@ class Acts:
         return tuple(joined)
 
     def _acts_or_called(self, role: Named) -> bool:
-        """Whether a role does what a noun before it says ("the arrival of the courier"), or is spoken to (",
-        volunteers,").
+        """Whether a role does what a noun before it says ("the arrival of the courier"), is asked by words
+        that bind ("due from couriers"), is one of those a thing is among, or is spoken to (", volunteers,").
         """
         text = self.whole.sentence
-        if re.search(r",\s*$", text[: role.span.start]) and re.match(r"\s*[,.;!]", text[role.span.end :]):
+        before = text[: role.span.start]
+        if re.search(r",\s*$", before) and re.match(r"\s*[,.;!]", text[role.span.end :]):
             return True
-        noun = re.search(
-            r"(\w+)\s+of\s+(?:the|an?|every|each|his|"
-            r"her)\s+(?:\w+\s+)?$",
-            text[: role.span.start],
-        )
+        if patterns.ASKED_OF.search(before):
+            return True
+        noun = patterns.DOING_OF.search(before)
         return bool(noun and word(noun[1].lower()).verbs and word(noun[1].lower()).nouns)
 
     def time(self, sub: Clause | None, clause: Clause) -> Timed | None:
