@@ -23,7 +23,7 @@ from gnrs_ppl.reading.vocabulary import (
     near,
     text_of,
 )
-from gnrs_ppl.reading.ways import classes_of
+from gnrs_ppl.reading.ways import classes_of, is_preposition
 from gnrs_ppl.reading.words import BROADER, DERIVED, PHRASAL_PARTICLES, SAME, lemmas
 from gnrs_ppl.words import PARTICLES
 
@@ -148,6 +148,14 @@ class _Text:
     def score(self, wanted: str, i: int) -> float:
         return next((score for score, at in self.scores(wanted) if at == i), 0.0)
 
+    def takes_particle(self, wanted: str, particle: str, i: int, score: float) -> bool:
+        """Whether a verb says another only together with a particle that the other has of its own: to find
+        out is to check, and not to check out.
+        """
+        joined = self.phrasal[i].endswith(f" {particle}")
+        said = particle in (self.tokens[j].text for j in self.saying(wanted, i))
+        return (joined or said) and near(wanted, self.tokens[i].text) < score
+
     def _phrasal_score(self, wanted: str, i: int) -> float:
         joined = near(wanted, self.phrasal[i]) if self.phrasal[i] else 0.0
         return max(joined, near(wanted, self.tokens[i].text)) if " " in wanted else joined
@@ -174,7 +182,7 @@ def _phrasal(tokens: Sequence[Token], i: int) -> str:
             break
         if (
             other in PHRASAL_PARTICLES
-            and (j == i + 1 or other in _SEPARABLE)
+            and (j == i + 1 or (other in _SEPARABLE and not is_preposition(tokens, i, j)))
             and lemmas(joined := f"{text} {other}", "v")
         ):
             return joined
@@ -198,10 +206,12 @@ def _places(text: _Text, activity: str, variants: tuple[tuple[tuple[str, float],
         for k, (wanted, _) in enumerate(variant):
             if wanted in PARTICLES or (wanted in LIGHT and len(variant) > 1):
                 continue
+            shared = k == 0 and len(variant) > 1 and variant[1][0] in PARTICLES
             found += [
                 _at(text, activity, variant, k, score, i)
                 for score, i in text.scores(wanted)
                 if score >= CLASSMATE
+                and not (shared and text.takes_particle(wanted, variant[1][0], i, score))
             ]
     return found
 

@@ -249,6 +249,13 @@ AMOUNT = re.compile(
 )
 MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
 WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
+ANNOUNCES = re.compile(
+    r"\W*(?:and |but |so |therefore )*(?:it (?:is|was|has been) (?:\w+ )?(?:required|necessary|essential|mandatory|"
+    r"important|imperative|expected|agreed|decided|vital|crucial|compulsory)|(?:we|I) (?:\w+ )?(?:expect|ask|insist|want|"
+    r"require|demand)|please (?:make sure|see to it)|make sure|see to it)(?: that)?\W*",
+    re.IGNORECASE,
+)
+"""Only says that what follows binds: it is required that …"""
 FIRST_OF_ALL = _words("first|beforehand")
 ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
 THEY = _words("they|them|he|she")

@@ -36,6 +36,8 @@ LEAST_LIKELY = 0.2
 SAYS_SOMETHING = 0.65
 """Where no relation is likely by itself, but that there is none is less probable than this, the likeliest is
 the statement."""
+LIKELY_NOTHING = 0.7
+"""A mention that is less probably nothing than this is what a construction says, where no relation speaks of it."""
 WORTH_TELLING = 0.08
 """Other ways to read a target are told from this share on."""
 MOST_WAYS = 4
@@ -109,7 +111,12 @@ class Reader:
         said = self.text.said
         chosen = self._chosen()
         statements = [self._statement(r) for relation in chosen for r in self._checkable(relation)]
-        believed = self._accounts_for_all if not statements else self._unmarked
+        told_by = {name for s in statements for name in _acts_of(s.best)}
+        believed = (
+            self._accounts_for_all
+            if not statements
+            else lambda reading: self._unmarked(reading) or self._passed_over(reading, told_by)
+        )
         statements += [s for s in said.statements if believed(s.best)]
         if self._doubting:
             statements = [
@@ -322,6 +329,19 @@ class Reader:
             *([reading.activation.activity] if reading.activation else []),
         }
         return not named & set(self.marked.acts)
+
+    def _passed_over(self, reading: Reading, told: set[str]) -> bool:
+        """Whether a construction speaks, in a main clause that binds by its words, of acts that no statement
+        tells and that are not likely nothing.
+        """
+        if told & _acts_of(reading).keys():
+            return False
+        mine = [k for k, act in enumerate(self.marked.acts) if act in _acts_of(reading)]
+        clauses = {k: self.marked.clauses[k] for k in mine}
+        bound = (k for k, c in clauses.items() if c and c[0].kind == "main" and (c[1] or c[3]))
+        return any(
+            o.label == "none" and o.probability < LIKELY_NOTHING for k in bound for o in self.options[k]
+        )
 
     def _accounts_for_all(self, reading: Reading) -> bool:
         """Whether the constructions leave no act out that is told well; where no relation is likely, they

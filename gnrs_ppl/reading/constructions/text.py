@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.clauses import FULL_STOP, Clause, clauses, sentences
+from gnrs_ppl.reading.clauses import FULL_STOP, HISTORY, Clause, clauses, sentences
 from gnrs_ppl.reading.constructions.binding import Bound, how_bound
 from gnrs_ppl.reading.constructions.sentence import Sentence
 from gnrs_ppl.reading.quantities import durations
@@ -61,8 +61,14 @@ class Constructions:
         return self.sentence[start:end], " ".join(main)
 
     def is_aim(self, i: int) -> bool:
-        """Whether a token stands in a sentence that only says what the rest is for."""
-        return any(aim.start <= self.tokens[i].start < aim.end for aim in self.said.aims)
+        """Whether a token stands in a sentence that only says what the rest is for, or in what once befell several."""
+        at = self.tokens[i].start
+        history = (
+            c
+            for c, _ in self.bound_clauses
+            if c.kind == "background" and HISTORY.match(self.sentence, c.opened)
+        )
+        return any(part.start <= at < part.end for part in (*self.said.aims, *history))
 
     def _at_names(self, kind: str) -> frozenset[int]:
         """Tokens of the names of a kind."""
