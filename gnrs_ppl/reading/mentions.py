@@ -313,7 +313,9 @@ def _inside(told: Told, whole: Told, tokens: Sequence[Token]) -> bool:
 
 def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     together = told.at == best.at
-    if _inside(told, best, tokens) or (told.score < ENOUGH and set(told.used) <= set(best.used)):
+    particle = all(tokens[i].text in PHRASAL_PARTICLES for i in told.used)  # takes it round: no round is made
+    within = set(told.used) <= set(best.used)
+    if _inside(told, best, tokens) or (within and (particle or told.score < ENOUGH)):
         return True
     if not (
         together or (not told.by_verb and told.at in best.used) or (not best.by_verb and best.at in told.used)

@@ -209,8 +209,7 @@ ORDERED = _words(
 )
 """Words of order, with which what is said of a person is said of the time after or before an act."""
 BY = re.compile(
-    r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|"
-    r"some)?\s*$",
+    r"\bby\s+(?:(?:the|an?|any|every|each|his|her|their|another|two|either|some|all|our|that|this|those)\s+)?(?:same\s+)?$",
     re.IGNORECASE,
 )
 OBLIQUE = re.compile(
