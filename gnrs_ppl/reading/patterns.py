@@ -180,7 +180,7 @@ ELSE = _words(
 )
 SELF = _words(
     r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
-    r"herself|themselves|themself|personally|by the same"
+    r"herself|themselves|themself|personally|in person|by the (?:very )?same|(?:the|that) very same (?:person|employee|clerk|officer)"
 )
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
 _UNDERGOES = r"(?:has|have|had) (?:been|had|not|ended|left) |is |are |was |were |still |did not |does not |do not |fails "
@@ -204,6 +204,11 @@ FOUR_EYES = _words(
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
 )
 """One person may not do both of two acts."""
+ONE_AND_OTHER = _words(
+    rf"(?:not|never) (?:also )?be the (?:very )?(?:same )?(?:one|{_PEOPLE}|person) (?:who|that|to|as|\w+ing)|"
+    rf"(?:one and )?the (?:very )?same {_PEOPLE}"
+)
+"""Says so of persons, whatever order their acts come in."""
 ORDERED = _words(
     r"again|any ?more|any longer|no longer|wait|until|thereafter|thereupon|before|afterwards|beforehand"
 )
@@ -262,6 +267,7 @@ NO_LONGER = _words(
     r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than"
 )
 ELAPSES = _words(r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between")
+WHOSE = re.compile(r"\s*(?:of|for|on)\s+(?:the\s+|an?\s+|any\s+|every\s+|each\s+)?", re.IGNORECASE)
 IN_A_LIST = re.compile(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", re.IGNORECASE)
 BEFOREHAND = _words(
     r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|"
@@ -291,6 +297,23 @@ EARLIEST = _words(
     r"must (?:pass|elapse|lie|go by|have (?:passed|elapsed|gone by))|(?:wait|waits|waited|waiting)|not (?:for|until) at least"
 )
 """A time that must go by first."""
+_CLOSE_BY = r"[^.;]{0,60}?"
+EITHER_ORDER = _words(
+    rf"before\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:after|afterwards|later)|"
+    rf"(?:after|afterwards|later)\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:before|beforehand|earlier)|"
+    r"in (?:whatever|whichever|either|any) order|(?:regardless|irrespective) of (?:the|their) order|no matter (?:in )?which order"
+)
+"""Two acts in whatever order they come."""
+_PLACES = (
+    r"(?:office|branch|site|depot|warehouse|store|shop|factory|plant|hospital|clinic|ward|school|building|room|hall|"
+    r"counter|desk|gate|dock|harbour|port|airport|station|city|town|village|country|district|region|municipality|"
+    r"headquarters|premises|yard|laboratory|workshop|court|embassy|hotel)s?"
+)
+ELSEWHERE = re.compile(
+    rf"\b(?:at|in|inside|outside)\s+(?:(?:the|our|an?|any|this|that|each|every)\s+)?(?:[\w'’-]+\s+){{0,2}}?{_PLACES}\b",
+    re.IGNORECASE,
+)
+"""A circumstance of place."""
 EITHER = _words(r"either|never both|not both|one or the other|one of the (?:two|three|four)|whichever")
 _CUES = {
     "habit": HABIT,

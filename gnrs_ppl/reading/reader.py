@@ -45,7 +45,16 @@ WELL_TOLD = 0.7
 SURELY = 0.8
 """A mention that is more probably nothing than this keeps its construction from being believed."""
 """Score from which an act may not be passed over."""
+FORWARD = ("response", "not_response")
+"""Templates that ask or ban what comes after an act, and after a second one."""
 _TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absence", "choice": "existence"}
+_IN_EITHER_ORDER = {
+    "response": "responded_existence",
+    "precedence": "responded_existence",
+    "not_response": "not_coexistence",
+    "not_precedence": "not_coexistence",
+}
+"""What a relation is where the acts may come in either order."""
 _BESIDE = ("or", "exception")
 _UNSAID = (*_BESIDE, "exclusive_choice")
 _COMES_FIRST = ("precedence", "chain_precedence")
@@ -99,8 +108,8 @@ class Reader:
         self.text, self.marked = text, Marked(text)
         self.options = options(self.marked, frozen())
         self.apart = self._kept_apart()
-        for t, a in self.apart.items():
-            self.options[t] = [Option("none", None, 0.0), Option("not_coexistence", a, 1.0)]
+        for t, (a, label) in self.apart.items():
+            self.options[t] = [Option("none", None, 0.0), Option(label, a, 1.0)]
             self.options[a] = [Option("none", None, 1.0)]
         self.relations = self._relations()
         self._doubting = doubting
@@ -123,7 +132,8 @@ class Reader:
                 s for s in statements if self._states_duty(s.best) and not self._asks_another(s.best)
             ]
         dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
-        statements = [s for s in statements if s not in dropped]
+        statements = self._together([s for s in statements if s not in dropped])
+        dropped = [s for s in dropped if not any(_says_likewise(s, kept) for kept in statements)]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in _acts_of(s.best).items() if a in self._unheld}
         told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
@@ -162,6 +172,59 @@ class Reader:
             nothing,
             otherwise,
         )
+
+    def _together(self, statements: Sequence[Statement]) -> list[Statement]:
+        """Statements that only make sense together as one: two ways to begin or end a case, and two acts that
+        open what is asked, the one after the other.
+        """
+        found = list(statements)
+        for one, other in pairwise(statements):
+            mine, theirs = one.best, other.best
+            if mine.template == theirs.template and mine.template in ("init", "end"):
+                either = replace(
+                    mine,
+                    targets=(*mine.targets, *theirs.targets),
+                    joint="any",
+                    used=(*mine.used, *theirs.used),
+                )
+                found[found.index(one)] = Statement(one.span, (either,))
+                found.remove(other)
+                break
+        for one in statements:
+            first = one.best
+            if first.template not in ("response", "precedence") or first.activation is None:
+                continue
+            earlier, later = first.activation, first.targets[0]
+            if first.template == "precedence":
+                earlier, later = later, earlier
+            asked = [
+                s
+                for s in found
+                if s.best.template in FORWARD
+                and s.best.activation is not None
+                and s.best.activation.activity == later.activity
+            ]
+            if asked and self._only_opens(earlier, later) and one in found:
+                found.remove(one)
+                for s in asked:
+                    both = replace(
+                        s.best,
+                        probability=1.0,
+                        activation=earlier,
+                        after=s.best.activation,
+                        used=(*first.used, *s.best.used),
+                    )
+                    found[found.index(s)] = Statement(s.span, (both,))
+        return found
+
+    def _only_opens(self, *acts: ActRead) -> bool:
+        """Whether acts are told in clauses that say when something else is due."""
+        inside = [
+            min(held, key=lambda c: c.end - c.opened)
+            for act in acts
+            if (held := [c for c, _ in self.text.bound_clauses if c.opened <= act.span.start < c.end])
+        ]
+        return len(inside) == len(acts) and all(c.kind == "after" for c in inside)
 
     def _states_duty(self, reading: Reading) -> bool:
         """Whether the sentences that tell a duty's acts state one; a permission is none, and is told as what
@@ -219,16 +282,17 @@ class Reader:
         told = not missed and all(i in self.marked.marks for i in asked)
         return "no_condition" if told or patterns.VAGUE.search(sentence) else "no_such_act"
 
-    def _kept_apart(self) -> dict[int, int]:
+    def _kept_apart(self) -> dict[int, tuple[int, str]]:
         """Mentions of two acts that one person may not do both, where a sentence says so of just two acts:
-        the later by the earlier.
+        the later by the earlier, in any order or only afterwards.
         """
-        found = dict[int, int]()
+        found = dict[int, tuple[int, str]]()
         for start, stop in dict.fromkeys(self.marked.sentences):
             begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
             told = self.text.sentence[begin:end]
-            apart = patterns.FOUR_EYES.search(told)
-            if apart and not (patterns.ORDERED.search(told) or durations(told[apart.start() :])):
+            apart, ordered = patterns.FOUR_EYES.search(told), patterns.ORDERED.search(told)
+            one_and_other = patterns.ONE_AND_OTHER.search(told)
+            if apart and not ((ordered and not one_and_other) or durations(told[apart.start() :])):
                 inside = [
                     k
                     for k, m in enumerate(self.marked.mentions)
@@ -241,8 +305,17 @@ class Reader:
                 first = {self.marked.acts[k]: k for k in reversed(inside)}
                 if len(first) == 2:
                     earlier, later = sorted(first.values())
-                    found[later] = earlier
+                    label = "not_coexistence"
+                    if after := patterns.LATER.search(told):
+                        place, label = begin + after.start(), "not_response"
+                        before = [k for k in (earlier, later) if self._starts(k) < place]
+                        earlier, later = sorted((earlier, later), key=lambda k: k == max(before, default=later))
+                    found[later] = (earlier, label)
         return found
+
+    def _starts(self, k: int) -> int:
+        """Where a mention stands in the sentence."""
+        return self.text.tokens[self.marked.mentions[k].at].start
 
     # -- which relations hold --------------------------------------------------------------------------------
 
@@ -252,6 +325,7 @@ class Reader:
         """
         acts, found = self.marked.acts, dict[_Relation, _Likely]()
         earliest = {span: self._earliest(*span) for span in self.marked.sentences}
+        either = {span: self._in_either_order(*span) for span in self.marked.sentences}
         for t, of_mention in enumerate(self.options):
             for label, a, probability in of_mention:
                 if label == "none":
@@ -265,6 +339,8 @@ class Reader:
                     # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
                     target, other = (t, a) if label == "response" else (a, t)
                     label = "not_response"
+                if a is not None and either[self.marked.sentences[t]]:
+                    label = _IN_EITHER_ORDER.get(label, label)
                 relation = _Relation(label, acts[target], acts[other] if other is not None else None)
                 turned = _Relation(label, relation.other or "", relation.target)
                 relation = turned if label in SYMMETRIC and turned in found else relation
@@ -282,6 +358,11 @@ class Reader:
         """Whether a sentence names a time that must go by first."""
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         return bool(patterns.AT_EARLIEST.search(told) and durations(told))
+
+    def _in_either_order(self, start: int, stop: int) -> bool:
+        """Whether a sentence says that two acts may come in either order."""
+        told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
+        return bool(patterns.EITHER_ORDER.search(told)) and not durations(told)
 
     def _chosen(self) -> list[_Relation]:
         """The relations that make statements: the likeliest of each act that is more probably asked for than
@@ -416,6 +497,7 @@ class Reader:
         )
         acts = [*targets, *([activation] if activation else []), *excused]
         condition = sentence.condition(main, [c for c in sentence.parts if self._tells(c)])
+        condition = condition or self._elsewhere(sentence)
         reading = Reading(
             1.0,
             force,
@@ -459,7 +541,15 @@ class Reader:
             ]
             opener = said.activation.activity if said.activation else None
             if same and opener == (reading.activation.activity if reading.activation else None):
-                return replace(said, exception=said.exception or reading.exception, joint=reading.joint)
+                return replace(
+                    said,
+                    exception=said.exception or reading.exception,
+                    joint=reading.joint,
+                    who=reading.who,
+                    time=said.time or reading.time,
+                    condition=reading.condition,
+                    used=tuple(dict.fromkeys((*said.used, *reading.used))),
+                )
         return reading
 
     def _act(self, k: int) -> ActRead:
@@ -519,6 +609,19 @@ class Reader:
         sentence = self._sentence(k)
         return clause[0] if clause else Clause("main", sentence.start, sentence.end, sentence.start)
 
+    def _elsewhere(self, sentence: Sentence) -> Span | None:
+        """A place in a sentence that neither an act nor a name of the schema takes, where the schema knows
+        no places.
+        """
+        if self.text.words.locations:
+            return None
+        tokens = self.text.tokens
+        taken = {i for m in self.marked.mentions for i in m.told[0].used} | self.text.named | self.text.things
+        for place in patterns.ELSEWHERE.finditer(self.text.sentence, sentence.start, sentence.end):
+            if not any(place.start() <= tokens[i].start < place.end() for i in taken):
+                return Span(*place.span())
+        return None
+
     def _tells(self, clause: Clause) -> bool:
         """Whether a clause tells an act."""
         places = [self.text.tokens[m.at].start for m in self.marked.mentions]
@@ -544,6 +647,15 @@ class Reader:
         elif nth and label == "at_most":
             n = patterns.NTH.index(nth[1].lower()) + 1
         return n + 1 if label == "at_most" else max(n, 2) if label == "existence_n" else n
+
+
+def _says_likewise(one: Statement, other: Statement) -> bool:
+    """Whether two statements of one clause differ in their targets only: the fine that goes to collection is
+    no sending of the fine.
+    """
+    mine, theirs = one.best, other.best
+    opened = [r.activation.activity if r.activation else None for r in (mine, theirs)]
+    return one.span == other.span and mine.template == theirs.template and opened[0] == opened[1]
 
 
 def _acts_of(reading: Reading) -> dict[str, ActRead]:

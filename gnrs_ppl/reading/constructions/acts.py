@@ -405,7 +405,9 @@ class Acts:
         """
         names = [n for n in self.whole.names[kind] if clause.opened <= n.span.start < clause.end]
         if names:
-            return next((n for n in names if n.span.end > act.start), names[-1])
+            own = any(act.start <= n.span.start < act.end for n in names)
+            behind = (n for n in names if own and self._says_whose(act, n))
+            return next(behind, None) or next((n for n in names if n.span.end > act.start), names[-1])
         said = {t.text for t in self.tokens if clause.start <= t.start < clause.end}
         if said & ({"there"} if kind == "locations" else _IT):
             return next(
@@ -417,6 +419,11 @@ class Acts:
                 None,
             )
         return None
+
+    def _says_whose(self, act: Span, named: Named) -> bool:
+        """Whether a name follows what an act is done to and says which ("a fine for a vehicle of class A")."""
+        between = self.whole.sentence[act.end : named.span.start]
+        return named.span.start >= act.end and bool(patterns.WHOSE.fullmatch(between))
 
     def _parted(self, clause: Clause, acts: Sequence[Found]) -> list[Found]:
         """Several acts of one clause, each with what is said after it and before the next; the first has

@@ -150,6 +150,7 @@ class Alone(Pairs):
             None,
         )
         time = self.time(signal, frame.clause)
+        limited = bound.force == "may" and template == "absence"  # "there may be at most two": no permission
         found_ways = []
         for share, act in found.ways:
             acts = (act, *found.choices)
@@ -158,7 +159,7 @@ class Alone(Pairs):
                     share,
                     Reading(
                         1.0,
-                        bound.force,
+                        "must" if limited else bound.force,
                         template,
                         acts,
                         "case_end" if template == "end" else "case_start",
