@@ -148,13 +148,12 @@ class _Text:
     def score(self, wanted: str, i: int) -> float:
         return next((score for score, at in self.scores(wanted) if at == i), 0.0)
 
-    def takes_particle(self, wanted: str, particle: str, i: int, score: float) -> bool:
-        """Whether a verb says another only together with a particle that the other has of its own: to find
-        out is to check, and not to check out.
+    def by_particle(self, wanted: str, i: int, score: float) -> bool:
+        """Whether a verb says another only together with a particle of its own: to find out is to check, and
+        neither to check in nor to check out.
         """
-        joined = self.phrasal[i].endswith(f" {particle}")
-        said = particle in (self.tokens[j].text for j in self.saying(wanted, i))
-        return (joined or said) and near(wanted, self.tokens[i].text) < score
+        said = any(self.tokens[j].text in PARTICLES for j in self.saying(wanted, i))
+        return bool(self.phrasal[i] or said) and near(wanted, self.tokens[i].text) < score
 
     def _phrasal_score(self, wanted: str, i: int) -> float:
         joined = near(wanted, self.phrasal[i]) if self.phrasal[i] else 0.0
@@ -210,8 +209,7 @@ def _places(text: _Text, activity: str, variants: tuple[tuple[tuple[str, float],
             found += [
                 _at(text, activity, variant, k, score, i)
                 for score, i in text.scores(wanted)
-                if score >= CLASSMATE
-                and not (shared and text.takes_particle(wanted, variant[1][0], i, score))
+                if score >= CLASSMATE and not (shared and text.by_particle(wanted, i, score))
             ]
     return found
 

@@ -309,7 +309,9 @@ class Reader:
                     if after := patterns.LATER.search(told):
                         place, label = begin + after.start(), "not_response"
                         before = [k for k in (earlier, later) if self._starts(k) < place]
-                        earlier, later = sorted((earlier, later), key=lambda k: k == max(before, default=later))
+                        earlier, later = sorted(
+                            (earlier, later), key=lambda k: k == max(before, default=later)
+                        )
                     found[later] = (earlier, label)
         return found
 
