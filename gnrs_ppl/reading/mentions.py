@@ -44,6 +44,8 @@ A and B")."""
 MOST_RIVALS = 4
 MOST_PLACES = 40
 """A word that stands oftener in a text is looked for in its first places only."""
+_EMPTY = frozenset({"case", "cases", "thing", "things", "last"})
+"""Words of the rule, not of what is done: they tell no act by likeness."""
 _SEPARABLE = frozenset(
     {"up", "down", "off", "out", "over", "back", "away", "in", "on", "aside", "through", "forward"}
 )
@@ -142,7 +144,8 @@ class _Text:
                     score = max(self._phrasal_score(wanted, i), SAID if self.saying(wanted, i) else 0.0)
                     if score >= max(BROADER, found.get(i, 0.0)):
                         found[i] = score
-            self._scores[wanted] = [(found[i], i) for i in sorted(found)[:MOST_PLACES]]
+            told = (i for i in sorted(found) if self.tokens[i].text not in _EMPTY - {wanted})
+            self._scores[wanted] = [(found[i], i) for i in told][:MOST_PLACES]
         return self._scores[wanted]
 
     def score(self, wanted: str, i: int) -> float:
@@ -322,6 +325,8 @@ def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     own, theirs = set(told.used) - set(best.used), set(best.used) - set(told.used)
     if not (together and own and theirs and told.score >= TWO_ACTS and told.by_verb and best.by_verb):
         return True
+    if any(tokens[i - 1].text == "per" for i in own ^ theirs if i):
+        return True  # three reminders per order
     # "checks in and out" are two acts; "checks out in both cases", "a fine must not be sent to collection" one
     first, second = sorted((own, theirs), key=max)
     if max(first) < best.at < min(second):

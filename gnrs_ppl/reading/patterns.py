@@ -168,6 +168,17 @@ DEFINES = re.compile(
     re.IGNORECASE,
 )
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
+SUPPOSES = re.compile(r"(?:if|when|where|once|whenever|wherever|in case|as soon as)\b", re.IGNORECASE)
+NOT_DONE = _words(r"not|\w+n't|nobody|no one|never|no|without")
+MUTUAL_END = _words(r"ends?|begins?|starts?|closes?|opens?|last|first")
+"""A list of what begins or ends a case."""
+BEFORE_THE_END = re.compile(
+    r"\b(?:before|by|until|prior to|ahead of)\s+(?:the\s+)?(?:(?:end|close|closing|completion|conclusion)\s+of\s+(?:the\s+|each\s+|every\s+|a\s+)?"
+    r"(?:case|file|process|procedure|matter)|(?:the\s+|a\s+|each\s+|every\s+|its\s+)?(?:case|file|process|procedure|matter|it)\s+"
+    r"(?:ends|is over|closes|is closed|finishes|is finished|is completed|concludes|is concluded))\b",
+    re.IGNORECASE,
+)
+"""At some time in the case, and not as its last act."""
 STARTS_OR_ENDS = _words(
     r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|"
     r"conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
@@ -176,7 +187,7 @@ _SOMEONE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|office
 ELSE = _words(
     rf"another (?:\w+ )?{_SOMEONE}|by another|an? (?:different|second) (?:\w+ )?{_SOMEONE}|by an? (?:different|second)|"
     r"another['’]s|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|"
-    r"not the (?:same|one|person)|two different|four[- ]eyes"
+    r"not (?:be )?the (?:very )?(?:same|one|person)|two different|four[- ]eyes"
 )
 SELF = _words(
     r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
@@ -290,6 +301,11 @@ HABIT = _words(
     r"tends?|often|rarely|seldom|one third|two thirds|half of|per cent|percent|as long as|last (?:year|month|quarter)"
 )
 """What is usual, or how much of it there is, and no duty."""
+USUALLY = _words(
+    r"on average|usually|typically|generally|normally|mostly|(?<!at )(?<!at the )most|often|rarely|seldom|"
+    r"nowadays|these days"
+)
+"""What is only usual, where no word binds."""
 _AT_EARLIEST = r"at (?:the )?(?:very )?earliest|(?:not|no|never) (?:any )?(?:earlier|sooner) than"
 AT_EARLIEST = _words(_AT_EARLIEST)
 EARLIEST = _words(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -16,6 +17,7 @@ from gnrs_ppl.reading.constructions import (
     Constructions,
     Sentence,
     functional,
+    how_bound,
     spans_of,
     time_and_people,
     undergone,
@@ -55,6 +57,27 @@ _IN_EITHER_ORDER = {
     "not_precedence": "not_coexistence",
 }
 """What a relation is where the acts may come in either order."""
+_IN_A_LIST = frozenset(
+    {
+        ",",
+        "or",
+        "else",
+        "the",
+        "a",
+        "an",
+        "is",
+        "are",
+        "be",
+        "been",
+        "has",
+        "to",
+        "his",
+        "her",
+        "their",
+        "its",
+    }
+)
+_OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 _BESIDE = ("or", "exception")
 _UNSAID = (*_BESIDE, "exclusive_choice")
 _COMES_FIRST = ("precedence", "chain_precedence")
@@ -111,6 +134,8 @@ class Reader:
         for t, (a, label) in self.apart.items():
             self.options[t] = [Option("none", None, 0.0), Option(label, a, 1.0)]
             self.options[a] = [Option("none", None, 1.0)]
+        self.lacking = self._said_to_be_lacking()
+        self._settle()
         self.relations = self._relations()
         self._doubting = doubting
         self._unheld = unheld(self.marked, frozen()) if doubting else {}
@@ -180,7 +205,9 @@ class Reader:
         found = list(statements)
         for one, other in pairwise(statements):
             mine, theirs = one.best, other.best
-            if mine.template == theirs.template and mine.template in ("init", "end"):
+            between = self.text.sentence[slice(*sorted(s.best.targets[-1].span.start for s in (one, other)))]
+            joined = mine.template == theirs.template and re.search(r"\bor\b", between)
+            if joined and mine.template in ("init", "end"):
                 either = replace(
                     mine,
                     targets=(*mine.targets, *theirs.targets),
@@ -203,6 +230,7 @@ class Reader:
                 if s.best.template in FORWARD
                 and s.best.activation is not None
                 and s.best.activation.activity == later.activity
+                and earlier.activity not in {a.activity for a in s.best.targets}
             ]
             if asked and self._only_opens(earlier, later) and one in found:
                 found.remove(one)
@@ -224,7 +252,8 @@ class Reader:
             for act in acts
             if (held := [c for c, _ in self.text.bound_clauses if c.opened <= act.span.start < c.end])
         ]
-        return len(inside) == len(acts) and all(c.kind == "after" for c in inside)
+        first = all(c.kind == "after" and c.first for c in inside)
+        return len(inside) == len(acts) and first and len({c.number for c in inside}) == 1
 
     def _states_duty(self, reading: Reading) -> bool:
         """Whether the sentences that tell a duty's acts state one; a permission is none, and is told as what
@@ -290,9 +319,10 @@ class Reader:
         for start, stop in dict.fromkeys(self.marked.sentences):
             begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
             told = self.text.sentence[begin:end]
-            apart, ordered = patterns.FOUR_EYES.search(told), patterns.ORDERED.search(told)
-            one_and_other = patterns.ONE_AND_OTHER.search(told)
-            if apart and not ((ordered and not one_and_other) or durations(told[apart.start() :])):
+            apart = patterns.FOUR_EYES.search(told)
+            of_persons = patterns.ONE_AND_OTHER.search(told)
+            ordered = patterns.ORDERED.search(patterns.LATER.sub(" ", told) if of_persons else told)
+            if apart and not (ordered or durations(told[apart.start() :])):
                 inside = [
                     k
                     for k, m in enumerate(self.marked.mentions)
@@ -314,6 +344,120 @@ class Reader:
                         )
                     found[later] = (earlier, label)
         return found
+
+    def _told_well(self, k: int) -> bool:
+        best = self.marked.mentions[k].told[0]
+        return best.score >= ENOUGH and (best.head or best.score >= WELL_TOLD)
+
+    def _said_to_be_lacking(self) -> dict[int, int]:
+        """Mentions of what has not been done when something else is due, by the mention of that: "if it has
+        not been paid within 30 days, a reminder must be sent". What has been done excuses.
+        """
+        found = dict[int, int]()
+        for k, of in enumerate(self.marked.clauses):
+            if of is None or not patterns.SUPPOSES.match(of[0].opener) or not self._told_well(k):
+                continue
+            clause = of[0]
+            before = self.text.sentence[clause.start : self._starts(k)]
+            if not clause.first or patterns.EARLIER.search(self.text.sentence, clause.start, clause.end):
+                continue
+            lacking = patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            due = [
+                j
+                for j, other in enumerate(self.marked.clauses)
+                if other is not None
+                and other[0].kind == "main"
+                and other[0].number == clause.number
+                and self._sentence(j) is self._sentence(k)
+                and self.marked.acts[j] != self.marked.acts[k]
+                and self._told_well(j)
+                and not (other[1] or other[2])
+            ]
+            if lacking and due:
+                found[k] = max(due, key=lambda j: self.marked.mentions[j].told[0].score)
+        return found
+
+    def _settle(self) -> None:
+        """Options that words settle, whatever the model says: what is lacking excuses; of a list of acts
+        any one will do; what must happen before the case ends is asked of every case.
+        """
+        for k, due in self.lacking.items():
+            self._decide(k, "exception", due)
+            self._rule_out(due, {k})
+        for first, *others in filter(self._taken_apart, self._lists_of_acts()):
+            for k in others:
+                self._decide(k, "or", first)
+            self._rule_out(first, set(others))
+            if all(k in (first, *others) or not self._told_well(k) for k in range(len(self.options))):
+                self._decide(first, "existence", None)
+        told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
+        if len(told) == 1 and patterns.BEFORE_THE_END.search(self.text.sentence):
+            sentence, k = self._sentence(told[0]), told[0]
+            bound = how_bound(sentence.text)
+            if bound.stated and not (bound.negative or bound.permitted) and not COUNT.search(sentence.text):
+                self._decide(k, "existence", None)
+
+    def _decide(self, k: int, label: str, other: int | None) -> None:
+        self.options[k] = [Option("none", None, 0.0), Option(label, other, 1.0)]
+
+    def _rule_out(self, k: int, others: set[int]) -> None:
+        """Take away what a mention might be to others, and that it is nothing."""
+        left = [o for o in self.options[k] if o.other not in others and o.label != "none"]
+        total = sum(o.probability for o in left)
+        if total:
+            self.options[k] = [
+                Option("none", None, 0.0),
+                *(o._replace(probability=o.probability / total) for o in left),
+            ]
+
+    def _lists_of_acts(self) -> list[list[int]]:
+        """Mentions of one binding clause with nothing but commas and "or" between them."""
+        lists, told = list[list[int]](), [m.told[0] for m in self.marked.mentions]
+        for k, of in enumerate(self.marked.clauses):
+            within = any(told[k].at in other.used for j, other in enumerate(told) if j != k)
+            if of is None or of[0].kind != "main" or told[k].score < WELL_TOLD or within:
+                continue
+            last = lists[-1][-1] if lists else None
+            if last is not None and self.marked.clauses[last] == of and self._joined_by(last, k):
+                lists[-1].append(k)
+            else:
+                lists.append([k])
+        return [found for found in lists if len(found) > 1 and self._either(found)]
+
+    def _taken_apart(self, found: Sequence[int]) -> bool:
+        """Whether the model relates acts of a list as if they stood in no list, or sees none in it."""
+        likeliest = [max(self.options[k], key=lambda o: o.probability) for k in found]
+        within = {o.label for o in likeliest if o.other in found}
+        return bool(within - {*_OF_LISTS}) or not within
+
+    def _joined_by(self, one: int, other: int) -> bool:
+        """Whether only words of a list stand between two mentions of different acts."""
+        between = self.text.tokens[self.marked.spans[one][1] + 1 : self.marked.spans[other][0]]
+        said = [t.text for t in between]
+        return (
+            self.marked.acts[one] != self.marked.acts[other]
+            and bool({",", "or"} & set(said))
+            and set(said) <= _IN_A_LIST
+        )
+
+    def _either(self, found: Sequence[int]) -> bool:
+        """Whether a list of acts says that one of them must be done."""
+        of = self.marked.clauses[found[0]]
+        if of is None:
+            return False
+        told, bound = (
+            self._sentence(found[0]).words_of(of[0]),
+            how_bound(self._sentence(found[0]).words_of(of[0])),
+        )
+        last = self.text.tokens[self.marked.spans[found[-2]][1] + 1 : self.marked.spans[found[-1]][0]]
+        binds = bound.stated or re.search(r"\beither\b", told, re.IGNORECASE)
+        exclusive = re.search(r"\b(?:both|never)\b", self._sentence(found[0]).text, re.IGNORECASE)
+        return bool(
+            any(t.text == "or" for t in last)
+            and binds
+            and not (bound.negative or bound.permitted or exclusive)
+            and not patterns.MUTUAL_END.search(told)
+        )
 
     def _starts(self, k: int) -> int:
         """Where a mention stands in the sentence."""
@@ -494,6 +638,10 @@ class Reader:
             targets, activation = [activation, *targets], None
         excused = [self._act(k) for k in self._beside("exception", relation)[:1]]
         time = self._time(sentence, main, subs, opening)
+        if time and any(
+            k in self.lacking and self._waits(k, time, main) for k in self._beside("exception", relation)
+        ):
+            time = None  # how long what is lacking is waited for
         force: Force = (
             "must" if frame.bound.force == "may" and relation.label != "existence" else frame.bound.force
         )
@@ -548,7 +696,7 @@ class Reader:
                     exception=said.exception or reading.exception,
                     joint=reading.joint,
                     who=reading.who,
-                    time=said.time or reading.time,
+                    time=reading.time if self.lacking else said.time or reading.time,
                     condition=reading.condition,
                     used=tuple(dict.fromkeys((*said.used, *reading.used))),
                 )
@@ -623,6 +771,13 @@ class Reader:
             if not any(place.start() <= tokens[i].start < place.end() for i in taken):
                 return Span(*place.span())
         return None
+
+    def _waits(self, k: int, time: Timed, main: Clause) -> bool:
+        """Whether a time is told with what has not been done, and not with what is then due."""
+        clause = self._clause(k)
+        return clause.opened <= time.span.start and (
+            clause.opened > main.start or time.span.start < main.start
+        )
 
     def _tells(self, clause: Clause) -> bool:
         """Whether a clause tells an act."""

@@ -2,7 +2,7 @@
 construction stands for.
 """
 
-from gnrs_ppl.reading.constructions.binding import functional, undergone, who_acts
+from gnrs_ppl.reading.constructions.binding import functional, how_bound, undergone, who_acts
 from gnrs_ppl.reading.constructions.parts import spans_of, time_and_people
 from gnrs_ppl.reading.constructions.sentence import Sentence
 from gnrs_ppl.reading.constructions.text import Constructions
@@ -11,6 +11,7 @@ __all__ = [
     "Constructions",
     "Sentence",
     "functional",
+    "how_bound",
     "spans_of",
     "time_and_people",
     "undergone",

@@ -133,7 +133,7 @@ class Alone(Pairs):
         n, why = 1, "forbidden in every case" if bound.negative else "asked of every case"
         if not bound.negative and (count := COUNT.search(rest)):
             template, n, why = counted(count, bound)
-        elif not bound.negative:
+        elif not bound.negative and not patterns.BEFORE_THE_END.search(frame.whole):
             begins, ends = list(patterns.BEGINS.finditer(rest)), list(patterns.ENDS.finditer(rest))
             if ends and (not begins or "end" in ends[-1][0].lower()):
                 template, why = "end", f"'{ends[-1][0]}': the last act of the case"
