@@ -190,7 +190,7 @@ SITE = schema(
         "Enter": "arrive at the workshop", "CheckIn": "check in", "CheckOut": "check out", "Trade": "trade tools",
         "Post": "publish the task", "Deliver": "deliver the parcel",
     },
-    roles="apprentice, smith, duty manager, courier",
+    roles="apprentice, baker, duty manager, courier",
 )  # fmt: skip
 
 
@@ -198,15 +198,18 @@ SITE = schema(
     ("sentence", "bound"),
     [
         (
-            "Once you apprentices and smiths have come into the workshop, please check in within ten minutes.",
-            {"apprentice", "smith"},
+            "Once you apprentices and bakers have come into the workshop, please check in within ten minutes.",
+            {"apprentice", "baker"},
         ),
-        ("Check-in is due from smiths and apprentices before they trade tools.", {"smith", "apprentice"}),
+        (
+            "Check-in is due from bakers and apprentices after they arrive at the workshop.",
+            {"baker", "apprentice"},
+        ),
         ("Trading tools is forbidden to apprentices.", {"apprentice"}),
         ("The trading of tools among couriers is prohibited.", {"courier"}),
         ("If you're one of our apprentices, you must check out before trading tools.", {"apprentice"}),
         ("After a courier has checked in, the parcel must be delivered by that same courier.", {"courier"}),
-        ("Check-in must be reported to smiths and apprentices.", set()),
+        ("Check-in must be reported to bakers and apprentices.", set()),
     ],
 )
 def test_who_is_spoken_to_or_owes_it_is_bound(sentence: str, bound: set[str]) -> None:
@@ -214,12 +217,24 @@ def test_who_is_spoken_to_or_owes_it_is_bound(sentence: str, bound: set[str]) ->
     assert {n.name for s in found for n in s.best.bearers} == bound
 
 
-def test_what_a_construction_asks_and_no_relation_tells_is_read() -> None:
-    sentence = "Couriers must not trade tools among themselves, and at least nine in ten of them must check out properly."
-    assert {(s.best.template, s.best.activities) for s in read(sentence, SITE).statements} == {
-        ("absence", ("Trade",)),
-        ("existence", ("CheckOut",)),
-    }
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (
+            "Volunteers must not trade tools among themselves, and at every all-clear at least nine in ten of them must "
+            "check out properly, so that missing helpers and missing goods are noticed.",
+            {("absence", ("Trade",)), ("existence", ("CheckOut",))},
+        ),
+        (
+            "Couriers, also before a feast: deliver the parcel, check out at most ten minutes later, never enter the workshop.",
+            {("response", ("Deliver", "CheckOut")), ("absence", ("Enter",))},
+        ),
+    ],
+)
+def test_what_a_construction_asks_and_no_relation_tells_is_read(
+    sentence: str, expected: set[tuple[str, tuple[str, ...]]]
+) -> None:
+    assert {(s.best.template, s.best.activities) for s in read(sentence, SITE).statements} == expected
 
 
 def test_what_befell_several_opens_no_rule() -> None:

@@ -189,6 +189,8 @@ def similarity(one: str, other: str) -> float:
     if a.verbs & b.verbs:
         return DERIVED
     unknown = not (a.senses or a.verbs) or not (b.senses or b.verbs)
+    if unknown and max(one, other, key=len) in {f"{short}{s}" for short in (one, other) for s in ("s", "es")}:
+        return SAME
     if (
         len(one) >= 5
         and len(other) >= 5
