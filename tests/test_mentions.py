@@ -57,6 +57,21 @@ def test_acts_are_found_in_other_words_and_not_in_the_names_of_people_and_places
     assert list(dict.fromkeys(found)) == acts
 
 
+@pytest.mark.parametrize(
+    ("text", "acts"),
+    [
+        ("To find out more, the applicant waits.", []),
+        ("The handover of the parcel is agreed.", ["Deliver"]),
+        ("The square gets a patrol in the hour after that.", ["Patrol"]),
+        ("No applicant gets to touch one.", []),
+        ("Take the parcel round to the applicant.", ["Deliver"]),
+        ("Bring a parcel there.", ["Deliver"]),
+    ],
+)
+def test_particles_and_compounds_tell_the_acts_they_tell_in_english(text: str, acts: list[str]) -> None:
+    assert [m.activity for m in marked(text).mentions if m.told[0].score >= 0.5] == acts
+
+
 def test_a_word_left_out_is_taken_from_further_off() -> None:
     told = marked(
         "The application came in on Monday. Whether it was right to refuse is for the court to say."

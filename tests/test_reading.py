@@ -185,6 +185,71 @@ def test_a_wish_states_no_condition(sentence: str) -> None:
     assert read(sentence, SCHEMAS["fines"]).nothing == "no_condition"
 
 
+SITE = schema(
+    {
+        "Enter": "arrive at the workshop", "CheckIn": "check in", "CheckOut": "check out", "Trade": "trade tools",
+        "Post": "publish the task", "Deliver": "deliver the parcel",
+    },
+    roles="apprentice, baker, duty manager, courier",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sentence", "bound"),
+    [
+        (
+            "Once you apprentices and bakers have come into the workshop, please check in within ten minutes.",
+            {"apprentice", "baker"},
+        ),
+        (
+            "Check-in is due from bakers and apprentices after they arrive at the workshop.",
+            {"baker", "apprentice"},
+        ),
+        ("Trading tools is forbidden to apprentices.", {"apprentice"}),
+        ("The trading of tools among couriers is prohibited.", {"courier"}),
+        ("If you're one of our apprentices, you must check out before trading tools.", {"apprentice"}),
+        ("After a courier has checked in, the parcel must be delivered by that same courier.", {"courier"}),
+        ("Check-in must be reported to bakers and apprentices.", set()),
+    ],
+)
+def test_who_is_spoken_to_or_owes_it_is_bound(sentence: str, bound: set[str]) -> None:
+    found = read(sentence, SITE).statements
+    assert {n.name for s in found for n in s.best.bearers} == bound
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (
+            "Volunteers must not trade tools among themselves, and at every all-clear at least nine in ten of them must "
+            "check out properly, so that missing helpers and missing goods are noticed.",
+            {("absence", ("Trade",)), ("existence", ("CheckOut",))},
+        ),
+        (
+            "Couriers, also before a feast: deliver the parcel, check out at most ten minutes later, never enter the workshop.",
+            {("response", ("Deliver", "CheckOut")), ("absence", ("Enter",))},
+        ),
+    ],
+)
+def test_what_a_construction_asks_and_no_relation_tells_is_read(
+    sentence: str, expected: set[tuple[str, tuple[str, ...]]]
+) -> None:
+    assert {(s.best.template, s.best.activities) for s in read(sentence, SITE).statements} == expected
+
+
+def test_what_befell_several_opens_no_rule() -> None:
+    sentence = "After {} went to the wrong door, the duty manager must publish a task."
+    several = read(sentence.format("several parcels that were delivered"), SITE).statements
+    assert [(s.best.template, s.best.activities) for s in several] == [("existence", ("Post",))]
+    each = read("After a parcel is delivered, the duty manager must publish a task.", SITE).statements
+    assert [(s.best.template, s.best.activities) for s in each] == [("response", ("Deliver", "Post"))]
+
+
+def test_that_it_is_required_asks_for_no_act_of_its_own() -> None:
+    sentence = "It is required that once a courier has checked in, the courier delivers the parcel within 30 minutes."
+    assert [s.best.activities for s in read(sentence, SITE).statements] == [("CheckIn", "Deliver")]
+
+
 def test_what_says_no_duty_is_none() -> None:
     assert read("Bananas are yellow.", SCHEMAS["fines"]).nothing == "no_duty"
 

@@ -57,6 +57,12 @@ _LIMIT = (
     r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?"
     rf"(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 )
+_HISTORY = (
+    r"after (?:several|various|repeated|too many|a few|(?:an?|the) (?:number|series|string|couple) of)\b"
+    r"(?! (?:minute|hour|day|week|month|year)s?\b)"
+)
+HISTORY = re.compile(_HISTORY, re.IGNORECASE)
+"""What befell several is history, and opens no rule: a rule opens at each."""
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("without", r"(?:who|that|which) (?:(?:has|have|had) not|hasn't|haven't)(?: yet)?\b"),
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
@@ -66,6 +72,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         r"needs? to|may|can)\b)",
     ),
     ("after", r"(?<!\w )(?<!\w, )having(?= [a-z]+)"),
+    ("background", _HISTORY),
     ("after", rf"{_LIMIT}(?:of|after|from|following|upon|once|since|as of)\b(?! (?:case|age|notice|work)\b)"),
     ("after", r"(?:for|at|on|with|upon|after) (?:each(?: and every)?|every)\b(?! (?:of|other|time))"),
     (

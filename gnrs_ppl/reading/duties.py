@@ -116,5 +116,10 @@ def signs(text: str, main: str) -> list[str]:
 
 
 def states_duty(text: str, main: str, weights: Mapping[str, float]) -> bool:
-    """Whether a text more probably states a duty than none."""
+    """Whether a text more probably states a duty than none; what is said to be usual, with no word that
+    binds, is none.
+    """
+    binds = (patterns.DUTY, patterns.NEGATIVE, patterns.PERMISSION)
+    if patterns.USUALLY.search(text) and not any(p.search(text) for p in binds):
+        return False
     return sum(weights.get(sign, 0.0) for sign in signs(text, main)) >= 0

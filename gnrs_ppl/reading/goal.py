@@ -134,7 +134,9 @@ def filled(goal: Goal, readings: Readings, rule: int = 0) -> Goal:
     """The goal with the fields it leaves empty as its sentence was read; what a person stated stays."""
     _, said = next(ways(readings, rule, goal), (0.0, ()))
     required, forbidden, barred, permitted = list[str](), list[str](), list[str](), list[str]()
+    either = list[str]()
     for reading in said:
+        either += [a.activity for a in reading.targets] if reading.joint == "any" else []
         names = [a.activity for a in reading.targets] if reading.joint == "all" else []
         ban = forbidden if reading.template == "absence" else barred
         into = permitted if reading.force == "may" else ban if reading.template in NEGATIVE else required
@@ -144,7 +146,9 @@ def filled(goal: Goal, readings: Readings, rule: int = 0) -> Goal:
     ]  # what is barred at some time only may be asked for at another
     acts: list[ActRead] = [a for r in said for a in (*r.targets, *((r.activation,) if r.activation else ()))]
     stated = bool(goal.required or goal.forbidden or goal.permitted)
+    # where one act or another will do and nothing else is said, the goal is about them
     demanded = tuple(dict.fromkeys(a for a in required if a not in forbidden))
+    demanded = demanded or (() if forbidden or permitted else tuple(dict.fromkeys(either)))
     found = {
         "required": () if stated else demanded,
         "forbidden": () if stated else tuple(dict.fromkeys(forbidden)),

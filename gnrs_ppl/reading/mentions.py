@@ -23,7 +23,7 @@ from gnrs_ppl.reading.vocabulary import (
     near,
     text_of,
 )
-from gnrs_ppl.reading.ways import classes_of
+from gnrs_ppl.reading.ways import classes_of, is_preposition
 from gnrs_ppl.reading.words import BROADER, DERIVED, PHRASAL_PARTICLES, SAME, lemmas
 from gnrs_ppl.words import PARTICLES
 
@@ -44,6 +44,8 @@ A and B")."""
 MOST_RIVALS = 4
 MOST_PLACES = 40
 """A word that stands oftener in a text is looked for in its first places only."""
+_EMPTY = frozenset({"case", "cases", "thing", "things", "last"})
+"""Words of the rule, not of what is done: they tell no act by likeness."""
 _SEPARABLE = frozenset(
     {"up", "down", "off", "out", "over", "back", "away", "in", "on", "aside", "through", "forward"}
 )
@@ -142,11 +144,19 @@ class _Text:
                     score = max(self._phrasal_score(wanted, i), SAID if self.saying(wanted, i) else 0.0)
                     if score >= max(BROADER, found.get(i, 0.0)):
                         found[i] = score
-            self._scores[wanted] = [(found[i], i) for i in sorted(found)[:MOST_PLACES]]
+            told = (i for i in sorted(found) if self.tokens[i].text not in _EMPTY - {wanted})
+            self._scores[wanted] = [(found[i], i) for i in told][:MOST_PLACES]
         return self._scores[wanted]
 
     def score(self, wanted: str, i: int) -> float:
         return next((score for score, at in self.scores(wanted) if at == i), 0.0)
+
+    def by_particle(self, wanted: str, i: int, score: float) -> bool:
+        """Whether a verb says another only together with a particle of its own: to find out is to check, and
+        neither to check in nor to check out.
+        """
+        said = any(self.tokens[j].text in PARTICLES for j in self.saying(wanted, i))
+        return bool(self.phrasal[i] or said) and near(wanted, self.tokens[i].text) < score
 
     def _phrasal_score(self, wanted: str, i: int) -> float:
         joined = near(wanted, self.phrasal[i]) if self.phrasal[i] else 0.0
@@ -174,7 +184,7 @@ def _phrasal(tokens: Sequence[Token], i: int) -> str:
             break
         if (
             other in PHRASAL_PARTICLES
-            and (j == i + 1 or other in _SEPARABLE)
+            and (j == i + 1 or (other in _SEPARABLE and not is_preposition(tokens, i, j)))
             and lemmas(joined := f"{text} {other}", "v")
         ):
             return joined
@@ -198,10 +208,11 @@ def _places(text: _Text, activity: str, variants: tuple[tuple[tuple[str, float],
         for k, (wanted, _) in enumerate(variant):
             if wanted in PARTICLES or (wanted in LIGHT and len(variant) > 1):
                 continue
+            shared = k == 0 and len(variant) > 1 and variant[1][0] in PARTICLES
             found += [
                 _at(text, activity, variant, k, score, i)
                 for score, i in text.scores(wanted)
-                if score >= CLASSMATE
+                if score >= CLASSMATE and not (shared and text.by_particle(wanted, i, score))
             ]
     return found
 
@@ -303,7 +314,9 @@ def _inside(told: Told, whole: Told, tokens: Sequence[Token]) -> bool:
 
 def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     together = told.at == best.at
-    if _inside(told, best, tokens) or (told.score < ENOUGH and set(told.used) <= set(best.used)):
+    particle = all(tokens[i].text in PHRASAL_PARTICLES for i in told.used)  # takes it round: no round is made
+    within = set(told.used) <= set(best.used)
+    if _inside(told, best, tokens) or (within and (particle or told.score < ENOUGH)):
         return True
     if not (
         together or (not told.by_verb and told.at in best.used) or (not best.by_verb and best.at in told.used)
@@ -312,6 +325,8 @@ def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     own, theirs = set(told.used) - set(best.used), set(best.used) - set(told.used)
     if not (together and own and theirs and told.score >= TWO_ACTS and told.by_verb and best.by_verb):
         return True
+    if any(tokens[i - 1].text == "per" for i in own ^ theirs if i):
+        return True  # three reminders per order
     # "checks in and out" are two acts; "checks out in both cases", "a fine must not be sent to collection" one
     first, second = sorted((own, theirs), key=max)
     if max(first) < best.at < min(second):

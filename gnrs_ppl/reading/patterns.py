@@ -168,6 +168,17 @@ DEFINES = re.compile(
     re.IGNORECASE,
 )
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
+SUPPOSES = re.compile(r"(?:if|when|where|once|whenever|wherever|in case|as soon as)\b", re.IGNORECASE)
+NOT_DONE = _words(r"not|\w+n't|nobody|no one|never|no|without")
+MUTUAL_END = _words(r"ends?|begins?|starts?|closes?|opens?|last|first")
+"""A list of what begins or ends a case."""
+BEFORE_THE_END = re.compile(
+    r"\b(?:before|by|until|prior to|ahead of)\s+(?:the\s+)?(?:(?:end|close|closing|completion|conclusion)\s+of\s+(?:the\s+|each\s+|every\s+|a\s+)?"
+    r"(?:case|file|process|procedure|matter)|(?:the\s+|a\s+|each\s+|every\s+|its\s+)?(?:case|file|process|procedure|matter|it)\s+"
+    r"(?:ends|is over|closes|is closed|finishes|is finished|is completed|concludes|is concluded))\b",
+    re.IGNORECASE,
+)
+"""At some time in the case, and not as its last act."""
 STARTS_OR_ENDS = _words(
     r"begins?|starts?|started|commenc\w+|kicks? off|initiat\w+|opens?|launch\w+|ends?|ended|finish\w*|"
     r"conclud\w+|clos(?:es|ed|ing)|terminat\w+|complet\w+"
@@ -176,11 +187,11 @@ _SOMEONE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|office
 ELSE = _words(
     rf"another (?:\w+ )?{_SOMEONE}|by another|an? (?:different|second) (?:\w+ )?{_SOMEONE}|by an? (?:different|second)|"
     r"another['’]s|somebody else|someone else|anyone other|other than|different (?:person|people|employee|user)s?|"
-    r"not the (?:same|one|person)|two different|four[- ]eyes"
+    r"not (?:be )?the (?:very )?(?:same|one|person)|two different|four[- ]eyes"
 )
 SELF = _words(
     r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
-    r"herself|themselves|themself|personally|by the same"
+    r"herself|themselves|themself|personally|in person|by the (?:very )?same|(?:the|that) very same (?:person|employee|clerk|officer)"
 )
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
 _UNDERGOES = r"(?:has|have|had) (?:been|had|not|ended|left) |is |are |was |were |still |did not |does not |do not |fails "
@@ -204,13 +215,17 @@ FOUR_EYES = _words(
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
 )
 """One person may not do both of two acts."""
+ONE_AND_OTHER = _words(
+    rf"(?:not|never) (?:also )?be the (?:very )?(?:same )?(?:one|{_PEOPLE}|person) (?:who|that|to|as|\w+ing)|"
+    rf"(?:one and )?the (?:very )?same {_PEOPLE}"
+)
+"""Says so of persons, whatever order their acts come in."""
 ORDERED = _words(
     r"again|any ?more|any longer|no longer|wait|until|thereafter|thereupon|before|afterwards|beforehand"
 )
 """Words of order, with which what is said of a person is said of the time after or before an act."""
 BY = re.compile(
-    r"\bby\s+(?:the|an?|any|every|each|his|her|their|another|two|either|"
-    r"some)?\s*$",
+    r"\bby\s+(?:(?:the|an?|any|every|each|his|her|their|another|two|either|some|all|our|that|this|those)\s+)?(?:same\s+)?$",
     re.IGNORECASE,
 )
 OBLIQUE = re.compile(
@@ -218,6 +233,20 @@ OBLIQUE = re.compile(
     r"any|every|each|his|her|their|another|some|all)?\s*$",
     re.IGNORECASE,
 )
+_THOSE = r"(?:(?:the|an?|any|every|each|all|our|his|her|their) (?:\w+ )?)?$"
+ASKED_OF = re.compile(
+    r"\b(?:(?:due|required|expected|demanded) (?:from|of)|(?:forbidden|prohibited|incumbent|binding) (?:to|for|on|upon)|"
+    rf"among|amongst|between)\s+{_THOSE}",
+    re.IGNORECASE,
+)
+"""Before those who are bound: what is due from them, forbidden to them, done among them."""
+DOING_OF = re.compile(rf"(\w+)\s+of\s+{_THOSE}", re.IGNORECASE)
+"""Before those who do what a noun says."""
+YOU = _words("you|your|please")
+ADDRESSED = re.compile(
+    r"\byou(?:['’]re| are)?(?:,? as)?(?: (?:all|one of|any of|an?|the|our))*\s+$", re.IGNORECASE
+)
+"""Before those a text speaks to: you couriers, you, as a patrol member."""
 GERUND = re.compile(r"\s*(?:having\s+)?\w+ing\b", re.IGNORECASE)
 PASSIVE = re.compile(r"\b(?:be|get)\s+(?:\w+ly\s+|first\s+)?(\w+)", re.IGNORECASE)
 POSSESSIVE = re.compile(r"['’]s?\b|['’](?=\s)")
@@ -235,6 +264,13 @@ AMOUNT = re.compile(
 )
 MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
 WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
+ANNOUNCES = re.compile(
+    r"\W*(?:and |but |so |therefore )*(?:it (?:is|was|has been) (?:\w+ )?(?:required|necessary|essential|mandatory|"
+    r"important|imperative|expected|agreed|decided|vital|crucial|compulsory)|(?:we|I) (?:\w+ )?(?:expect|ask|insist|want|"
+    r"require|demand)|please (?:make sure|see to it)|make sure|see to it)(?: that)?\W*",
+    re.IGNORECASE,
+)
+"""Only says that what follows binds: it is required that …"""
 FIRST_OF_ALL = _words("first|beforehand")
 ASKED = re.compile(r"\s*(?:(?:please|you|all|the|any|each|every|one|of|our)\s+)*", re.IGNORECASE)
 THEY = _words("they|them|he|she")
@@ -242,6 +278,7 @@ NO_LONGER = _words(
     r"(?:may|must|should|shall|can|do|does|will) not (?:take|wait|need) (?:any )?(?:longer|more) than"
 )
 ELAPSES = _words(r"(?:pass(?:es)?|elapse(?:s)?|go(?:es)? by|lie) between")
+WHOSE = re.compile(r"\s*(?:of|for|on)\s+(?:the\s+|an?\s+|any\s+|every\s+|each\s+)?", re.IGNORECASE)
 IN_A_LIST = re.compile(r"\s*(?:,|and|or|, and|, or)\s*(?:the |an? |any |every |all )?", re.IGNORECASE)
 BEFOREHAND = _words(
     r"beforehand|before (?:they|he|she|you|it) (?:has|have|had) (?:done so|done it)|before (?:it|that|"
@@ -264,6 +301,11 @@ HABIT = _words(
     r"tends?|often|rarely|seldom|one third|two thirds|half of|per cent|percent|as long as|last (?:year|month|quarter)"
 )
 """What is usual, or how much of it there is, and no duty."""
+USUALLY = _words(
+    r"on average|usually|typically|generally|normally|mostly|(?<!at )(?<!at the )most|often|rarely|seldom|"
+    r"nowadays|these days"
+)
+"""What is only usual, where no word binds."""
 _AT_EARLIEST = r"at (?:the )?(?:very )?earliest|(?:not|no|never) (?:any )?(?:earlier|sooner) than"
 AT_EARLIEST = _words(_AT_EARLIEST)
 EARLIEST = _words(
@@ -271,6 +313,23 @@ EARLIEST = _words(
     r"must (?:pass|elapse|lie|go by|have (?:passed|elapsed|gone by))|(?:wait|waits|waited|waiting)|not (?:for|until) at least"
 )
 """A time that must go by first."""
+_CLOSE_BY = r"[^.;]{0,60}?"
+EITHER_ORDER = _words(
+    rf"before\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:after|afterwards|later)|"
+    rf"(?:after|afterwards|later)\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:before|beforehand|earlier)|"
+    r"in (?:whatever|whichever|either|any) order|(?:regardless|irrespective) of (?:the|their) order|no matter (?:in )?which order"
+)
+"""Two acts in whatever order they come."""
+_PLACES = (
+    r"(?:office|branch|site|depot|warehouse|store|shop|factory|plant|hospital|clinic|ward|school|building|room|hall|"
+    r"counter|desk|gate|dock|harbour|port|airport|station|city|town|village|country|district|region|municipality|"
+    r"headquarters|premises|yard|laboratory|workshop|court|embassy|hotel)s?"
+)
+ELSEWHERE = re.compile(
+    rf"\b(?:at|in|inside|outside)\s+(?:(?:the|our|an?|any|this|that|each|every)\s+)?(?:[\w'’-]+\s+){{0,2}}?{_PLACES}\b",
+    re.IGNORECASE,
+)
+"""A circumstance of place."""
 EITHER = _words(r"either|never both|not both|one or the other|one of the (?:two|three|four)|whichever")
 _CUES = {
     "habit": HABIT,

@@ -17,6 +17,7 @@ from gnrs_ppl.reading.constructions import (
     Constructions,
     Sentence,
     functional,
+    how_bound,
     spans_of,
     time_and_people,
     undergone,
@@ -37,6 +38,8 @@ LEAST_LIKELY = 0.2
 SAYS_SOMETHING = 0.65
 """Where no relation is likely by itself, but that there is none is less probable than this, the likeliest is
 the statement."""
+LIKELY_NOTHING = 0.7
+"""A mention that is less probably nothing than this is what a construction says, where no relation speaks of it."""
 WORTH_TELLING = 0.08
 """Other ways to read a target are told from this share on."""
 MOST_WAYS = 4
@@ -44,7 +47,37 @@ WELL_TOLD = 0.7
 SURELY = 0.8
 """A mention that is more probably nothing than this keeps its construction from being believed."""
 """Score from which an act may not be passed over."""
+FORWARD = ("response", "not_response")
+"""Templates that ask or ban what comes after an act, and after a second one."""
 _TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absence", "choice": "existence"}
+_IN_EITHER_ORDER = {
+    "response": "responded_existence",
+    "precedence": "responded_existence",
+    "not_response": "not_coexistence",
+    "not_precedence": "not_coexistence",
+}
+"""What a relation is where the acts may come in either order."""
+_IN_A_LIST = frozenset(
+    {
+        ",",
+        "or",
+        "else",
+        "the",
+        "a",
+        "an",
+        "is",
+        "are",
+        "be",
+        "been",
+        "has",
+        "to",
+        "his",
+        "her",
+        "their",
+        "its",
+    }
+)
+_OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 _BESIDE = ("or", "exception")
 _UNSAID = (*_BESIDE, "exclusive_choice")
 _NOBODY_IN_PARTICULAR = re.compile(rf"(?:some|any)(?:body|one)\s+{MODAL}\b", re.IGNORECASE)
@@ -100,9 +133,11 @@ class Reader:
         self.text, self.marked = text, Marked(text)
         self.options = options(self.marked, frozen())
         self.apart = self._kept_apart()
-        for t, a in self.apart.items():
-            self.options[t] = [Option("none", None, 0.0), Option("not_coexistence", a, 1.0)]
+        for t, (a, label) in self.apart.items():
+            self.options[t] = [Option("none", None, 0.0), Option(label, a, 1.0)]
             self.options[a] = [Option("none", None, 1.0)]
+        self.lacking = self._said_to_be_lacking()
+        self._settle()
         self.relations = self._relations()
         self._doubting = doubting
         self._unheld = unheld(self.marked, frozen()) if doubting else {}
@@ -112,14 +147,20 @@ class Reader:
         said = self.text.said
         chosen = self._chosen()
         statements = [self._statement(r) for relation in chosen for r in self._checkable(relation)]
-        believed = self._accounts_for_all if not statements else self._unmarked
+        told_by = {name for s in statements for name in _acts_of(s.best)}
+        believed = (
+            self._accounts_for_all
+            if not statements
+            else lambda reading: self._unmarked(reading) or self._passed_over(reading, told_by)
+        )
         statements += [s for s in said.statements if believed(s.best)]
         if self._doubting:
             statements = [
                 s for s in statements if self._states_duty(s.best) and not self._asks_another(s.best)
             ]
         dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
-        statements = [s for s in statements if s not in dropped]
+        statements = self._together([s for s in statements if s not in dropped])
+        dropped = [s for s in dropped if not any(_says_likewise(s, kept) for kept in statements)]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in _acts_of(s.best).items() if a in self._unheld}
         told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
@@ -159,6 +200,63 @@ class Reader:
             nothing,
             otherwise,
         )
+
+    def _together(self, statements: Sequence[Statement]) -> list[Statement]:
+        """Statements that only make sense together as one: two ways to begin or end a case, and two acts that
+        open what is asked, the one after the other.
+        """
+        found = list(statements)
+        for one, other in pairwise(statements):
+            mine, theirs = one.best, other.best
+            between = self.text.sentence[slice(*sorted(s.best.targets[-1].span.start for s in (one, other)))]
+            joined = mine.template == theirs.template and re.search(r"\bor\b", between)
+            if joined and mine.template in ("init", "end"):
+                either = replace(
+                    mine,
+                    targets=(*mine.targets, *theirs.targets),
+                    joint="any",
+                    used=(*mine.used, *theirs.used),
+                )
+                found[found.index(one)] = Statement(one.span, (either,))
+                found.remove(other)
+                break
+        for one in statements:
+            first = one.best
+            if first.template not in ("response", "precedence") or first.activation is None:
+                continue
+            earlier, later = first.activation, first.targets[0]
+            if first.template == "precedence":
+                earlier, later = later, earlier
+            asked = [
+                s
+                for s in found
+                if s.best.template in FORWARD
+                and s.best.activation is not None
+                and s.best.activation.activity == later.activity
+                and earlier.activity not in {a.activity for a in s.best.targets}
+            ]
+            if asked and self._only_opens(earlier, later) and one in found:
+                found.remove(one)
+                for s in asked:
+                    both = replace(
+                        s.best,
+                        probability=1.0,
+                        activation=earlier,
+                        after=s.best.activation,
+                        used=(*first.used, *s.best.used),
+                    )
+                    found[found.index(s)] = Statement(s.span, (both,))
+        return found
+
+    def _only_opens(self, *acts: ActRead) -> bool:
+        """Whether acts are told in clauses that say when something else is due."""
+        inside = [
+            min(held, key=lambda c: c.end - c.opened)
+            for act in acts
+            if (held := [c for c, _ in self.text.bound_clauses if c.opened <= act.span.start < c.end])
+        ]
+        first = all(c.kind == "after" and c.first for c in inside)
+        return len(inside) == len(acts) and first and len({c.number for c in inside}) == 1
 
     def _states_duty(self, reading: Reading) -> bool:
         """Whether the sentences that tell a duty's acts state one; a permission is none, and is told as what
@@ -216,16 +314,18 @@ class Reader:
         told = not missed and all(i in self.marked.marks for i in asked)
         return "no_condition" if told or patterns.VAGUE.search(sentence) else "no_such_act"
 
-    def _kept_apart(self) -> dict[int, int]:
+    def _kept_apart(self) -> dict[int, tuple[int, str]]:
         """Mentions of two acts that one person may not do both, where a sentence says so of just two acts:
-        the later by the earlier.
+        the later by the earlier, in any order or only afterwards.
         """
-        found = dict[int, int]()
+        found = dict[int, tuple[int, str]]()
         for start, stop in dict.fromkeys(self.marked.sentences):
             begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
             told = self.text.sentence[begin:end]
             apart = patterns.FOUR_EYES.search(told)
-            if apart and not (patterns.ORDERED.search(told) or durations(told[apart.start() :])):
+            of_persons = patterns.ONE_AND_OTHER.search(told)
+            ordered = patterns.ORDERED.search(patterns.LATER.sub(" ", told) if of_persons else told)
+            if apart and not (ordered or durations(told[apart.start() :])):
                 inside = [
                     k
                     for k, m in enumerate(self.marked.mentions)
@@ -238,8 +338,133 @@ class Reader:
                 first = {self.marked.acts[k]: k for k in reversed(inside)}
                 if len(first) == 2:
                     earlier, later = sorted(first.values())
-                    found[later] = earlier
+                    label = "not_coexistence"
+                    if after := patterns.LATER.search(told):
+                        place, label = begin + after.start(), "not_response"
+                        before = [k for k in (earlier, later) if self._starts(k) < place]
+                        earlier, later = sorted(
+                            (earlier, later), key=lambda k: k == max(before, default=later)
+                        )
+                    found[later] = (earlier, label)
         return found
+
+    def _told_well(self, k: int) -> bool:
+        best = self.marked.mentions[k].told[0]
+        return best.score >= ENOUGH and (best.head or best.score >= WELL_TOLD)
+
+    def _said_to_be_lacking(self) -> dict[int, int]:
+        """Mentions of what has not been done when something else is due, by the mention of that: "if it has
+        not been paid within 30 days, a reminder must be sent". What has been done excuses.
+        """
+        found = dict[int, int]()
+        for k, of in enumerate(self.marked.clauses):
+            if of is None or not patterns.SUPPOSES.match(of[0].opener) or not self._told_well(k):
+                continue
+            clause = of[0]
+            before = self.text.sentence[clause.start : self._starts(k)]
+            if not clause.first or patterns.EARLIER.search(self.text.sentence, clause.start, clause.end):
+                continue
+            lacking = patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            due = [
+                j
+                for j, other in enumerate(self.marked.clauses)
+                if other is not None
+                and other[0].kind == "main"
+                and other[0].number == clause.number
+                and self._sentence(j) is self._sentence(k)
+                and self.marked.acts[j] != self.marked.acts[k]
+                and self._told_well(j)
+                and not (other[1] or other[2])
+            ]
+            if lacking and due:
+                found[k] = max(due, key=lambda j: self.marked.mentions[j].told[0].score)
+        return found
+
+    def _settle(self) -> None:
+        """Options that words settle, whatever the model says: what is lacking excuses; of a list of acts
+        any one will do; what must happen before the case ends is asked of every case.
+        """
+        for k, due in self.lacking.items():
+            self._decide(k, "exception", due)
+            self._rule_out(due, {k})
+        for first, *others in filter(self._taken_apart, self._lists_of_acts()):
+            for k in others:
+                self._decide(k, "or", first)
+            self._rule_out(first, set(others))
+            if all(k in (first, *others) or not self._told_well(k) for k in range(len(self.options))):
+                self._decide(first, "existence", None)
+        told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
+        if len(told) == 1 and patterns.BEFORE_THE_END.search(self.text.sentence):
+            sentence, k = self._sentence(told[0]), told[0]
+            bound = how_bound(sentence.text)
+            if bound.stated and not (bound.negative or bound.permitted) and not COUNT.search(sentence.text):
+                self._decide(k, "existence", None)
+
+    def _decide(self, k: int, label: str, other: int | None) -> None:
+        self.options[k] = [Option("none", None, 0.0), Option(label, other, 1.0)]
+
+    def _rule_out(self, k: int, others: set[int]) -> None:
+        """Take away what a mention might be to others, and that it is nothing."""
+        left = [o for o in self.options[k] if o.other not in others and o.label != "none"]
+        total = sum(o.probability for o in left)
+        if total:
+            self.options[k] = [
+                Option("none", None, 0.0),
+                *(o._replace(probability=o.probability / total) for o in left),
+            ]
+
+    def _lists_of_acts(self) -> list[list[int]]:
+        """Mentions of one binding clause with nothing but commas and "or" between them."""
+        lists, told = list[list[int]](), [m.told[0] for m in self.marked.mentions]
+        for k, of in enumerate(self.marked.clauses):
+            within = any(told[k].at in other.used for j, other in enumerate(told) if j != k)
+            if of is None or of[0].kind != "main" or told[k].score < WELL_TOLD or within:
+                continue
+            last = lists[-1][-1] if lists else None
+            if last is not None and self.marked.clauses[last] == of and self._joined_by(last, k):
+                lists[-1].append(k)
+            else:
+                lists.append([k])
+        return [found for found in lists if len(found) > 1 and self._either(found)]
+
+    def _taken_apart(self, found: Sequence[int]) -> bool:
+        """Whether the model relates acts of a list as if they stood in no list, or sees none in it."""
+        likeliest = [max(self.options[k], key=lambda o: o.probability) for k in found]
+        within = {o.label for o in likeliest if o.other in found}
+        return bool(within - {*_OF_LISTS}) or not within
+
+    def _joined_by(self, one: int, other: int) -> bool:
+        """Whether only words of a list stand between two mentions of different acts."""
+        between = self.text.tokens[self.marked.spans[one][1] + 1 : self.marked.spans[other][0]]
+        said = [t.text for t in between]
+        return (
+            self.marked.acts[one] != self.marked.acts[other]
+            and bool({",", "or"} & set(said))
+            and set(said) <= _IN_A_LIST
+        )
+
+    def _either(self, found: Sequence[int]) -> bool:
+        """Whether a list of acts says that one of them must be done."""
+        of = self.marked.clauses[found[0]]
+        if of is None:
+            return False
+        told, bound = (
+            self._sentence(found[0]).words_of(of[0]),
+            how_bound(self._sentence(found[0]).words_of(of[0])),
+        )
+        last = self.text.tokens[self.marked.spans[found[-2]][1] + 1 : self.marked.spans[found[-1]][0]]
+        binds = bound.stated or re.search(r"\beither\b", told, re.IGNORECASE)
+        exclusive = re.search(r"\b(?:both|never)\b", self._sentence(found[0]).text, re.IGNORECASE)
+        return bool(
+            any(t.text == "or" for t in last)
+            and binds
+            and not (bound.negative or bound.permitted or exclusive)
+            and not patterns.MUTUAL_END.search(told)
+        )
+
+    def _starts(self, k: int) -> int:
+        """Where a mention stands in the sentence."""
+        return self.text.tokens[self.marked.mentions[k].at].start
 
     # -- which relations hold --------------------------------------------------------------------------------
 
@@ -249,6 +474,7 @@ class Reader:
         """
         acts, found = self.marked.acts, dict[_Relation, _Likely]()
         earliest = {span: self._earliest(*span) for span in self.marked.sentences}
+        either = {span: self._in_either_order(*span) for span in self.marked.sentences}
         for t, of_mention in enumerate(self.options):
             for label, a, probability in of_mention:
                 if label == "none":
@@ -262,6 +488,8 @@ class Reader:
                     # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
                     target, other = (t, a) if label == "response" else (a, t)
                     label = "not_response"
+                if a is not None and either[self.marked.sentences[t]]:
+                    label = _IN_EITHER_ORDER.get(label, label)
                 relation = _Relation(label, acts[target], acts[other] if other is not None else None)
                 turned = _Relation(label, relation.other or "", relation.target)
                 relation = turned if label in SYMMETRIC and turned in found else relation
@@ -279,6 +507,11 @@ class Reader:
         """Whether a sentence names a time that must go by first."""
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         return bool(patterns.AT_EARLIEST.search(told) and durations(told))
+
+    def _in_either_order(self, start: int, stop: int) -> bool:
+        """Whether a sentence says that two acts may come in either order."""
+        told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
+        return bool(patterns.EITHER_ORDER.search(told)) and not durations(told)
 
     def _chosen(self) -> list[_Relation]:
         """The relations that make statements: the likeliest of each act that is more probably asked for than
@@ -326,6 +559,19 @@ class Reader:
             *([reading.activation.activity] if reading.activation else []),
         }
         return not named & set(self.marked.acts)
+
+    def _passed_over(self, reading: Reading, told: set[str]) -> bool:
+        """Whether a construction speaks, in a main clause that binds by its words, of acts that no statement
+        tells and that are not likely nothing.
+        """
+        if told & _acts_of(reading).keys():
+            return False
+        mine = [k for k, act in enumerate(self.marked.acts) if act in _acts_of(reading)]
+        clauses = {k: self.marked.clauses[k] for k in mine}
+        bound = (k for k, c in clauses.items() if c and c[0].kind == "main" and (c[1] or c[3]))
+        return any(
+            o.label == "none" and o.probability < LIKELY_NOTHING for k in bound for o in self.options[k]
+        )
 
     def _accounts_for_all(self, reading: Reading) -> bool:
         """Whether the constructions leave no act out that is told well; where no relation is likely, they
@@ -395,11 +641,16 @@ class Reader:
             targets, activation = [activation, *targets], None
         excused = [self._act(k) for k in self._beside("exception", relation)[:1]]
         time = self._time(sentence, main, subs, opening)
+        if time and any(
+            k in self.lacking and self._waits(k, time, main) for k in self._beside("exception", relation)
+        ):
+            time = None  # how long what is lacking is waited for
         force: Force = (
             "must" if frame.bound.force == "may" and relation.label != "existence" else frame.bound.force
         )
         acts = [*targets, *([activation] if activation else []), *excused]
         condition = sentence.condition(main, [c for c in sentence.parts if self._tells(c)])
+        condition = condition or self._elsewhere(sentence)
         reading = Reading(
             1.0,
             force,
@@ -443,7 +694,15 @@ class Reader:
             ]
             opener = said.activation.activity if said.activation else None
             if same and opener == (reading.activation.activity if reading.activation else None):
-                return replace(said, exception=said.exception or reading.exception, joint=reading.joint)
+                return replace(
+                    said,
+                    exception=said.exception or reading.exception,
+                    joint=reading.joint,
+                    who=reading.who,
+                    time=reading.time if self.lacking else said.time or reading.time,
+                    condition=reading.condition,
+                    used=tuple(dict.fromkeys((*said.used, *reading.used))),
+                )
         return reading
 
     def _act(self, k: int) -> ActRead:
@@ -503,6 +762,26 @@ class Reader:
         sentence = self._sentence(k)
         return clause[0] if clause else Clause("main", sentence.start, sentence.end, sentence.start)
 
+    def _elsewhere(self, sentence: Sentence) -> Span | None:
+        """A place in a sentence that neither an act nor a name of the schema takes, where the schema knows
+        no places.
+        """
+        if self.text.words.locations:
+            return None
+        tokens = self.text.tokens
+        taken = {i for m in self.marked.mentions for i in m.told[0].used} | self.text.named | self.text.things
+        for place in patterns.ELSEWHERE.finditer(self.text.sentence, sentence.start, sentence.end):
+            if not any(place.start() <= tokens[i].start < place.end() for i in taken):
+                return Span(*place.span())
+        return None
+
+    def _waits(self, k: int, time: Timed, main: Clause) -> bool:
+        """Whether a time is told with what has not been done, and not with what is then due."""
+        clause = self._clause(k)
+        return clause.opened <= time.span.start and (
+            clause.opened > main.start or time.span.start < main.start
+        )
+
     def _tells(self, clause: Clause) -> bool:
         """Whether a clause tells an act."""
         places = [self.text.tokens[m.at].start for m in self.marked.mentions]
@@ -528,6 +807,15 @@ class Reader:
         elif nth and label == "at_most":
             n = patterns.NTH.index(nth[1].lower()) + 1
         return n + 1 if label == "at_most" else max(n, 2) if label == "existence_n" else n
+
+
+def _says_likewise(one: Statement, other: Statement) -> bool:
+    """Whether two statements of one clause differ in their targets only: the fine that goes to collection is
+    no sending of the fine.
+    """
+    mine, theirs = one.best, other.best
+    opened = [r.activation.activity if r.activation else None for r in (mine, theirs)]
+    return one.span == other.span and mine.template == theirs.template and opened[0] == opened[1]
 
 
 def _acts_of(reading: Reading) -> dict[str, ActRead]:

@@ -240,6 +240,8 @@ class _Entry:
     variants: tuple[tuple[tuple[str, float], ...], ...]
     classes: frozenset[int] = frozenset()
     """Of ways to say it whole."""
+    literal: int = 0
+    """So many of the last variants count by their very words only."""
 
 
 class Vocabulary:
@@ -247,7 +249,7 @@ class Vocabulary:
 
     def __init__(self, schema: Schema) -> None:
         self.actions = {a.name: a for a in schema.actions}
-        self.roles = tuple(_term_entry(t, person=True) for t in schema.roles)
+        self.roles = tuple(_term_entry(t) for t in schema.roles)
         self.objects = tuple(_term_entry(t) for t in schema.objects)
         self.locations = tuple(_term_entry(t) for t in schema.locations)
         spoken = {a.name: _action_words(a) for a in schema.actions}
@@ -299,17 +301,19 @@ class Vocabulary:
         """
         found = []
         for entry in getattr(self, kind):
-            for variant in entry.variants:
-                found += _runs(entry.name, variant, tokens, at)
-        found = [
-            (i, named)
-            for i, named in found
-            if named.score == 1.0 or not (self._names_another(kind, tokens[i]) or _done(tokens, i))
-        ]
+            for k, variant in enumerate(entry.variants, 1):
+                literal = k > len(entry.variants) - entry.literal
+                found += [
+                    (i, named)
+                    for i, named in _runs(entry.name, variant, tokens, at)
+                    if named.score == 1.0
+                    or not (literal or self._names_another(kind, tokens[i]) or _done(tokens, i))
+                ]
         heads = Counter(entry.variants[0][-1][0] for entry in getattr(self, kind) if entry.variants)
         for entry in getattr(self, kind):
             head = entry.variants[0][-1] if entry.variants else ("", 0.0)
-            if len(entry.variants[0]) > 1 and heads[head[0]] == 1 and head[0] not in _GENERIC:
+            plain = bool(entry.variants) and len(entry.variants[0]) > 1
+            if plain and heads[head[0]] == 1 and head[0] not in _GENERIC | STOP:
                 alone = [
                     (i, named)
                     for i, named in _runs(entry.name, (head,), tokens, at)
@@ -393,12 +397,17 @@ def _action_words(action: Action) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(v for text in given if text and (v := _content(text))))
 
 
-def _term_entry(term: Term, person: bool = False) -> _Entry:
-    given = [term.phrase or "", term.plural or "", " ".join(name_words(term.name)), *term.aliases]
+def _term_entry(term: Term) -> _Entry:
+    """The words of a role, object or place. Beside a phrase, the name counts by its very words only: a
+    package is no Shipment, where those who ship are called so.
+    """
+    given = [term.phrase or "", term.plural or "", *term.aliases, " ".join(name_words(term.name))]
     words = dict.fromkeys(
-        tuple(t.text for t in tokens_of(text) if t.text[0].isalnum()) for text in given if text
+        v for text in given if (v := tuple(t.text for t in tokens_of(text) if t.text[0].isalnum()))
     )
-    return _Entry(term.name, tuple(tuple((w, 1.0) for w in v) for v in words if v))
+    kept = [v for v in words if v[0] not in STOP or len(v) > 1]  # an article is no vehicle of class A
+    literal = bool(term.phrase) and len(kept) > 1 and kept[-1] == name_words(term.name)
+    return _Entry(term.name, tuple(tuple((w, 1.0) for w in v) for v in kept), literal=int(literal))
 
 
 class Scanned:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gnrs_ppl.reading.words import DERIVED, SAME, is_verb, similarity, word
+from gnrs_ppl.words import PARTICLES
 
 FILE = Path(__file__).parent / "ways.txt"
 PLACE = "@"
@@ -23,6 +24,10 @@ BEFORE = 5
 """How far before its verb a noun of a saying may stand."""
 _SPOKEN = frozenset({"please", "present", "back", "down", "over", "out"})
 """Words that look like verbs and may stand before a place."""
+_ARTICLES = frozenset({"a", "an", "the"})
+_DETERMINERS = _ARTICLES | {"his", "her", "its", "our", "their", "your", "this", "that", "these", "those"}
+_DETERMINERS |= {"any", "each", "every", "no"}
+_OBJECTS = frozenset({"it", "them", "him", "one"})
 _LONG = 4
 """Words longer than this may stand in another form."""
 
@@ -109,7 +114,14 @@ def _said_at(
             range(places[-1] + 1, i + REACH + len(saying) + 1),
         )
         told = [j for j in before if similarity(w, tokens[j].text) >= DERIVED]  # departure is registered
-        told += [j for j in behind if j < len(tokens) and _says(w, tokens[j].text)]
+        told += [
+            j
+            for j in behind
+            if j < len(tokens)
+            and _says(w, tokens[j].text)
+            and not (w in PARTICLES and is_preposition(tokens, places[-1], j))
+            and not (w == "to" and _is_infinitive(tokens, j + 1))
+        ]
         if not told:
             return ()
         places.append(told[0])
@@ -118,3 +130,21 @@ def _said_at(
 
 def _says(wanted: str, text: str) -> bool:
     return text == wanted or (len(wanted) > _LONG and similarity(wanted, text) >= DERIVED)
+
+
+def _word_at(tokens: Sequence[Text], i: int) -> str:
+    return tokens[i].text if 0 <= i < len(tokens) else ""
+
+
+def is_preposition(tokens: Sequence[Text], verb: int, i: int) -> bool:
+    """Whether a particle behind a verb and its object belongs to what follows: gets a patrol in the hour, not
+    lets them off the fee.
+    """
+    between = {t.text for t in tokens[verb + 1 : i]}
+    return bool(between - _OBJECTS) and _word_at(tokens, i + 1) in _DETERMINERS
+
+
+def _is_infinitive(tokens: Sequence[Text], i: int) -> bool:
+    """Whether a verb with an object of its own stands behind "to": gets to touch one."""
+    told = _word_at(tokens, i)
+    return told in word(told).verbs and _word_at(tokens, i + 1) in _DETERMINERS | _OBJECTS

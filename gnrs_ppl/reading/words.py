@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from gnrs_ppl.words import PARTICLES
+
 DATA = Path(__file__).parent / "lexicon.tsv.gz"
 SAME, DERIVED, LOOKS_ALIKE, SYNONYM, RARE_SYNONYM, BROADER = 1.0, 0.95, 0.85, 0.8, 0.65, 0.5
 """How near two words are: one lemma, an act and its verb, unknown words of one stem, common senses, rare
@@ -157,6 +159,7 @@ def word(form: str) -> Word:
     every = frozenset(s for found in senses for s in found)
     person = bool(nouns) and any(s in data.people for n in nouns for s in data.senses.get(("n", n), ())[:1])
     acts = frozenset(v for n in nouns for v in data.acts.get(n, ())) if not person else frozenset()
+    acts |= _compounded(form) if not senses else frozenset()
     return Word(
         form,
         frozenset((*verbs, *nouns)) or frozenset((form,)),
@@ -169,6 +172,12 @@ def word(form: str) -> Word:
     )
 
 
+def _compounded(form: str) -> frozenset[str]:
+    """The verb and particle that a noun the lexicon lacks is made of: handover."""
+    both = (f"{form.removesuffix(p).rstrip('-')} {p}" for p in PARTICLES if form.endswith(p))
+    return frozenset(verb for verb in both if ("v", verb) in _data().senses)
+
+
 @cache
 def similarity(one: str, other: str) -> float:
     """How near two forms are, in [0, 1]; see the constants above."""
@@ -179,7 +188,9 @@ def similarity(one: str, other: str) -> float:
         return SAME
     if a.verbs & b.verbs:
         return DERIVED
-    unknown = not a.senses or not b.senses
+    unknown = not (a.senses or a.verbs) or not (b.senses or b.verbs)
+    if unknown and max(one, other, key=len) in {f"{short}{s}" for short in (one, other) for s in ("s", "es")}:
+        return SAME
     if (
         len(one) >= 5
         and len(other) >= 5

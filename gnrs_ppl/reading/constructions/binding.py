@@ -1,0 +1,72 @@
+"""How words bind, and whom: force and polarity, the same person or another."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.types import Who
+from gnrs_ppl.reading.words import lemmas
+from gnrs_ppl.rule.types import Force
+
+
+class Bound(NamedTuple):
+    """How a clause binds; ``stated`` where its words say so, not only their mood."""
+
+    force: Force
+    negative: bool
+    permitted: bool
+    stated: bool
+
+
+def how_bound(text: str) -> Bound:
+    """Force and polarity of a clause."""
+    text = patterns.NO_LONGER.sub(" must ", text)
+    if patterns.FREE.search(text):
+        return Bound("may", False, True, True)
+    negative = bool(patterns.NEGATIVE.search(patterns.NOT_NEGATIVE.sub(" ", text)))
+    permitted = bool(patterns.PERMISSION.search(text)) and not negative
+    duty = bool(patterns.DUTY.search(text))
+    force: Force = (
+        "should"
+        if patterns.SHOULD.search(text) and not patterns.HARD.search(text)
+        else "may"
+        if permitted and not duty
+        else "must"
+    )
+    return Bound(force, negative, permitted, duty or permitted or negative)
+
+
+def who_acts(text: str) -> Who | None:
+    """Whether words ask for the same person, or for another."""
+    return (
+        "another_person"
+        if patterns.ELSE.search(text)
+        else "same_person"
+        if patterns.SELF.search(text)
+        else None
+    )
+
+
+def undergone(text: str) -> bool:
+    """Whether a duty is told in the passive, which says nothing of who does it."""
+    found = patterns.PASSIVE.search(text)
+    if found is None:
+        return False
+    word, verbs = found[1].lower(), lemmas(found[1].lower(), "v")
+    return word.endswith("ed") or (bool(verbs) and word not in verbs)
+
+
+def functional(text: str) -> bool:
+    """Whether a word only binds or orders."""
+    return any(
+        p.fullmatch(text)
+        for p in (
+            patterns.MODAL_VERB,
+            patterns.NEGATIVE,
+            patterns.LATER,
+            patterns.EARLIER,
+            patterns.DUTY,
+            patterns.AT_ONCE,
+        )
+    )

@@ -1,0 +1,181 @@
+"""A text: its tokens, the names that stand in it, and what its sentences say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.clauses import FULL_STOP, HISTORY, Clause, clauses, sentences
+from gnrs_ppl.reading.constructions.binding import Bound, how_bound
+from gnrs_ppl.reading.constructions.sentence import Sentence
+from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.types import Reading, Span, Statement, Unread
+from gnrs_ppl.reading.vocabulary import STOP, Token, Vocabulary, tokens_of
+from gnrs_ppl.reading.words import lemmas
+
+
+class Said(NamedTuple):
+    """What the constructions of a text say; ``missed`` are clauses that bind and name no act of the schema,
+    with the act that comes nearest.
+    """
+
+    statements: list[Statement]
+    background: list[Span]
+    missed: list[tuple[Clause, Unread]]
+    sentences: list[Sentence]
+    aims: list[Sentence]
+    """Sentences that only say what the others are for."""
+
+
+class Constructions:
+    """One text: its tokens, the names that stand in it, and what its constructions say."""
+
+    def __init__(self, sentence: str, words: Vocabulary) -> None:
+        self.sentence, self.words = sentence, words
+        self.tokens: tuple[Token, ...] = tokens_of(sentence)
+        every = range(len(self.tokens))
+        self.names = {
+            kind: [named for _, named in words.name_in(kind, self.tokens, every)]
+            for kind in ("roles", "locations", "objects")
+        }
+        spans = [n.span for found in self.names.values() for n in found]
+        self.names = {
+            kind: [n for n in found if not any(_inside(n.span, s) for s in spans)]
+            for kind, found in self.names.items()
+        }
+        self.named = self._at_names("roles") | self._at_names("locations")
+        self.things = self._at_names("objects")
+
+    def whole_and_main(self, start: int, end: int) -> tuple[str, str]:
+        """The sentences, to their full stops, that hold some characters, and their main clauses."""
+        stops = [0, *(m.end() for m in FULL_STOP.finditer(self.sentence)), len(self.sentence)]
+        start, end = max(s for s in stops if s <= start), min(s for s in stops if s >= end)
+        main = [
+            self.sentence[c.start : c.end]
+            for sentence in self.said.sentences
+            for c in sentence.parts
+            if c.kind == "main" and start <= c.start < end
+        ]
+        return self.sentence[start:end], " ".join(main)
+
+    def is_aim(self, i: int) -> bool:
+        """Whether a token stands in a sentence that only says what the rest is for, or in what once befell several."""
+        at = self.tokens[i].start
+        history = (
+            c
+            for c, _ in self.bound_clauses
+            if c.kind == "background" and HISTORY.match(self.sentence, c.opened)
+        )
+        return any(part.start <= at < part.end for part in (*self.said.aims, *history))
+
+    def _at_names(self, kind: str) -> frozenset[int]:
+        """Tokens of the names of a kind."""
+        return frozenset(
+            i
+            for i, t in enumerate(self.tokens)
+            for n in self.names[kind]
+            if n.span.start <= t.start < n.span.end
+        )
+
+    @cached_property
+    def bound_clauses(self) -> list[tuple[Clause, Bound]]:
+        """Every clause, and how it binds."""
+        return [
+            (c, how_bound(self.sentence[c.start : c.end]))
+            for sentence in self.said.sentences
+            for c in sentence.parts
+        ]
+
+    @cached_property
+    def said(self) -> Said:
+        """Every statement of every sentence."""
+        said = Said([], [], [], [], [])
+        spans = sentences(self.sentence)
+        for start, stop in spans:
+            end = self._before_excuse(start, stop)
+            if end < stop:
+                said.background.append(Span(end, stop))
+            parts = clauses(self.sentence, start, end)
+            said.background.extend(
+                Span(c.opened, c.end) for c in parts if c.kind in ("background", "purpose")
+            )
+            sentence = Sentence(self, start, end, parts, said.statements)
+            aim = len(spans) > 1 and self._is_aim(start, end)
+            found = [] if aim else sentence.statements()
+            said.aims.extend([sentence] if aim else [])
+            said.missed.extend(sentence.missed)
+            said.sentences.append(sentence)
+            if not found and len(spans) > 1 and not patterns.MODAL_VERB.search(self.sentence, start, end):
+                said.background.append(Span(start, end))
+            said.statements.extend(found)
+        said.statements[:] = _without_restated(said.statements)
+        return said
+
+    def _is_aim(self, start: int, end: int) -> bool:
+        """Whether a sentence only says what is wanted: in the imperative, beside one that binds ("Keep
+        shared space orderly. …").
+        """
+        rest = self.sentence[:start] + self.sentence[end:]
+        binds = patterns.MODAL_VERB.search(rest) or any(
+            not start <= n.span.start < end for n in self.names["roles"]
+        )
+        first = next((t.text for t in self.tokens if start <= t.start < end and t.text[0].isalpha()), "")
+        named = any(
+            start <= n.span.start < end and self.sentence[start : n.span.start].strip() in ("", "The", "A")
+            for n in self.names["roles"]
+        )
+        imperative = (
+            not named
+            and first in lemmas(first, "v")
+            and first not in STOP
+            and not patterns.MODAL_VERB.search(self.sentence, start, end)
+        )
+        ordered = patterns.FIRST_OF_ALL.search(self.sentence, start, end)
+        return bool(imperative and binds and not ordered and not durations(self.sentence[start:end]))
+
+    def _before_excuse(self, start: int, end: int) -> int:
+        """Where a sentence ends that closes with what excuses ("…, heavy snow alone excusing a delay"): that
+        binds nobody by itself.
+        """
+        excuse = patterns.EXCUSES.search(self.sentence, start, end)
+        return end if excuse is None else max(self.sentence.rfind(",", start, excuse.start()), start)
+
+
+def _inside(inner: Span, outer: Span) -> bool:
+    """Whether a span lies in a longer one."""
+    return outer.start <= inner.start and inner.end <= outer.end and outer != inner
+
+
+def _without_restated(statements: Sequence[Statement]) -> list[Statement]:
+    """Statements that a later one does not say again with more: allowed, but at most once; signed, and not
+    handled before.
+    """
+
+    def says_again(mine: Reading, later: Reading) -> bool:
+        names = {a.activity for a in mine.targets}
+        more = later.template in ("precedence", "chain_precedence", "exactly") or later.count > 1
+        return (
+            names <= set(later.activities)
+            if mine.force == "may"
+            else more and names == {a.activity for a in later.targets}
+        )
+
+    kept = []
+    for i, statement in enumerate(statements):
+        mine = statement.best
+        before = statements[i + 1].best if i + 1 < len(statements) else None
+        if (
+            mine.template == "init"
+            and before
+            and before.template == "precedence"
+            and mine.targets == before.targets
+        ):
+            continue
+        plain = (
+            mine.template == "existence" and mine.count == 1 and mine.time is None and mine.condition is None
+        )
+        if not (plain and any(says_again(mine, s.best) for s in statements[i + 1 :])):
+            kept.append(statement)
+    return kept
