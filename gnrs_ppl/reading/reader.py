@@ -156,7 +156,9 @@ class Reader:
         statements += [s for s in said.statements if believed(s.best)]
         if self._doubting:
             statements = [
-                s for s in statements if self._states_duty(s.best) and not self._asks_another(s.best)
+                s
+                for s in statements
+                if self._states_duty(s.best) and (self._of_persons(s.best) or not self._asks_another(s.best))
             ]
         dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
         statements = self._together([s for s in statements if s not in dropped])
@@ -266,6 +268,12 @@ class Reader:
         told = self.text.whole_and_main(min(s.start for s in spans), max(s.end for s in spans))
         return reading.force == "may" or states_duty(*told, frozen().duty)
 
+    def _of_persons(self, reading: Reading) -> bool:
+        """Whether a reading is of two acts that one person may not do both, which need no act in the clause
+        that binds ("different people must do them").
+        """
+        return any(self.marked.acts[k] in _acts_of(reading) for k in self.apart)
+
     def _asks_another(self, reading: Reading) -> bool:
         """Whether the clause that binds asks for an act of no schema, and the reading is only of acts told in
         the clauses that belong to it ("a refund is due whenever a fine was paid twice").
@@ -337,7 +345,7 @@ class Reader:
                 ]  # not within another's words
                 first = {self.marked.acts[k]: k for k in reversed(inside)}
                 if len(first) == 2:
-                    earlier, later = sorted(first.values())
+                    earlier, later = sorted(first.values(), key=lambda k: (not self._was_done(k), k))
                     label = "not_coexistence"
                     if after := patterns.LATER.search(told):
                         place, label = begin + after.start(), "not_response"
@@ -347,6 +355,13 @@ class Reader:
                         )
                     found[later] = (earlier, label)
         return found
+
+    def _was_done(self, k: int) -> bool:
+        """Whether a mention says what somebody did before: "who checked it", "has created"."""
+        at = self.marked.mentions[k].at
+        before = {t.text for t in self.text.tokens[max(at - 2, 0) : at]}
+        past = self.text.tokens[at].text.endswith("ed") and before & {"who", "that", "whoever"}
+        return bool(past or before & {"has", "have", "had"})
 
     def _told_well(self, k: int) -> bool:
         best = self.marked.mentions[k].told[0]
@@ -374,16 +389,22 @@ class Reader:
                 and self._sentence(j) is self._sentence(k)
                 and self.marked.acts[j] != self.marked.acts[k]
                 and self._told_well(j)
-                and not (other[1] or other[2])
+                and not other[2]
             ]
             if lacking and due:
                 found[k] = max(due, key=lambda j: self.marked.mentions[j].told[0].score)
         return found
 
     def _settle(self) -> None:
-        """Options that words settle, whatever the model says: what is lacking excuses; of a list of acts
-        any one will do; what must happen before the case ends is asked of every case.
+        """Options that words settle, whatever the model says: what is lacking excuses, or comes first where
+        something is barred without it; of a list of acts any one will do; what must happen before the case
+        ends is asked of every case.
         """
+        barred = {k: due for k, due in self.lacking.items() if (of := self.marked.clauses[due]) and of[1]}
+        for k, due in barred.items():
+            del self.lacking[k]
+            self._decide(k, "precedence", due)
+            self.options[due] = [Option("none", None, 1.0)]
         for k, due in self.lacking.items():
             self._decide(k, "exception", due)
             self._rule_out(due, {k})
@@ -479,7 +500,8 @@ class Reader:
             for label, a, probability in of_mention:
                 if label == "none":
                     continue
-                target, other = (a, t) if label in SYMMETRIC and a is not None and t < a else (t, a)
+                turned_round = label in SYMMETRIC and a is not None and t < a and t not in self.apart
+                target, other = (a, t) if turned_round else (t, a)
                 if (
                     a is not None
                     and label in ("response", "precedence")
@@ -488,6 +510,8 @@ class Reader:
                     # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
                     target, other = (t, a) if label == "response" else (a, t)
                     label = "not_response"
+                if label == "absence" and self._once_more(t):
+                    label = "at_most"
                 if a is not None and either[self.marked.sentences[t]]:
                     label = _IN_EITHER_ORDER.get(label, label)
                 relation = _Relation(label, acts[target], acts[other] if other is not None else None)
@@ -512,6 +536,11 @@ class Reader:
         """Whether a sentence says that two acts may come in either order."""
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         return bool(patterns.EITHER_ORDER.search(told)) and not durations(told)
+
+    def _once_more(self, k: int) -> bool:
+        """Whether a mention is of one time too many: "a second scan"."""
+        start = self.text.tokens[self.marked.spans[k][0]].start
+        return any(m.end() == start - 1 for m in patterns.NTH_TIME.finditer(self.text.sentence, 0, start))
 
     def _chosen(self) -> list[_Relation]:
         """The relations that make statements: the likeliest of each act that is more probably asked for than
