@@ -472,3 +472,21 @@ def test_a_subject_that_names_nobody_is_not_told_as_missed() -> None:
         assert [missed.words(u.span) for u in missed.unread] == []
     other = read(sentence.format("somebody mild must"), SCHEMAS["invoices"])
     assert "somebody" in [other.words(u.span) for u in other.unread]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The order must be paid within two days after the customer was vaccinated.",
+        "Once the roof has been mended, the package must be sent.",
+    ],
+)
+def test_what_opens_a_duty_and_is_no_act_refuses_it(sentence: str) -> None:
+    readings = read(sentence, SHOP)
+    assert readings.statements == ()
+    assert readings.nothing == "no_such_act"
+
+
+def test_a_period_or_another_act_opens_a_duty() -> None:
+    for opener in ("Once a day is over", "Within two days after the order was confirmed"):
+        assert read(f"{opener}, the package must be sent.", SHOP).statements

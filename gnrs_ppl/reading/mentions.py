@@ -302,7 +302,7 @@ def _inside(told: Told, whole: Told, tokens: Sequence[Token]) -> bool:
         whole.by_verb
         and whole.exact
         and told.by_verb
-        and told.score >= TWO_ACTS
+        and told.score >= (TWO_ACTS if told.exact else ENOUGH)
         and whole.at not in told.used
         and set(told.used) < set(whole.used)
         and all(

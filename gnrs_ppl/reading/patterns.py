@@ -290,6 +290,15 @@ AND_ONLY_THEN = _words(r"(?:and|but) only then")
 ONLY_THEN = _words(r"only (?:then|after that|afterwards)|not (?:until|before) then")
 NOT_YET = _words(r"still|not yet")
 JOINTS = _words("and|or|with|while|nor")
+AFTER_EVENT = _words(r"after|following|once|upon|as soon as|since|of|from")
+# an event in the past: it was registered, has been vaccinated
+EVENT = _words(
+    r"(?:was|were|is|are|has been|have been|has|have|gets?|got) (?:\w+ly |\w+ )?[a-z]+(?:ed|en|t|d|n)"
+)
+PERIOD = _words(
+    r"cases?|shifts?|days?|weeks?|months?|quarters?|years?|terms?|periods?|hours?|minutes?|nights?|"
+    r"mornings?|evenings?|noon|midnight|o'clock|starts?|beginning|ends?|over"
+)
 EACH_TIME = re.compile(r"(?:for|at|on|with|upon|after) (?:each|every)")
 NO_LIMIT = re.compile(
     r"(?:per|every|each|a|at least|minimum of|no less than|not less than|for|lasting|"

@@ -160,6 +160,8 @@ class Reader:
                 for s in statements
                 if self._states_duty(s.best) and (self._of_persons(s.best) or not self._asks_another(s.best))
             ]
+        elsewhere = {s: sub for s in statements if (sub := self._opened_by_another(s.best))}
+        statements = [s for s in statements if s not in elsewhere]
         dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
         statements = self._together([s for s in statements if s not in dropped])
         dropped = [s for s in dropped if not any(_says_likewise(s, kept) for kept in statements)]
@@ -169,6 +171,7 @@ class Reader:
         missed = [
             m for clause, m in said.missed if not any(clause.start <= place < clause.end for place in told)
         ]
+        missed += [self._unrecorded(sub) for sub in dict.fromkeys(elsewhere.values())]
         taken = [
             *(s for statement in statements for s in statement.best.used),
             *said.background,
@@ -287,6 +290,43 @@ class Reader:
             if self._sentence_at(missed[clause.number].start) != self._sentence_at(act.span.start):
                 return False
         return True
+
+    def _opened_by_another(self, reading: Reading) -> Clause | None:
+        """The clause that says after what a duty is due, where it tells something that befell and no act of
+        the schema: "within two days after the patient was vaccinated".
+        """
+        place = reading.targets[0].span.start
+        sentence = self._sentence_at(place)
+        main = next((c for c in sentence.parts if c.kind == "main" and c.start <= place < c.end), None)
+        if main is None:
+            return None
+        subs = [c for c in sentence.belonging(main) if c.kind == "after"]
+        if any(self._tells(c) for c in subs):
+            return None
+        return next((c for c in subs if self._befell(c)), None)
+
+    def _befell(self, clause: Clause) -> bool:
+        """Whether a clause says after which event something is due, and not at which hour or in which case."""
+        told = self.text.sentence[clause.start : clause.end]
+        temporal = patterns.AFTER_EVENT.search(clause.opener) and patterns.EVENT.search(told)
+        pointing = patterns.THAT.match(told) or patterns.PERIOD.search(told)
+        return bool(temporal and self._content(clause)) and not pointing
+
+    def _content(self, clause: Clause) -> list[int]:
+        """Tokens of a clause that have content."""
+        return [
+            i
+            for i, t in enumerate(self.text.tokens)
+            if clause.start <= t.start < clause.end and t.text[0].isalpha() and t.text not in STOP
+        ]
+
+    def _unrecorded(self, clause: Clause) -> Unread:
+        """What a clause tells, and the act that comes nearest."""
+        at = self._content(clause)
+        near = self.text.words.match_acts(self.text.tokens, at)[:1]
+        span = Span(self.text.tokens[at[0]].start, self.text.tokens[at[-1]].end)
+        name, score = (near[0].name, round(near[0].score, 2)) if near else ("", 0.0)
+        return Unread(span, name, score, another=True)
 
     def _nothing(self, missed: bool) -> Nothing:
         """Why there is no statement: nothing is asked, or what is asked is no act that is recorded, or no
