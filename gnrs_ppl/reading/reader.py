@@ -363,13 +363,18 @@ class Reader:
         """
         found = dict[int, int]()
         for k, of in enumerate(self.marked.clauses):
-            if of is None or not patterns.SUPPOSES.match(of[0].opener) or not self._told_well(k):
+            if of is None or not self._told_well(k):
                 continue
-            clause = of[0]
+            clause, whoever = (
+                of[0],
+                of[0].kind == "without" and of[0].opener.startswith(("who", "that", "which")),
+            )
+            if not (whoever or (clause.first and patterns.SUPPOSES.match(clause.opener))):
+                continue
             before = self.text.sentence[clause.start : self._starts(k)]
-            if not clause.first or patterns.EARLIER.search(self.text.sentence, clause.start, clause.end):
+            if patterns.EARLIER.search(self.text.sentence, clause.start, clause.end):
                 continue
-            lacking = patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            lacking = whoever or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
             due = [
                 j
                 for j, other in enumerate(self.marked.clauses)
