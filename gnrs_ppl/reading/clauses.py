@@ -57,11 +57,7 @@ _LIMIT = (
     rf"(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 )
 _OPENERS: tuple[tuple[Kind, str], ...] = (
-    (
-        "without",
-        r"(?:who|that|which) (?:(?:has|have|had|was|were|is|are) (?:not|never)|(?:has|have|was|were|is|are)n't)(?: yet)?(?: been)?\b"
-        r"(?! (?:allowed|permitted|required|to)\b)",
-    ),
+    ("without", r"(?:who|that|which) (?:(?:has|have|had) not|hasn't|haven't)(?: yet)?\b"),
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
     (
         "who",
