@@ -20,7 +20,6 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.errors import InputError, Refused
-from gnrs_ppl.reading.goal import lead_of, ways
 from gnrs_ppl.rule.canonical import SlotContent, canonical_slot, dumps
 from gnrs_ppl.rule.pools import FORWARD_DUTIES, Levelled, Pools
 from gnrs_ppl.rule.types import SLOTS, Constraint, EvidencePolicy, Norm, Procedure, Scope, Trigger
@@ -135,8 +134,8 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
             reasons = [d.reason for d in dropped.values() if d.slot == slot]
             raise _left_empty(slot, reasons[0] if reasons else "", material, context)
         read = [entry for entry in entries if "reading" in entry.sources]
-        if slot == "trigger" and read and _names_its_opener(material):
-            entries = read  # no neighbour of the act that is said to open it
+        if slot in ("trigger", "norm") and read and _sentence_alone(material):
+            entries = [e for e in entries if e in read or LLM in e.sources]  # no neighbour of what is said
         others = [entry for entry in entries if "reading" not in entry.sources]
         others.sort(key=lambda entry: -_rank(entry.content, material.goal, context))
         chosen = {*read, *others[: max(POOL_LIMIT - len(read), 0)]}
@@ -145,13 +144,10 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
 
 
-def _names_its_opener(material: Material) -> bool:
-    """Whether the sentence alone says what is asked, and names the act that opens it."""
+def _sentence_alone(material: Material) -> bool:
+    """Whether nothing but the goal's sentence says what is asked."""
     goal = material.context.goal
-    if goal.required or goal.forbidden or goal.permitted:
-        return False
-    _, said = next(ways(material.readings, material.rule, goal), (0.0, ()))
-    return bool(said) and said[lead_of(said)].activation is not None
+    return not (goal.required or goal.forbidden or goal.permitted)
 
 
 def _without_required(norms: Mapping[str, PoolEntry], goal: Goal) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes
-from gnrs_ppl.reading.words import BROADER, DERIVED, SAME, is_verb, similarity, word
+from gnrs_ppl.reading.words import BROADER, DERIVED, similarity, word
 from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
@@ -174,11 +174,6 @@ SAID = 0.85
 """How well a saying of several words says an act."""
 HEAD = 0.7
 """How well the last word of a term says it: the key, for the access key."""
-_BEFORE_VERB = frozenset(
-    {"to", "not", "never", "must", "shall", "should", "may", "can", "cannot", "will"}
-    | {"we", "they", "you", "i", "nobody", "somebody", "anybody", "who"}
-)
-"""Words that a verb stands behind, and no noun."""
 LENT = 0.8
 """How much a word counts that a pronoun stands for."""
 
@@ -272,17 +267,6 @@ class Vocabulary:
         entry = next((e for e in self.acts if e.name == action), None)
         return tuple(dict.fromkeys(w for variant in entry.variants for w, _ in variant)) if entry else ()
 
-    def _names_another(self, kind: str, token: Token) -> bool:
-        """Whether a word is another kind's own name (a package is no member of Shipment)."""
-        return any(
-            near(variant[-1][0], token.text) == SAME
-            for other in ("roles", "objects", "locations")
-            if other != kind
-            for entry in getattr(self, other)
-            for variant in entry.variants
-            if len(variant) == 1
-        )
-
     def match_acts(self, tokens: Sequence[Token], at: Sequence[int], lent: Sequence[int] = ()) -> list[Match]:
         """Acts that tokens at some places say, best first; ``lent`` are places a pronoun stands for, whose
         words count for less.
@@ -306,8 +290,7 @@ class Vocabulary:
                 found += [
                     (i, named)
                     for i, named in _runs(entry.name, variant, tokens, at)
-                    if named.score == 1.0
-                    or not (literal or self._names_another(kind, tokens[i]) or _done(tokens, i))
+                    if named.score == 1.0 or not literal
                 ]
         heads = Counter(entry.variants[0][-1][0] for entry in getattr(self, kind) if entry.variants)
         for entry in getattr(self, kind):
@@ -328,12 +311,6 @@ class Vocabulary:
             ):
                 kept.append((place, named))
         return sorted(kept)
-
-
-def _done(tokens: Sequence[Token], i: int) -> bool:
-    """Whether a word stands where a verb does: we don't ship, to ship, must ship."""
-    before = tokens[i - 1].text if i else ""
-    return is_verb(tokens[i].text) and (before in _BEFORE_VERB or before.endswith("n't"))
 
 
 def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
