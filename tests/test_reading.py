@@ -427,3 +427,90 @@ def test_two_acts_kept_apart_are_never_both_one_persons(sentence: str) -> None:
 )
 def test_who_does_one_act_keeps_no_two_apart(sentence: str) -> None:
     assert [s.best.template for s in read(sentence, SCHEMAS["invoices"]).statements] == ["response"]
+
+
+TOGETHER = [
+    # parts that were lost on real logs: (schema, sentence, statement, the act that excuses, the second opener)
+    ("fines", "Where a fine was created, payment is due within 120 days after the creation.", "response Pay | Create P120D", "", ""),
+    ("fines", "If the fine has not been paid within 60 days after it was sent, a penalty must be added.", "response Penalty | Send", "Pay", ""),
+    ("fines", "Once an appeal has been filed and nobody has paid within a year, the fine is to be sent for credit collection.",
+     "response Collect | Appeal", "Pay", ""),
+    ("fines", "Where an appeal has been filed and, after that, the appeal has been decided, the offender must be notified "
+     "within 30 days of the decision.", "response Notify | Appeal P30D", "", "Decide"),
+    ("fines", "There may be no more than two penalties added in a case.", "absence Penalty", "", ""),
+    ("fines", "A second penalty may never be added.", "absence Penalty", "", ""),
+    ("fines", "If a penalty was added, the fine must have been paid, be it before the penalty or after it.",
+     "responded_existence Pay | Penalty", "", ""),
+    ("hospital", "Every case must end with the patient being discharged or the patient being admitted.", "end Discharge/Admit", "", ""),
+    ("hospital", "The patient must be triaged before the case ends.", "existence Triage", "", ""),
+    ("hospital", "Every patient is either admitted, discharged or triaged.", "existence Admit/Discharge/Triage", "", ""),
+    ("hospital", "If the lactate has not been measured, the patient must not be admitted.", "precedence Lactate | Admit", "", ""),
+    ("hospital", "Patients who were not triaged must not be discharged.", "precedence Triage | Discharge", "", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("domain", "sentence", "expected", "excuse", "second"), TOGETHER, ids=[r[1][:40] for r in TOGETHER]
+)
+def test_no_part_of_a_duty_is_lost(
+    domain: str, sentence: str, expected: str, excuse: str, second: str
+) -> None:
+    readings = read(sentence, SCHEMAS[domain])
+    (statement,) = readings.statements
+    best = statement.best
+    told = written(best)
+    if best.joint == "any":
+        template, acts = expected.split()
+        assert (best.template, {a.activity for a in best.targets}) == (template, set(acts.split("/")))
+    else:
+        assert told == expected
+    assert (best.exception.activity if best.exception else "") == excuse
+    assert (best.after.activity if best.after else "") == second
+    assert best.force == "must"
+    keeps(readings)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected", "who"),
+    [
+        (
+            "The person who checks an invoice may not be the one who pays it afterwards.",
+            "not_response Pay | Check",
+            "same_person",
+        ),
+        (
+            "The payment of an invoice must be made by somebody other than the one who approved it.",
+            "not_coexistence Pay | Approve",
+            "same_person",
+        ),
+        (
+            "Whoever receives an invoice must also check it, in person, later on.",
+            "response Check | Receive",
+            "same_person",
+        ),
+    ],
+)
+def test_who_acts_is_read_whatever_the_order(sentence: str, expected: str, who: str) -> None:
+    (statement,) = read(sentence, SCHEMAS["invoices"]).statements
+    assert (written(statement.best), statement.best.who) == (expected, who)
+
+
+def test_words_that_only_look_like_names_are_none() -> None:
+    """An article is no vehicle of class A, and what is shipped is nobody called Shipment."""
+    objects = (Term(name="A", phrase="vehicle of class A"), Term(name="parcel", phrase="parcel"))
+    roles = (Term(name="Shipment", phrase="shipping clerk"),)
+    acts = (Action(name="Pack", phrase="pack the parcel"), Action(name="Ship", phrase="ship the parcel"))
+    known = Schema(actions=acts, roles=roles, objects=objects)
+    (statement,) = read("A package may only be shipped once a parcel was packed.", known).statements
+    best = statement.best
+    assert not best.bearers
+    assert {a.object.name for a in (*best.targets, best.activation) if a and a.object} <= {"parcel"}
+    (clerk,) = read("The shipping clerk must ship a parcel.", known).statements
+    assert [n.name for n in clerk.best.bearers] == ["Shipment"]
+
+
+def test_a_place_the_schema_does_not_know_is_a_condition() -> None:
+    (statement,) = read(
+        "At the harbour office, the fine must be sent within a week.", SCHEMAS["fines"]
+    ).statements
+    assert statement.best.condition is not None

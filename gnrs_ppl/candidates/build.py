@@ -134,12 +134,20 @@ def build_pools(context: Context, proposals: Sequence[ProposedCandidate] = ()) -
             reasons = [d.reason for d in dropped.values() if d.slot == slot]
             raise _left_empty(slot, reasons[0] if reasons else "", material, context)
         read = [entry for entry in entries if "reading" in entry.sources]
+        if slot in ("trigger", "norm") and read and _sentence_alone(material):
+            entries = [e for e in entries if e in read or LLM in e.sources]  # no neighbour of what is said
         others = [entry for entry in entries if "reading" not in entry.sources]
         others.sort(key=lambda entry: -_rank(entry.content, material.goal, context))
         chosen = {*read, *others[: max(POOL_LIMIT - len(read), 0)]}
         stays = (entry for entry in entries if entry in chosen)
         pools[slot] = [entry.named(f"{slot[0].upper()}{number}") for number, entry in enumerate(stays, 1)]
     return Built(Pools.model_validate(pools), proposed, tuple(dropped.values()))
+
+
+def _sentence_alone(material: Material) -> bool:
+    """Whether nothing but the goal's sentence says what is asked."""
+    goal = material.context.goal
+    return not (goal.required or goal.forbidden or goal.permitted)
 
 
 def _without_required(norms: Mapping[str, PoolEntry], goal: Goal) -> dict[str, str]:

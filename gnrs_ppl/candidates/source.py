@@ -293,15 +293,21 @@ class Material:
 
     @cached_property
     def overseers(self) -> tuple[str, ...]:
-        """Offices the rule does not bind, those with the fewest people on record first; any such role where
-        none is called an office.
+        """Offices the rule does not bind, those with the fewest people on record first; where none is called
+        an office any such role, those that do nothing of what the sentence names before the others.
         """
         heads = self.traces.heads
         free = [t for t in self.context.schema.roles if t.name not in self.bound]
         offices = [
             t for t in free if any(near(w, office) >= SYNONYM for w in role_words(t) for office in OFFICES)
         ]
-        return tuple(sorted((t.name for t in offices or free), key=lambda role: heads.get(role, 1 << 30)))
+        named = {a for s in self.readings.statements for a in s.best.activities}
+        involved = {role for a in named & self.traces.homes.keys() for role in self.traces.performers(a)}
+
+        def order(role: str) -> tuple[bool, int]:
+            return not offices and role in involved, heads.get(role, 1 << 30)
+
+        return tuple(sorted((t.name for t in offices or free), key=order))
 
     @staticmethod
     def _named(wanted: Sequence[str], recorded: dict[str, int]) -> str | None:

@@ -205,6 +205,7 @@ FOUR_EYES = _words(
     rf"(?:must|should|shall|have to|has to|are to|is to|to) (?:always |both )?be (?:\w+ ){{1,4}}by (?:two |two different |separate |different |distinct )"
     rf"(?:\w+ )?{_PEOPLE}|"
     rf"(?:not|never) (?:also )?be the (?:same )?(?:one|{_PEOPLE}) (?:who|that|to|as|\w+ing)|"
+    rf"(?:somebody|someone|anybody|anyone|a person|{_PEOPLE}) other than (?:the|whoever|those|anyone)\b (?:(?:one|person|{_PEOPLE}) )?(?:who|that)?|"
     rf"(?:{_WHOEVER} (?!{_UNDERGOES})|(?:the|any) (?:one|person|\w+er) \w+ing )[^.;]{{2,80}}?"
     r"(?:may|must|can|shall|should|will) ?(?:not|never)|"
     rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}?(?:can't|mustn't|is not (?:allowed|permitted)|is barred)|"
@@ -228,6 +229,8 @@ BY = re.compile(
     r"\bby\s+(?:(?:the|an?|any|every|each|his|her|their|another|two|either|some|all|our|that|this|those)\s+)?(?:same\s+)?$",
     re.IGNORECASE,
 )
+OBLIQUE_DOER = _words("by|of")
+"""Between an act and who did it: the arrival of the courier."""
 OBLIQUE = re.compile(
     r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|"
     r"any|every|each|his|her|their|another|some|all)?\s*$",

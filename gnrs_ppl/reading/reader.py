@@ -154,7 +154,9 @@ class Reader:
         statements += [s for s in said.statements if believed(s.best)]
         if self._doubting:
             statements = [
-                s for s in statements if self._states_duty(s.best) and not self._asks_another(s.best)
+                s
+                for s in statements
+                if self._states_duty(s.best) and (self._of_persons(s.best) or not self._asks_another(s.best))
             ]
         dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
         statements = self._together([s for s in statements if s not in dropped])
@@ -263,6 +265,12 @@ class Reader:
         told = self.text.whole_and_main(min(s.start for s in spans), max(s.end for s in spans))
         return reading.force == "may" or states_duty(*told, frozen().duty)
 
+    def _of_persons(self, reading: Reading) -> bool:
+        """Whether a reading is of two acts that one person may not do both, which need no act in the clause
+        that binds ("different people must do them").
+        """
+        return any(self.marked.acts[k] in _acts_of(reading) for k in self.apart)
+
     def _asks_another(self, reading: Reading) -> bool:
         """Whether the clause that binds asks for an act of no schema, and the reading is only of acts told in
         the clauses that belong to it ("a refund is due whenever a fine was paid twice").
@@ -334,7 +342,7 @@ class Reader:
                 ]  # not within another's words
                 first = {self.marked.acts[k]: k for k in reversed(inside)}
                 if len(first) == 2:
-                    earlier, later = sorted(first.values())
+                    earlier, later = sorted(first.values(), key=lambda k: (not self._was_done(k), k))
                     label = "not_coexistence"
                     if after := patterns.LATER.search(told):
                         place, label = begin + after.start(), "not_response"
@@ -344,6 +352,13 @@ class Reader:
                         )
                     found[later] = (earlier, label)
         return found
+
+    def _was_done(self, k: int) -> bool:
+        """Whether a mention says what somebody did before: "who checked it", "has created"."""
+        at = self.marked.mentions[k].at
+        before = {t.text for t in self.text.tokens[max(at - 2, 0) : at]}
+        past = self.text.tokens[at].text.endswith("ed") and before & {"who", "that", "whoever"}
+        return bool(past or before & {"has", "have", "had"})
 
     def _told_well(self, k: int) -> bool:
         best = self.marked.mentions[k].told[0]
@@ -355,13 +370,18 @@ class Reader:
         """
         found = dict[int, int]()
         for k, of in enumerate(self.marked.clauses):
-            if of is None or not patterns.SUPPOSES.match(of[0].opener) or not self._told_well(k):
+            if of is None or not self._told_well(k):
                 continue
-            clause = of[0]
+            clause, whoever = (
+                of[0],
+                of[0].kind == "without" and of[0].opener.startswith(("who", "that", "which")),
+            )
+            if not (whoever or (clause.first and patterns.SUPPOSES.match(clause.opener))):
+                continue
             before = self.text.sentence[clause.start : self._starts(k)]
-            if not clause.first or patterns.EARLIER.search(self.text.sentence, clause.start, clause.end):
+            if patterns.EARLIER.search(self.text.sentence, clause.start, clause.end):
                 continue
-            lacking = patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            lacking = whoever or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
             due = [
                 j
                 for j, other in enumerate(self.marked.clauses)
@@ -371,16 +391,22 @@ class Reader:
                 and self._sentence(j) is self._sentence(k)
                 and self.marked.acts[j] != self.marked.acts[k]
                 and self._told_well(j)
-                and not (other[1] or other[2])
+                and not other[2]
             ]
             if lacking and due:
                 found[k] = max(due, key=lambda j: self.marked.mentions[j].told[0].score)
         return found
 
     def _settle(self) -> None:
-        """Options that words settle, whatever the model says: what is lacking excuses; of a list of acts
-        any one will do; what must happen before the case ends is asked of every case.
+        """Options that words settle, whatever the model says: what is lacking excuses, or comes first where
+        something is barred without it; of a list of acts any one will do; what must happen before the case
+        ends is asked of every case.
         """
+        barred = {k: due for k, due in self.lacking.items() if (of := self.marked.clauses[due]) and of[1]}
+        for k, due in barred.items():
+            del self.lacking[k]
+            self._decide(k, "precedence", due)
+            self.options[due] = [Option("none", None, 1.0)]
         for k, due in self.lacking.items():
             self._decide(k, "exception", due)
             self._rule_out(due, {k})
@@ -476,7 +502,8 @@ class Reader:
             for label, a, probability in of_mention:
                 if label == "none":
                     continue
-                target, other = (a, t) if label in SYMMETRIC and a is not None and t < a else (t, a)
+                turned_round = label in SYMMETRIC and a is not None and t < a and t not in self.apart
+                target, other = (a, t) if turned_round else (t, a)
                 if (
                     a is not None
                     and label in ("response", "precedence")
@@ -485,6 +512,8 @@ class Reader:
                     # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
                     target, other = (t, a) if label == "response" else (a, t)
                     label = "not_response"
+                if label == "absence" and self._once_more(t):
+                    label = "at_most"
                 if a is not None and either[self.marked.sentences[t]]:
                     label = _IN_EITHER_ORDER.get(label, label)
                 relation = _Relation(label, acts[target], acts[other] if other is not None else None)
@@ -509,6 +538,11 @@ class Reader:
         """Whether a sentence says that two acts may come in either order."""
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         return bool(patterns.EITHER_ORDER.search(told)) and not durations(told)
+
+    def _once_more(self, k: int) -> bool:
+        """Whether a mention is of one time too many: "a second scan"."""
+        start = self.text.tokens[self.marked.spans[k][0]].start
+        return any(m.end() == start - 1 for m in patterns.NTH_TIME.finditer(self.text.sentence, 0, start))
 
     def _chosen(self) -> list[_Relation]:
         """The relations that make statements: the likeliest of each act that is more probably asked for than
@@ -678,7 +712,18 @@ class Reader:
             ),
             why=f"the words around {'the two acts' if relation.other else 'the act'}",
         )
-        return self._as_constructed(relation, reading)
+        return self._opened_by_anybody(self._as_constructed(relation, reading))
+
+    def _opened_by_anybody(self, reading: Reading) -> Reading:
+        """Without a role on the act that opens, where the role is named behind it as one of those who are bound:
+        "every sale obliges the courier" says nothing of who sells.
+        """
+        opener = reading.activation
+        if opener is None or opener.role is None or opener.role not in reading.bearers:
+            return reading
+        between = self.text.sentence[opener.span.end : opener.role.span.start]
+        behind = opener.span.end <= opener.role.span.start and not patterns.OBLIQUE_DOER.search(between)
+        return replace(reading, activation=replace(opener, role=None)) if behind else reading
 
     def _as_constructed(self, relation: _Relation, reading: Reading) -> Reading:
         """What a construction says of the same relation, which knows more of its parts; else the reading as
