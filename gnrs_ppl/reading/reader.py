@@ -161,6 +161,9 @@ class Reader:
         dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
         statements = self._together([s for s in statements if s not in dropped])
         dropped = [s for s in dropped if not any(_says_likewise(s, kept) for kept in statements)]
+        statements = [
+            replace(s, readings=tuple(map(self._opened_by_anybody, s.readings))) for s in statements
+        ]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in _acts_of(s.best).items() if a in self._unheld}
         told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
@@ -712,7 +715,7 @@ class Reader:
             ),
             why=f"the words around {'the two acts' if relation.other else 'the act'}",
         )
-        return self._opened_by_anybody(self._as_constructed(relation, reading))
+        return self._as_constructed(relation, reading)
 
     def _opened_by_anybody(self, reading: Reading) -> Reading:
         """Without a role on the act that opens, where the role is named behind it as one of those who are bound:
