@@ -250,10 +250,6 @@ def test_what_befell_several_opens_no_rule() -> None:
     [
         ("Every trade of tools obliges the courier to arrive at the workshop within half an hour.", None),
         ("Once a courier has checked in, the courier must deliver the parcel.", "courier"),
-        (
-            "Within ten minutes of the check-in of the courier, the courier must deliver the parcel.",
-            "courier",
-        ),
     ],
 )
 def test_who_is_bound_is_not_who_opens(sentence: str, who: str | None) -> None:
