@@ -63,11 +63,7 @@ _HISTORY = (
 HISTORY = re.compile(_HISTORY, re.IGNORECASE)
 """What befell several is history, and opens no rule: a rule opens at each."""
 _OPENERS: tuple[tuple[Kind, str], ...] = (
-    (
-        "without",
-        r"(?:who|that|which) (?:(?:has|have|had|was|were|is|are) (?:not|never)|(?:has|have|was|were|is|are)n't)(?: yet)?(?: been)?\b"
-        r"(?! (?:allowed|permitted|required|to)\b)",
-    ),
+    ("without", r"(?:who|that|which) (?:(?:has|have|had) not|hasn't|haven't)(?: yet)?\b"),
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
     (
         "who",

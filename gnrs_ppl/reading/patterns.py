@@ -205,7 +205,6 @@ FOUR_EYES = _words(
     rf"(?:must|should|shall|have to|has to|are to|is to|to) (?:always |both )?be (?:\w+ ){{1,4}}by (?:two |two different |separate |different |distinct )"
     rf"(?:\w+ )?{_PEOPLE}|"
     rf"(?:not|never) (?:also )?be the (?:same )?(?:one|{_PEOPLE}) (?:who|that|to|as|\w+ing)|"
-    rf"(?:somebody|someone|anybody|anyone|a person|{_PEOPLE}) other than (?:the|whoever|those|anyone)\b (?:(?:one|person|{_PEOPLE}) )?(?:who|that)?|"
     rf"(?:{_WHOEVER} (?!{_UNDERGOES})|(?:the|any) (?:one|person|\w+er) \w+ing )[^.;]{{2,80}}?"
     r"(?:may|must|can|shall|should|will) ?(?:not|never)|"
     rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}?(?:can't|mustn't|is not (?:allowed|permitted)|is barred)|"
@@ -216,6 +215,15 @@ FOUR_EYES = _words(
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
 )
 """One person may not do both of two acts."""
+OTHER_THAN = _words(
+    rf"other than (?:whoever|(?:the|those|anyone|an?) ?(?:one|person|{_PEOPLE})? ?(?:who|that))"
+)
+"""Says so too, where nothing else orders the acts."""
+LACKED = re.compile(
+    r"\b(?:who|that|which)\s+(?:(?:was|were|is|are|has|have|had)\s+(?:not|never)|\w+n't)\s+(?:yet\s+|been\s+)*$",
+    re.IGNORECASE,
+)
+"""Before an act that was not done to what something else is said of."""
 ONE_AND_OTHER = _words(
     rf"(?:not|never) (?:also )?be the (?:very )?(?:same )?(?:one|{_PEOPLE}|person) (?:who|that|to|as|\w+ing)|"
     rf"(?:one and )?the (?:very )?same {_PEOPLE}"
@@ -364,3 +372,8 @@ CUES = {name: re.compile(pattern.pattern) for name, pattern in _CUES.items()}
 NTH = ("second", "third", "fourth", "fifth")
 NTH_TIME = _words(rf"an? ({'|'.join(NTH)})")
 """The time that is one too many."""
+NTH_OF = re.compile(
+    rf"(?:an? |the )?(?:{'|'.join(NTH)})\s+(?!(?:after|before|later|earlier|of|from|following|at|to|and|or|the)\b)[a-z]",
+    re.IGNORECASE,
+)
+"""What comes a second time, and no time of a second."""

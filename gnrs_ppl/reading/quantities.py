@@ -24,13 +24,11 @@ _LENGTH = (
     }
 )
 _UNIT = rf"(?:{'|'.join(sorted(_LENGTH, key=len, reverse=True))})s?"
-_ORDINAL = r"(?!(?:after|before|later|earlier|of|from|following|at|to|and|or|the)\b)[a-z]"
-"""Behind "a second": it counts and is no time."""
 _ONE = (
     rf"(?:(?:the )?(?P<half>half(?: an?)? hour|half a day|half a year|an? hour and a half|(?:a|one|"
     rf"three)[- ]quarters? of an hour)|(?P<number>{NUMBER})"
     rf"(?:\s*\(\s*\d+\s*\))?[\s-]+(?P<kind>working|business|calendar|consecutive|full|whole|"
-    rf"clear)?\s*(?!(?<=\ba )second {_ORDINAL})(?!(?<=\bthe )second {_ORDINAL})(?P<unit>{_UNIT}))\b['’]?"
+    rf"clear)?\s*(?P<unit>{_UNIT}))\b['’]?"
 )
 DURATION = re.compile(
     rf"\b{_ONE}(?:,? (?:and )?(?P<number2>{NUMBER})[\s-]+(?P<unit2>{_UNIT})\b)?", re.IGNORECASE

@@ -57,6 +57,10 @@ _IN_EITHER_ORDER = {
     "not_precedence": "not_coexistence",
 }
 """What a relation is where the acts may come in either order."""
+_SETTLED = ("precedence", "chain_precedence", "succession", "coexistence", "not_precedence", "exception")
+"""Relations that a model sure of them need not be told."""
+_ORDERS = ("after", "only_after", "before", "until", "provided")
+"""Clauses that put acts in order."""
 _IN_A_LIST = frozenset(
     {
         ",",
@@ -331,6 +335,9 @@ class Reader:
             begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
             told = self.text.sentence[begin:end]
             apart = patterns.FOUR_EYES.search(told)
+            ordering = any(c.kind in _ORDERS for c in self._sentence_at(begin).parts) or durations(told)
+            if apart is None and not ordering:
+                apart = patterns.OTHER_THAN.search(told)
             of_persons = patterns.ONE_AND_OTHER.search(told)
             ordered = patterns.ORDERED.search(patterns.LATER.sub(" ", told) if of_persons else told)
             if apart and not (ordered or durations(told[apart.start() :])):
@@ -375,15 +382,13 @@ class Reader:
         for k, of in enumerate(self.marked.clauses):
             if of is None or not self._told_well(k):
                 continue
-            clause, whoever = (
-                of[0],
-                of[0].kind == "without" and of[0].opener.startswith(("who", "that", "which")),
-            )
-            if not (whoever or (clause.first and patterns.SUPPOSES.match(clause.opener))):
+            clause, place = of[0], self._starts(k)
+            whoever = patterns.LACKED.search(self.text.sentence[:place])
+            supposes = clause.first and patterns.SUPPOSES.match(clause.opener)
+            ordered = patterns.EARLIER.search(self.text.sentence, clause.start, clause.end)
+            if not (whoever or supposes) or ordered or self._surely_related(k):
                 continue
-            before = self.text.sentence[clause.start : self._starts(k)]
-            if patterns.EARLIER.search(self.text.sentence, clause.start, clause.end):
-                continue
+            before = self.text.sentence[clause.start : place]
             lacking = whoever or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
             due = [
                 j
@@ -399,6 +404,12 @@ class Reader:
             if lacking and due:
                 found[k] = max(due, key=lambda j: self.marked.mentions[j].told[0].score)
         return found
+
+    def _surely_related(self, k: int) -> bool:
+        """Whether the model relates a mention to another more probably than not, in an order or in none."""
+        return any(
+            o.label in _SETTLED and o.probability >= LIKELY for of in self.options for o in of if o.other == k
+        ) or any(o.label in _SETTLED and o.probability >= LIKELY for o in self.options[k])
 
     def _settle(self) -> None:
         """Options that words settle, whatever the model says: what is lacking excuses, or comes first where
@@ -505,8 +516,9 @@ class Reader:
             for label, a, probability in of_mention:
                 if label == "none":
                     continue
-                turned_round = label in SYMMETRIC and a is not None and t < a and t not in self.apart
-                target, other = (a, t) if turned_round else (t, a)
+                target, other = t, a
+                if label in SYMMETRIC and a is not None and t < a and t not in self.apart:
+                    target, other = a, t
                 if (
                     a is not None
                     and label in ("response", "precedence")
