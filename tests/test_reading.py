@@ -245,6 +245,19 @@ def test_what_befell_several_opens_no_rule() -> None:
     assert [(s.best.template, s.best.activities) for s in each] == [("response", ("Deliver", "Post"))]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "who"),
+    [
+        ("Every trade of tools obliges the courier to arrive at the workshop within half an hour.", None),
+        ("Once a courier has checked in, the courier must deliver the parcel.", "courier"),
+    ],
+)
+def test_who_is_bound_is_not_who_opens(sentence: str, who: str | None) -> None:
+    opener = read(sentence, SITE).statements[0].best.activation
+    assert opener is not None
+    assert (opener.role.name if opener.role else None) == who
+
+
 def test_that_it_is_required_asks_for_no_act_of_its_own() -> None:
     sentence = "It is required that once a courier has checked in, the courier delivers the parcel within 30 minutes."
     assert [s.best.activities for s in read(sentence, SITE).statements] == [("CheckIn", "Deliver")]

@@ -237,6 +237,8 @@ BY = re.compile(
     r"\bby\s+(?:(?:the|an?|any|every|each|his|her|their|another|two|either|some|all|our|that|this|those)\s+)?(?:same\s+)?$",
     re.IGNORECASE,
 )
+OBLIQUE_DOER = _words("by|of")
+"""Between an act and who did it: the arrival of the courier."""
 OBLIQUE = re.compile(
     r"\b(?:with|to|from|of|about|at|for|than|whose|tells?|told|asks?|asked|against|between)\s+(?:the|an?|"
     r"any|every|each|his|her|their|another|some|all)?\s*$",

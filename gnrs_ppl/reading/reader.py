@@ -169,6 +169,9 @@ class Reader:
         dropped = [s for s in statements if self._unheld.keys() & _acts_of(s.best).keys()]
         statements = self._together([s for s in statements if s not in dropped])
         dropped = [s for s in dropped if not any(_says_likewise(s, kept) for kept in statements)]
+        statements = [
+            replace(s, readings=tuple(map(self._opened_by_anybody, s.readings))) for s in statements
+        ]
         statements.sort(key=lambda s: (s.best.targets[0].span.start, s.span.start))
         missed_acts = {a: act for s in dropped for a, act in _acts_of(s.best).items() if a in self._unheld}
         told = [self.marked.tokens[m.at].start for m in self.marked.mentions if statements]
@@ -768,6 +771,17 @@ class Reader:
             why=f"the words around {'the two acts' if relation.other else 'the act'}",
         )
         return self._as_constructed(relation, reading)
+
+    def _opened_by_anybody(self, reading: Reading) -> Reading:
+        """Without a role on the act that opens, where the role is named behind it as one of those who are bound:
+        "every sale obliges the courier" says nothing of who sells.
+        """
+        opener = reading.activation
+        if opener is None or opener.role is None or opener.role not in reading.bearers:
+            return reading
+        between = self.text.sentence[opener.span.end : opener.role.span.start]
+        behind = opener.span.end <= opener.role.span.start and not patterns.OBLIQUE_DOER.search(between)
+        return replace(reading, activation=replace(opener, role=None)) if behind else reading
 
     def _as_constructed(self, relation: _Relation, reading: Reading) -> Reading:
         """What a construction says of the same relation, which knows more of its parts; else the reading as

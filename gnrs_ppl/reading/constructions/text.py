@@ -63,12 +63,13 @@ class Constructions:
     def is_aim(self, i: int) -> bool:
         """Whether a token stands in a sentence that only says what the rest is for, or in what once befell several."""
         at = self.tokens[i].start
-        history = (
-            c
+        aims = [Span(aim.start, aim.end) for aim in self.said.aims]
+        history = [
+            Span(c.start, c.end)
             for c, _ in self.bound_clauses
             if c.kind == "background" and HISTORY.match(self.sentence, c.opened)
-        )
-        return any(part.start <= at < part.end for part in (*self.said.aims, *history))
+        ]
+        return any(span.start <= at < span.end for span in (*aims, *history))
 
     def _at_names(self, kind: str) -> frozenset[int]:
         """Tokens of the names of a kind."""
