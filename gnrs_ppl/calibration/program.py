@@ -105,7 +105,7 @@ def weights_program(
     with numpyro.plate("goals", number):
         blind = numpyro.sample("blind", dist.Bernoulli(epsilon))
         seen = jnp.where(jnp.expand_dims(blind, -1) == 1, 0.0, jnp.asarray(goals.features) @ beta)
-        rule = numpyro.sample("rule", dist.Categorical(logits=seen + jnp.asarray(goals.log_mass)))
+        rule: jax.Array = numpyro.sample("rule", dist.Categorical(logits=seen + jnp.asarray(goals.log_mass)))
         cell = jnp.asarray(goals.cell)[jnp.arange(number), rule]
         numpyro.sample("cell", dist.Delta(cell), obs=cells)
     return rule
