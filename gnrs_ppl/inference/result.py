@@ -239,7 +239,9 @@ def require_temperature(temperature: Any) -> None:
     ------
     InputError
     """
-    if not (np.ndim(temperature) == 0 and np.isfinite(temperature) and temperature > 0):
+    kind = np.asarray(temperature).dtype
+    given = np.ndim(temperature) == 0 and np.issubdtype(kind, np.number)  # a bool is no number
+    if not (given and np.isfinite(temperature) and temperature > 0):
         raise InputError(
             f"{temperature} is no temperature",
             "give a positive number such as 0.08",
