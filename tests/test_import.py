@@ -223,6 +223,7 @@ def test_times_of_other_countries(tmp_path: Path) -> None:
         ),
         ("package delivered", "deliver the package", "delivery of the package"),
         ("Blood test", "carry out the blood test", "blood test"),
+        ("reinitiate request", "reinitiate the request", "reinitiating of the request"),
         ("Assigned to specialist", "assign to the specialist", "assignment to the specialist"),
         ("Payment", "pay", "payment"),
         ("failed delivery", "record the failed delivery", "failed delivery"),

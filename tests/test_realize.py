@@ -665,7 +665,7 @@ def test_explanations_name_the_act_the_bearer_the_logs_and_the_time() -> None:
         row("unknown_match"), rule, LEXICON
     )
     exact = Due(datetime(2026, 3, 3, 9, 15, 2, 500), 0, "microsecond")
-    assert "09:15:02.000500 on 3 March 2026" in explain(row("absent", due=exact), rule, LEXICON)
+    assert "09:15:02.0005 on 3 March 2026" in explain(row("absent", due=exact), rule, LEXICON)
 
 
 @settings(QUICK, max_examples=examples(80))

@@ -15,7 +15,7 @@ PAGE = (DOCS / "samplers.md").read_text()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, count", [("samplers.md", 6), ("factor-graph.md", 4)])
+@pytest.mark.parametrize("name, count", [("samplers.md", 7), ("factor-graph.md", 4)])
 def test_the_blocks_of_the_page_run(
     name: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,7 +80,7 @@ def test_scores_at_hand_are_those_that_are_looked_up():
     states = int(np.prod(tables().sizes))
     positions = np.stack(np.unravel_index(np.arange(states), tables().sizes), 1)
     both = jax.vmap(lambda p: (evaluate(tables(), p), evaluate(at_hand, p)))
-    at_hand = with_scores(tables(), 2 * states)
+    at_hand = jax.jit(with_scores, static_argnums=1)(tables(), 2 * states)
     (score, feasible), (found, allowed) = jax.jit(both)(positions)
     np.testing.assert_array_equal(score, found)
     np.testing.assert_array_equal(feasible, allowed)

@@ -452,7 +452,7 @@ def _ends(events: Events, derived: Derived) -> None:
         share = covered / cases
         derived.note(
             ("records", field_),
-            "case ends",
+            "case end",
             round(0.9 * share, 2),
             f"{place} in {covered:,} of {cases:,} cases",
         )
@@ -495,7 +495,7 @@ def _quiet(events: Events, derived: Derived, cases: int) -> None:
                 f"no act closes cases; in {within:,} of {cases:,} no silence is longer: a case silent "
                 "for that long is taken as closed"
             )
-            derived.note(("records", "quiet_after"), "case ends", 0.5, told)
+            derived.note(("records", "quiet_after"), "case end", 0.5, told)
             return
 
 

@@ -219,7 +219,9 @@ def _verb_first(words: list[str]) -> Phrase:
 
 
 def _is_base(form: str) -> bool:
-    """Whether a form is a verb as the dictionary has it."""
+    """Whether a form is a verb as the dictionary has it, or says that one is done again (reinitiate)."""
+    if form.startswith("re") and not word(form).senses:
+        return form[2:] in lemmas(form[2:], "v")
     return form in lemmas(form, "v") and not (form.endswith(_ACT_ENDINGS[:5]) and bool(lemmas(form, "n")))
 
 

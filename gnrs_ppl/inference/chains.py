@@ -143,12 +143,19 @@ def _particles(*arguments: Any, **settings: Any) -> Chains:
     return particle_chains(*arguments, **settings)
 
 
+def _program(*arguments: Any, **settings: Any) -> Chains:
+    from gnrs_ppl.inference.program import program_chains  # NumPyro, likewise
+
+    return program_chains(*arguments, **settings)
+
+
 RUNNERS: dict[str, Callable[..., Chains]] = {
     "smc": _particles,
     "exact": exact_chains,
+    "numpyro": _program,
     "cpsat": solver_chains,
 }
-"""Samplers that do not go step by step."""
+"""Samplers that have a driver of their own."""
 
 
 def _is_whole(value: Any) -> bool:
@@ -247,7 +254,7 @@ def run_chains(
         tau.
     seed : int
         0 to 2^32 - 1; one seed gives one result for a number of chains and steps on one kind of device.
-    kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact", "cpsat"}
+    kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact", "numpyro", "cpsat"}
     superchains : int, optional
         Number of distinct starts, a divisor of ``chains``; unless given, the greatest common divisor of
         ``chains`` and 8.
@@ -432,7 +439,7 @@ def observe_chains(
 def _stepper(kernel: str) -> Stepper:
     if kernel not in STEPPERS:
         raise InputError(
-            f"{kernel} does not go step by step",
+            f"{kernel} cannot be observed",
             f"choose one of {', '.join(STEPPERS)}",
             source="arguments",
             field="kernel",

@@ -1,4 +1,8 @@
-"""Many checks on one log: each is compiled once, run once, and remembered on disk by what it rests on."""
+"""Many checks on one log, remembered on disk by what they rest on.
+
+Checks of one context share most of their constraints, and the verdict on a case is the gravest of theirs: so
+each distinct constraint is compiled once and run once.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,10 @@ import hashlib
 import inspect
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +24,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.typing import NDArray
 
-from gnrs_ppl.audit.checkable import check
+from gnrs_ppl.audit.checkable import CheckPlan, check
 from gnrs_ppl.audit.compile import Query, compile_rule
 from gnrs_ppl.audit.types import ROLL_UP
 from gnrs_ppl.context.log import EventLog
@@ -94,21 +99,41 @@ def run_checks(
                 found[number[case]] = code
         return found
 
-    waiting: list[tuple[str, Future[NDArray[np.int8]]]] = []
+    running: dict[Hashable, Future[NDArray[np.int8]]] = {}
+    waiting: dict[str, list[Hashable]] = {}
     with ThreadPoolExecutor(min(WORKERS, os.cpu_count() or 1)) as pool:
         for done, key in enumerate(missing, 1):  # compiled here, as that asks the log's one connection
-            report(f"checking the log by rule {done} of {len(missing)}")
+            report(f"compiling rule {done} of {len(missing)}")
             try:
-                query = compile_rule(check(checks[key], records, log))
+                parts = _by_constraint(check(checks[key], records, log))
+                for said, part in parts.items():
+                    if said not in running:
+                        running[said] = pool.submit(executed, compile_rule(part))
             except GnrsError:
                 known[signatures[key]] = np.full(len(cases), REFUSED, np.int8)
                 continue
-            waiting.append((key, pool.submit(executed, query)))
-        known |= {signatures[key]: future.result() for key, future in waiting}
+            waiting[key] = [*parts]
+        found = {}
+        for done, (said, future) in enumerate(running.items(), 1):
+            report(f"checking the log by constraint {done} of {len(running)}")
+            found[said] = future.result()
+        known |= {
+            signatures[key]: np.min([found[said] for said in parts], axis=0) for key, parts in waiting.items()
+        }
     if missing:
         _remember(path, known)
     codes = np.stack([known[signatures[key]] for key in checks]) if checks else np.zeros((0, len(cases)))
     return Checked(cases, codes.astype(np.int8), len(missing))
+
+
+def _by_constraint(plan: CheckPlan) -> dict[Hashable, CheckPlan]:
+    """The plan of each constraint alone, by all that it says of instances and of itself."""
+    rule = plan.structure
+    opened = rule.trigger, rule.scope, rule.norm.force
+    return {
+        (*opened, one): replace(plan, constraints=(one,), steps=())
+        for one in (replace(constraint, index=0) for constraint in plan.constraints)
+    }
 
 
 def _ground(records: RecordLayer, log: EventLog) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from gnrs_ppl.context.types import Schema
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.clauses import Clause
+from gnrs_ppl.reading.clauses import MODAL, Clause
 from gnrs_ppl.reading.constructions import (
     Constructions,
     Sentence,
@@ -46,6 +47,8 @@ SURELY = 0.8
 _TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absence", "choice": "existence"}
 _BESIDE = ("or", "exception")
 _UNSAID = (*_BESIDE, "exclusive_choice")
+_NOBODY_IN_PARTICULAR = re.compile(rf"(?:some|any)(?:body|one)\s+{MODAL}\b", re.IGNORECASE)
+"""A subject that leaves open who it is, which says nothing that could be missed."""
 _COMES_FIRST = ("precedence", "chain_precedence")
 """Labels whose target is asked of whoever the clause of that target names."""
 
@@ -138,6 +141,7 @@ class Reader:
             if t.text[0].isalpha()
             and t.text not in STOP
             and not functional(t.text)
+            and not _NOBODY_IN_PARTICULAR.match(self.text.sentence, t.start)
             and all(not s.start <= t.start < s.end for s in taken)
         ]
         nothing: Nothing = "" if statements else self._nothing(bool(missed))

@@ -147,7 +147,8 @@ def _moment(due: Due) -> str:
         return day
     if due.grain == "minute":
         return f"{due.local:%H:%M} on {day}"
-    fraction = f".{due.local.microsecond:06d}" if due.grain == "microsecond" and due.local.microsecond else ""
+    fine = due.grain == "microsecond" and due.local.microsecond > 0
+    fraction = f"{due.local:.%f}".rstrip("0") if fine else ""
     return f"{due.local:%H:%M:%S}{fraction} on {day}"
 
 

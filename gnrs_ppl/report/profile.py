@@ -69,8 +69,7 @@ def print_overview(overview: Overview, written: list[Path]) -> None:
 
     steps = table(
         "Delays",
-        "from",
-        "to",
+        "from → to",
         "rows",
         "5%",
         "25%",
@@ -82,8 +81,7 @@ def print_overview(overview: Overview, written: list[Path]) -> None:
     for step in overview.steps[:STEPS]:
         row(
             steps,
-            one_line(step.before, 36),
-            one_line(step.after, 36),
+            f"{one_line(step.before, 36)} → {one_line(step.after, 36)}",
             f"{step.rows:,}",
             *map(length, step.seconds),
         )

@@ -1,6 +1,6 @@
 """What the parts share: how much is measured, tables, timing, and how a row is shown.
 
-Other work on the machine takes wall time and not the processor's, so every clock here is that of the
+Other work on the machine takes wall time and not the processor's, so on CPUs every clock here is that of the
 process, all threads together: the samplers' own too. What runs on two threads is no faster by it.
 """
 
@@ -32,7 +32,11 @@ from gnrs_ppl.models.energy import Tables, contract, padded
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.versions import versions
 
-clock = time.process_time
+
+def clock() -> float:
+    return time.process_time() if jax.default_backend() == "cpu" else time.perf_counter()
+
+
 for module in (chains, cpsat, smc, sweep):
     module.time = SimpleNamespace(perf_counter=clock)  # type: ignore[attr-defined]
 
