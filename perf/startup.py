@@ -9,6 +9,7 @@ of processors, which other work on the machine changes least; those of the clock
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import statistics
@@ -73,6 +74,26 @@ def notebook(environment: dict[str, str]) -> Taken:
         return runs(["-c", code], environment, 1, Path(folder))
 
 
+COMPILING = """
+import time, types
+import gnrs_ppl
+from gnrs_ppl.inference import chains
+
+gnrs_ppl.use_all_cores()
+chains.time = types.SimpleNamespace(perf_counter=time.process_time)
+print(gnrs_ppl.draft("CONTEXT").search.chains.compile_seconds)
+"""
+
+
+def compiling(environment: dict[str, str]) -> Taken:
+    """What the sampler of a draft is traced, lowered and loaded in, of processors alone."""
+    code = COMPILING.replace("CONTEXT", str(CONTEXT))
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, env=environment, cwd=ROOT
+    )
+    return Taken(math.nan, float(done.stdout))
+
+
 def main() -> None:
     probe = "import sys, gnrs_ppl; assert 'jax' not in sys.modules, 'import gnrs_ppl imports jax'"
     drafting = ["-m", "gnrs_ppl", "draft", str(CONTEXT)]
@@ -85,6 +106,8 @@ def main() -> None:
             ("load_context, with its log", context_loading(), 0.2),
             ("gnrs draft, cold compilation cache", runs(drafting, environment, 1), None),
             ("gnrs draft, warm compilation cache", runs(drafting, environment, 3), 3.0),
+            ("  of these import jax", runs(["-c", "import jax"], environment, 3), None),
+            ("  of these the sampler made ready", compiling(environment), None),
             ("docs/notebooks/mixing", notebook(environment), 60.0),
         ]
     print(f"{'what':<38}{'clock':>9}{'processors':>12}{'aim':>7}")
