@@ -278,6 +278,7 @@ def _realized(
     from gnrs_ppl.audit.compile import compile_rule
     from gnrs_ppl.audit.needs import rows_needed
     from gnrs_ppl.evaluate.grounding import grounding
+    from gnrs_ppl.models.features import feature_vector
     from gnrs_ppl.realize.lexicon import Lexicon
     from gnrs_ppl.realize.recover import recovered
     from gnrs_ppl.realize.text import render
@@ -294,7 +295,8 @@ def _realized(
     def alternative(ranked: Ranked) -> Alternative:
         other = search.graph.structure(ranked.position)
         text = render(other, words.including(other), dates_only=dates_only)
-        return Alternative(ranked.probability, ranked.score, text, search.differs(ranked.position))
+        phi = feature_vector(other, search.graph.facts)
+        return Alternative(ranked.probability, ranked.score, text, search.differs(ranked.position), phi)
 
     return Draft(
         context=context,
@@ -342,6 +344,7 @@ class Alternative(NamedTuple):
     s_search: float
     text: str
     differs: str
+    features: dict[str, float]
 
 
 @dataclass(frozen=True)

@@ -294,13 +294,19 @@ class Search:
         log_prior = np.asarray(self.tables.log_prior, np.float64)[np.arange(len(self.best)), self.best].sum()
         return self.reported.probability(self.s_search, float(log_prior))
 
-    def slot_probabilities(self) -> dict[str, float] | None:
-        """Exact probability of each slot's choice, whatever the other slots hold, at :attr:`temperature`."""
+    def option_probabilities(self) -> dict[str, list[float]] | None:
+        """Exact probability of each option of each slot, whatever the other slots hold, at
+        :attr:`temperature`; None where nothing was enumerated, or answers chose.
+        """
         if self.reported is None or self.answered is not None:
             return None
-        return {
-            slot: float(m[o]) for slot, m, o in zip(SLOTS, self.reported.marginals, self.best, strict=True)
-        }
+        return {slot: [*map(float, m)] for slot, m in zip(SLOTS, self.reported.marginals, strict=True)}
+
+    def slot_probabilities(self) -> dict[str, float] | None:
+        """Those of each slot's choice."""
+        if (found := self.option_probabilities()) is None:
+            return None
+        return {slot: found[slot][o] for slot, o in zip(SLOTS, self.best, strict=True)}
 
     def differs(self, position: Position) -> str:
         """Which slots another structure fills otherwise, as option labels."""

@@ -70,6 +70,8 @@ def _pipes_are_as_wide_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Tell the tests of their tier, in the workers too, before they are imported."""
     tiers.fast = "not slow" in config.option.markexpr
+    if tiers.fast:  # compiling takes two thirds of the time so; what users compile is the full tier's
+        os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
     settings.register_profile(
         "suite", derandomize=True, deadline=None, print_blob=True, max_examples=examples(100)
     )

@@ -105,6 +105,8 @@ def in_x64(function: Any, *arguments: Any) -> Any:
 
 # ---- objective
 
+loss = jax.jit(objective)
+
 
 def test_objective_is_the_formula():
     problem, rng = problem_of(GOALS), np.random.default_rng(0)
@@ -114,18 +116,17 @@ def test_objective_is_the_formula():
         expected = plain_loss(beta, GOALS) + kappa / (2 * len(GOALS)) * float(
             (((beta - centre) / centre) ** 2).sum()
         )
-        assert in_x64(objective, beta, problem, np.ones(4), kappa) == pytest.approx(expected, abs=1e-10)
+        assert in_x64(loss, beta, problem, np.ones(4), kappa) == pytest.approx(expected, abs=1e-10)
 
 
 def test_gradient_against_finite_differences():
     problem, share, step = problem_of(GOALS), np.array([1.0, 0.0, 2.0, 1.0]), 1e-5
     beta = np.array([1.5, 0.2, 6.0])
-    gradient = in_x64(jax.grad(objective), beta, problem, share, 0.5)
+    gradient = in_x64(jax.jit(jax.grad(objective)), beta, problem, share, 0.5)
     for f in range(3):
         off = step * np.eye(3)[f]
         slope = (
-            in_x64(objective, beta + off, problem, share, 0.5)
-            - in_x64(objective, beta - off, problem, share, 0.5)
+            in_x64(loss, beta + off, problem, share, 0.5) - in_x64(loss, beta - off, problem, share, 0.5)
         ) / (2 * step)
         assert gradient[f] == pytest.approx(slope, abs=1e-8)
 
@@ -138,7 +139,7 @@ def test_objective_is_convex_and_the_likelihood_of_a_set_is_not():
         one, other, at = rng.random(3) * 20, rng.random(3) * 20, rng.random()
         between = at * one + (1 - at) * other
         value = {
-            name: float(in_x64(objective, b, problem, np.ones(4), 0.0))
+            name: float(in_x64(loss, b, problem, np.ones(4), 0.0))
             for name, b in (("1", one), ("2", other), ("m", between))
         }
         assert value["m"] <= at * value["1"] + (1 - at) * value["2"] + 1e-9

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import small
@@ -97,10 +98,10 @@ def test_the_solver_finds_the_optimum_of_what_is_left() -> None:
 def test_the_program_has_the_conditioned_density() -> None:
     tables = conditioned()
     exact = exact_posterior(enumerate_space(tables), 0.3)
+    density = jax.jit(lambda values: log_density(rule_program, (tables, 0.3), {}, values)[0])
     for index in range(0, len(exact.probability), 7):
         position = exact.enumeration.position(index)
-        values = {f"variable_{v}": int(o) for v, o in enumerate(position)}
-        found = log_density(rule_program, (tables, 0.3), {}, values)[0]
+        found = density({f"variable_{v}": np.int32(o) for v, o in enumerate(position)})
         assert float(found) == pytest.approx(
             np.log(exact.probability[index]) + exact.log_normalizer, abs=1e-3
         )

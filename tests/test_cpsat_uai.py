@@ -316,6 +316,27 @@ def test_factors_of_both_orders_multiply_and_edits_can_be_given():
         from_factors([2, 3], joints={(0, 0): one})
 
 
+def test_a_networks_published_values_are_met(tmp_path: Path):
+    """The misconception network of Koller and Friedman 2009, figure 4.1: the partition function of section 4.1, and
+    entries of figure 4.2 to the digits there."""
+    path = tmp_path / "misconception.uai"
+    path.write_text(
+        "MARKOV 4 2 2 2 2 4  2 0 1  2 1 2  2 2 3  2 3 0  "
+        "4 30 5 1 10  4 100 1 1 100  4 1 100 100 1  4 100 1 1 100"
+    )
+    tables = read_uai(path)
+    posterior = exact_posterior(enumerate_space(tables), 1.0)
+    assert math.exp(posterior.log_normalizer + log_states(tables)) == pytest.approx(7_201_840, rel=1e-9)
+    chances = posterior.probability.reshape(2, 2, 2, 2)
+    for structure, chance in (
+        ((0, 0, 0, 0), 0.04),
+        ((0, 1, 1, 0), 0.69),
+        ((1, 0, 0, 1), 0.14),
+        ((0, 0, 1, 1), 4.1e-6),
+    ):
+        assert float(f"{chances[structure]:.2g}") == chance
+
+
 def test_no_possible_structure():
     tables = from_factors([2, 2], {0: [1, 0], 1: [1, 0]}, {(0, 1): [[0, 1], [1, 1]]})
     assert not enumerate_space(tables).any_feasible

@@ -47,21 +47,21 @@ from gnrs_ppl.experiments import (
     slots,
     writers,
 )
-from gnrs_ppl.experiments.agreement import correlation, kappa, pairwise_spearman, within_one
 from gnrs_ppl.experiments.aog import chosen_goal
 from gnrs_ppl.experiments.command import compared, listing
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
 from gnrs_ppl.experiments.judge_error import Marked, bounded, of_marks
 from gnrs_ppl.experiments.judging import joined, judge_rows, read_marks, text_id
-from gnrs_ppl.experiments.methods import SEARCHED, UNSEARCHED, SearchMethod, cells
+from gnrs_ppl.experiments.methods import OURS, SEARCHED, UNSEARCHED, SearchMethod, cells
 from gnrs_ppl.experiments.metric_sensitivity import judged_points
 from gnrs_ppl.experiments.packs import PackItem, Question, read_filled, read_key, write_pack
 from gnrs_ppl.experiments.published import index
 from gnrs_ppl.experiments.registry import MODULES, NEEDS_MODEL, WITH_MODEL, experiment, experiments
 from gnrs_ppl.experiments.rows import Row, cell_of, read_rows
 from gnrs_ppl.experiments.runner import SCRIPTED, Experiment, ExperimentRequest, Outcome, Run, run
+from gnrs_ppl.experiments.statistics import correlation, kappa, pairwise_spearman, within_one
 from gnrs_ppl.experiments.tables import ResultTable
-from gnrs_ppl.experiments.writers import MAIN_TABLE, OURS, WRITERS, generate, making, write_rows
+from gnrs_ppl.experiments.writers import MAIN_TABLE, WRITERS, generate, making, write_rows
 from gnrs_ppl.llm import Cache, Costs, OpenAIModel, Price, Settings
 from gnrs_ppl.llm.prompts import load, names
 from gnrs_ppl.llm.roles import ROLES

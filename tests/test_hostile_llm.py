@@ -9,6 +9,7 @@ import logging
 import random
 import socketserver
 import sqlite3
+import ssl
 import threading
 import traceback
 import zlib
@@ -31,6 +32,7 @@ from gnrs_ppl.cli import run
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.llm import PRICES, Answer, Cache, Costs, Message, OpenAIModel, Request, Settings, Usage, ask
 from gnrs_ppl.llm.redaction import redacted
+from gnrs_ppl.llm.transport import _trust
 from gnrs_ppl.realize.guard import read
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -483,6 +485,14 @@ def test_redirects_are_not_followed(status: int) -> None:
         f"environment: OPENAI_BASE_URL: the server at {server.address}/v1 redirects ({status}), which is not followed: "
         "the key would go with it; give the address it redirects to"
     )
+
+
+def test_certificates_are_asked_for_wherever_there_are_any() -> None:
+    assert _trust("https://127.0.0.1/v1") is True, "those of the system"
+    nobody = _trust("http://127.0.0.1/v1")
+    assert isinstance(nobody, ssl.SSLContext)
+    assert (nobody.verify_mode, nobody.check_hostname) == (ssl.CERT_REQUIRED, True)
+    assert nobody.get_ca_certs() == []
 
 
 def test_proxies_see_neither_key_nor_prompt(monkeypatch: pytest.MonkeyPatch) -> None:

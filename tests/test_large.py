@@ -74,11 +74,11 @@ def test_the_lists_hold_every_pair_twice(name: str):
 
 @pytest.mark.parametrize("name", LARGE)
 def test_rows_are_what_a_slow_sum_gives(name: str):
-    tables = space(name)
+    tables, found = space(name), jax.jit(rows)
     for position in draw_prior(tables, 2, np.random.default_rng(1)):
         for v in (0, len(position) // 2, len(position) - 1):
             size = int(tables.sizes[v])
-            worth, raised = (np.asarray(leaf) for leaf in rows(tables, position, v, np.arange(size)))
+            worth, raised = (np.asarray(leaf) for leaf in found(tables, position, v, np.arange(size)))
             for option in range(size):
                 own, up = float(tables.unary[v, option]), int(tables.unary_flags[v, option])
                 for p, (left, right) in enumerate(tables.pairs):
@@ -140,9 +140,9 @@ def test_positions_are_those_of_whole_evaluations(name: str, kernel: str):
 def test_what_gibbs_carries_is_what_an_evaluation_gives(name: str):
     tables = space(name)
     last, path = walk((gibbs, lambda: gibbs.build_kernel(0.3)), gibbs.WORDS, tables, 0.3)
-    score, feasible = jax.vmap(lambda p: evaluate(tables, p))(last.position)
+    whole = jax.jit(jax.vmap(lambda p: (evaluate(tables, p), log_prior(tables, p))))
+    (score, feasible), prior = whole(last.position)
     np.testing.assert_allclose(last.score, score, atol=FLOAT32)
     np.testing.assert_array_equal(last.feasible, feasible)
-    prior = jax.vmap(lambda p: log_prior(tables, p))(last.position)
     np.testing.assert_allclose(last.logdensity, prior + score / 0.3, rtol=1e-4)
     assert (path[0] != path[-1]).any(-1).all()

@@ -183,9 +183,9 @@ EACH = 3 * (4 * 4 + 3 * 8) + 16
         ({"kernel": "gibs"}, "kernel: no kernel 'gibs'; choose one of"),
         (
             {"kernel": "smc"},
-            "kernel: smc does not go step by step; choose one of metropolis, gibbs, informed, tempering",
+            "kernel: smc cannot be observed; choose one of metropolis, gibbs, informed, tempering",
         ),
-        ({"kernel": "exact"}, "kernel: exact does not go step by step"),
+        ({"kernel": "exact"}, "kernel: exact cannot be observed"),
         ({"replicas": 3}, "replicas: metropolis has no setting 'replicas'; it takes move_probabilities"),
         ({"move_probabilities": (1.0,)}, r"move_probabilities: \(1.0,\) will not do; give 4 numbers"),
         ({"chains": 0}, "chains: 0 asked for; ask for at least 1"),

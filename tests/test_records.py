@@ -558,14 +558,12 @@ def test_the_page_stands_alone_and_shows_names_as_text(tmp_path: Path) -> None:
     assert run(["profile", str(tmp_path / "out" / "context.yaml"), "--page", str(page), "--json"]) == 0
 
     tags: list[str] = []
-    ids: list[str] = []
     texts: list[str] = []
     outside: list[str] = []
 
     class Look(HTMLParser):
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
             tags.append(tag)
-            ids.extend(value or "" for name, value in attrs if name == "id")
             outside.extend(
                 f"{name}={value}"
                 for name, value in attrs
@@ -576,8 +574,7 @@ def test_the_page_stands_alone_and_shows_names_as_text(tmp_path: Path) -> None:
             texts.append(data)
 
     Look().feed(page.read_text())
-    assert {"svg", "table", "path"} <= set(tags)
+    assert {"img", "table"} <= set(tags)
     assert not {"script", "b", "iframe", "object", "link"} & set(tags)
     assert outside == []
-    assert len(ids) == len(set(ids))
     assert any(hostile in text for text in texts)

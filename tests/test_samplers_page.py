@@ -15,7 +15,7 @@ PAGE = (DOCS / "samplers.md").read_text()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, count", [("samplers.md", 6), ("factor-graph.md", 3)])
+@pytest.mark.parametrize("name, count", [("samplers.md", 7), ("factor-graph.md", 3)])
 def test_the_blocks_of_the_page_run(name: str, count: int) -> None:
     page = (DOCS / name).read_text()
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

@@ -34,7 +34,7 @@ from test_metropolis import (
     disagreement,
 )
 from test_metropolis import grammar as build_grammar
-from tiers import mostly_slow
+from tiers import mostly_slow, tier
 from transition import Grammar, transition_matrix, ways
 
 from gnrs_ppl.errors import InputError
@@ -110,6 +110,8 @@ CASES = {
     "three rungs": Case(PAIRED, {"pad_options": 5, "pad_pairs": 3}, [0.2, 0.5, np.inf]),
 }
 cases = pytest.mark.parametrize("name", CASES)
+LADDERS = tier(2**17, 2**18)
+"""Ladders of a turn that step at once, all their random words and proposals in memory together."""
 
 
 def feasible(built: Grammar) -> NDArray[np.bool_]:
@@ -256,7 +258,7 @@ def test_one_step_frequencies_of_ladders(name: str):
     Two rungs in float32, three in float64, where the next test finds the function compiled.
     """
     case, count = CASES[name], len(CASES[name].joint)
-    draws = 2**18 // count
+    draws = LADDERS // count
     source, odd = np.arange(2 * draws * count) % count, np.arange(2 * draws * count) // count % 2 == 1
     words = np.array(
         jax.random.bits(jax.random.key(61), (len(source), words_needed(case.replicas)), jnp.uint32)
@@ -289,7 +291,7 @@ def test_swaps_are_exact_in_float64():
     case = CASES["three rungs"]
     joint, pairs = np.array(case.joint), case.replicas - 1
     draws = (
-        2 * (2**18 // len(joint)) * len(joint)
+        2 * (LADDERS // len(joint)) * len(joint)
     )  # as many as there, so that one compiled function serves both
     source, odd = np.arange(draws) % len(joint), np.arange(draws) // len(joint) % 2 == 1
     words = np.array(
@@ -615,8 +617,7 @@ def test_every_stage_holds_its_weighted_target():
 SEEDS = range(20)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("temperature", [SEARCH_TEMPERATURE, 0.02])
+@pytest.mark.parametrize("temperature", mostly_slow([SEARCH_TEMPERATURE, 0.02], but=[SEARCH_TEMPERATURE]))
 def test_log_normalizer_and_marginals_over_20_seeds(temperature: float):
     tables, particles = compile_tables(FIGURE), 4096
     posterior = exact_posterior(enumerate_space(tables), temperature)

@@ -13,10 +13,12 @@ from jax.extend.random import threefry2x32_p
 from tiers import mostly_slow
 
 from gnrs_ppl.inference import chains as driver
+from gnrs_ppl.inference import metropolis
 from gnrs_ppl.inference.chains import STRETCH, observe_chains, run_chains
 from gnrs_ppl.inference.observe import Observer
 from gnrs_ppl.inference.threefry import run_keys, threefry, words_of
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, evaluate, with_scores
+from gnrs_ppl.models.packed import fits, option_of, pack, unpack, with_options
 from gnrs_ppl.models.space import build_space
 
 PUBLISHED = [
@@ -78,7 +80,7 @@ def test_scores_at_hand_are_those_that_are_looked_up():
     states = int(np.prod(tables().sizes))
     positions = np.stack(np.unravel_index(np.arange(states), tables().sizes), 1)
     both = jax.vmap(lambda p: (evaluate(tables(), p), evaluate(at_hand, p)))
-    at_hand = with_scores(tables(), 2 * states)
+    at_hand = jax.jit(with_scores, static_argnums=1)(tables(), 2 * states)
     (score, feasible), (found, allowed) = jax.jit(both)(positions)
     np.testing.assert_array_equal(score, found)
     np.testing.assert_array_equal(feasible, allowed)
@@ -87,6 +89,46 @@ def test_scores_at_hand_are_those_that_are_looked_up():
     assert driver._room_for_scores([tables()], 80) == 0 < driver._room_for_scores([tables()], 40960)
     np.testing.assert_array_equal(many.positions[:2], few.positions[:2])
     np.testing.assert_array_equal(many.score[:2], few.score[:2])
+
+
+@pytest.mark.parametrize("kernel", mostly_slow(["metropolis", "tempering"], but=["metropolis"]))
+def test_packed_structures_are_stepped_as_vectors_are(kernel: str, monkeypatch: pytest.MonkeyPatch):
+    """To the bit, what is told of them too."""
+    proposed = Observer(
+        lambda tables, states: (),
+        lambda own, before, states, info: own,
+        lambda _, records: records,
+        lambda states, info: (info.proposal.position, states.position, states.logdensity),
+    )
+    request = REQUEST | {"chains": 8, "steps": 40, "kernel": kernel}
+    assert metropolis.packs(tables())
+    found = observe_chains(tables(), {"proposed": proposed}, **request).observed["proposed"]
+    monkeypatch.setattr(metropolis, "packs", lambda _: False)
+    driver._compiled.cache_clear()
+    vectors = observe_chains(tables(), {"proposed": proposed}, **request).observed["proposed"]
+    driver._compiled.cache_clear()
+    assert found[0].shape == vectors[0].shape == (40, 8, 4)
+    for one, other in zip(found, vectors, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (found[0] != found[1]).any()
+
+
+def test_packing_keeps_every_option():
+    positions = np.stack(np.meshgrid(*[[0, 1, 22, 63]] * 5), -1).reshape(-1, 5)
+    packed = pack(jnp.asarray(positions), 64)
+    assert packed.dtype == jnp.uint32
+    assert len(np.unique(packed)) == len(positions)
+    np.testing.assert_array_equal(unpack(packed, 5, 64), positions)
+    changed = jax.vmap(lambda one: with_options(one, (1, 4), (jnp.int32(7), jnp.int32(63)), 64))(packed)
+    expected = positions.copy()
+    expected[:, [1, 4]] = 7, 63
+    np.testing.assert_array_equal(unpack(changed, 5, 64), expected)
+    assert [int(option_of(changed[3], v, 64)) for v in range(5)] == expected[3].tolist()
+    assert fits(5, 64)
+    assert not fits(6, 64)
+    assert fits(8, 16)
+    assert not fits(8, 17)
+    assert fits(1000, 1)
 
 
 def test_evaluations_are_counted_past_a_word():

@@ -99,7 +99,7 @@ def audit(
         assumptions=plan.assumptions,
         findings=log.findings + plan.findings + lacking,
         procedure=procedure,
-        log={"fingerprint": log.fingerprint, "events": log.events, "cases": log.cases},
+        events=log,
         versions=versions(),
         sentence=lambda verdict: explain(verdict, structure, lexicon),
     )

@@ -52,6 +52,8 @@ class AuditResult:
         The SELECT that gave the verdicts, and its bound values.
     assumptions, findings : tuple of str
         What the check took for granted, and what it noticed.
+    events : EventLog
+        The rows that were audited.
     """
 
     structure: Structure
@@ -64,9 +66,18 @@ class AuditResult:
     assumptions: tuple[str, ...]
     findings: tuple[str, ...]
     procedure: ProcedureAudit
-    log: dict[str, Any]
+    events: EventLog = field(repr=False)
     versions: dict[str, str]
     sentence: Callable[[InstanceVerdict], str] = field(repr=False)
+
+    @property
+    def log(self) -> dict[str, Any]:
+        """What was audited: fingerprint and size of the log."""
+        return {
+            "fingerprint": self.events.fingerprint,
+            "events": self.events.events,
+            "cases": self.events.cases,
+        }
 
     @property
     def force(self) -> Force:

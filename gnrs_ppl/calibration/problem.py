@@ -87,7 +87,16 @@ def dev_goals() -> list[str]:
 
 
 def dev_data(goal_ids: Sequence[str] | None = None) -> list[GoalData]:
-    """Features and references of dev goals, all of them unless some are named.
+    """Features and references of dev goals.
+
+    Parameters
+    ----------
+    goal_ids : sequence of str, optional
+        All sixteen unless named.
+
+    Returns
+    -------
+    list of GoalData
 
     Raises
     ------

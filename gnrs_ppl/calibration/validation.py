@@ -4,7 +4,7 @@ nobody fitted?
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import jax
@@ -109,12 +109,16 @@ def left_out_scores(data: Sequence[GoalData], truth: Problem, fitted_to: Problem
 def _given(data: Sequence[GoalData], problem: Problem, weights: Floats) -> Held:
     """Weights as they stand; the other goals fit their temperature."""
     along = problem._replace(features=np.asarray(problem.features) @ weights[:, None])
-    betas = []
-    for left_out in range(len(data)):
-        share = np.ones(len(data))
-        share[left_out] = 0.0
-        betas.append(minimise(along, share, SCALE_KAPPA).beta[0] * weights)
+    betas = [scale[0] * weights for scale in fitted_to_others(along, len(data), SCALE_KAPPA)]
     return _scored(data, problem, betas)
+
+
+def fitted_to_others(problem: Problem, goals: int, kappa: float) -> Iterator[Floats]:
+    """Beta of each of the problem's goals, fitted to the others from the prior's centre."""
+    for left_out in range(goals):
+        share = np.ones(goals)
+        share[left_out] = 0.0
+        yield minimise(problem, share, kappa).beta
 
 
 def _scored(data: Sequence[GoalData], problem: Problem, betas: Sequence[Floats]) -> Held:

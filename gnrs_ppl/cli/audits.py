@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from gnrs_ppl.cli.helpers import files_read, working
-from gnrs_ppl.cli.options import ContextPath, Fix, Json, Log, WeightsOption, Without
-from gnrs_ppl.context.output import check_apart, check_file
+from gnrs_ppl.cli.options import ContextPath, Fix, Json, Log, WeightsOption, Without, written
+from gnrs_ppl.context.output import check_apart, check_file, check_folder
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.safe_text import to_json
 
@@ -65,6 +65,10 @@ def audit(
             show_default=False,
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        written("Folder for the verdicts, that of the draft or a new one; gnrs report makes a page of it."),
+    ] = None,
     as_json: Json = False,
     as_csv: Annotated[
         bool,
@@ -86,12 +90,13 @@ def audit(
     """
     from gnrs_ppl.audit.files import audit_files
     from gnrs_ppl.records.lint import touching
+    from gnrs_ppl.report.audited import FILES, save_audit
 
     if as_json and as_csv:
         raise InputError("contradicts --json", "give one of the two", source="arguments", field="--csv")
     if posterior is not None:
-        if rule is not None or allow_unrecorded:
-            stray = "--rule" if rule is not None else "--allow-unrecorded"
+        if rule is not None or allow_unrecorded or out is not None:
+            stray = "--rule" if rule is not None else "--out" if out is not None else "--allow-unrecorded"
             raise InputError("contradicts --posterior", "leave one out", source="arguments", field=stray)
         _audit_posterior(
             posterior, context, log, weights, mass, 12 if limit is None else limit, as_json, as_csv
@@ -106,8 +111,13 @@ def audit(
             "name a rule file; gnrs draft CONTEXT --out DIR writes one",
             source="arguments",
         )
+    if out is not None:
+        check_folder(out, FILES)
+        read = [path for path in (rule, log, context) if path is not None]
+        check_apart([out / name for name in FILES], read)
     with working("auditing"):
         result = audit_files(rule, log, context, allow_unrecorded, remarks=touching)
+        saved = save_audit(result, out) if out is not None else []
     if as_json:
         print(result.to_json())
     elif as_csv:
@@ -115,9 +125,37 @@ def audit(
     else:
         from gnrs_ppl.report.audit import print_audit
 
-        print_audit(result, 3 if limit is None else limit)
+        print_audit(result, 3 if limit is None else limit, saved)
     if result.failed:
         raise typer.Exit(1)
+
+
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Folder that gnrs draft --out or gnrs audit --out wrote, or both of them.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, written("File for the page (HTML).")],
+    as_json: Json = False,
+) -> None:
+    """Write one page to hand in: the rule, why it is this one, what vouches for it, and what the audit found.
+    It loads nothing and runs nothing.
+    """
+    from gnrs_ppl.report.rule_page import FILES_READ, write_report
+    from gnrs_ppl.terminal import console, shown
+
+    check_file(out)
+    check_apart([out], [folder / name for name in FILES_READ])
+    with working("writing"):
+        path = write_report(folder, out)
+    if as_json:
+        print(to_json({"out": str(path)}))
+    else:
+        console().print(shown(f"wrote {path}", style="dim"))
 
 
 def _audit_posterior(

@@ -305,7 +305,6 @@ def diagnose(
         ),
     ],
     plots: Annotated[Path | None, written("Folder for plots (needs matplotlib).")] = None,
-    page: Annotated[Path | None, written("File for a page of HTML with plots (needs matplotlib).")] = None,
     as_json: Json = False,
 ) -> None:
     """Say whether the chains mixed, and why; exit 1 when they did not."""

@@ -139,9 +139,9 @@ def profile(
         found = overview(loaded.log)
         drawn = plot(found, plots) if plots is not None else []
         if page is not None:
-            from gnrs_ppl.report.profile_page import write_page
+            from gnrs_ppl.report.profile_page import write_profile
 
-            drawn.append(write_page(found, loaded.source, page))
+            drawn.append(write_profile(found, loaded.source, page))
     if as_json:
         print(to_json(found.as_dict() | {"files": [str(path) for path in drawn]}))
         return

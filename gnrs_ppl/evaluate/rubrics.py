@@ -302,6 +302,11 @@ def refuse_no_result(rows: Iterable[MarkedRule]) -> None:
     refuse_unanswered(answers)
 
 
+def unanswered(answers: Iterable[Answer[Any] | None]) -> list[Answer[Any]]:
+    """Requests that were never answered: what came of them says nothing about a method."""
+    return [one for one in answers if one and one.error and one.error.kind not in SAID_BY_THE_MODEL]
+
+
 def refuse_unanswered(answers: Iterable[Answer[Any]]) -> None:
     """Keep rows out of a result that say more about a connection or a limit than about a method.
 
@@ -310,9 +315,7 @@ def refuse_unanswered(answers: Iterable[Answer[Any]]) -> None:
     InputError
         Some request was never answered.
     """
-    failed = Counter(
-        answer.error.kind for answer in answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL
-    )
+    failed = Counter(answer.error.kind for answer in unanswered(answers) if answer.error)
     if failed:
         kinds = ", ".join(f"{kind} {n:,}" for kind, n in sorted(failed.items()))
         raise InputError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gnrs_ppl.experiments.main import MEASURED
 from gnrs_ppl.experiments.methods import ABLATIONS, BASE, KERNELS, METHODS, cells, measure, paper_ablations
 from gnrs_ppl.experiments.parts import Changed, cited, estimated_change, mean
+from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 from gnrs_ppl.experiments.rows import Cell, Row, Rows, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, heads, part, specified
@@ -133,8 +134,6 @@ def _elsewhere(own: Rows, exact: Rows) -> tuple[int, int, int, int]:
 
 def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Audit F1 of every variant with its interval over goals, few chains beside many."""
-    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
-
     there = {row["method"] for row in rows}
     names = [name for name in (BASE, *ABLATIONS) if name in there]
     figure = blank(7.5, 0.34 * len(names) + 1.2)

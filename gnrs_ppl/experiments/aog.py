@@ -14,9 +14,10 @@ from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import goals
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.methods import STEPS
+from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
+from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
 from gnrs_ppl.inference.exact import number_of_states
 from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.realize.text import phrase
@@ -81,16 +82,8 @@ def case(goal: str, seed: int) -> RecordedChain:
         ]
         if changes:
             move = tuple(MOVES)[int(chains.move[0, step - 1])]
-            edits.append(
-                Edit(
-                    step,
-                    move,
-                    "; ".join(changes),
-                    float(scores[step - 1]),
-                    float(scores[step]),
-                    bool(chains.feasible[0, step - 1]),
-                )
-            )
+            worth = float(scores[step - 1]), float(scores[step])
+            edits.append(Edit(step, move, "; ".join(changes), *worth, bool(chains.feasible[0, step - 1])))
     return RecordedChain(goal, found, tuple(edits))
 
 
@@ -163,18 +156,12 @@ def stages(one: RecordedChain) -> ResultTable:
         "Selected AOG and rendering": bench.text(graph.structure(one.found.best)),
     }
     paper = {row["stage"]: row["what is shown (our words)"] for row in published("qual-aog-trace")}
-    rows = [(stage, told[stage], paper[stage]) for stage in paper]
+    rows = [(stage, told[stage], shown) for stage, shown in paper.items()]
     says = (
         "Stages of our own draft, without LLM candidates; the paper's, of its shift goal, in our words. "
         "Its edits cannot be compared."
     )
-    return ResultTable(
-        "stages",
-        "From goal to rule",
-        says,
-        (Column("stage"), Column("here"), Column("what is shown", paper=True)),
-        rows,
-    )
+    return ResultTable("stages", "From goal to rule", says, heads("stage | here", "what is shown"), rows)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -185,79 +172,41 @@ def draw_graph(one: RecordedChain) -> Figure:
     """AND node, OR nodes and candidates; the chosen ones filled."""
     import textwrap
 
-    from gnrs_ppl.experiments.plots import COLOURS, blank
-
     graph, best, start = one.found.graph, one.found.best, one.found.chains.starts[0]
     lexicon = GoalBench(one.goal).lexicon
     figure = blank(13, 7.6)
     axes = figure.add_subplot()
     box: dict[str, Any] = {"boxstyle": "round,pad=0.35", "edgecolor": "black", "linewidth": 0.8}
+
+    def boxed(x: float, y: float, words: str, size: int, weight: str = "normal", **look: str) -> None:
+        axes.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight, bbox=box | look)
+
+    def line(ends: tuple[float, float], heights: tuple[float, float], width: float = 0.8) -> None:
+        axes.plot(ends, heights, color="black", linewidth=width, zorder=0)
+
     middle = (len(SLOTS) - 1) / 2
     intent = textwrap.fill(graph.facts.context.goal.intent, 95)
-    axes.text(
-        middle,
-        5.55,
-        f"{one.goal}: {intent}",
-        ha="center",
-        va="center",
-        fontsize=9,
-        bbox=box | {"facecolor": "#eeeeee"},
-    )
-    axes.text(
-        middle,
-        4.75,
-        "AND",
-        ha="center",
-        va="center",
-        fontsize=10,
-        bbox=box | {"facecolor": COLOURS[4], "boxstyle": "circle,pad=0.3"},
-    )
-    axes.plot([middle, middle], [5.3, 4.95], color="black", linewidth=0.8, zorder=0)
+    boxed(middle, 5.55, f"{one.goal}: {intent}", 9, facecolor="#eeeeee")
+    boxed(middle, 4.75, "AND", 10, facecolor=COLOURS[4], boxstyle="circle,pad=0.3")
+    line((middle, middle), (5.3, 4.95))
     for v, slot in enumerate(SLOTS):
-        axes.plot([middle, v], [4.6, 4.15], color="black", linewidth=0.8, zorder=0)
-        axes.text(
-            v, 4.0, f"OR\n{slot}", ha="center", va="center", fontsize=9, bbox=box | {"facecolor": COLOURS[5]}
-        )
+        line((middle, v), (4.6, 4.15))
+        boxed(v, 4.0, f"OR\n{slot}", 9, facecolor=COLOURS[5])
         chosen, first = graph.options[v][best[v]], graph.options[v][int(start[v])]
-        names = list(
-            dict.fromkeys([chosen.candidate, first.candidate, *(o.candidate for o in graph.options[v])])
-        )
+        names = list(dict.fromkeys(o.candidate for o in (chosen, first, *graph.options[v])))
         for place, name in enumerate(names[:SHOWN]):
-            option = (
-                chosen
-                if name == chosen.candidate
-                else next(o for o in graph.options[v] if o.candidate == name)
-            )
-            picked = name == chosen.candidate
-            words = textwrap.fill(phrase(option.content, lexicon), 30, max_lines=5, placeholder=" …")
             y = 3.15 - 0.92 * place
-            axes.text(
-                v,
-                y,
-                f"{name}: {words}",
-                ha="center",
-                va="center",
-                fontsize=7,
-                bbox=box
-                | {"facecolor": "#cfe8dd" if picked else "white", "linestyle": "-" if picked else "--"},
-                fontweight="bold" if picked else "normal",
-            )
-            axes.plot(
-                [v, v],
-                [3.8 if place == 0 else y + 0.9, y],
-                color="black",
-                linewidth=0.8 if picked else 0.4,
-                zorder=0,
-            )
+            picked = name == chosen.candidate
+            option = chosen if picked else next(o for o in graph.options[v] if o.candidate == name)
+            words = textwrap.fill(phrase(option.content, lexicon), 30, max_lines=5, placeholder=" …")
+            if picked:
+                boxed(v, y, f"{name}: {words}", 7, "bold", facecolor="#cfe8dd", linestyle="-")
+            else:
+                boxed(v, y, f"{name}: {words}", 7, facecolor="white", linestyle="--")
+            line((v, v), (3.8 if place == 0 else y + 0.9, y), 0.8 if picked else 0.4)
         if len(names) > SHOWN:
-            axes.text(
-                v,
-                3.15 - 0.92 * SHOWN + 0.3,
-                f"and {len(names) - SHOWN} more",
-                ha="center",
-                fontsize=8,
-                color="#444444",
-            )
+            more = f"and {len(names) - SHOWN} more"
+            axes.text(v, 3.15 - 0.92 * SHOWN + 0.3, more, ha="center", fontsize=8, color="#444444")
     axes.set(xlim=(-0.55, len(SLOTS) - 0.45), ylim=(-0.6, 5.95))
     axes.axis("off")
     axes.set_title("Bold on green: chosen; dashed: other candidates", loc="left", fontsize=9)
@@ -266,8 +215,6 @@ def draw_graph(one: RecordedChain) -> Figure:
 
 def draw_trace(one: RecordedChain) -> Figure:
     """s_search by step, accepted edits by move, and the optimum."""
-    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
-
     chains = one.found.chains
     scores = np.concatenate([chains.start_score[:1], chains.score[0]])
     feasible = np.concatenate([chains.start_feasible[:1], chains.feasible[0]])
@@ -277,23 +224,14 @@ def draw_trace(one: RecordedChain) -> Figure:
     axes.step(range(len(shown)), shown, where="post", color="#999999", linewidth=1)
     for i, move in enumerate(dict.fromkeys(edit.move for edit in one.edits)):
         own = [edit for edit in one.edits if edit.move == move and edit.feasible]
-        axes.plot(
-            [e.step for e in own],
-            [e.after for e in own],
-            MARKERS[i],
-            color=COLOURS[i],
-            markersize=4,
-            label=move,
-        )
+        steps, scores_after = [e.step for e in own], [e.after for e in own]
+        axes.plot(steps, scores_after, MARKERS[i], color=COLOURS[i], markersize=4, label=move)
     if one.found.optimum is not None:
         axes.axhline(one.found.optimum, color="black", linestyle="--", linewidth=1, label="optimum")
     broken = int((~feasible).sum())
     axes.set(xlabel="step", ylabel="s_search")
-    axes.set_title(
-        f"{one.goal}, one chain, accepted edits by move; {broken} infeasible states are not drawn",
-        loc="left",
-        fontsize=9,
-    )
+    title = f"{one.goal}, one chain, accepted edits by move; {broken} infeasible states are not drawn"
+    axes.set_title(title, loc="left", fontsize=9)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize=8, loc="lower right")
     return figure

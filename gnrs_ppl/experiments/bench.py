@@ -5,6 +5,7 @@ often it is chosen.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,7 @@ from gnrs_ppl.benchmarks.gnrs_bench import BenchmarkGoal, benchmark_goal, load
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.errors import GnrsError
-from gnrs_ppl.evaluate.audit_f1 import AuditScore, Executed, audit_score, execute
+from gnrs_ppl.evaluate.audit_f1 import F1, AuditScore, Executed, audit_score, execute
 from gnrs_ppl.evaluate.hard_ok import HardOk, hard_ok, hard_ok_partial
 from gnrs_ppl.evaluate.model_parser import Parsed
 from gnrs_ppl.models.features import Facts
@@ -64,6 +65,11 @@ class GoalBench:
         if key not in self._executed:
             self._executed[key] = execute(structure, self.goal.id, revealed=self.revealed)
         return self._executed[key]
+
+    def best_of(self, structures: Iterable[Structure]) -> F1:
+        """The greatest F1 against the record among some rules; 0 where there are none."""
+        scores = (self.execute(structure).score.record for structure in structures)
+        return max(scores, key=lambda score: score.macro, default=F1(0.0, None, 0))
 
     def refusal(self, structure: Structure) -> str:
         """Why the rule cannot be rendered, or checked on the grounding log; empty where it can."""

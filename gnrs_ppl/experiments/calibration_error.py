@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.calibration.objective import minimise, problem_of
+from gnrs_ppl.calibration.objective import problem_of
 from gnrs_ppl.calibration.problem import dev_data, dev_goals
-from gnrs_ppl.calibration.validation import chosen_kappa
+from gnrs_ppl.calibration.validation import chosen_kappa, fitted_to_others
 from gnrs_ppl.calibration.weights import feature_hash
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.output import write_all
@@ -36,13 +36,7 @@ def run(workers: int = 2) -> CalibrationError:
     """Fit sixteen times, score the rules, measure."""
     data = dev_data()
     kappa, _ = chosen_kappa(data)
-    problem = problem_of(data)
-    weights = []
-    for left_out in range(len(data)):
-        share = np.ones(len(data))
-        share[left_out] = 0.0
-        beta = minimise(problem, share, kappa).beta
-        weights.append(beta / beta.sum())
+    weights = [beta / beta.sum() for beta in fitted_to_others(problem_of(data), len(data), kappa)]
     with ProcessPoolExecutor(
         workers, mp_context=get_context("spawn")
     ) as pool:  # JAX runs threads, which a fork would cut off

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gnrs_ppl.candidates.build import SOURCES as DETERMINISTIC
-from gnrs_ppl.experiments.methods import BASE, METHODS, SOURCES
+from gnrs_ppl.experiments.judging import of_main
+from gnrs_ppl.experiments.methods import BASE, METHODS, OURS, SOURCES
 from gnrs_ppl.experiments.parts import METHOD, mean
+from gnrs_ppl.experiments.plots import COLOURS, blank
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines
-from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.rubric_scores import candidates
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PROPOSED, NO_LLM = "Candidates generated per test goal", "Selected payloads/run, No LLM candidates"
-FULL, OURS = "Selected payloads/run, GNRS-Search", "GNRS-Search"
+FULL = f"Selected payloads/run, {OURS}"
 ABSENT = f"{OURS} (needs a model)"
 IN_THE_PAPER = {"template": "template", "schema": "schema", "record": "record", "llm": "LLM"}
 """Our sources -> the paper's; it reads no sentences."""
@@ -95,8 +96,6 @@ def with_model(run: Run) -> Report:
 
 def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Payloads by source for every method."""
-    from gnrs_ppl.experiments.plots import COLOURS, blank
-
     chains = max(request.chains)
     found = [(name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)]
     figure = blank(7.5, 0.6 * len(found) + 1.2)
@@ -123,6 +122,4 @@ EXPERIMENT = Experiment(
     report,
     needs=("main", "ablations", "pools"),
 )
-WITH_MODEL = {
-    "candidate_sources": EXPERIMENT._replace(report=with_model, needs=()),
-}
+WITH_MODEL = EXPERIMENT._replace(report=with_model, needs=())

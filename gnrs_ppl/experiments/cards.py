@@ -21,26 +21,26 @@ from gnrs_ppl.candidates.proposed import Proposed, propose
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.draft import draft_many
 from gnrs_ppl.evaluate.hard_ok import hard_ok
-from gnrs_ppl.evaluate.model_parser import parse_texts
 from gnrs_ppl.evaluate.realcharter.score import CardScore, score
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS, percent
+from gnrs_ppl.experiments.baselines import Ask, Baseline, BaselineResult
 from gnrs_ppl.experiments.judging import read_marks
-from gnrs_ppl.experiments.methods import BASE, STEPS
+from gnrs_ppl.experiments.methods import BASE, OURS, STEPS
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, RowWithAnswers, lines
 from gnrs_ppl.experiments.rubric_scores import JUDGED, OFF, calls, candidates
 from gnrs_ppl.experiments.runner import CARDS, Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, specified
-from gnrs_ppl.experiments.writers import OURS, POLISH, VARIANTS, WRITERS, study, with_calls
+from gnrs_ppl.experiments.writers import POLISH, VARIANTS, WRITERS, polished, prompted, study, with_calls
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.llm.answers import CharterDraft, CharterRevision
-from gnrs_ppl.llm.client import Answer, Message, Model, Request, T, ask
-from gnrs_ppl.llm.prompts import load, render
+from gnrs_ppl.llm.client import Model, Request, T
+from gnrs_ppl.llm.material import request
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.realize.lexicon import Lexicon
-from gnrs_ppl.realize.polish import RenderedRule, polish
+from gnrs_ppl.realize.polish import RenderedRule
 from gnrs_ppl.realize.text import render as clause_of
 from gnrs_ppl.rule.pools import assemble, options
 from gnrs_ppl.rule.types import SLOTS, Structure
@@ -50,12 +50,6 @@ WITHHELD: dict[str, Any] = {
     **{acts: {"__all__": {"modal"}} for acts in ("required", "permitted", "forbidden")},
 }
 """What no prompt shows of a card: where the clause can be read, its own verbs, and how the card was made."""
-MAX_TOKENS = 4096
-
-Clause = tuple[str, tuple[Answer[Any], ...]]
-"""A model's clause and the answers behind it."""
-
-
 MEASURES: dict[str, tuple[str, Callable[[CardScore], float]]] = {
     "hard_ok": ("HARD-OK, %", lambda s: 100.0 * s.gate.passed),
     "rho": ("ρ", lambda s: s.gate.rho),
@@ -120,7 +114,7 @@ def reach() -> list[Reach]:
     return found
 
 
-class Chosen(NamedTuple):
+class Unpolished(NamedTuple):
     """A rule before its polish, and what a model proposed for it."""
 
     context: Context
@@ -142,33 +136,34 @@ CHAINED = (BASE, "Uniform weights")
 
 
 def chosen(
-    method: str, ones: Sequence[Card], chains: int | None, seed: int, model: Model | None = None
-) -> list[Chosen]:
+    method: str, names: Sequence[str], chains: int | None, seed: int, model: Model | None = None
+) -> list[Unpolished]:
     """What a method chooses for some cards, all in one program; a model proposes where there is one."""
-    contexts = [load_context(one.id) for one in ones]
+    contexts = [load_context(name) for name in names]
     asked = METHODS.get(method, {})
     if asked is not None:
         request = {"chains": chains or 1, "steps": STEPS, "seed": seed} | asked
         drafts = draft_many(contexts, model=model, **request, alternatives=0)
         return [
-            Chosen(d.context, d.structure, d.text, d.certificate.epsilon_search, d.proposed) for d in drafts
+            Unpolished(d.context, d.structure, d.text, d.certificate.epsilon_search, d.proposed)
+            for d in drafts
         ]
     said = propose(contexts, model, seed=seed) if model else [None] * len(contexts)
     return [_first(context, one) for context, one in zip(contexts, said, strict=True)]
 
 
-def _first(context: Context, proposed: Proposed | None) -> Chosen:
+def _first(context: Context, proposed: Proposed | None) -> Unpolished:
     """The first candidate of every pool, at its first levels: inventory and renderer, without score, hard
     conditions or search.
     """
     pools = pools_of(context, proposed.proposals if proposed else ()).pools
     structure = assemble(tuple(options(getattr(pools, slot))[0] for slot in SLOTS))
-    return Chosen(context, structure, clause_of(structure, Lexicon.of_context(context)), None, proposed)
+    return Unpolished(context, structure, clause_of(structure, Lexicon.of_context(context)), None, proposed)
 
 
 def rows_of(method: str, chains: int | None, seed: int, names: Sequence[str]) -> list[Row]:
     """Rows of a method that needs no model, on some cards."""
-    found = chosen(method, [card(name) for name in names], chains, seed)
+    found = chosen(method, names, chains, seed)
     cells = [Cell(method, chains, name, seed) for name in names]
     return [
         row_of(cell, one.text, score(one.structure, cell.goal), one.epsilon)
@@ -187,49 +182,35 @@ def written(wanted: Sequence[Cell], request: ExperimentRequest, model: Model) ->
     InputError
         Bad configuration of the model; what was answered is in its cache.
     """
-    found: dict[Cell, RowWithAnswers] = {}
-    for method, chains, seed in dict.fromkeys((cell.method, cell.chains, cell.seed) for cell in wanted):
-        own = [cell for cell in wanted if (cell.method, cell.chains, cell.seed) == (method, chains, seed)]
-        ones = [card(cell.goal) for cell in own]
-        if writer := PROMPTED.get(method):
-            rows = _read(own, writer(ones, model, seed), model)
-        else:
-            asked = model if WRITERS[method].candidates else None
-            rows = _polished(own, chosen(method, ones, chains, seed, asked), model, seed)
-        gates = [{"hard_ok": row["hard_ok"] > 0} for row, _ in rows]
-        found |= {
-            cell: with_calls(cell, row | gate, answers)
-            for cell, (row, answers), gate in zip(own, rows, gates, strict=True)
-        }
+    found = prompted(
+        [cell for cell in wanted if cell.method in PROMPTED],
+        PROMPTED,
+        load_context,
+        lambda cell, text, parsed: _gated(row_of(cell, text, score(parsed.slots, cell.goal))),
+        model,
+    )
+    searched = [cell for cell in wanted if cell not in found]
+    for method, chains, seed in dict.fromkeys((cell.method, cell.chains, cell.seed) for cell in searched):
+        own = [cell for cell in searched if (cell.method, cell.chains, cell.seed) == (method, chains, seed)]
+        asked, names = model if WRITERS[method].candidates else None, [cell.goal for cell in own]
+        found |= _searched(dict(zip(own, chosen(method, names, chains, seed, asked), strict=True)), model)
     return [found[cell] for cell in wanted]
 
 
-def _polished(
-    own: Sequence[Cell], drafted: Sequence[Chosen], model: Model, seed: int
-) -> list[RowWithAnswers]:
-    rules = [RenderedRule(one.structure, one.text, Lexicon.of_context(one.context)) for one in drafted]
-    found = []
-    for cell, one, done in zip(own, drafted, polish(rules, model, POLISH, seed=seed), strict=True):
+def _searched(drafted: Mapping[Cell, Unpolished], model: Model) -> dict[Cell, RowWithAnswers]:
+    """Rows of rules that were searched, polished."""
+    found, rules = {}, {}
+    for cell, one in drafted.items():
         said = one.proposed
-        row = row_of(cell, done.text, score(one.structure, cell.goal), one.epsilon)
-        row |= {"unpolished": one.text, "polish": done.outcome, "lost": list(done.lost)}
-        answers = (*((said.answer,) if said else ()), *done.answers)
-        found.append(RowWithAnswers(row | (said.counted() if said else {}), answers))
-    return found
+        row = _gated(row_of(cell, one.text, score(one.structure, cell.goal), one.epsilon))
+        found[cell] = with_calls(cell, row | (said.counted() if said else {}), (said.answer,) if said else ())
+        rules[cell] = RenderedRule(one.structure, one.text, Lexicon.of_context(one.context))
+    return found | polished(found, dict.fromkeys(found, POLISH), lambda cell, _: rules[cell], model)
 
 
-def _read(own: Sequence[Cell], clauses: Sequence[Clause], model: Model) -> list[RowWithAnswers]:
-    """Rows of clauses that are read back; one that is missing fills no slot."""
-    there = [number for number, (text, _) in enumerate(clauses) if text.strip()]
-    read = parse_texts([(clauses[number][0], load_context(own[number].goal)) for number in there], model)
-    parsed = dict(zip(there, read, strict=True))
-    found = []
-    for number, (cell, (text, told)) in enumerate(zip(own, clauses, strict=True)):
-        slots = parsed[number].slots if number in parsed else {}
-        answer = parsed[number].answer if number in parsed else None
-        row = row_of(cell, text, score(slots, cell.goal))
-        found.append(RowWithAnswers(row, (*told, *([answer] if answer else []))))
-    return found
+def _gated(row: Row) -> Row:
+    """The row with HARD-OK as a truth value, as rows with a model hold it."""
+    return row | {"hard_ok": row["hard_ok"] > 0}
 
 
 def shown(one: Card) -> str:
@@ -239,48 +220,30 @@ def shown(one: Card) -> str:
     )
 
 
-def _direct(ones: Sequence[Card], model: Model, seed: int) -> list[Clause]:
-    answers = ask(model, [_request("real_charter_b1.v1.txt", None, seed, card=shown(one)) for one in ones])
-    return [(answer.text if answer.error is None else "", (answer,)) for answer in answers]
+async def direct_prompting(context: Context, ask: Ask, *, seed: int) -> BaselineResult:
+    """The clause in one step."""
+    (answer,) = await ask([_request("real_charter_b1.v1.txt", context, None, seed)])
+    return BaselineResult(answer.text if answer.error is None else "", None, (answer,))
 
 
-def _self_refine(ones: Sequence[Card], model: Model, seed: int) -> list[Clause]:
+async def self_refine(context: Context, ask: Ask, *, seed: int) -> BaselineResult:
     """A draft and one refinement; a refinement that fails leaves the draft."""
-    firsts = ask(
-        model,
-        [_request("real_charter_b2r_draft.v1.txt", CharterDraft, seed, card=shown(one)) for one in ones],
-    )
-    drafted = [
-        (number, answer.parsed.clause)
-        for number, answer in enumerate(firsts)
-        if answer.parsed and answer.parsed.clause.strip()
-    ]
-    refine = [
-        _request("real_charter_b2r_refine.v1.txt", CharterRevision, seed, card=shown(ones[n]), clause=clause)
-        for n, clause in drafted
-    ]
-    found: list[Clause] = [("", (answer,)) for answer in firsts]
-    for (number, clause), second in zip(drafted, ask(model, refine), strict=True):
-        found[number] = (second.parsed.clause if second.parsed else clause, (firsts[number], second))
-    return found
+    (first,) = await ask([_request("real_charter_b2r_draft.v1.txt", context, CharterDraft, seed)])
+    clause = first.parsed.clause if first.parsed else ""
+    if not clause.strip():
+        return BaselineResult("", None, (first,))
+    refine = _request("real_charter_b2r_refine.v1.txt", context, CharterRevision, seed, clause=clause)
+    (second,) = await ask([refine])
+    return BaselineResult(second.parsed.clause if second.parsed else clause, None, (first, second))
 
 
-PROMPTED: dict[str, Callable[[Sequence[Card], Model, int], list[Clause]]] = {
-    "Direct Prompting": _direct,
-    "Self-Refine": _self_refine,
-}
+PROMPTED: dict[str, Baseline] = {"Direct Prompting": direct_prompting, "Self-Refine": self_refine}
 
 
-def _request(name: str, response: type[T] | None, seed: int, **values: str) -> Request[T]:
-    prompt = load(name)
-    return Request(
-        "generator",
-        (Message("user", render(prompt, **values)),),
-        response,
-        seed=seed,
-        max_tokens=MAX_TOKENS,
-        prompt=prompt.hash,
-    )
+def _request(name: str, context: Context, response: type[T] | None, seed: int, **values: str) -> Request[T]:
+    """A prompt that shows the card."""
+    given = {"card": shown(card(context.goal.id)), **values}
+    return request(name, "generator", context, response, given, seed=seed)
 
 
 def independent(rows: Sequence[Row]) -> list[Row]:
@@ -343,7 +306,7 @@ def _measured(found: Sequence[Line]) -> ResultTable:
 
 def report(run: Run) -> Report:
     """Ours beside the paper's columns; intervals over cards and over documents."""
-    paper = {row["method"]: row for row in published("realcharter-full-app")}
+    paper = by_method("realcharter-full-app")
     absent = [Line(method, None, Rows([]), "needs a model") for method in paper if method not in METHODS]
     says = (
         "53 cards of ours: no figure is the paper's measured again. HARD-OK of No LLM candidates and No "
@@ -359,7 +322,7 @@ def report(run: Run) -> Report:
 def judged_report(run: Run) -> Report:
     """The paper's columns of the paper's methods, from rows that have been marked."""
     rows, chains = run.judged("realcharter"), run.request.chains
-    paper = {row["method"]: row for row in published("realcharter-full-app")}
+    paper = by_method("realcharter-full-app")
     marks = [mean(dimension, dimension, 2, 1 / percent(1)) for dimension in DIMENSIONS]
     says = (
         f"{VARIANTS} Dimensions are marks from 1 to 5, the rest percent; the judge sees the context made of "
@@ -385,6 +348,4 @@ def _printed(paper: Mapping[str, Mapping[str, str]]) -> list[ColumnGroup[Line]]:
 
 ASKS = "Does the search carry over to cards of real policies?"
 EXPERIMENT = Experiment("realcharter", ASKS, report, wanted, measure, split=CARDS, unit="method")
-WITH_MODEL = {
-    "realcharter": study("realcharter", ASKS, judged_report, PAPERS, written, split=CARDS),
-}
+WITH_MODEL = study("realcharter", ASKS, judged_report, PAPERS, written, split=CARDS)

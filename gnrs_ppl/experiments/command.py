@@ -166,11 +166,7 @@ def show_outcomes(outcomes: Sequence[Outcome]) -> None:
 def as_json(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Summaries with the tables' cells."""
     return [
-        outcome.summary
-        | {
-            "folder": str(outcome.folder),
-            "tables": tables_json(outcome.report.tables),
-        }
+        outcome.summary | {"folder": str(outcome.folder), "tables": tables_json(outcome.report.tables)}
         for outcome in outcomes
     ]
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gnrs_ppl.experiments.cross_model import generators
 from gnrs_ppl.experiments.human_calibration import METHODS as SAMPLED
+from gnrs_ppl.experiments.judging import generators, of_main
 from gnrs_ppl.experiments.methods import BASE, METHODS, SEARCHED
 from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row, Rows, of
-from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
 from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, ends, heads
@@ -31,7 +30,8 @@ class Contrast(NamedTuple):
     paper: tuple[str, str] | None = None
 
 
-FULL = "GNRS-Search vs. "
+FULL, DEGRADED = "GNRS-Search vs. ", "baseline vs. degraded "
+REPLACED = "Slot intervention"
 CONTRASTS = (
     Contrast("Main benchmark", "main", BASE, "No record grounding"),
     Contrast("Main benchmark", "main", BASE, "No search"),
@@ -40,17 +40,11 @@ CONTRASTS = (
     Contrast("Ablation study", "ablations", BASE, "No hard penalty"),
     Contrast("Ablation study", "ablations", BASE, "AND-only evidence"),
     Contrast("Ablation study", "ablations", BASE, "CP-SAT control", (FULL + "CP-SAT control", "OVERALL")),
-    Contrast("Slot intervention", "slots", OWN, method(SAME, "scope")),
-    Contrast("Slot intervention", "slots", OWN, method(SAME, "trigger")),
+    Contrast(REPLACED, "slots", OWN, method(SAME, "scope")),
+    Contrast(REPLACED, "slots", OWN, method(SAME, "trigger")),
+    Contrast(REPLACED, "slots", OWN, method(SAME, "norm"), (DEGRADED + "NormBody", "Avg")),
     Contrast(
-        "Slot intervention", "slots", OWN, method(SAME, "norm"), ("baseline vs. degraded NormBody", "Avg")
-    ),
-    Contrast(
-        "Slot intervention",
-        "slots",
-        OWN,
-        method(SAME, "evidence"),
-        ("baseline vs. degraded EvidencePolicy", "Avg"),
+        "Slot intervention", "slots", OWN, method(SAME, "evidence"), (DEGRADED + "EvidencePolicy", "Avg")
     ),
     Contrast("Held-out OOD", "ood", BASE, "No search"),
 )
@@ -66,7 +60,7 @@ COLUMNS = heads(
 def report(run: Run) -> Report:
     """Ours in HARD-OK and audit F1, then the paper's as printed."""
     says = "As printed. All but the slot interventions are of GNRS-Search, which needs a model."
-    shown = ("question", "contrast", "metric", "primary", "comparator", "gap")
+    shown = "question | contrast | metric | primary | comparator | gap"
     paper = as_printed("paper_contrasts", "The paper's contrasts", says, "result-contrasts-app", shown)
     return Report([ours(run), paper])
 
@@ -112,7 +106,7 @@ def gap(first: Rows, second: Rows, measure: str, scale: float, digits: int) -> t
 JUDGED = {
     "Main benchmark": (("main",),),
     "Ablation study": (("main",), ("ablations",)),
-    "Slot intervention": (("slots",),),
+    REPLACED: (("slots",),),
     "Held-out OOD": (("ood",),),
     "RealCharter-Bench": (("realcharter",),),
     "Second evaluator": (("main", "second_evaluator"),),
@@ -148,16 +142,9 @@ def with_model(run: Run) -> Report:
         if names[1] == BEST_OTHER:
             others = (_fewest(rows, name, run) for name in SAMPLED if name != names[0])
             second = max(others, key=lambda other: other.mean(measure) or 0.0)
+        asked = (row[head] for head in ("question", "contrast", "metric"))
         printed = (float(row[head]) for head in ("primary", "comparator", "gap"))
-        entries.append(
-            (
-                row["question"],
-                row["contrast"],
-                row["metric"],
-                *gap(first, second, measure, scale, 2),
-                *printed,
-            )
-        )
+        entries.append((*asked, *gap(first, second, measure, scale, 2), *printed))
     says = (
         "First less second, paired by goal, at the fewest chains, beside the paper's. Comparable in kind: "
         "goals, records and cards are a reconstruction. The contrast of people is in human_calibration."
@@ -185,4 +172,4 @@ def _fewest(rows: Sequence[Row], name: str, run: Run) -> Rows:
 EXPERIMENT = Experiment(
     "contrasts", "Which contrasts can be had without a model?", report, needs=("main", "ablations", "slots")
 )
-WITH_MODEL = {"contrasts": Experiment("contrasts", "Which contrasts come out with a model?", with_model)}
+WITH_MODEL = Experiment("contrasts", "Which contrasts come out with a model?", with_model)

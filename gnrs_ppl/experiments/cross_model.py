@@ -12,23 +12,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import overall
-from gnrs_ppl.experiments.methods import cells
+from gnrs_ppl.experiments.judging import GENERATORS, generators
+from gnrs_ppl.experiments.methods import OURS, cells
 from gnrs_ppl.experiments.metric_sensitivity import judged_points
 from gnrs_ppl.experiments.parts import as_printed
 from gnrs_ppl.experiments.rows import Row
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
-from gnrs_ppl.experiments.writers import OURS, ROLES, WRITERS, making, model_of
+from gnrs_ppl.experiments.writers import ROLES, WRITERS, making, model_of
 from gnrs_ppl.llm import OpenAIModel
 
 NAME = "cross_model"
 METHODS = ("Direct Prompting", "Self-Refine", "No LLM candidates", OURS)
-GENERATORS = "generators.json"
-"""Folder of each generator -> its name."""
 
 
 def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
@@ -42,16 +40,9 @@ def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     model = model_of(request)
     names = request.generators or (model.settings.model("generator"),)
     known = {name: _folder(name) for name in names}
-    standing = {name: place for place, name in _standing(folder).items()}
-    write_all(
-        folder,
-        [
-            (
-                GENERATORS,
-                json.dumps({place: name for name, place in (standing | known).items()}, indent=2).encode(),
-            )
-        ],
-    )
+    standing = {name: Path(place).name for place, name in generators(folder.parent).items()}
+    listed = {place: name for name, place in (standing | known).items()}
+    write_all(folder, [(GENERATORS, json.dumps(listed, indent=2).encode())])
     failed: dict[str, InputError] = {}
     for name, place in known.items():
         try:
@@ -71,16 +62,6 @@ def _with_generator(model: OpenAIModel, name: str) -> OpenAIModel:
 
 def _folder(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]+", "_", name).strip("._")[:80] or "generator"
-
-
-def _standing(folder: Path) -> dict[str, str]:
-    path = folder / GENERATORS
-    return read_data(path) if path.is_file() else {}
-
-
-def generators(out: Path) -> dict[str, str]:
-    """Folder below ``out`` -> generator, of all that lie there."""
-    return {f"{NAME}/{place}": name for place, name in _standing(out / NAME).items()}
 
 
 def report(run: Run) -> Report:
@@ -137,13 +118,11 @@ def parts(found: dict[str, list[Row]], request: ExperimentRequest) -> ResultTabl
     return ResultTable("cross_model_parts", "Avg and HARD-OK by generator", says, columns, entries)
 
 
-WITH_MODEL = {
-    NAME: Experiment(
-        NAME,
-        "Does the order of methods hold with other generators?",
-        report,
-        make=make,
-        roles=ROLES,
-        methods=METHODS,
-    )
-}
+WITH_MODEL = Experiment(
+    NAME,
+    "Does the order of methods hold with other generators?",
+    report,
+    make=make,
+    roles=ROLES,
+    methods=METHODS,
+)

@@ -5,7 +5,6 @@ LLM candidates).
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,11 +13,10 @@ from gnrs_ppl.draft import Draft, draft_many
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.evaluate.audit_f1 import floors
 from gnrs_ppl.experiments.bench import GoalBench
-from gnrs_ppl.experiments.methods import BASE, BEST_OF, SOURCES, promising
+from gnrs_ppl.experiments.methods import BASE, BEST_OF, SOURCES, Chosen, promising
+from gnrs_ppl.experiments.parts import held
 from gnrs_ppl.experiments.rows import Cell, Row, Rows
-from gnrs_ppl.experiments.tables import Column, ResultTable, ends, part, specified
-from gnrs_ppl.rule.canonical import payloads
-from gnrs_ppl.rule.types import SLOTS
+from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, ends, part, specified
 
 SUPPORTS = ("direct", "inferred", "derivable", "missing")
 SAYS = (
@@ -47,44 +45,24 @@ def draft_goals(goal_ids: Sequence[str], *, revealed: bool = False, **request: A
                 drafts.append(error)
     seconds = (time.perf_counter() - began) / max(len(drafts), 1)
     for goal, draft in zip(goal_ids, drafts, strict=True):
-        found = (
-            _undrafted(goal, str(draft), revealed)
-            if isinstance(draft, GnrsError)
-            else _measured(draft, revealed)
-        )
+        found = _measured(GoalBench(goal, revealed=revealed), draft)
         yield Cell(BASE, request["chains"], goal, request["seed"])._asdict() | found | {"seconds": seconds}
 
 
-def _undrafted(goal: str, reason: str, revealed: bool) -> Row:
-    floor = {f"floor: {name}": score.record.macro for name, score in floors(goal, revealed=revealed).items()}
-    nothing = {f"from_{source}": 0 for source in SOURCES} | {"epsilon": None, **floor, "best_in_pool": 0.0}
-    return GoalBench(goal, revealed=revealed).failed(reason) | nothing
-
-
-def _measured(draft: Draft, revealed: bool) -> Row:
-    bench = GoalBench(draft.goal.id, revealed=revealed)
-    chosen = {
-        slot: draft.search.graph.options[v][o]
-        for v, (slot, o) in enumerate(zip(SLOTS, draft.search.best, strict=True))
-    }
-    sources = Counter(
-        source for payload in payloads(draft.structure) for source in chosen[payload.slot].sources
-    )
-    best = max(
-        (
-            bench.execute(rule).score.record.macro
-            for rule in map(draft.search.graph.structure, promising(draft.search.tables, BEST_OF))
-        ),
-        default=0.0,
-    )
+def _measured(bench: GoalBench, draft: Draft | GnrsError) -> Row:
+    scores = floors(bench.goal.id, revealed=bench.revealed)
+    floor = {f"floor: {name}": score.record.macro for name, score in scores.items()}
+    if isinstance(draft, GnrsError):
+        nothing = {f"from_{source}": 0 for source in SOURCES}
+        return bench.failed(str(draft)) | nothing | {"epsilon": None, **floor, "best_in_pool": 0.0}
+    found, epsilon = draft.search, draft.certificate.epsilon_search
+    chosen = Chosen(found.graph, found.best, epsilon, 0)
+    best = bench.best_of(map(found.graph.structure, promising(found.tables, BEST_OF)))
     return bench.measured(draft.structure) | {
-        **{f"from_{source}": sources[source] for source in SOURCES},
-        "epsilon": draft.certificate.epsilon_search,
-        **{
-            f"floor: {name}": score.record.macro
-            for name, score in floors(draft.goal.id, revealed=revealed).items()
-        },
-        "best_in_pool": best,
+        **chosen.by_source,
+        "epsilon": epsilon,
+        **floor,
+        "best_in_pool": best.macro,
     }
 
 
@@ -93,30 +71,22 @@ def tables(rows: Sequence[Row]) -> list[ResultTable]:
     over families is honest.
     """
 
-    def counts(names: Sequence[str], prefix: str = "") -> Any:
-        return part(
-            "/".join(names), None, lambda row: "/".join(str(row.get(prefix + name, 0)) for name in names)
-        )
+    def counts(names: Sequence[str], prefix: str = "") -> ColumnGroup[Row]:
+        heading = "/".join(names)
+        return part(heading, None, lambda row: "/".join(str(row.get(prefix + name, 0)) for name in names))
 
-    shown = {
-        "ρ": ("rho", 3),
-        "ε_S": ("epsilon", 4),
-        "audit F1": ("audit_f1", 2),
-        "violated": ("audit_violated", 2),
-    }
     parts = [
-        part("goal", None, lambda row: row["goal"]),
-        part("HARD-OK", None, lambda row: row["hard_ok"]),
+        held("goal"),
+        held("hard_ok", "HARD-OK"),
         counts(SUPPORTS),
         counts(SOURCES, "from_"),
-        *(_measure(heading, *what) for heading, what in shown.items()),
-        _measure("best in pool", "best_in_pool", 2),
+        held("rho", "ρ", 3),
+        held("epsilon", "ε_S", 4),
+        held("audit_f1", "audit F1", 2),
+        held("audit_violated", "violated", 2),
+        held("best_in_pool", "best in pool", 2),
     ]
     return [specified("drafts", "Drafts without LLM candidates", SAYS, rows, parts), means(rows)]
-
-
-def _measure(heading: str, name: str, digits: int) -> Any:
-    return part(heading, digits, lambda row: row[name])
 
 
 def means(rows: Sequence[Row]) -> ResultTable:
@@ -128,15 +98,9 @@ def means(rows: Sequence[Row]) -> ResultTable:
     named |= {"audit_f1": ("audit F1, macro", 1.0), "audit_violated": ("audit F1, violated", 1.0)}
     named |= {name: (name, 1.0) for name in (rows[0] if rows else ()) if name.startswith("floor: ")}
     named |= {"best_in_pool": ("best in pool, macro", 1.0), "seconds": ("seconds", 1.0)}
-    found = {
-        heading: Rows(list(rows)).estimate(measure, scale) for measure, (heading, scale) in named.items()
-    }
+    own = Rows(list(rows))
+    found = {heading: own.estimate(measure, scale) for measure, (heading, scale) in named.items()}
     columns = (Column("measure"), Column("mean", 3), Column("95 % over goals"), Column("95 % over families"))
     entries = [(heading, one.mean, *ends(one)) for heading, one in found.items() if one]
-    return ResultTable(
-        "means",
-        f"Means over {len(rows)} goals",
-        "A goal on which something was not measured does not count for it.",
-        columns,
-        entries,
-    )
+    says = "A goal on which something was not measured does not count for it."
+    return ResultTable("means", f"Means over {len(rows)} goals", says, columns, entries)

@@ -9,10 +9,10 @@ from typing import Any
 
 from gnrs_ppl.evaluate.rubrics import percent
 from gnrs_ppl.experiments.aog import chosen_goal
+from gnrs_ppl.experiments.judging import of_main
 from gnrs_ppl.experiments.methods import BASE, MAIN, METHODS, UNSEARCHED
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Row
-from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
@@ -165,4 +165,4 @@ def said(content: Any) -> str:
 EXPERIMENT = Experiment(
     "examples", "What do the clauses read like?", report, needs=("main", "ablations", "slots")
 )
-WITH_MODEL = {"examples": Experiment("examples", EXPERIMENT.asks, with_model)}
+WITH_MODEL = Experiment("examples", EXPERIMENT.asks, with_model)

@@ -6,34 +6,17 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gnrs_ppl.errors import InputError
-from gnrs_ppl.experiments.agreement import kappa
-from gnrs_ppl.experiments.packs import (
-    DRAWN,
-    Answers,
-    PackItem,
-    Question,
-    clause,
-    contexts_of,
-    mark_of,
-    read_filled,
-    read_key,
-    reported,
-    sample,
-    task_card,
-    write_pack,
-)
+from gnrs_ppl.experiments.methods import OURS
+from gnrs_ppl.experiments.packs import Answers, PackItem, Question, Survey, clause, mark_of
 from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of
-from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.statistics import kappa
 from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
-from gnrs_ppl.experiments.writers import OURS
 
-NAME = "executability"
+NAME, AUDIT = "executability", "executability audit"
 METHODS = ("No LLM candidates", OURS)
 TASKS = 48
 SIDES = ("A", "B")
@@ -42,59 +25,23 @@ QUESTIONS = (
     *(Question(f"{side} executable", (YES, NO)) for side in SIDES),
     Question("preferred", (*SIDES, "equal")),
 )
-INSTRUCTIONS = """# Which rules could be run?
-
-`rows.csv` holds one task per line: a task card and two rules for it, A and B. Fill in the three empty columns of every line; `remarks`
-is free. Save the file as CSV (UTF-8). Work alone, line by line, and judge by the task card alone. Which of the two came from where
-changes from line to line.
-
-| column | write | when |
-|---|---|---|
-| A executable | yes or no | yes only if all five points below hold for rule A |
-| B executable | yes or no | the same for rule B |
-| preferred | A, B or equal | which of the two you would rather put into force, all things considered, whether it can be run or not |
-
-A rule can be run if an auditor who has nothing but the logs on the card could
-
-1. tell whom it binds,
-2. see in a log when it begins to apply,
-3. see in a log whether what it demands was done, or what it rules out was not,
-4. tell by when,
-5. follow the procedure to its end without a log or an office that the card does not have.
-
-If one of the five fails, write no. Where nothing was written, write no. Taking part is voluntary, and you may stop at any time.
-Only answers and remarks are kept, under the name you give the file.
-"""
 
 
-def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
-    """Write the pack, unless there is one; which rule is A is drawn task by task."""
-    rows = Run(request, folder.parent).judged("main")
-    some = sample(rows, METHODS, TASKS, request)
-    if not some:
-        raise InputError(
-            "no goal has rows of both methods", "run gnrs experiment main --llm first", source=NAME
-        )
-    drawn = random.Random(DRAWN)
-    items = []
-    for by_method, context in zip(some, contexts_of(some), strict=True):
-        pair = dict(zip(SIDES, drawn.sample([*by_method.values()], 2), strict=True))
-        shown = {"task card": task_card(context)} | {
-            f"rule {side}": clause(row) for side, row in pair.items()
-        }
-        items.append(PackItem(shown, {side: mark_of(row) for side, row in pair.items()}))
-    write_pack(folder, items, QUESTIONS, INSTRUCTIONS, any(row["scripted"] for row in rows))
-    return ()
+def items(by_method: Mapping[str, Row], card: str, generator: random.Random) -> list[PackItem]:
+    """One item; which rule is A is drawn."""
+    pair = dict(zip(SIDES, generator.sample([*by_method.values()], 2), strict=True))
+    shown = {"task card": card} | {f"rule {side}": clause(row) for side, row in pair.items()}
+    return [PackItem(shown, {side: mark_of(row) for side, row in pair.items()})]
 
 
-def report(run: Run) -> Report:
-    """Rates by method, and agreement with HARD-OK; how to go on where nobody has said anything."""
-    folder = run.out / NAME
-    rows = {cell_of(row): row for row in run.judged("main")}
-    key = read_key(folder, rows)
-    people = read_filled(folder, key, QUESTIONS)
-    pack = f"the pack holds {len(key)} tasks" + (f" of {TASKS} asked for" if len(key) < TASKS else "")
-    return reported(pack, people, lambda: [rates(people, key, rows), agreement(people, key, rows)])
+def told(key: Mapping[str, Any]) -> str:
+    """Tasks of a pack."""
+    return f"the pack holds {len(key)} tasks" + (f" of {TASKS} asked for" if len(key) < TASKS else "")
+
+
+def tables(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> list[ResultTable]:
+    """Rates by method, and agreement with HARD-OK."""
+    return [rates(people, key, rows), agreement(people, key, rows)]
 
 
 def verdicts(people: dict[str, Answers], key: dict[str, Any], method: str) -> dict[str, list[bool]]:
@@ -128,13 +75,18 @@ def _gate(key: dict[str, Any], rows: dict[Cell, Row], method: str) -> list[bool]
     return [bool(rows[cell_of(mark)]["hard_ok"]) for mark in marks]
 
 
+def _same(first: Sequence[bool], second: Sequence[bool]) -> float:
+    """Share of places where both are the same."""
+    return sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
+
+
 def _percent(hits: Sequence[bool]) -> float:
     return 100 * sum(hits) / len(hits)
 
 
 def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> ResultTable:
     """What people say of each method."""
-    paper = printed_numbers(start="executability audit")
+    paper = printed_numbers(start=AUDIT)
     better = preferred(people, key)
     entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
@@ -144,10 +96,7 @@ def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]
             _percent([most(v) for v in votes]),
             _percent([m == method for m in better]),
         )
-        cited = [
-            paper.get(f"executability audit: {what} {method}")
-            for what in ("strict rate of", "preference for")
-        ]
+        cited = [paper.get(f"{AUDIT}: {what} {method}") for what in ("strict rate of", "preference for")]
         entries.append((method, len(votes), *own, _percent(_gate(key, rows, method)), *cited))
     says = (
         f"Percent of tasks; {len(people)} people. Strict: everyone says it can be run. Preferred: by more "
@@ -162,24 +111,18 @@ def rates(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]
 
 def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> ResultTable:
     """HARD-OK against people, and people among each other, over both methods' rules."""
-    printed = printed_numbers(start="executability audit")
+    printed = printed_numbers(start=AUDIT)
     votes = [vote for method in METHODS for vote in verdicts(people, key, method).values()]
     gate = [passed for method in METHODS for passed in _gate(key, rows, method)]
-    entries: list[tuple[CellValue, ...]] = []
-    for name, said in (("everyone", [all(v) for v in votes]), ("most people", [most(v) for v in votes])):
-        same = sum(a == b for a, b in zip(gate, said, strict=True)) / len(gate)
-        cited = (
-            printed.get("executability audit: agreement of HARD-OK per task")
-            if name == "most people"
-            else None
-        )
-        entries.append((f"HARD-OK and {name}", len(gate), same, kappa(gate, said), cited))
-    pairs = [(a, b) for vote in votes for a, b in itertools.combinations(vote, 2)]
-    if pairs:
+    cited = printed.get(f"{AUDIT}: agreement of HARD-OK per task")
+    everyone, majority = [all(vote) for vote in votes], [most(vote) for vote in votes]
+    entries: list[tuple[CellValue, ...]] = [
+        ("HARD-OK and everyone", len(gate), _same(gate, everyone), kappa(gate, everyone), None),
+        ("HARD-OK and most people", len(gate), _same(gate, majority), kappa(gate, majority), cited),
+    ]
+    if pairs := [pair for vote in votes for pair in itertools.combinations(vote, 2)]:
         first, second = ([pair[i] for pair in pairs] for i in (0, 1))
-        entries.append(
-            ("two people", len(pairs), sum(a == b for a, b in pairs) / len(pairs), kappa(first, second), None)
-        )
+        entries.append(("two people", len(pairs), _same(first, second), kappa(first, second), None))
     says = (
         "Share of rules with the same verdict, and Cohen's κ. The paper's figure is per task; whether it "
         "is a share or a κ is not said."
@@ -188,8 +131,5 @@ def agreement(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, 
     return ResultTable("executability_agreement", "Agreement on executability", says, columns, entries)
 
 
-WITH_MODEL = {
-    NAME: Experiment(
-        NAME, "Which rules could an auditor run, in people's eyes?", report, needs=("main",), make=make
-    )
-}
+SURVEY = Survey(NAME, METHODS, TASKS, QUESTIONS, items, told, tables)
+WITH_MODEL = SURVEY.experiment("Which rules could an auditor run, in people's eyes?")

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from gnrs_ppl.experiments.examples import issue
+from gnrs_ppl.experiments.judging import of_main
 from gnrs_ppl.experiments.main import BEST, CEILING, FLOORS
-from gnrs_ppl.experiments.methods import BASE, METHODS
+from gnrs_ppl.experiments.methods import BASE, METHODS, OURS
 from gnrs_ppl.experiments.parts import METHOD, RUNS
 from gnrs_ppl.experiments.published import published
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
-from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import OWN, SAME, method
 from gnrs_ppl.experiments.tables import CellValue, ColumnGroup, ResultTable, heads, part, specified
-from gnrs_ppl.experiments.writers import OURS
 
 Test = Callable[[Row, Mapping[str, float]], bool]
 FAILURES: dict[str, Test] = {
@@ -210,4 +209,4 @@ def as_kinds(title: str, says: str, told: Mapping[str, str]) -> ResultTable:
 EXPERIMENT = Experiment(
     "failure_modes", "What failed, how often, and why?", report, needs=("main", "ablations", "slots")
 )
-WITH_MODEL = {"failure_modes": Experiment("failure_modes", EXPERIMENT.asks, with_model)}
+WITH_MODEL = Experiment("failure_modes", EXPERIMENT.asks, with_model)

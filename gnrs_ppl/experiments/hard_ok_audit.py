@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from gnrs_ppl.context.types import Support
 from gnrs_ppl.evaluate.hard_ok import RHO_GATE, SUPPORT_WEIGHTS, rho
+from gnrs_ppl.experiments.judging import of_main
 from gnrs_ppl.experiments.main import HARD_OK
 from gnrs_ppl.experiments.methods import BASE, METHODS
 from gnrs_ppl.experiments.parts import METHOD, RUNS, mean
+from gnrs_ppl.experiments.plots import COLOURS, blank
 from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Line, Row, Rows, lines, of
-from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, heads, part, specified
 from gnrs_ppl.rule.types import SLOTS
@@ -188,8 +189,6 @@ def worked_example() -> ResultTable:
 
 def draw(rows: Sequence[Row], request: ExperimentRequest) -> Figure:
     """Mean payloads by support for every method, and how ρ of the base method spreads over goals."""
-    from gnrs_ppl.experiments.plots import COLOURS, blank
-
     chains = max(request.chains)
     named_rows = [
         (name, own) for name, c, own, _ in lines(rows, METHODS, request.chains) if c in (None, chains)
@@ -221,6 +220,4 @@ EXPERIMENT = Experiment(
     report,
     needs=("main", "ablations"),
 )
-WITH_MODEL = {
-    "hard_ok_audit": EXPERIMENT._replace(report=with_model, needs=()),
-}
+WITH_MODEL = EXPERIMENT._replace(report=with_model, needs=())

@@ -4,30 +4,16 @@ human-agreement).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+import random
+from collections.abc import Mapping
+from typing import Any
 
-from gnrs_ppl.errors import InputError
-from gnrs_ppl.experiments.agreement import correlation, pairwise_spearman, within_one
-from gnrs_ppl.experiments.packs import (
-    Answers,
-    PackItem,
-    Question,
-    clause,
-    contexts_of,
-    mark_of,
-    read_filled,
-    read_key,
-    reported,
-    sample,
-    task_card,
-    write_pack,
-)
-from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rows import Row, cell_of
-from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.methods import OURS
+from gnrs_ppl.experiments.packs import Answers, PackItem, Question, Survey, clause, mark_of
+from gnrs_ppl.experiments.published import by_method, published
+from gnrs_ppl.experiments.rows import Cell, Row, cell_of
+from gnrs_ppl.experiments.statistics import correlation, pairwise_spearman, within_one
 from gnrs_ppl.experiments.tables import CellValue, ResultTable, heads
-from gnrs_ppl.experiments.writers import OURS
 
 NAME = "human_calibration"
 METHODS = ("Direct Prompting", "Self-Refine", "No search", "No LLM candidates", OURS)
@@ -35,75 +21,25 @@ GOALS = 20
 SCALE = ("1", "2", "3", "4", "5")
 DIMENSIONS = ("faithfulness", "grounding", "procedural closure", "readability")
 QUESTIONS = tuple(Question(dimension, SCALE) for dimension in DIMENSIONS)
-INSTRUCTIONS = """# Scoring rules
-
-`rows.csv` holds one item per line: a task card and a rule that somebody wrote for it. Give each rule four marks from 1 to 5 and write
-them into the empty columns. Change nothing else; `remarks` is free. Save the file as CSV (UTF-8).
-
-How to go about it
-
-- Judge each rule by its task card alone. Who or what wrote it is not shown, and several items share a card: do not try to sort them.
-- Work alone, in the order of the file. Do not go back over earlier marks because of later items.
-- Long or solemn wording earns nothing by itself.
-- Use the whole scale: 1 fails, 2 poor, 3 half right, 4 good with a flaw, 5 nothing to object to. Whole marks only, and none left out.
-- Where nothing was written, every mark is 1.
-
-| column | the question |
-|---|---|
-| faithfulness | Does the rule demand, rule out and permit what the task asks, for the people and places it names, and nothing against it? |
-| grounding | Does it rest only on people, acts and logs that the card says exist? A log or office that the card lacks costs marks here. |
-| procedural closure | Could somebody carry it out to the end: who looks, at which log, what follows, and by when? |
-| readability | Would those whom it binds understand it at first reading? |
-
-A short rule that names the right logs can score high on grounding and low on closure. A smooth one that leans on a log nobody keeps
-is the other way round.
-
-Taking part is voluntary, and you may stop at any time. Only marks and remarks are kept, under the name you give the file.
-"""
 
 
-def chosen(rows: Sequence[Row], request: ExperimentRequest) -> list[dict[str, Row]]:
-    """The sample: five methods on each of twenty goals.
-
-    Raises
-    ------
-    InputError
-        No goal has rows of all five methods.
-    """
-    found = sample(rows, METHODS, GOALS, request)
-    if not found:
-        raise InputError(
-            "no goal has rows of all five methods", "run gnrs experiment main --llm first", source=NAME
-        )
-    return found
+def items(by_method: Mapping[str, Row], card: str, generator: random.Random) -> list[PackItem]:
+    """An item for every text."""
+    return [PackItem({"task card": card, "rule": clause(row)}, mark_of(row)) for row in by_method.values()]
 
 
-def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
-    """Write the pack, unless there is one."""
-    rows = Run(request, folder.parent).judged("main")
-    some = chosen(rows, request)
-    items = [
-        PackItem({"task card": task_card(context), "rule": clause(row)}, mark_of(row))
-        for by_method, context in zip(some, contexts_of(some), strict=True)
-        for row in by_method.values()
-    ]
-    write_pack(folder, items, QUESTIONS, INSTRUCTIONS, any(row["scripted"] for row in rows))
-    return ()
-
-
-def report(run: Run) -> Report:
-    """What people said, and how it agrees with the judge; how to go on where nobody has said anything."""
-    folder = run.out / NAME
-    rows = {cell_of(row): row for row in run.judged("main")}
-    key = read_key(folder, rows)
-    people = read_filled(folder, key, QUESTIONS)
+def told(key: Mapping[str, Any]) -> str:
+    """Items, goals and methods of a pack."""
     goals = len({what["goal"] for what in key.values()})
-    pack = f"the pack holds {len(key)} items: {goals} goals by {len(METHODS)} methods" + (
-        f" of {GOALS} asked for" if goals < GOALS else ""
-    )
+    short = f" of {GOALS} asked for" if goals < GOALS else ""
+    return f"the pack holds {len(key)} items: {goals} goals by {len(METHODS)} methods{short}"
+
+
+def tables(people: dict[str, Answers], key: dict[str, Any], rows: dict[Cell, Row]) -> list[ResultTable]:
+    """What people said, and how it agrees with the judge."""
     methods = {name: what["method"] for name, what in key.items()}
     judge = {name: rows[cell_of(what)]["avg"] for name, what in key.items()}
-    return reported(pack, people, lambda: [means(people, methods), agreement(people, methods, judge)])
+    return [means(people, methods), agreement(people, methods, judge)]
 
 
 def _mean(answers: dict[str, str]) -> float:
@@ -112,7 +48,7 @@ def _mean(answers: dict[str, str]) -> float:
 
 def means(people: dict[str, Answers], methods: dict[str, str]) -> ResultTable:
     """Marks by method, means over people and items."""
-    paper = {row["method"]: row for row in published("human-calibration-app")}
+    paper = by_method("human-calibration-app")
     entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
         some = [
@@ -171,4 +107,5 @@ def agreement(
     return ResultTable("human_agreement", "Agreement", says, columns, entries)
 
 
-WITH_MODEL = {NAME: Experiment(NAME, "Do people and the judge agree?", report, needs=("main",), make=make)}
+SURVEY = Survey(NAME, METHODS, GOALS, QUESTIONS, items, told, tables)
+WITH_MODEL = SURVEY.experiment("Do people and the judge agree?")

@@ -19,12 +19,11 @@ from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.calibration_error import Map, ScoredRules, bound, fit_map
 from gnrs_ppl.experiments.bench import GoalBench
-from gnrs_ppl.experiments.judging import text_id
+from gnrs_ppl.experiments.judging import of_main, text_id
+from gnrs_ppl.experiments.methods import OURS
 from gnrs_ppl.experiments.rows import Row
-from gnrs_ppl.experiments.rubric_margins import of_main
 from gnrs_ppl.experiments.runner import Experiment, Report, Run
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, part, specified
-from gnrs_ppl.experiments.writers import OURS
 from gnrs_ppl.models.features import FEATURES, feature_vector
 from gnrs_ppl.rule.canonical import canonical
 from gnrs_ppl.rule.types import Structure
@@ -192,8 +191,6 @@ def by_goal(found: Sequence[Bounded]) -> ResultTable:
     return specified("proposition", "Proposition 1 by goal", says, found, parts)
 
 
-WITH_MODEL = {
-    "judge_error": Experiment(
-        "judge_error", "How far is the score from the judge, and what does Proposition 1 then say?", report
-    )
-}
+WITH_MODEL = Experiment(
+    "judge_error", "How far is the score from the judge, and what does Proposition 1 then say?", report
+)

@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.context.files import parse_json, read_bytes
+from gnrs_ppl.context.files import parse_json, read_bytes, read_data
 from gnrs_ppl.context.limits import ROWS_BYTES
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.rubrics import (
     DIMENSIONS,
     RUBRICS,
-    SAID_BY_THE_MODEL,
     BlindedText,
     Judge,
     Marks,
@@ -32,22 +31,29 @@ from gnrs_ppl.evaluate.rubrics import (
     judge,
     percents,
     refuse_unanswered,
+    unanswered,
 )
+from gnrs_ppl.experiments.methods import OURS
 from gnrs_ppl.experiments.rows import Row, append, drop_half_line, progress
 from gnrs_ppl.llm.client import Answer
 
 if TYPE_CHECKING:
+    from gnrs_ppl.experiments.runner import Run
     from gnrs_ppl.llm import OpenAIModel
 
-MARKS = "marks.jsonl"
+MARKS, GENERATORS = "marks.jsonl", "generators.json"
+"""Marks of a folder; and in that of the cross-model grid, the folder of each generator -> its name."""
+CONTEXTS = {"main": "Main benchmark", "ood": "Held-out OOD", "realcharter": "RealCharter"}
+"""Experiment -> the paper's name of what its goals are."""
 ORDER = 0
 """Seed of the order in which texts are judged."""
 BATCH = 32
 """Texts whose marks are on disk together."""
 
 Mark = dict[str, Any]
-"""A line of the file: text, rubric, role, sample, model, scores (null where the answer held none), scripted,
-call."""
+"""A line of the file; scores are null where the answer held none."""
+FIELDS = ("text", "rubric", "role", "sample", "model", "scores", "scripted", "call")
+"""Of a line."""
 
 
 def text_id(row: Row) -> str:
@@ -107,12 +113,8 @@ def judge_rows(
             for rubric in rubrics:
                 lines = []
                 for marks in _marks(items[start : start + BATCH], rubric, names, done, model, role, repeats):
-                    if (
-                        marks.answer
-                        and marks.answer.error
-                        and marks.answer.error.kind not in SAID_BY_THE_MODEL
-                    ):
-                        failed.append(marks.answer)
+                    if lost := unanswered([marks.answer]):
+                        failed += lost
                     elif (names[marks.item], rubric, marks.sample) not in done:
                         lines.append(_line(names[marks.item], rubric, role, name, marks))
                 append(file, lines)
@@ -166,16 +168,10 @@ def read_marks(folder: Path) -> list[Mark]:
     for number, text in enumerate(read_bytes(path, ROWS_BYTES).split(b"\n")[:-1] if path.exists() else [], 1):
         line = parse_json(text, f"{path}, line {number}", "delete that line; it will be asked again")
         try:
-            if line["scores"] is not None and [type(mark) for mark in line["scores"]] != [int] * len(
-                DIMENSIONS
-            ):
+            scores = line["scores"]
+            if scores is not None and [type(mark) for mark in scores] != [int] * len(DIMENSIONS):
                 raise ValueError
-            found.append(
-                {
-                    name: line[name]
-                    for name in ("text", "rubric", "role", "sample", "model", "scores", "scripted", "call")
-                }
-            )
+            found.append({name: line[name] for name in FIELDS})
         except (ValueError, KeyError, TypeError):
             raise InputError(
                 "holds no marks", "delete that line; it will be asked again", source=f"{path}, line {number}"
@@ -213,3 +209,46 @@ def _scored(row: Row, lines: Sequence[Mark]) -> Row:
         "blank": not row["text"].strip(),
         "scripted": bool(row.get("scripted")) or any(line["scripted"] for line in lines),
     }
+
+
+def generators(out: Path) -> dict[str, str]:
+    """Folder below ``out`` -> generator of the cross-model grid, of all that lie there."""
+    path = out / "cross_model" / GENERATORS
+    return {
+        f"cross_model/{place}": name for place, name in (read_data(path) if path.is_file() else {}).items()
+    }
+
+
+def by_context(run: Run) -> dict[str, list[Row]]:
+    """Rows with marks by context: main benchmark, held-out family, cards, and each generator of the grid.
+
+    Raises
+    ------
+    InputError
+        There are none.
+    """
+    folders = {told: name for name, told in CONTEXTS.items()}
+    folders |= {name: folder for folder, name in generators(run.out).items()}
+    found = {told: run.judged(name) for told, name in folders.items()}
+    found = {
+        told: rows
+        for told, rows in found.items()
+        if any(row["method"] == OURS and row["avg"] is not None for row in rows)
+    }
+    if not found:
+        raise InputError(
+            "no judged rows lie there", "run gnrs experiment main --llm first", source=str(run.out)
+        )
+    return found
+
+
+def of_main(run: Run) -> list[Row]:
+    """Judged rows of ``main`` and ``ablations``.
+
+    Raises
+    ------
+    InputError
+        No judged rows lie there.
+    """
+    by_context(run)
+    return run.judged("main") + run.judged("ablations")

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES
-from gnrs_ppl.evaluate.audit_f1 import F1
 from gnrs_ppl.evaluate.summary import summaries
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.methods import BASE, BEST_OF, MAIN, METHODS, Drafter, cells, promising
 from gnrs_ppl.experiments.parts import METHOD, cited, estimated, mean
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method
 from gnrs_ppl.experiments.rows import Cell, Line, Row, Rows, lines, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import ColumnGroup, ResultTable, part, specified
@@ -35,15 +34,6 @@ MEASURED = (
     VIOLATED,
     mean("audit_truth", "F1 against truth", 3),
 )
-LONG = {
-    "Direct": "Direct Prompting",
-    "Structured": "Structured Outputs",
-    "Grounding": "In-Context Grounding",
-    "Norm Synth.": "Norm Synthesis",
-    "No record": "No record grounding",
-    "No LLM": "No LLM candidates",
-}
-"""Names that the paper shortens in its OOD table."""
 COMPARABLE = (
     "The paper's columns stand last. Comparable is HARD-OK of No record grounding, No search and No LLM "
     "candidates, in kind: goals, records and gate are a reconstruction, and No record grounding has no LLM "
@@ -77,11 +67,8 @@ def _yardsticks(drafter: Drafter) -> dict[str, dict[str, Any]]:
     bench = drafter.bench
     summary = summaries([bench.goal.id], revealed=bench.revealed)[0]
     graph, tables = drafter.space(METHODS[BASE].space())
-    rules = map(graph.structure, promising(tables, BEST_OF))
-    best = [bench.execute(rule).score.record for rule in rules]
     found = {name: score.record for name, score in summary.floors.items()}
-    nothing = F1(0.0, None, 0)  # where no pair of the pools is feasible
-    found |= {BEST: max(best, key=lambda score: score.macro, default=nothing), CEILING: summary.ceiling}
+    found |= {BEST: bench.best_of(map(graph.structure, promising(tables, BEST_OF))), CEILING: summary.ceiling}
     rows: dict[str, dict[str, Any]] = {
         name: {"audit_f1": s.macro, "audit_violated": s.violation} for name, s in found.items()
     }
@@ -99,7 +86,7 @@ def report(run: Run) -> Report:
 def main_table(name: str, title: str, rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Methods beside the paper's table of the same split."""
     label = "ood" if request.split == "ood" else "main"
-    paper = {LONG.get(row["method"], row["method"]): row for row in published(label)}
+    paper = by_method(label)
     printed = [(column, column, 1) for column in ("HARD-OK", "average", "OVERALL")]
     printed += [("search score", "search score", 3)] if label == "ood" else []
     absent = [Line(method, None, Rows([]), PAPER_ONLY) for method in paper if method not in MAIN]
@@ -125,20 +112,17 @@ def by_family(rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     own, best = of(rows, BASE, chains), of(rows, BEST)
     families = [family for family in FAMILIES if family in own.families().values()]
 
-    def within(some: Rows, family: str) -> Rows:
-        return Rows([row for row in some.rows if row["family"] == family])
-
     parts: list[ColumnGroup[Line]] = [
         part("family", None, lambda line: line.method),
         part("goals", 0, lambda line: len(line.own.by_goal("rho"))),
         HARD_OK,
         mean("rho", "ρ", 3),
         mean("audit_f1", "audit F1", 3),
-        part(BEST, 3, lambda line: within(best, line.method).mean("audit_f1")),
+        part(BEST, 3, lambda line: best.within(line.method).mean("audit_f1")),
     ]
     says = f"{BASE} with {chains} chains. The paper prints no figures by family."
     return specified(
-        "by_family", "By scene family", says, [Line(one, chains, within(own, one)) for one in families], parts
+        "by_family", "By scene family", says, [Line(one, chains, own.within(one)) for one in families], parts
     )
 
 

@@ -129,7 +129,8 @@ class SearchMethod(NamedTuple):
         return Space(self.log, self.operator, self.uniform, self.penalty, seed if self.drawn else None)
 
 
-BASE = "No LLM candidates"
+BASE, OURS = "No LLM candidates", "GNRS-Search"
+"""The full method without a model, and the full method."""
 METHODS: dict[str, SearchMethod] = {
     m.name: m
     for m in (
@@ -233,15 +234,18 @@ class Chosen(NamedTuple):
         return self.graph.structure(self.position)
 
     @property
-    def sources(self) -> Counter[str]:
-        """Payloads by source; one of a candidate that two sources proposed counts for both."""
+    def by_source(self) -> dict[str, int]:
+        """Payloads by source, as rows hold them; one of a candidate that two sources proposed counts for
+        both.
+        """
         options = {
             slot: self.graph.options[v][int(o)]
             for v, (slot, o) in enumerate(zip(SLOTS, self.position, strict=True))
         }
-        return Counter(
+        found = Counter(
             source for payload in payloads(self.structure) for source in options[payload.slot].sources
         )
+        return {f"from_{source}": found[source] for source in SOURCES}
 
 
 class Drafter:
@@ -258,17 +262,16 @@ class Drafter:
     def row(self, method: SearchMethod, chains: int | None, seed: int) -> Row:
         """Everything measured of what a method drafts."""
         began = time.perf_counter()
+        chosen, why = None, f"none of {TRIES:,} structures is checkable"
         try:
             chosen = self.choose(method, chains, seed)
         except GnrsError as error:
-            return self.bench.failed(str(error)) | {"seconds": time.perf_counter() - began}
-        if chosen is None:
-            return self.bench.failed(f"none of {TRIES:,} structures is checkable") | {
-                "seconds": time.perf_counter() - began
-            }
+            why = str(error)
         seconds = time.perf_counter() - began
+        if chosen is None:
+            return self.bench.failed(why) | {"seconds": seconds}
         return self.bench.measured(chosen.structure) | {
-            **{f"from_{source}": chosen.sources[source] for source in SOURCES},
+            **chosen.by_source,
             "epsilon": chosen.epsilon,
             "energy_evaluations": chosen.energy_evaluations,
             "seconds": seconds,

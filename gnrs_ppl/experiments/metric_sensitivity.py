@@ -3,8 +3,8 @@
 
     OVERALL_alpha = (1 - alpha) Avg + alpha HARD-OK
 
-Nothing here is measured: our rows have no rubric score until a model has judged them. Then ``rubric_margins``
-does the same with them.
+Nothing is measured without a model: our rows have no rubric score until one has judged them. Then the same is
+done with them.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from gnrs_ppl.experiments.main import LONG
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.judging import by_context
+from gnrs_ppl.experiments.methods import OURS
+from gnrs_ppl.experiments.plots import COLOURS, blank
+from gnrs_ppl.experiments.published import by_method, published
 from gnrs_ppl.experiments.rows import Row, lines
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
+from gnrs_ppl.experiments.writers import WRITERS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.4)
-OURS = "GNRS-Search"
 CONTEXTS = {"Main benchmark": "main", "Held-out OOD": "ood"}
 GRIDS = {"main": (66, 264), "ood": (9, 36)}
 """Avg over 88 goals and 3 seeds is k / 66 percent, HARD-OK 100 k / 264; over 12 goals k / 9 and 100 k / 36
@@ -47,10 +49,8 @@ def points(label: str) -> dict[str, Point]:
     """
     grid, hundredfold = GRIDS[label][0], GRIDS[label][1] / 100
     found = {
-        LONG.get(row["method"], row["method"]): Point(
-            recovered(row["average"], grid), recovered(row["HARD-OK"], hundredfold)
-        )
-        for row in published(label)
+        method: Point(recovered(row["average"], grid), recovered(row["HARD-OK"], hundredfold))
+        for method, row in by_method(label).items()
     }
     experiment = next(context for context, of in CONTEXTS.items() if of == label)
     average = next(
@@ -120,11 +120,23 @@ def report(run: Run) -> Report:
     return Report([sensitivity(), crossovers()], {"metric_sensitivity": draw})
 
 
-def sensitivity() -> ResultTable:
-    """Winners and margins at every weight."""
-    paper = {
+def with_model(run: Run) -> Report:
+    """Winners, margins and crossovers at every weight, from our rows."""
+    found = {context: judged_points(rows, WRITERS, run.request) for context, rows in by_context(run).items()}
+    found = {context: methods for context, methods in found.items() if len(methods) > 1}
+    return Report([our_sensitivity(found), our_crossovers(found)])
+
+
+def _paper() -> dict[tuple[str, float], dict[str, str]]:
+    """The paper's table by context and weight."""
+    return {
         (row["context"], float(row["HARD-OK weight"])): row for row in published("metric-sensitivity-app")
     }
+
+
+def sensitivity() -> ResultTable:
+    """Winners and margins at every weight."""
+    paper = _paper()
     entries: list[tuple[CellValue, ...]] = []
     for context, label in CONTEXTS.items():
         methods = points(label)
@@ -151,6 +163,25 @@ def sensitivity() -> ResultTable:
     return ResultTable(
         "metric_sensitivity", "Metric sensitivity of the paper's values", says, columns, entries
     )
+
+
+def our_sensitivity(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
+    """Who leads at every weight in judged rows, beside the paper."""
+    paper, entries = _paper(), list[tuple[CellValue, ...]]()
+    for context, methods in found.items():
+        for alpha in ALPHAS:
+            cited = paper.get((context, alpha))
+            winner, _, *values = _printed(cited) if cited else [None] * 4
+            entries.append((context, alpha, *standing(methods, alpha), winner, *values))
+    says = (
+        "Our rows: (1 − weight) Avg + weight HARD-OK, at the fewest chains. Comparable in kind: which "
+        "method leads, and where that turns."
+    )
+    columns = heads(
+        f"context | HARD-OK weight:1 | winner | rank of {OURS}:0 | score of {OURS}:2 | margin:2",
+        "winner | score:2 | margin:2",
+    )
+    return ResultTable("metric_sensitivity", "Metric sensitivity of our rows", says, columns, entries)
 
 
 def _printed(row: Mapping[str, str]) -> tuple[CellValue, ...]:
@@ -200,10 +231,24 @@ def crossovers() -> ResultTable:
     )
 
 
+def our_crossovers(found: Mapping[str, Mapping[str, Point]]) -> ResultTable:
+    """The weight at which each other method of judged rows and ours are level."""
+    entries = [
+        (context, name, *point, crossover(methods[OURS], point))
+        for context, methods in found.items()
+        for name, point in methods.items()
+        if name != OURS
+    ]
+    says = (
+        f"Our rows; the weight at which the method and {OURS} are level, none where one of the two leads "
+        "from 0 to 1."
+    )
+    columns = heads("context | method | Avg:2 | HARD-OK:2 | crossover weight:3")
+    return ResultTable("crossovers", "Where two methods are level", says, columns, entries)
+
+
 def draw() -> Figure:
     """The composite against its weight, main benchmark and held-out family."""
-    from gnrs_ppl.experiments.plots import COLOURS, blank
-
     figure = blank(9.5, 4.2)
     marked = {
         OURS: COLOURS[1],
@@ -242,3 +287,4 @@ def draw() -> Figure:
 EXPERIMENT = Experiment(
     "metric_sensitivity", "Who wins when HARD-OK weighs more or less in the paper's composite?", report
 )
+WITH_MODEL = Experiment("metric_sensitivity", "Who wins when HARD-OK weighs more or less?", with_model)

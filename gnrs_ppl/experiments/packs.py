@@ -1,5 +1,5 @@
 """Packs for people: rules to judge without knowing who wrote them, instructions, a key kept apart, and filled
-files read back.
+files read back. What is asked of whom is a :class:`Survey`.
 
 pack/rows.csv          one line per item, answers left blank
 pack/instructions.md   what to do; given out with the rows
@@ -25,7 +25,7 @@ from gnrs_ppl.context.types import Kind
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.experiments.judging import text_id
 from gnrs_ppl.experiments.rows import Cell, Row, cell_of, of
-from gnrs_ppl.experiments.runner import ExperimentRequest, Report
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import ResultTable
 from gnrs_ppl.experiments.writers import WRITERS
 from gnrs_ppl.llm.material import material
@@ -33,6 +33,9 @@ from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.safe_text import to_csv, to_json
 
 KEY, ROWS, INSTRUCTIONS, FILLED = "key.json", "rows.csv", "instructions.md", "filled"
+HERE = Path(__file__).parent / "instructions"
+NUMBERS = {2: "both", 5: "all five"}
+"""How many methods a survey has, in words."""
 DRAWN = 0
 """Seed of the sample and of the order."""
 BLANK = "(nothing was written)"
@@ -57,26 +60,93 @@ Answers = dict[str, dict[str, str]]
 """Item -> column -> answer, of one person."""
 
 
-def sample(
-    rows: Sequence[Row], methods: Sequence[str], goals: int, request: ExperimentRequest
-) -> list[dict[str, Row]]:
-    """One row of every method for each of some goals: the first seed, the fewest chains, goals drawn from
-    those that have all methods.
+class Survey(NamedTuple):
+    """What people are asked about texts of ``main``.
 
-    Returns
-    -------
-    list of dict
-        For each goal, in order of the goals' ids, method -> row.
+    Attributes
+    ----------
+    name : str
+        Of the experiment, and of its instructions.
+    methods : tuple of str
+        Whose texts are shown.
+    goals : int
+        How many goals are drawn, of those that have texts of all methods.
+    questions : tuple of Question
+    items : callable
+        ``items(texts, card, generator)``: the items of a goal, from its row of each method and its task card.
+    told : callable
+        What a pack holds, from its key.
+    tables : callable
+        ``tables(people, key, rows)``: what came out, from people's answers, the key, and the judged rows.
     """
-    chains = {name: min(request.chains) if WRITERS[name].runs_chains else None for name in methods}
-    found: dict[str, dict[str, Row]] = {}
-    for name in methods:
-        for row in of(rows, name, chains[name]).rows:
-            if row["seed"] == request.seeds[0]:
-                found.setdefault(row["goal"], {})[name] = row
-    whole = sorted(goal for goal, some in found.items() if len(some) == len(methods))
-    drawn = sorted(random.Random(DRAWN).sample(whole, min(goals, len(whole))))
-    return [found[goal] for goal in drawn]
+
+    name: str
+    methods: tuple[str, ...]
+    goals: int
+    questions: tuple[Question, ...]
+    items: Callable[[Mapping[str, Row], str, random.Random], list[PackItem]]
+    told: Callable[[Mapping[str, Any]], str]
+    tables: Callable[[dict[str, Answers], dict[str, Any], dict[Cell, Row]], Sequence[ResultTable]]
+
+    def experiment(self, asks: str) -> Experiment:
+        """The survey as an experiment."""
+        return Experiment(self.name, asks, self.report, needs=("main",), make=self.make)
+
+    def make(self, request: ExperimentRequest, folder: Path) -> Sequence[str]:
+        """Write the pack, unless there is one.
+
+        Raises
+        ------
+        InputError
+            No goal has rows of all methods.
+        """
+        rows, drawn = Run(request, folder.parent).judged("main"), random.Random(DRAWN)
+        items = []
+        for by_method in self.sample(rows, request):
+            context = load_context(next(iter(by_method.values()))["goal"])
+            items += self.items(by_method, task_card(context), drawn)
+        instructions = (HERE / f"{self.name}.txt").read_text(encoding="utf-8")
+        write_pack(folder, items, self.questions, instructions, any(row["scripted"] for row in rows))
+        return ()
+
+    def sample(self, rows: Sequence[Row], request: ExperimentRequest) -> list[dict[str, Row]]:
+        """Goals drawn from those that have texts of all methods, in order of their ids, each with its row of
+        every method: the first seed, the fewest chains.
+
+        Raises
+        ------
+        InputError
+            No goal has rows of all methods.
+        """
+        found: dict[str, dict[str, Row]] = {}
+        for name in self.methods:
+            chains = min(request.chains) if WRITERS[name].runs_chains else None
+            for row in of(rows, name, chains).rows:
+                if row["seed"] == request.seeds[0]:
+                    found.setdefault(row["goal"], {})[name] = row
+        whole = sorted(goal for goal, some in found.items() if len(some) == len(self.methods))
+        if not whole:
+            raise InputError(
+                f"no goal has rows of {NUMBERS[len(self.methods)]} methods",
+                "run gnrs experiment main --llm first",
+                source=self.name,
+            )
+        drawn = sorted(random.Random(DRAWN).sample(whole, min(self.goals, len(whole))))
+        return [found[goal] for goal in drawn]
+
+    def report(self, run: Run) -> Report:
+        """What people said, and how it agrees with the judge or the gate; how to go on where nobody has said
+        anything.
+        """
+        folder = run.out / self.name
+        rows = {cell_of(row): row for row in run.judged("main")}
+        key = read_key(folder, rows)
+        people, pack = read_filled(folder, key, self.questions), self.told(key)
+        if people:
+            tables = self.tables(people, key, rows)
+            return Report(tables, notes=[f"{pack}; {len(people)} people filled it in"])
+        how = f"put each person's filled rows.csv into {FILLED}/ under a name of its own and run this again"
+        return Report([], notes=[f"{pack}; {how}"])
 
 
 def mark_of(row: Row) -> dict[str, Any]:
@@ -248,16 +318,3 @@ def _answer(said: str | None, question: Question, name: str, path: Path) -> str:
             field=f"{name}, {question.column}",
         )
     return answer
-
-
-def contexts_of(chosen: Sequence[Mapping[str, Row]]) -> list[Context]:
-    """The contexts of a sample, goal by goal."""
-    return [load_context(next(iter(some.values()))["goal"]) for some in chosen]
-
-
-def reported(pack: str, people: Mapping[str, Answers], tables: Callable[[], Sequence[ResultTable]]) -> Report:
-    """The tables of what people said of a pack; how to go on where nobody has said anything."""
-    if people:
-        return Report(tables(), notes=[f"{pack}; {len(people)} people filled it in"])
-    how = f"put each person's filled rows.csv into {FILLED}/ under a name of its own and run this again"
-    return Report([], notes=[f"{pack}; {how}"])

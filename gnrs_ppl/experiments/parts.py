@@ -6,14 +6,19 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rows import Line, Rows
-from gnrs_ppl.experiments.statistics import MeanEstimate, paired
-from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, part
+from gnrs_ppl.experiments.rows import Line, Row, Rows
+from gnrs_ppl.experiments.statistics import MeanEstimate
+from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, ends, heads, part
 
 METHOD: ColumnGroup[Line] = ColumnGroup(
     (Column("method"), Column("chains", 0)), lambda line: (line.method, line.why or line.chains)
 )
 RUNS: ColumnGroup[Line] = part("runs", 0, lambda line: len(line.own.rows))
+
+
+def held(name: str, heading: str = "", digits: int | None = None) -> ColumnGroup[Row]:
+    """What a row holds under a name; the heading is the name unless given."""
+    return part(heading or name, digits, lambda row: row.get(name))
 
 
 def mean(measure: str, name: str, digits: int, scale: float | None = None) -> ColumnGroup[Line]:
@@ -45,12 +50,7 @@ class Changed(NamedTuple):
 
 def mean_change(measure: str, heading: str, digits: int, scale: float = 1.0) -> ColumnGroup[Changed]:
     """Mean over goals of what changed."""
-
-    def cell(one: Changed) -> float | None:
-        each = paired(one.before.by_goal(measure), one.own.by_goal(measure))
-        return scale * sum(each.values()) / len(each) if each else None
-
-    return part(heading, digits, cell)
+    return part(heading, digits, lambda one: one.before.mean_change(one.own, measure, scale))
 
 
 def estimated_change(
@@ -97,17 +97,12 @@ def cited(
     return [printed(*one) for one in columns]
 
 
-def as_printed(name: str, title: str, says: str, label: str, heads: Iterable[str] = ()) -> ResultTable:
-    """A table of the paper, or some columns of it."""
+def as_printed(name: str, title: str, says: str, label: str, shown: str = "") -> ResultTable:
+    """A table of the paper, or some columns of it, parted by bars."""
     rows = published(label)
-    kept = [*heads] or [*rows[0]]
-    return ResultTable(
-        name,
-        title,
-        says,
-        tuple(Column(head, paper=True) for head in kept),
-        [tuple(row[head] for head in kept) for row in rows],
-    )
+    columns = heads("", shown or " | ".join(rows[0]))
+    cells = [tuple(row[column.name] for column in columns) for row in rows]
+    return ResultTable(name, title, says, columns, cells)
 
 
 def told(found: MeanEstimate | None, digits: int = 3) -> tuple[float | None, str | None, str | None]:

@@ -14,7 +14,6 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.benchmarks.realcharter import card
 from gnrs_ppl.candidates.proposed import asked
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.evaluate.rubrics import RUBRICS
@@ -55,21 +54,6 @@ class Ask(NamedTuple):
     calls: int
     tokens: int
     most: int
-
-
-class _Listener:
-    """A model that notes what it is asked and never answers."""
-
-    def __init__(self) -> None:
-        self.heard: list[Request[Any]] = []
-
-    async def complete(self, request: Request[T]) -> Answer[T]:
-        """Note it."""
-        self.heard.append(request)
-        return Answer(error=CallError("cache_miss", "nothing is asked in a dry run"))
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
 
 def planned(experiment: Experiment, given: ExperimentRequest) -> list[Ask]:
@@ -137,21 +121,18 @@ def _written(context: Context, own: Sequence[Cell], of_cards: bool) -> Iterator[
 
 
 def _heard(name: str, context: Context, of_cards: bool) -> list[Request[Any]]:
-    """First requests of a prompting method."""
-    listener = _Listener()
-    if of_cards:
-        cards.PROMPTED[name]([card(context.goal.id)], listener, 0)
-        return listener.heard
+    """First requests of a prompting method, which is never answered."""
+    heard: list[Request[Any]] = []
 
     async def ask(requests: Sequence[Request[T]]) -> list[Answer[T]]:
-        return [await listener.complete(one) for one in requests]
+        heard.extend(requests)
+        return [Answer(error=CallError("cache_miss", "nothing is asked in a dry run")) for _ in requests]
 
-    asyncio.run(_silent(baselines.METHODS[name](context, ask, seed=0)))
-    return listener.heard
+    async def write() -> None:
+        await (cards.PROMPTED if of_cards else baselines.METHODS)[name](context, ask, seed=0)
 
-
-async def _silent(writing: Any) -> None:
-    await writing
+    asyncio.run(write())
+    return heard
 
 
 @cache

@@ -5,13 +5,14 @@ tradeoff and transfer).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gnrs_ppl.experiments.methods import METHODS
-from gnrs_ppl.experiments.metric_sensitivity import OURS, Point, judged_points, points, standing
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.judging import by_context
+from gnrs_ppl.experiments.methods import METHODS, OURS
+from gnrs_ppl.experiments.metric_sensitivity import Point, judged_points, points, standing
+from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
+from gnrs_ppl.experiments.published import by_method, published
 from gnrs_ppl.experiments.rows import Row, lines
-from gnrs_ppl.experiments.rubric_margins import judged
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import Column, ColumnGroup, ResultTable, heads, part, specified
 from gnrs_ppl.experiments.writers import WRITERS
@@ -32,6 +33,16 @@ ROBUSTNESS = {
 DIRECT = "Direct Prompting"
 ANCHORS = ("No LLM candidates", OURS, DIRECT)
 """In the order of their colours in all figures."""
+GREY = "#999999"
+LINE = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3, "relpos": (0, 0.5)}
+BESIDE: dict[str, Any] = {
+    "textcoords": "axes fraction",
+    "fontsize": 8,
+    "va": "center",
+    "annotation_clip": False,
+    "arrowprops": LINE,
+}
+"""A name beside the axes, with a thin line to its point."""
 
 
 def front(found: Mapping[str, Point]) -> set[str]:
@@ -56,14 +67,11 @@ def ours(rows: Sequence[Row], request: ExperimentRequest) -> dict[str, Point]:
 
 def charters() -> dict[str, Point]:
     """The paper's RealCharter rows; Avg follows from OVERALL and HARD-OK, which have two decimals."""
-    found = {
-        row["method"]: (float(row["OVERALL"]), float(row["HARD-OK"]))
-        for row in published("realcharter-full-app")
-    }
-    return {
-        method: Point((overall - ALPHA * hard_ok) / (1 - ALPHA), hard_ok)
-        for method, (overall, hard_ok) in found.items()
-    }
+    found = {}
+    for method, row in by_method("realcharter-full-app").items():
+        overall, hard_ok = float(row["OVERALL"]), float(row["HARD-OK"])
+        found[method] = Point((overall - ALPHA * hard_ok) / (1 - ALPHA), hard_ok)
+    return found
 
 
 def report(run: Run) -> Report:
@@ -79,7 +87,7 @@ def report(run: Run) -> Report:
 
 def with_model(run: Run) -> Report:
     """The same from rows that have been judged, where both axes are the paper's."""
-    found = {context: judged_points(rows, WRITERS, run.request) for context, rows in judged(run).items()}
+    found = {context: judged_points(rows, WRITERS, run.request) for context, rows in by_context(run).items()}
     here = found.get("Main benchmark", {}) | judged_points(run.judged("ablations"), WRITERS, run.request)
     says = (
         "Both axes are the paper's in kind; goals, records and prompts are a reconstruction. On the front: "
@@ -176,15 +184,8 @@ def _axes(axes: Axes, quality: str) -> None:
 def _iso(axes: Axes, low: float, high: float) -> None:
     """Lines of equal composite, their level above the frame."""
     for level in range(40, 101, 10):
-        at = [low, high]
-        axes.plot(
-            at,
-            [(level - (1 - ALPHA) * x) / ALPHA for x in at],
-            color="#999999",
-            linewidth=0.7,
-            linestyle=":",
-            zorder=0,
-        )
+        heights = [(level - (1 - ALPHA) * x) / ALPHA for x in (low, high)]
+        axes.plot([low, high], heights, color=GREY, linewidth=0.7, linestyle=":", zorder=0)
         x = (level - ALPHA * TOP) / (1 - ALPHA)
         if low <= x <= high:
             axes.text(x, TOP + 1, str(level), fontsize=7, color="#666666", ha="center", va="bottom")
@@ -192,37 +193,21 @@ def _iso(axes: Axes, low: float, high: float) -> None:
 
 def draw_paper() -> Figure:
     """The paper's plane with lines of equal composite, and its margins."""
-    from gnrs_ppl.experiments.plots import COLOURS, blank
-
     figure = blank(12, 4.4)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     _axes(left, "rubric Avg, % (the paper's values)")
     left.set_xlim(55, 85)
     _iso(left, 55, 85)
     _points(left, points("main"))
-    left.set_title(
-        "Main benchmark; dotted: equal OVERALL; diamonds: on the front", loc="left", fontsize=9, pad=14
-    )
-    rows = margins().rows
-    places = range(len(rows))
-    right.barh(
-        places,
-        [float(str(row[1])) for row in rows],
-        color=COLOURS[5],
-        label="OVERALL over the best other method",
-    )
-    known = [
-        (place, float(str(row[2]))) for place, row in zip(places, rows, strict=True) if row[2] is not None
-    ]
-    right.plot(
-        [value for _, value in known],
-        [place for place, _ in known],
-        "o",
-        color=COLOURS[1],
-        label="Avg over Direct Prompting",
-    )
+    title = "Main benchmark; dotted: equal OVERALL; diamonds: on the front"
+    left.set_title(title, loc="left", fontsize=9, pad=14)
+    found = printed_margins()
+    composite = [margin for margin, _ in found.values()]
+    right.barh(range(len(found)), composite, color=COLOURS[5], label="OVERALL over the best other method")
+    known = [(margin, place) for place, (_, margin) in enumerate(found.values()) if margin is not None]
+    right.plot(*zip(*known, strict=True), "o", color=COLOURS[1], label=f"Avg over {DIRECT}")
     right.axvline(0, color="black", linewidth=0.8)
-    right.set_yticks(places, [str(row[0]) for row in rows])
+    right.set_yticks(range(len(found)), [*found])
     right.invert_yaxis()
     right.set_xlabel("margin of GNRS-Search, points (the paper's values)")
     right.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1))
@@ -233,38 +218,16 @@ def _points(axes: Axes, found: Mapping[str, Point]) -> None:
     """Points, diamonds on the front; names in a column on the right, in the order of the points, with thin
     lines to them.
     """
-    from gnrs_ppl.experiments.plots import COLOURS
-
     best = front(found)
     order = sorted(found, key=lambda name: (found[name].hard_ok, found[name].average))
     for i, name in enumerate(order):
-        colour = COLOURS[1 if name in best else 0]
-        axes.plot(
-            *found[name], "D" if name in best else "o", color=colour, markersize=7 if name in best else 5
-        )
-        axes.annotate(
-            name,
-            found[name],
-            xytext=(1.02, (i + 0.5) / len(order)),
-            textcoords="axes fraction",
-            fontsize=8,
-            va="center",
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": "#999999",
-                "linewidth": 0.5,
-                "shrinkA": 0,
-                "shrinkB": 3,
-                "relpos": (0, 0.5),
-            },
-        )
+        mark, colour, size = ("D", COLOURS[1], 7) if name in best else ("o", COLOURS[0], 5)
+        axes.plot(*found[name], mark, color=colour, markersize=size)
+        axes.annotate(name, found[name], xytext=(1.02, (i + 0.5) / len(order)), **BESIDE)
 
 
 def draw_transfer(synthetic: Mapping[str, Point], real: Mapping[str, Point], whose: str) -> Figure:
     """Three methods on the synthetic goals and on the cards."""
-    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
-
     figure = blank(6, 4.4)
     axes = figure.add_subplot()
     _axes(axes, f"rubric Avg, % ({whose})")
@@ -272,17 +235,12 @@ def draw_transfer(synthetic: Mapping[str, Point], real: Mapping[str, Point], who
     axes.set_xlim(low, 100)
     _iso(axes, low, 100)
     for i, name in enumerate(ANCHORS):
-        axes.annotate(
-            "",
-            real[name],
-            synthetic[name],
-            arrowprops={"arrowstyle": "->", "color": COLOURS[i], "alpha": 0.6},
-        )
+        arrow = {"arrowstyle": "->", "color": COLOURS[i], "alpha": 0.6}
+        axes.annotate("", real[name], synthetic[name], arrowprops=arrow)
         axes.plot(*synthetic[name], MARKERS[i], color=COLOURS[i], markerfacecolor="white", markersize=8)
         axes.plot(*real[name], MARKERS[i], color=COLOURS[i], markersize=8, label=name)
-    axes.set_title(
-        "Open: main benchmark; filled: RealCharter; dotted: equal OVERALL", loc="left", fontsize=9, pad=14
-    )
+    title = "Open: main benchmark; filled: RealCharter; dotted: equal OVERALL"
+    axes.set_title(title, loc="left", fontsize=9, pad=14)
     axes.legend(frameon=False, fontsize=8, loc="lower right")
     return figure
 
@@ -307,8 +265,6 @@ def draw_ours(here: Mapping[str, Point]) -> Figure:
 
 def drawn(here: Mapping[str, Point], quality: str, title: str) -> tuple[Figure, Axes]:
     """Our methods on a plane."""
-    from gnrs_ppl.experiments.plots import blank
-
     figure = blank(8.5, 4.6)
     axes = figure.add_subplot()
     _axes(axes, quality)
@@ -320,4 +276,4 @@ def drawn(here: Mapping[str, Point], quality: str, title: str) -> tuple[Figure, 
 EXPERIMENT = Experiment(
     "plane", "Who trades quality against feasibility, and how?", report, needs=("main", "ablations")
 )
-WITH_MODEL = {"plane": Experiment("plane", EXPERIMENT.asks, with_model)}
+WITH_MODEL = Experiment("plane", EXPERIMENT.asks, with_model)

@@ -17,6 +17,7 @@ from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal
 from gnrs_ppl.calibration.weights import UNIFORM_WEIGHTS
 from gnrs_ppl.candidates.build import SOURCES, pools_of
+from gnrs_ppl.experiments.parts import held
 from gnrs_ppl.experiments.published import printed_numbers, published
 from gnrs_ppl.experiments.rows import Cell, Row
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
@@ -90,10 +91,12 @@ def report(run: Run) -> Report:
     def mean(what: str, digits: int) -> ColumnGroup[str]:
         return part(what, digits, lambda slot: sum(row[f"{what}_{slot}"] for row in rows) / len(rows))
 
+    def coverage(slot: str) -> float:
+        return 100 * len([row for row in rows if row[f"distractors_{slot}"] > 0]) / len(rows)
+
     def cited(column: str, digits: int, heading: str = "") -> ColumnGroup[str]:
-        return part(
-            heading or column, digits, lambda slot: float(_PRINTED[PAPER_SLOTS[slot]][column]), paper=True
-        )
+        name = heading or column
+        return part(name, digits, lambda slot: float(_PRINTED[PAPER_SLOTS[slot]][column]), paper=True)
 
     parts: list[ColumnGroup[str]] = [
         part("slot", None, str),
@@ -101,11 +104,7 @@ def report(run: Run) -> Report:
         mean("options", 2),
         mean("distractors", 1),
         part("distinct contents", 0, lambda slot: distinct(rows, slot)),
-        part(
-            "coverage, %",
-            1,
-            lambda slot: 100 * sum(row[f"distractors_{slot}"] > 0 for row in rows) / len(rows),
-        ),
+        part("coverage, %", 1, coverage),
         cited("candidates", 2),
         cited("distractors", 0),
         cited("distinct signatures", 0),
@@ -137,37 +136,23 @@ def audit(rows: Sequence[Row]) -> list[ResultTable]:
     kept = {f"candidates_{slot}": slot for slot in SLOTS}
     heads = tuple(Column(name, 1) for name in (*proposed.values(), "dropped", *kept.values()))
 
-    def held(slot: str) -> ColumnGroup[Row]:
+    def kept_of(slot: str) -> ColumnGroup[Row]:
         return part(slot, 0, lambda row: f"{row[f'candidates_{slot}']} ({row[f'options_{slot}']})")
 
-    def count(name: str, heading: str) -> ColumnGroup[Row]:
-        return part(heading, 0, lambda row: int(row[name]))
-
-    parts: list[ColumnGroup[Row]] = [
-        part("goal", None, lambda row: str(row["goal"])),
-        *(count(*one) for one in proposed.items()),
-    ]
-    parts += [count("dropped", "dropped"), *map(held, SLOTS), count("structures", "structures")]
-    goals = specified(
-        "pools", "Proposed per source, and kept per slot (options in brackets)", SAYS, rows, parts
-    )
+    parts = [held("goal"), *(held(*one, 0) for one in proposed.items()), held("dropped", "", 0)]
+    parts += [*map(kept_of, SLOTS), held("structures", "", 0)]
+    title = "Proposed per source, and kept per slot (options in brackets)"
+    goals = specified("pools", title, SAYS, rows, parts)
     means = [sum(row[name] for row in rows) / len(rows) for name in (*proposed, "dropped", *kept)]
     contents = [distinct(rows, slot) for slot in SLOTS]
     blank: list[CellValue] = [None] * (len(proposed) + 1)
+    printed = [(float(row["candidates"]), int(row["distinct signatures"])) for row in paper_slots.values()]
+    sizes, different = zip(*printed, strict=True)
     summary: list[tuple[CellValue, ...]] = [
         ("mean", *means),
-        (
-            "paper, mean",
-            *PAPER_SOURCES.values(),
-            None,
-            *(float(row["candidates"]) for row in paper_slots.values()),
-        ),
+        ("paper, mean", *PAPER_SOURCES.values(), None, *sizes),
         ("distinct", *blank, *contents),
-        (
-            "paper, distinct (116 goals)",
-            *blank,
-            *(int(row["distinct signatures"]) for row in paper_slots.values()),
-        ),
+        ("paper, distinct (116 goals)", *blank, *different),
     ]
     return [goals, ResultTable("pool_means", f"Over {len(rows)} goals", SAYS, (Column(""), *heads), summary)]
 

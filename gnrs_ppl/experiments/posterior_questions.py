@@ -22,24 +22,16 @@ from numpy.typing import NDArray
 from gnrs_ppl.audit.types import ROLL_UP, Verdict
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.benchmarks.gnrs_bench import benchmark_goal
-from gnrs_ppl.calibration.objective import minimise, problem_of
+from gnrs_ppl.calibration.objective import problem_of
 from gnrs_ppl.calibration.problem import dev_data, dev_goals
-from gnrs_ppl.calibration.validation import chosen_kappa
+from gnrs_ppl.calibration.validation import chosen_kappa, fitted_to_others
 from gnrs_ppl.calibration.weights import Weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.evaluate.audit_f1 import f1, first_world
+from gnrs_ppl.experiments.parts import held
 from gnrs_ppl.experiments.rows import Cell, Row, Rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.tables import (
-    CellValue,
-    Column,
-    ColumnGroup,
-    ResultTable,
-    between,
-    heads,
-    part,
-    specified,
-)
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, between, heads, specified
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.posterior.answers import AGREES, ANSWERS, likelihoods
 from gnrs_ppl.posterior.ask import case_bits
@@ -99,11 +91,8 @@ def fitted() -> dict[str, Weights]:
     """Weights of each dev goal, fitted to the others."""
     data = dev_data()
     kappa, _ = chosen_kappa(data)
-    problem, found = problem_of(data), {}
-    for left_out, goal in enumerate(dev_goals()):
-        share = np.ones(len(data))
-        share[left_out] = 0.0
-        beta = minimise(problem, share, kappa).beta
+    found = {}
+    for goal, beta in zip(dev_goals(), fitted_to_others(problem_of(data), len(data), kappa), strict=True):
         total = float(beta.sum())
         found[goal] = Weights(tuple((beta / total).tolist()), "the other dev goals", 1 / total)
     return found
@@ -182,17 +171,16 @@ def forecasts(row: Row, others: Sequence[Row]) -> dict[str, Floats]:
     p, found = np.array(row["said"]), {"best rule": np.array(row["best_rule"])}
     if others:
         base = float(np.mean([other["violated"] for other in others]))
+
+        def shrunk(said: Floats, chance: float) -> Floats:
+            return (1 - chance) * said + chance * base
+
         worth = [
-            np.mean(
-                [brier((1 - chance) * np.array(other["said"]) + chance * base, other) for other in others]
-            )
+            np.mean([brier(shrunk(np.array(other["said"]), chance), other) for other in others])
             for chance in SHRINKS
         ]
-        chance = float(SHRINKS[int(np.argmin(worth))])
-        found |= {
-            "posterior or base rate": (1 - chance) * p + chance * base,
-            "base rate": np.full(len(p), base),
-        }
+        best = float(SHRINKS[int(np.argmin(worth))])
+        found |= {"posterior or base rate": shrunk(p, best), "base rate": np.full(len(p), base)}
     return {"posterior": p, **found}
 
 
@@ -246,20 +234,12 @@ def means(rows: Sequence[Row]) -> ResultTable:
 
 def each_goal(rows: Sequence[Row]) -> ResultTable:
     """Brier scores goal by goal."""
-
-    def column(name: str, digits: int | None, measure: str = "") -> ColumnGroup[Row]:
-        return part(name, digits, lambda row: row.get(measure or name))
-
     says = (
         "Brier score by each way; kept is the share of the mass that the checks hold; agrees is the share of "
         "cases in which the check that agrees most with the hidden norm does."
     )
-    parts = [
-        column("goal", None),
-        column("cases", 0),
-        *(column(n, 2) for n in ("violated", "kept", "agrees")),
-    ]
-    parts += [column(way, 4, f"Brier score, {way}") for way in WAYS]
+    parts = [held("goal"), held("cases", "", 0), *(held(n, "", 2) for n in ("violated", "kept", "agrees"))]
+    parts += [held(f"Brier score, {way}", way, 4) for way in WAYS]
     return specified("forecast_goals", "Goal by goal", says, rows, parts)
 
 
@@ -271,10 +251,9 @@ def reliability(rows: Sequence[Row]) -> ResultTable:
     for low, high in itertools.pairwise(edges):
         here = (p >= low) & ((p < high) | (high == 1.0))
         if here.any():
-            entries.append(
-                (f"{low:g} to {high:g}", int(here.sum()), float(p[here].mean()), float(was[here].mean()))
-            )
-    columns = (Column("P(violated)"), Column("cases", 0), Column("mean P", 3), Column("were violated", 3))
+            means = float(p[here].mean()), float(was[here].mean())
+            entries.append((f"{low:g} to {high:g}", int(here.sum()), *means))
+    columns = heads("P(violated) | cases:0 | mean P:3 | were violated:3")
     return ResultTable("reliability", "Said and seen", "All scored cases of all goals.", columns, entries)
 
 
@@ -307,7 +286,10 @@ def agreement(goal: Goal, labels: NDArray[np.int64]) -> Floats:
 
 def agree_most(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """The checks that agree with the labels in most cases; those that tie are all best."""
-    worth = agreement(goal, labels)
+    return _greatest(agreement(goal, labels))
+
+
+def _greatest(worth: Floats) -> NDArray[np.int64]:
     return np.flatnonzero(worth >= worth.max() - SAME)
 
 
@@ -315,18 +297,13 @@ def audit_f1(goal: Goal, labels: NDArray[np.int64]) -> Floats:
     """Audit F1 of each check against the labels, shape (n,)."""
     cases = np.flatnonzero(labels >= 0).tolist()
     truth: dict[str, Verdict | None] = {str(n): ROLL_UP[labels[n]] for n in cases}
-    return np.array(
-        [
-            f1([({str(n): ROLL_UP[codes[n]] for n in cases if codes[n] >= 0}, truth)]).macro
-            for codes in goal.checked.codes
-        ]
-    )
+    said = ({str(n): ROLL_UP[codes[n]] for n in cases if codes[n] >= 0} for codes in goal.checked.codes)
+    return np.array([f1([(verdicts, truth)]).macro for verdicts in said])
 
 
 def greatest_f1(goal: Goal, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """The checks of greatest audit F1 against the labels; those that tie are all best."""
-    worth = audit_f1(goal, labels)
-    return np.flatnonzero(worth >= worth.max() - SAME)
+    return _greatest(audit_f1(goal, labels))
 
 
 def rule_of_pool(goal: Goal, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -452,17 +429,16 @@ def reach(rows: Sequence[Row]) -> ResultTable:
         f"cases, of the {CHECKS} most probable checks at most. Rank: the place of the first rule of greatest "
         "audit F1 before anything is asked."
     )
-    columns = {
-        "goal": Column("goal"),
-        "agrees": Column("agrees at most", 2),
-        "greatest_f1_agrees": Column("agrees, of greatest F1", 2),
-        "greatest_f1": Column("greatest F1", 2),
-        "agrees_most_f1": Column("F1 of what agrees most", 2),
-        "both": Column("one rule is both"),
-        "rank": Column("rank", 0),
-    }
-    entries = [tuple(row[name] for name in columns) for row in rows]
-    return ResultTable("reach", "What answers can lead to", says, tuple(columns.values()), entries)
+    parts = [
+        held("goal"),
+        held("agrees", "agrees at most", 2),
+        held("greatest_f1_agrees", "agrees, of greatest F1", 2),
+        held("greatest_f1", "greatest F1", 2),
+        held("agrees_most_f1", "F1 of what agrees most", 2),
+        held("both", "one rule is both"),
+        held("rank", "", 0),
+    ]
+    return specified("reach", "What answers can lead to", says, rows, parts)
 
 
 EXPERIMENT = Experiment(

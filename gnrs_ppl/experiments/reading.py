@@ -27,8 +27,9 @@ import yaml
 from rich.table import Table
 
 from gnrs_ppl.benchmarks import load_context
-from gnrs_ppl.calibration.objective import minimise, problem_of
+from gnrs_ppl.calibration.objective import problem_of
 from gnrs_ppl.calibration.problem import dev_data, dev_goals
+from gnrs_ppl.calibration.validation import fitted_to_others
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.context.load import Context, with_log
@@ -253,15 +254,11 @@ def goal_scores() -> Iterator[Drafted]:
     drafted scores 0.
     """
     ids = dev_goals()
-    problem = problem_of(dev_data())
-    kappa = _frozen_kappa()
+    betas = fitted_to_others(problem_of(dev_data()), len(ids), _frozen_kappa())
     words = [
         yaml.safe_load((HERE / f"dev_reworded_{which}.yaml").read_text(encoding="utf-8")) for which in "abc"
     ]
-    for left_out, goal in enumerate(ids):
-        share = np.ones(len(ids))
-        share[left_out] = 0.0
-        beta = minimise(problem, share, kappa).beta
+    for goal, beta in zip(ids, betas, strict=True):
         context = load_context(goal)
         alone = _reworded(context, {})
         contexts = [context, alone, *(_reworded(context, {"intent": said[goal]}) for said in words)]

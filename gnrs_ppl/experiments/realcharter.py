@@ -6,7 +6,8 @@ Results in the data card, and three worked cards. With a model: ``gnrs experimen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,7 @@ from gnrs_ppl.experiments.cards import (
     rows_of,
     verified,
 )
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method
 from gnrs_ppl.experiments.rows import Row, Rows
 from gnrs_ppl.rule.types import SLOTS, Structure
 from gnrs_ppl.safe_text import to_json
@@ -39,15 +40,6 @@ EVERY = [one.id for one in cards()]
 WORKED = ("RC-PSF-3", "RC-ND-2", "RC-GL-4")
 PAGE, WORKED_PAGE = "realcharter-bench.md", "realcharter-worked-cards.md"
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
-PAPER = {
-    "Direct Prompting": "Direct",
-    "Self-Refine": "Self-Refine",
-    "No LLM candidates": "No LLM",
-    "No search": "No search",
-    "GNRS-Search": "GNRS-Search",
-}
-"""Methods of the paper's RealCharter table by the names that its other tables give them -> as that table
-shortens them."""
 PREAMBLE = """\
 What is comparable. The cards are ours, so no figure is one of the paper's measured again. HARD-OK of *No LLM candidates* and *No search*
 is of the same kind as the paper's, on other cards and with supports by rules of ours. Faithfulness and OVERALL need a rubric, hence a
@@ -79,25 +71,16 @@ test holds it against a fresh draft. What a card becomes where there is no log: 
 
 def results(rows: Sequence[Row]) -> str:
     """Results as Markdown."""
-    by_method = by(rows)
-    means = {
-        method: {head: _estimate(head, own, name) for name, (head, _) in MEASURES.items()}
-        for method, own in by_method.items()
-    }
-    counts = {
-        method: [str(sum(row[name] for row in own.rows)) for name in COUNTS]
-        for method, own in by_method.items()
-    }
-    paper = {
-        ours: next(row for row in published("realcharter") if row["method"] == theirs)
-        for ours, theirs in PAPER.items()
-    }
+    methods = by(rows)
+    measures = {head: partial(_estimate, head, measure=name) for name, (head, _) in MEASURES.items()}
+    gate = measures.pop("HARD-OK, %")
+    paper = by_method("realcharter")
     beside = {
         method: [
-            means.get(method, {}).get("HARD-OK, %", "needs a model"),
+            gate(methods[method]) if method in methods else "needs a model",
             *_printed(paper.get(method, {})),
         ]
-        for method in dict.fromkeys([*means, *PAPER])
+        for method in dict.fromkeys([*methods, *paper])
     }
     parts = {
         "all 53": rows,
@@ -107,58 +90,45 @@ def results(rows: Sequence[Row]) -> str:
     shares = {
         name: [f"{own.mean('hard_ok'):.1f}" for own in by(some).values()] for name, some in parts.items()
     }
+    slots = {f"{slot}, P / R": partial(_slot, slot=slot) for slot in SLOTS}
+    counts = {name.replace("_", " "): partial(_count, name=name) for name in COUNTS}
+    return "\n\n".join(
+        [
+            _markdown(["HARD-OK, %", "paper: HARD-OK", "paper: Faith", "paper: OVERALL"], beside),
+            _gate_note(rows),
+            _markdown([f"HARD-OK, %: {method}" for method in methods], shares, "cards"),
+            _of_methods(measures, methods),
+            SLOT_NOTE,
+            _of_methods(slots, methods),
+            _of_methods({"ε_S = 0, cards": _best, **counts}, methods),
+            COUNT_NOTE,
+        ]
+    )
+
+
+def _gate_note(rows: Sequence[Row]) -> str:
+    """Why the gate fails, and on how many cards the search can matter to it."""
     reached, failed = reach(), [row["failures"] for row in rows if not row["hard_ok"]]
-    best = {
-        method: [row["epsilon"] == 0 for row in own.rows if row["epsilon"] is not None]
-        for method, own in by_method.items()
-    }
-    gate = HARD_OK_NOTE.format(
+    return HARD_OK_NOTE.format(
         failed=len(failed),
         of_rho=sum(len(found) == 1 and found[0].startswith("rho") for found in failed),
         all_pass=sum(found.passing == found.feasible for found in reached),
         none_pass=sum(not found.passing for found in reached),
         open_to_search=sum(0 < found.passing < found.feasible for found in reached),
     )
-    rest = [head for head, _ in MEASURES.values()][1:]
-    return "\n\n".join(
-        [
-            _markdown(
-                [
-                    "HARD-OK, %",
-                    "paper: HARD-OK",
-                    "paper: Faith",
-                    "paper: OVERALL",
-                ],
-                beside,
-            ),
-            gate,
-            _markdown([f"HARD-OK, %: {method}" for method in means], shares, "cards"),
-            _markdown(rest, {method: [found[name] for name in rest] for method, found in means.items()}),
-            SLOT_NOTE,
-            _markdown(
-                [f"{slot}, P / R" for slot in SLOTS],
-                {method: [_slot(own, slot) for slot in SLOTS] for method, own in by_method.items()},
-            ),
-            _markdown(
-                ["ε_S = 0, cards", *(name.replace("_", " ") for name in COUNTS)],
-                {
-                    method: [str(sum(best[method])) if best[method] else "–", *found]
-                    for method, found in counts.items()
-                },
-            ),
-            COUNT_NOTE,
-        ]
-    )
+
+
+def _of_methods(columns: Mapping[str, Callable[[Rows], str]], methods: Mapping[str, Rows]) -> str:
+    """A table of methods: each column's heading, and what it says of a method's rows."""
+    rows = {method: [cell(own) for cell in columns.values()] for method, own in methods.items()}
+    return _markdown([*columns], rows)
 
 
 def _markdown(
-    columns: Sequence[str], rows: dict[str, list[str]], first: str = "method", rule: str = "---:"
+    columns: Sequence[str], rows: Mapping[str, list[str]], first: str = "method", rule: str = "---:"
 ) -> str:
-    lines = [
-        [first, *columns],
-        ["---", *[rule] * len(columns)],
-        *([name, *cells] for name, cells in rows.items()),
-    ]
+    lines = [[first, *columns], ["---", *[rule] * len(columns)]]
+    lines += [[name, *cells] for name, cells in rows.items()]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
@@ -182,6 +152,16 @@ def _estimate(heading: str, own: Rows, measure: str) -> str:
         for low, high in filter(None, (found.percentile, found.families))
     ]
     return " ".join([f"{found.mean:.{digits}f}", *spans])
+
+
+def _count(own: Rows, name: str) -> str:
+    return str(sum(row[name] for row in own.rows))
+
+
+def _best(own: Rows) -> str:
+    """On how many cards nothing was left to the greatest s_search."""
+    left = [row["epsilon"] for row in own.rows if row["epsilon"] is not None]
+    return str(left.count(0)) if left else "–"
 
 
 def _slot(own: Rows, slot: str) -> str:

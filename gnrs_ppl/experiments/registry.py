@@ -31,19 +31,19 @@ MODULES: dict[str, str] = {
 }
 """Name -> module of this package, and what it calls the experiment there where that is not ``EXPERIMENT``."""
 WITH_MODEL: dict[str, str] = {
-    "main": "rubric_scores",
-    "ablations": "rubric_scores",
-    "ood": "rubric_scores",
-    "polish": "rubric_scores",
+    "main": "rubric_scores:MAIN",
+    "ablations": "rubric_scores:ABLATIONS",
+    "ood": "rubric_scores:OOD",
+    "polish": "rubric_scores:POLISH",
     "realcharter": "cards",
-    "slots": "slot_rubrics",
+    "slots": "slots",
     "schema_noise": "schema_noise",
     "cross_model": "cross_model",
     "second_evaluator": "second_evaluator",
     "human_calibration": "human_calibration",
     "executability": "executability",
-    "bootstrap": "rubric_margins",
-    "metric_sensitivity": "rubric_margins",
+    "bootstrap": "bootstrap",
+    "metric_sensitivity": "metric_sensitivity",
     "candidate_sources": "candidate_sources",
     "hard_ok_audit": "hard_ok_audit",
     "contrasts": "contrasts",
@@ -52,7 +52,7 @@ WITH_MODEL: dict[str, str] = {
     "failure_modes": "failure_modes",
     "judge_error": "judge_error",
 }
-"""What there is with a model: name -> module of this package."""
+"""The same with a model; ``WITH_MODEL`` unless another name is given."""
 NEEDS_MODEL = tuple(name for name in WITH_MODEL if name not in MODULES)
 """Experiments of the paper that need a model that writes, a judge, or people."""
 
@@ -83,7 +83,7 @@ def experiment(name: str, llm: bool = False) -> Experiment:
         )
     home, _, attribute = (WITH_MODEL if llm else MODULES)[name].partition(":")
     module = import_module(f"gnrs_ppl.experiments.{home}")
-    found: Experiment = module.WITH_MODEL[name] if llm else getattr(module, attribute or "EXPERIMENT")
+    found: Experiment = getattr(module, attribute or ("WITH_MODEL" if llm else "EXPERIMENT"))
     return found
 
 

@@ -52,11 +52,9 @@ class RowWithAnswers(NamedTuple):
     @property
     def unanswered(self) -> list[Answer[Any]]:
         """Requests that were never answered: then the row says nothing about its method."""
-        from gnrs_ppl.evaluate.rubrics import SAID_BY_THE_MODEL
+        from gnrs_ppl.evaluate.rubrics import unanswered
 
-        return [
-            answer for answer in self.answers if answer.error and answer.error.kind not in SAID_BY_THE_MODEL
-        ]
+        return unanswered(self.answers)
 
 
 def append(file: BinaryIO, rows: Iterable[Row]) -> None:
@@ -195,6 +193,10 @@ class Rows(NamedTuple):
         each = self.by_goal(measure)
         return sum(each.values()) / len(each) if each else None
 
+    def within(self, family: str) -> Rows:
+        """The rows of a family's goals."""
+        return Rows([row for row in self.rows if row["family"] == family])
+
     def families(self) -> dict[str, str]:
         """Family of each goal."""
         return {row["goal"]: row["family"] for row in self.rows}
@@ -206,6 +208,11 @@ class Rows(NamedTuple):
     def change(self, other: Rows, measure: str, scale: float = 1.0) -> MeanEstimate | None:
         """Another method's rows less these, paired by goal, with intervals; None where no goal has both."""
         return self._estimate(paired(self.by_goal(measure), other.by_goal(measure)), scale)
+
+    def mean_change(self, other: Rows, measure: str, scale: float = 1.0) -> float | None:
+        """Mean over goals of another method's rows less these; None where no goal has both."""
+        each = paired(self.by_goal(measure), other.by_goal(measure))
+        return scale * sum(each.values()) / len(each) if each else None
 
     def _estimate(self, each: dict[str, float], scale: float) -> MeanEstimate | None:
         families = self.families()

@@ -9,11 +9,11 @@ from typing import get_args
 
 from gnrs_ppl.evaluate.rubrics import DIMENSIONS, overall
 from gnrs_ppl.experiments.judging import Mark, read_marks
-from gnrs_ppl.experiments.main import AUDIT_F1, LONG
-from gnrs_ppl.experiments.methods import paper_ablations
+from gnrs_ppl.experiments.main import AUDIT_F1
+from gnrs_ppl.experiments.methods import OURS, paper_ablations
 from gnrs_ppl.experiments.parts import METHOD, RUNS, cited, mean
 from gnrs_ppl.experiments.pools import PAPER_PROPOSED
-from gnrs_ppl.experiments.published import published
+from gnrs_ppl.experiments.published import by_method
 from gnrs_ppl.experiments.rows import Line, Row, lines, of
 from gnrs_ppl.experiments.runner import ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.tables import (
@@ -26,7 +26,7 @@ from gnrs_ppl.experiments.tables import (
     part,
     specified,
 )
-from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, OURS, POLISHES, VARIANTS, WRITERS, study
+from gnrs_ppl.experiments.writers import ABLATED, MAIN_TABLE, POLISHES, VARIANTS, WRITERS, study
 from gnrs_ppl.realize.polish import Outcome
 
 ROWS = RUNS._replace(columns=(Column("rows", 0),))
@@ -86,7 +86,7 @@ def report_on(name: str, label: str, title: str) -> Callable[[Run], Report]:
 
 def scores(name: str, label: str, title: str, rows: Sequence[Row], request: ExperimentRequest) -> ResultTable:
     """Rubric, HARD-OK and OVERALL of every method beside the paper's."""
-    paper = {LONG.get(row["method"], row["method"]): row for row in published(label)}
+    paper = by_method(label)
     printed = [
         (column, column, 3 if column == "search score" else 1) for column in paper[OURS] if column != "method"
     ]
@@ -226,27 +226,26 @@ def polishes(run: Run) -> Report:
     return Report([table, candidates(rows, request)])
 
 
-_STUDIES = (
-    study(
-        "main",
-        "Which methods write rules that read well and hold on records?",
-        report_on("main", "main", "Main table with a model"),
-        MAIN_TABLE,
-    ),
-    study(
-        "ood",
-        "Do the figures hold in a scene family nothing was tuned on?",
-        report_on("ood", "ood", "Held-out scene family with a model"),
-        MAIN_TABLE,
-        split="ood",
-    ),
-    study("ablations", "What is each part of the full method good for?", ablations, ABLATED, needs=("main",)),
-    study(
-        "polish",
-        "What does polish do to texts, and how much of it does the guard accept?",
-        polishes,
-        POLISHES,
-        needs=("main",),
-    ),
+MAIN = study(
+    "main",
+    "Which methods write rules that read well and hold on records?",
+    report_on("main", "main", "Main table with a model"),
+    MAIN_TABLE,
 )
-WITH_MODEL = {one.name: one for one in _STUDIES}
+OOD = study(
+    "ood",
+    "Do the figures hold in a scene family nothing was tuned on?",
+    report_on("ood", "ood", "Held-out scene family with a model"),
+    MAIN_TABLE,
+    split="ood",
+)
+ABLATIONS = study(
+    "ablations", "What is each part of the full method good for?", ablations, ABLATED, needs=("main",)
+)
+POLISH = study(
+    "polish",
+    "What does polish do to texts, and how much of it does the guard accept?",
+    polishes,
+    POLISHES,
+    needs=("main",),
+)

@@ -39,7 +39,7 @@ from gnrs_ppl.benchmarks.realcharter import cards
 from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import STAGING, locked, write_all
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.experiments import tables
+from gnrs_ppl.experiments import plots, tables
 from gnrs_ppl.experiments.rows import (
     ROWS,
     Cell,
@@ -569,8 +569,6 @@ def drawable(report: Report) -> Report:
 
 def write(folder: Path, config: Mapping[str, Any], report: Report, asks: str) -> dict[str, Any]:
     """Write tables, figures, page and summary into a run's folder; gives the summary."""
-    from gnrs_ppl.experiments import plots
-
     has_rows = (folder / ROWS).is_file()
     config = read_data(folder / CONFIG) if has_rows else config
     summary = {

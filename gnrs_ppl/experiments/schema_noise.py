@@ -15,7 +15,7 @@ import itertools
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -30,12 +30,13 @@ from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.experiments.bench import GoalBench
 from gnrs_ppl.experiments.parts import RUBRIC_CHANGE, Changed, estimated_change, mean_change
 from gnrs_ppl.experiments.parts import share as share_of
+from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
 from gnrs_ppl.experiments.published import printed_numbers
 from gnrs_ppl.experiments.rows import Cell, Row, RowWithAnswers, of
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
 from gnrs_ppl.experiments.slots import best_of
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
-from gnrs_ppl.experiments.writers import POLISH, generate, polished, with_calls
+from gnrs_ppl.experiments.writers import POLISH, generate, polished, rule_on, with_calls
 from gnrs_ppl.llm.client import ask
 from gnrs_ppl.models.graph import compile_graph
 from gnrs_ppl.rule.types import Structure
@@ -67,35 +68,29 @@ def irrelevant(
 ) -> tuple[Schema, RecordLayer]:
     """Terms, actions and channels of other families that this one lacks."""
     strange = [load(next(g.id for g in goals() if g.family == family)) for family in FAMILIES]
+
+    def more(own: tuple[Any, ...], others: Iterable[Any]) -> list[Any]:
+        """Some that one's own lack, as many as their share of these."""
+        names = {item.name for item in own}
+        unknown = {item.name: item for item in others if item.name not in names}
+        return _some([*unknown.values()], round(share * len(own)), generator)
+
     added: dict[str, Any] = {}
     for terms in TERMS:
         own = getattr(schema, terms)
-        known = {term.name for term in own}
-        others = {
-            term.name: term
-            for other in strange
-            for term in getattr(other.schema, terms)
-            if term.name not in known
-        }
-        added[terms] = own + tuple(_some(list(others.values()), round(share * len(own)), generator))
-    known = {action.name for action in schema.actions}
-    actions = {a.name: a for other in strange for a in other.schema.actions if a.name not in known}
+        added[terms] = (*own, *more(own, (term for one in strange for term in getattr(one.schema, terms))))
     bare = {"roles": (), "locations": (), "objects": ()}
-    new = [
-        a.model_copy(update=bare) for a in _some(list(actions.values()), round(share * len(known)), generator)
-    ]
-    channels = {
-        c.name: c for other in strange for c in other.records.channels if records.channel(c.name) is None
-    }
-    more = _some(list(channels.values()), round(share * len(records.channels)), generator)
-    actable = known | {action.name for action in new}
+    new = more(schema.actions, (action for one in strange for action in one.schema.actions))
+    added["actions"] = (*schema.actions, *(action.model_copy(update=bare) for action in new))
+    channels = more(records.channels, (channel for one in strange for channel in one.records.channels))
+    actable = {action.name for action in added["actions"]}
     declared = [
         c.model_copy(update={"activities": tuple(a for a in c.activities or () if a in actable)})
-        for c in more
+        for c in channels
     ]
     return (
-        schema.model_copy(update=added | {"actions": schema.actions + tuple(new)}),
-        records.model_copy(update={"channels": records.channels + tuple(declared)}),
+        schema.model_copy(update=added),
+        records.model_copy(update={"channels": (*records.channels, *declared)}),
     )
 
 
@@ -111,9 +106,8 @@ def missing(
         for a in schema.actions
     )
     channels = _without(records.channels, share, needed, generator)
-    return schema.model_copy(update=left | {"actions": actions}), records.model_copy(
-        update={"channels": channels}
-    )
+    kept_terms = left | {"actions": actions}
+    return schema.model_copy(update=kept_terms), records.model_copy(update={"channels": channels})
 
 
 def incorrect(
@@ -153,12 +147,8 @@ def _exchanged(
     items: tuple[Any, ...], fields: Iterable[str], share: float, generator: Generator
 ) -> tuple[Any, ...]:
     """Some items, at least two, each with those fields of the next of them."""
-    chosen = sorted(
-        int(i)
-        for i in generator.choice(
-            len(items), min(max(round(share * len(items)), 2), len(items)), replace=False
-        )
-    )
+    count = min(max(round(share * len(items)), 2), len(items))
+    chosen = sorted(generator.choice(len(items), count, replace=False).tolist())
     order = [chosen[(i + 1) % len(chosen)] for i in range(len(chosen))]
     taken = dict(zip(chosen, order, strict=True))
     return tuple(
@@ -188,12 +178,8 @@ def _scene(family: str, kind: str, strength: str, seed: int) -> Context:
     clean = load(own[0].id)
     scene = clean.scene
     assert scene is not None
-    needed = {
-        name
-        for g in own
-        for field in ("required", "forbidden", "roles", "locations", "objects")
-        for name in getattr(g.goal, field)
-    }
+    fields = ("required", "forbidden", "roles", "locations", "objects")
+    needed = {name for g in own for field in fields for name in getattr(g.goal, field)}
     generator = np.random.default_rng([seed, zlib.crc32(f"{family} {kind} {strength}".encode())])
     schema, records = KINDS[kind](scene.schema, scene.records, STRENGTHS[strength], needed, generator)
     return replace(scene, schema=schema, records=records)
@@ -282,7 +268,7 @@ def written(cells: Sequence[Cell], request: ExperimentRequest, model: Model) -> 
         proposed = kept(said[cell], context)
         row = drafted(benches[cell.goal], context, proposed.proposals)
         found[cell] = with_calls(cell, row | proposed.counted(), (proposed.answer,))
-    found |= polished(found, dict.fromkeys(contexts, POLISH), benches, model)
+    found |= polished(found, dict.fromkeys(contexts, POLISH), partial(rule_on, benches), model)
     return [found[cell] for cell in cells]
 
 
@@ -356,36 +342,20 @@ def rubric_drops(rows: Sequence[Row]) -> ResultTable:
 
 def draw(rows: Sequence[Row]) -> Figure:
     """HARD-OK and audit F1 against strength."""
-    from gnrs_ppl.experiments.plots import COLOURS, MARKERS, blank
-
     figure = blank(8, 3.4)
     at = [0.0, *(100 * share for share in STRENGTHS.values())]
     measures = (("hard_ok", "HARD-OK, % of runs", 100.0), ("audit_f1", "audit F1 against the record", 1.0))
     for axes, (measure, label, scale) in zip(figure.subplots(1, 2), measures, strict=True):
         for i, kind in enumerate(KINDS):
             points = [of(rows, CLEAN), *(of(rows, f"{kind}, {strength}") for strength in STRENGTHS)]
-            axes.plot(
-                at,
-                [scale * (point.mean(measure) or 0.0) for point in points],
-                MARKERS[i] + "-",
-                color=COLOURS[i],
-                label=kind,
-            )
+            heights = [scale * (point.mean(measure) or 0.0) for point in points]
+            axes.plot(at, heights, MARKERS[i] + "-", color=COLOURS[i], label=kind)
         axes.set(xlabel="entries touched by noise, %", ylabel=label, ylim=(0, None))
         axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     return figure
 
 
-EXPERIMENT = Experiment(
-    "schema_noise",
-    "How much does a rule suffer from noise in schema and record layer?",
-    report,
-    wanted,
-    measure,
-)
-WITH_MODEL = {
-    "schema_noise": Experiment(
-        "schema_noise", EXPERIMENT.asks, with_model, make=make, roles=("generator", "polisher", "judge")
-    )
-}
+ASKS = "How much does a rule suffer from noise in schema and record layer?"
+EXPERIMENT = Experiment("schema_noise", ASKS, report, wanted, measure)
+WITH_MODEL = Experiment("schema_noise", ASKS, with_model, make=make, roles=("generator", "polisher", "judge"))

@@ -26,7 +26,7 @@ from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.evaluate.hard_ok import hard_ok
 from gnrs_ppl.experiments.command import show_tables
-from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable
+from gnrs_ppl.experiments.tables import CellValue, Column, ResultTable, heads
 from gnrs_ppl.inference.chains import run_many
 from gnrs_ppl.inference.exact import TIE, Enumeration, enumerate_space, exact_posterior
 from gnrs_ppl.inference.result import Chains, best_visited
@@ -152,15 +152,12 @@ def landscape(enumeration: Enumeration) -> Landscape:
     left = np.logical_or.reduce(
         [local & (top & ~local).any(axis, keepdims=True) for axis, top in enumerate(tops)]
     )
+    mass = exact_posterior(enumeration, SEARCH_TEMPERATURE).probability
     return Landscape(
         states=score.size,
         feasible=int(enumeration.feasible.sum()),
         optimal=enumeration.optimal,
-        optimal_mass=float(
-            exact_posterior(enumeration, SEARCH_TEMPERATURE)
-            .probability[enumeration.score >= enumeration.score.max() - TIE]
-            .sum()
-        ),
+        optimal_mass=float(mass[enumeration.score >= enumeration.score.max() - TIE].sum()),
         local_optima=int(local.sum()),
         feasible_local_optima=int(local.reshape(-1)[enumeration.feasible].sum()),
         plateaus=len(np.unique(plateau[local])),
@@ -280,46 +277,26 @@ def mean_found(rows: Sequence[GoalBudget]) -> tuple[MethodAtBudget, ...]:
 
 def tables(rows: Sequence[GoalBudget]) -> list[ResultTable]:
     """One table of the spaces, and one for each budget; means over goals stand last."""
-    names = (
-        "states",
-        "feasible",
-        "optimal",
-        "their mass",
-        "local optima",
-        "of them feasible",
-        "plateaus",
-        "of them open",
+    spaces: list[tuple[CellValue, ...]] = [(r.goal, *r.landscape) for r in rows]
+    spaces.append(("mean", *mean_landscape(rows).values()))
+    columns = heads(
+        "goal | states:1 | feasible:1 | optimal:1 | their mass:4 | local optima:1 | of them feasible:1 | "
+        "plateaus:1 | of them open:1"
     )
-    columns = (Column("goal"), *(Column(name, 4 if name == "their mass" else 1) for name in names))
-    spaces: list[tuple[CellValue, ...]] = [
-        *((r.goal, *r.landscape) for r in rows),
-        ("mean", *mean_landscape(rows).values()),
-    ]
-    found = [
-        ResultTable(
-            "spaces",
-            f"Spaces; mass at τ = {SEARCH_TEMPERATURE}",
-            "Single-slot changes connect.",
-            columns,
-            spaces,
-        )
-    ]
+    title, says = f"Spaces; mass at τ = {SEARCH_TEMPERATURE}", "Single-slot changes connect."
+    found = [ResultTable("spaces", title, says, columns, spaces)]
     means = mean_found(rows)
     every = [*((r.goal, r.found) for r in rows), ("mean", means)]
-    says = "Share that reach the optimum / mean ε_S / share HARD-OK."
     for budget in dict.fromkeys(f.evaluations for f in means):
-        heads = [f"{f.method}, {f.runs} runs" for f in means if f.evaluations == budget]
+        names = [f"{f.method}, {f.runs} runs" for f in means if f.evaluations == budget]
         cells = [(goal, *(_shares(f) for f in some if f.evaluations == budget)) for goal, some in every]
-        found.append(
-            ResultTable(
-                f"budget_{budget}",
-                f"{budget:,} energy evaluations",
-                says,
-                (Column("goal"), *map(Column, heads)),
-                cells,
-            )
-        )
+        columns = tuple(map(Column, ("goal", *names)))
+        title = f"{budget:,} energy evaluations"
+        found.append(ResultTable(f"budget_{budget}", title, SHARES, columns, cells))
     return found
+
+
+SHARES = "Share that reach the optimum / mean ε_S / share HARD-OK."
 
 
 def _shares(found: MethodAtBudget) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gnrs_ppl.experiments.agreement import Kind, correlation
-from gnrs_ppl.experiments.human_calibration import METHODS, chosen
+from gnrs_ppl.experiments.human_calibration import METHODS, SURVEY
 from gnrs_ppl.experiments.judging import judge_rows
-from gnrs_ppl.experiments.published import printed_numbers, published
+from gnrs_ppl.experiments.published import by_method, printed_numbers
 from gnrs_ppl.experiments.rows import Row, Rows
 from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
+from gnrs_ppl.experiments.statistics import Kind, correlation
 from gnrs_ppl.experiments.tables import CellValue, ColumnGroup, ResultTable, heads, part, specified
 from gnrs_ppl.experiments.writers import model_of
 
@@ -20,7 +20,7 @@ KINDS: dict[str, Kind] = {"Pearson r": "pearson", "Spearman ρ": "spearman", "Ke
 
 def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
     """Marks of the second judge, with the rubric that Avg is made of."""
-    some = chosen(Run(request, folder.parent).judged("main"), request)
+    some = SURVEY.sample(Run(request, folder.parent).judged("main"), request)
     rows = [row for by_method in some for row in by_method.values()]
     judge_rows(rows, model_of(request), folder, role="second_judge", rubrics=("v1",), repeats=request.repeats)
     return ()
@@ -28,7 +28,7 @@ def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
 
 def report(run: Run) -> Report:
     """Means of both judges by method, and their agreement item by item."""
-    some = chosen(run.judged("main", NAME), run.request)
+    some = SURVEY.sample(run.judged("main", NAME), run.request)
     rows = [row for by_method in some for row in by_method.values()]
     return Report(
         [means(rows), agreement(rows)],
@@ -38,7 +38,7 @@ def report(run: Run) -> Report:
 
 def means(rows: Sequence[Row]) -> ResultTable:
     """Both judges by method beside the paper's two."""
-    paper = {row["method"]: row for row in published("second-evaluator-app")}
+    paper = by_method("second-evaluator-app")
     entries: list[tuple[CellValue, ...]] = []
     for method in METHODS:
         own = Rows([row for row in rows if row["method"] == method])
@@ -73,13 +73,11 @@ def agreement(rows: Sequence[Row]) -> ResultTable:
     return specified("second_agreement", "Agreement of the two judges", says, KINDS, parts)
 
 
-WITH_MODEL = {
-    NAME: Experiment(
-        NAME,
-        "Does another judge see the same order?",
-        report,
-        needs=("main",),
-        make=make,
-        roles=("judge", "second_judge"),
-    )
-}
+WITH_MODEL = Experiment(
+    NAME,
+    "Does another judge see the same order?",
+    report,
+    needs=("main",),
+    make=make,
+    roles=("judge", "second_judge"),
+)

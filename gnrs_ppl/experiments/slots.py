@@ -2,14 +2,15 @@
 
 Every intervention is paired with the same goal's own optimum, found by enumeration, so that no sampling noise
 is in the differences. Distractors are candidates that other goals of the family have and this goal has not;
-they know the same names and the same log.
+they know the same names and the same log. With a model a judge marks every rule as the template words it; no
+model writes.
 """
 
 from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,12 +21,14 @@ from gnrs_ppl.benchmarks.gnrs_bench import FAMILIES, benchmark_goal, goals, load
 from gnrs_ppl.calibration.weights import frozen_weights
 from gnrs_ppl.candidates.build import pools_of
 from gnrs_ppl.experiments.bench import GoalBench
-from gnrs_ppl.experiments.parts import Changed, estimated_change, mean_change, share
+from gnrs_ppl.experiments.judging import judge_rows
+from gnrs_ppl.experiments.parts import RUBRIC_CHANGE, Changed, estimated_change, mean_change, share
+from gnrs_ppl.experiments.plots import blank
 from gnrs_ppl.experiments.published import published
-from gnrs_ppl.experiments.rows import Cell, Row, Rows, of
-from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run
-from gnrs_ppl.experiments.statistics import paired
+from gnrs_ppl.experiments.rows import Cell, Row, Rows, of, read_rows
+from gnrs_ppl.experiments.runner import Experiment, ExperimentRequest, Report, Run, generate
 from gnrs_ppl.experiments.tables import CellValue, Column, ColumnGroup, ResultTable, part, specified
+from gnrs_ppl.experiments.writers import model_of
 from gnrs_ppl.inference.exact import enumerate_space
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
@@ -34,6 +37,8 @@ from gnrs_ppl.rule.pools import Candidate, Pools
 from gnrs_ppl.rule.types import SLOTS, Structure
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -163,9 +168,28 @@ def report(run: Run) -> Report:
     rows = run.rows("slots")
     notes = [
         "Procedure: not measurable by execution. No verdict of a case reads it and the held-out labels are "
-        "of norms; it moves ρ, HARD-OK and s_search only, and the rubric, which needs a model.",
+        "of norms; it moves ρ, HARD-OK and s_search only, and the rubric, which needs a model."
     ]
     return Report([effects(rows), coverage(rows)], {"slot_sensitivity": lambda: draw(rows)}, notes)
+
+
+# With a model
+
+
+def make(request: ExperimentRequest, folder: Path) -> Sequence[str]:
+    """The interventions, and marks for every text."""
+    generate(EXPERIMENT, request._replace(model=None), folder)
+    judge_rows(read_rows(folder), model_of(request), folder, repeats=request.repeats)
+    return ()
+
+
+def with_model(run: Run) -> Report:
+    """Changes of the rubric by slot, and their heatmap by family."""
+    rows = run.judged("slots")
+    return Report([rubric_effects(rows)], {"slot_rubrics": lambda: draw_rubric(rows)})
+
+
+# Tables
 
 
 SLOT_AND_KIND: ColumnGroup[Changed] = ColumnGroup(
@@ -224,6 +248,23 @@ def effects(rows: Sequence[Row]) -> ResultTable:
     return specified("slots", "Slot sensitivity", says, interventions(rows), parts)
 
 
+def rubric_effects(rows: Sequence[Row]) -> ResultTable:
+    """Every intervention against the goal's own optimum, in the judge's eyes."""
+    before = of(rows, OWN).mean("avg")
+    parts = [SLOT_AND_KIND, *RUBRIC_CHANGE, printed_change()]
+    level = (
+        "Nothing of the baseline was marked."
+        if before is None
+        else f"The baseline's own Avg is {before:.2f}."
+    )
+    says = (
+        "Change of the rubric in points from the goal's own optimum, paired, all texts as the template words "
+        f"them. {level} The paper prints the change for two slots, from a baseline of 49.65; distractors are "
+        "of the family here, of all goals there."
+    )
+    return specified("slot_rubrics", "Slot sensitivity by rubric", says, interventions(rows), parts)
+
+
 def coverage(rows: Sequence[Row]) -> ResultTable:
     """Whether the interventions did anything."""
     printed: dict[tuple[CellValue, ...], float] = {
@@ -253,47 +294,59 @@ def coverage(rows: Sequence[Row]) -> ResultTable:
 
 def draw(rows: Sequence[Row]) -> Figure:
     """Change of audit F1 and changed verdicts by slot and family."""
-    from gnrs_ppl.experiments.plots import blank
-
-    own = of(rows, OWN)
-    families = [family for family in FAMILIES if family in set(own.families().values())]
+    own, families = of(rows, OWN), families_of(rows)
     slots = [slot for slot in SLOTS if slot != "procedure"]
-    loss, changed = np.zeros((len(slots), len(families))), np.zeros((len(slots), len(families)))
-    for i, j in itertools.product(range(len(slots)), range(len(families))):
-        part = Rows([row for row in of(rows, method(SAME, slots[i])).rows if row["family"] == families[j]])
-        each = paired(own.by_goal("audit_f1"), part.by_goal("audit_f1"))
-        loss[i, j] = sum(each.values()) / len(each)
-        changed[i, j] = 100 * (part.mean("changed") or 0.0)
+    loss = by_family(rows, slots, lambda after: own.mean_change(after, "audit_f1"))
+    changed = by_family(rows, slots, lambda after: 100 * (after.mean("changed") or 0.0))
     figure = blank(1.1 * len(families) + 2.5, 6.2)
-    greatest = max(0.1, float(np.abs(loss).max()))
     above, below = figure.subplots(2, 1, sharex=True)
-    panel(
-        above,
-        loss,
-        slots,
-        families,
-        "PuOr",
-        (-greatest, greatest),
-        "{:+.2f}",
-        "change of audit F1 (orange: loss)",
-    )
-    panel(below, changed, slots, families, "cividis", (0, 100), "{:.0f}", "changed verdicts, %")
+    greatest = max(0.1, float(np.abs(loss).max()))
+    title = "change of audit F1 (orange: loss)"
+    heatmap(above, loss, (slots, families), "PuOr", (-greatest, greatest), "{:+.2f}", title)
+    heatmap(below, changed, (slots, families), "cividis", (0, 100), "{:.0f}", "changed verdicts, %")
     below.set_xlabel("scene family")
     return figure
 
 
-def panel(
+def draw_rubric(rows: Sequence[Row]) -> Figure:
+    """Change of Avg by slot and family; a dash where nothing was marked."""
+    own, families = of(rows, OWN), families_of(rows)
+    values = by_family(rows, SLOTS, lambda after: own.mean_change(after, "avg"))
+    figure = blank(1.1 * len(families) + 2.5, 3.8)
+    axes = figure.subplots()
+    greatest = max(1.0, *np.abs(values[~np.isnan(values)]).tolist())
+    title = "change of rubric Avg, points (orange: loss)"
+    heatmap(axes, values, (SLOTS, families), "PuOr", (-greatest, greatest), "{:+.1f}", title)
+    axes.set_xlabel("scene family")
+    return figure
+
+
+def families_of(rows: Sequence[Row]) -> list[str]:
+    """Families of the goals in the benchmark's order."""
+    there = {row["family"] for row in of(rows, OWN).rows}
+    return [family for family in FAMILIES if family in there]
+
+
+def by_family(
+    rows: Sequence[Row], slots: Sequence[str], value: Callable[[Rows], float | None]
+) -> NDArray[np.float64]:
+    """What ``value`` says of the rows after as many distractors, by slot and family; NaN for None."""
+    after = [of(rows, method(SAME, slot)) for slot in slots]
+    found = [[value(own.within(family)) for family in families_of(rows)] for own in after]
+    return np.array(found, np.float64)
+
+
+def heatmap(
     axes: Axes,
     values: NDArray[np.float64],
-    slots: Sequence[str],
-    families: Sequence[str],
+    sides: tuple[Sequence[str], Sequence[str]],
     colours: str,
     ends: tuple[float, float],
     form: str,
     title: str,
 ) -> None:
     """A heatmap of slots by families with its values written in."""
-    low, high = ends
+    (slots, families), (low, high) = sides, ends
     shown = axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
     for (i, j), value in np.ndenumerate(values):
         level = (float(value) - low) / (high - low)
@@ -310,3 +363,10 @@ def panel(
 
 
 EXPERIMENT = Experiment("slots", "Which slot's content carries the rule?", report, wanted, measure)
+WITH_MODEL = Experiment(
+    "slots",
+    "Which slot's content carries the rule, in the judge's eyes?",
+    with_model,
+    make=make,
+    roles=("judge",),
+)

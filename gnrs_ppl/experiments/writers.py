@@ -9,11 +9,12 @@ read back as.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnrs_ppl.candidates.proposed import Proposed, asked, kept
-from gnrs_ppl.evaluate.model_parser import parse_texts
+from gnrs_ppl.context.load import Context
+from gnrs_ppl.evaluate.model_parser import Parsed, parse_texts
 from gnrs_ppl.evaluate.rubrics import refuse_unanswered
 from gnrs_ppl.experiments import baselines
 from gnrs_ppl.experiments.baselines import Baseline, Task, write_rules
@@ -23,6 +24,7 @@ from gnrs_ppl.experiments.methods import (
     BASE,
     MAIN,
     METHODS,
+    OURS,
     SEARCHED,
     UNSEARCHED,
     Drafter,
@@ -46,7 +48,6 @@ GOALS = 2
 """Goals whose rows are made, and are on disk, together."""
 ROLES: tuple[Role, ...] = ("generator", "polisher", "parser", "judge")
 """Who makes and marks rows."""
-OURS = "GNRS-Search"
 POLISH: Version = "v1"
 ABLATED = (
     "Uniform weights",
@@ -209,13 +210,7 @@ def generate(
             if model.costs.stopped:
                 return
 
-    complete(
-        folder,
-        folder.name,
-        wanted,
-        configuration(experiment or folder.name, request, ROLES),
-        made,
-    )
+    complete(folder, folder.name, wanted, configuration(experiment or folder.name, request, ROLES), made)
     refuse_unanswered(failed)
     judge_rows(read_rows(folder), model, folder, repeats=request.repeats)
     return ()
@@ -235,7 +230,13 @@ def write_rows(wanted: Sequence[Cell], request: ExperimentRequest, model: Model)
         for goal in dict.fromkeys(cell.goal for cell in wanted)
     }
     proposed = _proposed([cell for cell in wanted if WRITERS[cell.method].candidates], benches, model)
-    found = _prompted([cell for cell in wanted if WRITERS[cell.method].baseline], benches, model)
+    found = prompted(
+        [cell for cell in wanted if WRITERS[cell.method].baseline],
+        baselines.METHODS,
+        lambda goal: benches[goal].context,
+        lambda cell, text, parsed: benches[cell.goal].read_back(text, parsed),
+        model,
+    )
     found |= _searched([cell for cell in wanted if WRITERS[cell.method].method], benches, proposed, model)
     return [found[cell] for cell in wanted]
 
@@ -243,18 +244,24 @@ def write_rows(wanted: Sequence[Cell], request: ExperimentRequest, model: Model)
 # Baselines
 
 
-def _prompted(
-    wanted: Sequence[Cell], benches: Mapping[str, GoalBench], model: Model
+def prompted(
+    wanted: Sequence[Cell],
+    methods: Mapping[str, Baseline],
+    context: Callable[[str], Context],
+    row: Callable[[Cell, str, Parsed], Row],
+    model: Model,
 ) -> dict[Cell, RowWithAnswers]:
-    tasks = [Task(baselines.METHODS[cell.method], benches[cell.goal].context, cell.seed) for cell in wanted]
+    """Rows of prompting methods, whose texts are read back; one that is missing fills no slot.
+
+    ``context(goal)`` is what a method is shown, ``row(cell, text, parsed)`` what its text is worth.
+    """
+    tasks = [Task(methods[cell.method], context(cell.goal), cell.seed) for cell in wanted]
     results = write_rules(tasks, model)
-    read = parse_texts(
-        [(result.text, task.context) for result, task in zip(results, tasks, strict=True)], model
-    )
+    read = parse_texts([(one.text, task.context) for one, task in zip(results, tasks, strict=True)], model)
     found = {}
     for cell, result, parsed in zip(wanted, results, read, strict=True):
         answers = (*result.calls, *([parsed.answer] if parsed.answer else []))
-        found[cell] = with_calls(cell, benches[cell.goal].read_back(result.text, parsed), answers)
+        found[cell] = with_calls(cell, row(cell, result.text, parsed), answers)
     return found
 
 
@@ -301,21 +308,25 @@ def _searched(
         row.setdefault("text", "")
         found[cell] = with_calls(cell, row | (said.counted() if said else {}), (said.answer,) if said else ())
     versions = {cell: WRITERS[cell.method].polish for cell in found}
-    return found | polished(found, {cell: one for cell, one in versions.items() if one}, benches, model)
+    asked = {cell: one for cell, one in versions.items() if one}
+    return found | polished(found, asked, partial(rule_on, benches), model)
 
 
 def polished(
     found: Mapping[Cell, RowWithAnswers],
     versions: Mapping[Cell, Version],
-    benches: Mapping[str, GoalBench],
+    rule: Callable[[Cell, Row], RenderedRule],
     model: Model,
 ) -> dict[Cell, RowWithAnswers]:
-    """The rows of those cells that have a text, polished; those of a version and seed at once."""
+    """The rows of those cells that have a text, polished; those of a version and seed at once.
+
+    ``rule(cell, row)`` is the rule that a row's text renders.
+    """
     done = {}
     wanted = [cell for cell in versions if found[cell].row["text"]]
     for seed, version in dict.fromkeys((cell.seed, versions[cell]) for cell in wanted):
         some = [cell for cell in wanted if (cell.seed, versions[cell]) == (seed, version)]
-        rules = [_rule(found[cell].row, benches[cell.goal]) for cell in some]
+        rules = [rule(cell, found[cell].row) for cell in some]
         for cell, outcome in zip(some, polish(rules, model, version, seed=seed), strict=True):
             row, answers = found[cell]
             told = {
@@ -328,7 +339,9 @@ def polished(
     return done
 
 
-def _rule(row: Row, bench: GoalBench) -> RenderedRule:
+def rule_on(benches: Mapping[str, GoalBench], cell: Cell, row: Row) -> RenderedRule:
+    """The rule of a row, in the words of its goal."""
+    bench = benches[cell.goal]
     return RenderedRule(
         Structure.model_validate(row["structure"]),
         row["text"],

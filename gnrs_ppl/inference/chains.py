@@ -89,6 +89,8 @@ class Stepper(NamedTuple):
         ``exchange(settings)`` makes the observer of the replicas.
     weighs : callable
         How many log densities a chain has in memory at once, on some tables.
+    packs : bool
+        Whether its transition takes packed structures too (:mod:`gnrs_ppl.models.packed`).
     """
 
     build: Callable[..., Callable[..., Any]]
@@ -104,10 +106,11 @@ class Stepper(NamedTuple):
     resume: Callable[..., Any] = metropolis.init
     exchange: Callable[[Settings], Observer] | None = None
     weighs: Callable[[Tables], int] = lambda _: 0
+    packs: bool = False
 
 
 STEPPERS = {
-    "metropolis": Stepper(metropolis.build_kernel, lambda _: moves.WORDS),
+    "metropolis": Stepper(metropolis.build_kernel, lambda _: moves.WORDS, packs=True),
     "gibbs": Stepper(
         gibbs.build_kernel,
         lambda _: gibbs.WORDS,
@@ -129,6 +132,7 @@ STEPPERS = {
         keep=tempering.keep,
         resume=tempering.resume,
         exchange=lambda settings: tempering.exchange(settings["replicas"]),
+        packs=True,
     ),
 }
 
@@ -139,12 +143,19 @@ def _particles(*arguments: Any, **settings: Any) -> Chains:
     return particle_chains(*arguments, **settings)
 
 
+def _program(*arguments: Any, **settings: Any) -> Chains:
+    from gnrs_ppl.inference.program import program_chains  # NumPyro, likewise
+
+    return program_chains(*arguments, **settings)
+
+
 RUNNERS: dict[str, Callable[..., Chains]] = {
     "smc": _particles,
     "exact": exact_chains,
+    "numpyro": _program,
     "cpsat": solver_chains,
 }
-"""Samplers that do not go step by step."""
+"""Samplers that have a driver of their own."""
 
 
 def _is_whole(value: Any) -> bool:
@@ -243,7 +254,7 @@ def run_chains(
         tau.
     seed : int
         0 to 2^32 - 1; one seed gives one result for a number of chains and steps on one kind of device.
-    kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact", "cpsat"}
+    kernel : {"metropolis", "gibbs", "informed", "tempering", "smc", "exact", "numpyro", "cpsat"}
     superchains : int, optional
         Number of distinct starts, a divisor of ``chains``; unless given, the greatest common divisor of
         ``chains`` and 8.
@@ -343,7 +354,8 @@ def run_many(
     pairs = max(tables.pairs.shape[0] for tables in spaces)
     beside = max(tables.beside.pairs.shape[1] for tables in spaces)
     alike = [padded(tables, options, pairs, beside) for tables in spaces]
-    watching = [recording()] + ([] if stepper.exchange is None else [stepper.exchange(settings)])
+    watching = [recording(), evaluations()]
+    watching += [] if stepper.exchange is None else [stepper.exchange(settings)]
     driven = _drive(kernel, alike, starts, watching, steps, temperature, seed, streams, settings)
     return [
         Chains(
@@ -358,7 +370,7 @@ def run_many(
             settings=tuple(given.items()),
             exchange=next(iter(exchange), None),
         )
-        for started, ((drawn, evaluated), *exchange) in zip(starts, driven.results, strict=True)
+        for started, (drawn, evaluated, *exchange) in zip(starts, driven.results, strict=True)
     ]
 
 
@@ -427,7 +439,7 @@ def observe_chains(
 def _stepper(kernel: str) -> Stepper:
     if kernel not in STEPPERS:
         raise InputError(
-            f"{kernel} does not go step by step",
+            f"{kernel} cannot be observed",
             f"choose one of {', '.join(STEPPERS)}",
             source="arguments",
             field="kernel",
@@ -506,9 +518,9 @@ def _drive(
     for first in range(0, steps, room):
         count = min(room, steps - first)
         so_far, records = run(arguments, so_far, np.int32(first), np.int32(count))
-        stretches.append(jax.tree.map(lambda leaf, n=count: _gathered(leaf)[:, :n], records))
+        stretches.append(records)
     carried = jax.tree.map(_gathered, so_far[1])
-    recorded = jax.tree.map(lambda *leaves: np.concatenate(leaves, axis=1), *stretches)
+    recorded = jax.tree.map(lambda *leaves: _joined(leaves, steps), *stretches)
     ended = time.perf_counter()
 
     results = [
@@ -600,6 +612,21 @@ def _gathered(array: jax.Array) -> NDArray[Any]:
     return np.asarray(array if array.is_fully_addressable else process_allgather(array, tiled=True))
 
 
+def _joined(stretches: Sequence[jax.Array], steps: int) -> NDArray[Any]:
+    """The records of all stretches, (G, steps, ...), on this host; each device's part is copied once."""
+    spaces, room, *rest = stretches[0].shape
+    joined = np.empty((spaces, steps, *rest), stretches[0].dtype)
+    for number, stretch in enumerate(stretches):
+        here = joined[:, number * room : (number + 1) * room]
+        if not stretch.is_fully_addressable:
+            here[...] = _gathered(stretch)[:, : here.shape[1]]
+            continue
+        for shard in stretch.addressable_shards:
+            part = here[shard.index[0], :, *shard.index[2:]]
+            part[...] = np.asarray(shard.data)[:, : part.shape[1]]
+    return joined
+
+
 def _shape(array: jax.Array) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)  # type: ignore[no-untyped-call]
 
@@ -638,6 +665,26 @@ def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Cal
     return advance
 
 
+def _over_spaces(run: Callable[..., Any], axes: tuple[Any, ...], spaces: int) -> Callable[..., Any]:
+    """``vmap``; of one space without it, as a batched loop is traced for a third longer."""
+    if spaces > 1:
+        return jax.vmap(run, in_axes=axes)
+
+    def alone(given: _Arguments, so_far: Any, *others: jax.Array) -> Any:
+        def first(axis: int | None, leaves: Any) -> Any:
+            return leaves if axis is None else jax.tree.map(lambda leaf: leaf[0], leaves)
+
+        one = jax.tree.map(first, axes[0], given, is_leaf=lambda axis: axis is None)
+        return jax.tree.map(lambda leaf: leaf[None], run(one, first(0, so_far), *others))
+
+    return alone
+
+
+def _written(n: jax.Array, records: jax.Array, one: jax.Array) -> jax.Array:
+    """The records with the n-th in its place; ``at`` would look whether there is one, at every step."""
+    return jax.lax.dynamic_update_index_in_dim(records, one, n, 0, allow_negative_indices=False)
+
+
 @lru_cache(maxsize=16)
 def _compiled(
     kernel: str, settings: Frozen, observers: tuple[Observer, ...], room: int, shapes: _Arguments, mesh: Mesh
@@ -658,23 +705,28 @@ def _compiled(
         advance = advance_of(kernel, settings, given.traced)
         kept, carried = metropolis.chosen(first == 0, begin(tables, given.starts, temperature), so_far)
         states = jax.vmap(stepper.resume, in_axes=(0, None, None))(kept, tables, temperature)
+        packs = stepper.packs and metropolis.packs(tables)
+        states = metropolis.packed(states, tables) if packs else states
 
         def step(n: jax.Array, so_far: Any) -> Any:
             before, carried, records = so_far
             states, info = advance(given.run, given.chains, first + n, before, tables, temperature)
-            was, now = stepper.seen(before, temperature), stepper.seen(states, temperature)
+            was, now = (
+                stepper.seen(metropolis.unpacked(each, tables), temperature) for each in (before, states)
+            )
             carried = [
                 observer.update(own, was, now, info) for observer, own in zip(observers, carried, strict=True)
             ]
             told = [observer.record(now, info) for observer in observers]
             if records is None:  # only to learn the shapes
                 return told
-            return states, carried, jax.tree.map(lambda all_, one: all_.at[n].set(one), records, told)
+            records = jax.tree.map(partial(_written, n), records, told)
+            return states, carried, records
 
         shapes = jax.eval_shape(lambda: step(first, (states, carried, None)))
         records = jax.tree.map(lambda one: jnp.zeros((room, *one.shape), one.dtype), shapes)
         states, carried, records = jax.lax.fori_loop(0, count, step, (states, carried, records))
-        return (stepper.keep(states), carried), records
+        return (stepper.keep(metropolis.unpacked(states, tables)), carried), records
 
     of_space = _Arguments(0, 0, 0, None, None, tuple(None for _ in shapes.traced))
     nothing = jax.eval_shape(
@@ -690,7 +742,7 @@ def _compiled(
         nothing = jax.tree.map(dealt, nothing)
     number = jax.eval_shape(lambda: jnp.int32(0))
     program = jax.jit(
-        jax.vmap(run, in_axes=(of_space, 0, None, None)),
+        _over_spaces(run, (of_space, 0, None, None), len(shapes.run)),
         out_shardings=(jax.tree.map(lambda one: one.sharding, nothing), None) if mesh.size > 1 else None,
     )
     return program.lower(shapes, nothing, number, number).compile(), nothing

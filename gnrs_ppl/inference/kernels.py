@@ -50,6 +50,7 @@ KERNELS: Final = {
     "tempering": Kernel(("replicas", "hottest", "move_probabilities"), steps=True, exchanges=True),
     "smc": Kernel(("target_ess", "move_probabilities"), particles=True),
     "exact": Kernel(independent=True),
+    "numpyro": Kernel(steps=True, blocks=True),
     "cpsat": Kernel(("seconds", "workers"), solves=True),
 }
 """Every sampler that ``run_chains`` takes."""

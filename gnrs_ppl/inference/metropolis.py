@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float, Int, Int32, UInt32
 
 from gnrs_ppl.inference.moves import MoveProposal, acting_shares, apart, propose, require_probabilities
 from gnrs_ppl.models.energy import Tables, checked_position, evaluate, log_prior, parts, rows
+from gnrs_ppl.models.packed import fits, pack, unpack
 from gnrs_ppl.models.space import AnyArray, look_up
 
 LARGE = 16
@@ -38,7 +39,7 @@ class State(NamedTuple):
     Attributes
     ----------
     position : (V,) int32
-        Option of each variable.
+        Option of each variable. Inside the driver's loop a structure of a small space is packed, () uint32.
     score : () float
         s_search, with lambda subtracted where a hard condition breaks.
     feasible : () bool
@@ -49,7 +50,7 @@ class State(NamedTuple):
         is accepted does not, as it goes by the change alone.
     """
 
-    position: Int32[jax.Array, " V"]
+    position: Int[jax.Array, "*V"]
     score: Float[jax.Array, ""]
     feasible: Bool[jax.Array, ""]
     logdensity: Float[jax.Array, ""]
@@ -101,8 +102,27 @@ def init(position: Int[AnyArray, " V"], tables: Tables, temperature: float | jax
     position = checked_position(tables, position)
     if is_large(tables):
         return changing(tables, position, temperature)
-    score, feasible = evaluate(tables, position)
+    return _whole(tables, position, temperature)
+
+
+def _whole(tables: Tables, position: Int[jax.Array, "*V"], temperature: float | jax.Array) -> State:
+    score, feasible = apart(evaluate, tables, position)
     return State(position, score, feasible, log_prior(tables, position) + score / temperature)
+
+
+def packs(tables: Tables) -> bool:
+    """Whether the structures of a space are packed where many steps are taken."""
+    return fits(*tables.unary.shape) and not is_large(tables)
+
+
+def packed(states: Any, tables: Tables) -> Any:
+    """Many states, or ladders of them, with every structure as one integer, for the transition to step."""
+    return states._replace(position=pack(states.position, tables.unary.shape[1]))
+
+
+def unpacked(states: Any, tables: Tables) -> Any:
+    """States with their structures as vectors."""
+    return states._replace(position=unpack(states.position, *tables.unary.shape))
 
 
 def changing(tables: Tables, position: Int[AnyArray, " V"], temperature: float | jax.Array) -> State:
@@ -176,15 +196,16 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] | None = 
         move = (words[0] >> 16 >= ends).sum(dtype=jnp.int32)
         proposed = propose(words, tables, state.position, move)
         if state.kept is None:
-            proposal = init(proposed.position, tables, temperature)
+            proposal = _whole(tables, proposed.position, temperature)
             gain = proposal.score - state.score
         else:
             proposal, gain = _changed(tables, state, state.kept, proposed, temperature)
         # log p0 is in log_ratio already: where nobody asks for logdensity, nothing looks it up
         log_ratio = gain / temperature + proposed.log_ratio
         accepted, rate = accept(words[2], log_ratio)
+        told = unpacked(proposal, tables)
         return chosen(accepted, proposal, state), Info(
-            accepted, rate, proposal, jnp.ones((), jnp.int32), move=move
+            accepted, rate, told, jnp.ones((), jnp.int32), move=move
         )
 
     return transition

@@ -38,7 +38,8 @@ from jax.experimental.xla_metadata import set_xla_metadata
 from jaxtyping import Float, Int, UInt32
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.models.energy import UNROLL, Tables
+from gnrs_ppl.models.energy import Tables
+from gnrs_ppl.models.packed import option_of, with_options
 from gnrs_ppl.models.space import AnyArray, Edits, look_up
 
 WORDS = 3
@@ -50,7 +51,8 @@ class MoveProposal(NamedTuple):
 
     Attributes
     ----------
-    position : (V,) int32
+    position : (V,) int32, or () uint32
+        As the position that it is from: a vector, or packed.
     variables : two of () int32
         Those that change, one twice where it is one.
     log_ratio : () float
@@ -58,7 +60,7 @@ class MoveProposal(NamedTuple):
         cancels is zero: everything for replacements and parameter edits.
     """
 
-    position: Int[jax.Array, " V"]
+    position: Int[jax.Array, "*V"]
     variables: tuple[Int[jax.Array, ""], Int[jax.Array, ""]]
     log_ratio: Float[jax.Array, ""]
 
@@ -113,14 +115,15 @@ class _Change(NamedTuple):
 def propose(
     words: UInt32[jax.Array, " 3"],
     tables: Tables,
-    position: Int[jax.Array, " V"],
+    position: Int[jax.Array, "*V"],
     move: int | Int[jax.Array, ""],
 ) -> MoveProposal:
     """What the move of that number proposes; what it is stands with each of them."""
     change: _Change = apart(
         _change, words, tables.edits, tables.swaps.variables, tables.joints.variables, position, move
     )
-    return MoveProposal(apart(_changed, position, change), change.variables, change.log_ratio)
+    there = apart(_changed, position, change, tables.edits.offers)
+    return MoveProposal(there, change.variables, change.log_ratio)
 
 
 def _change(
@@ -128,17 +131,18 @@ def _change(
     edits: Edits,
     swaps: Int[jax.Array, " S"],
     joints: Int[jax.Array, "J 2"],
-    position: Int[jax.Array, " V"],
+    position: Int[jax.Array, "*V"],
     move: Int[jax.Array, ""],
 ) -> _Change:
     """Draw an entry, one of its columns, and the options there."""
-    options = edits.offers.shape[1]
-    entries = [position.shape[0], position.shape[0], max(len(swaps), 1), max(len(joints), 1)]
+    options, of_swaps, of_joints = edits.offers.shape[1], max(len(swaps), 1), max(len(joints), 1)
+    variables = (len(edits.variables) - of_swaps - of_joints) // 2
+    entries = [variables, variables, of_swaps, of_joints]
     entry = _of_move(move, [0, *np.cumsum(entries)[:-1].tolist()]) + _low_half(
         words[0], _of_move(move, entries)
     )
     first, second = _halves(look_up(edits.variables, entry))
-    before = _option(position, first), _option(position, second)
+    before = option_of(position, first, options), option_of(position, second, options)
 
     place = entry * options + before[0]
     count = look_up(edits.offers.ravel(), place)
@@ -162,10 +166,10 @@ def _change(
     return _Change((first, second), new, weight(before) - weight(new))
 
 
-def _changed(position: Int[jax.Array, " V"], change: _Change) -> Int[jax.Array, " V"]:
-    numbers = np.arange(position.shape[0], dtype=np.int32)
-    (first, second), (option, other) = change.variables, change.after
-    return jnp.where(numbers == first, option, jnp.where(numbers == second, other, position))
+def _changed(
+    position: Int[jax.Array, "*V"], change: _Change, offers: UInt32[jax.Array, "E O"]
+) -> Int[jax.Array, "*V"]:
+    return with_options(position, change.variables, change.after, offers.shape[1])
 
 
 def _of_move(move: Int[jax.Array, ""], numbers: Sequence[int]) -> Int[jax.Array, ""]:
@@ -182,16 +186,6 @@ def _low_half(word: UInt32[jax.Array, ""], count: Int[jax.Array, ""]) -> Int[jax
 
 def _halves(word: UInt32[jax.Array, ""]) -> tuple[Int[jax.Array, ""], Int[jax.Array, ""]]:
     return (word >> 16).astype(jnp.int32), (word & 0xFFFF).astype(jnp.int32)
-
-
-def _option(position: Int[jax.Array, " V"], variable: Int[jax.Array, ""]) -> Int[jax.Array, ""]:
-    """``position[variable]``; of a few variables it is faster to compare than to look up."""
-    if len(position) > UNROLL:
-        return look_up(position, variable)
-    option = position[0]
-    for v in range(1, len(position)):
-        option = jnp.where(variable == v, position[v], option)
-    return option
 
 
 def replace_option(

@@ -166,16 +166,16 @@ class Draws(NamedTuple):
 
 @cache
 def recording() -> Observer:
-    """Every draw, and how many structures were scored: ``(Draws, int)``."""
+    """Every draw: :class:`Draws`."""
 
     def keep(states: State, info: Any) -> tuple[jax.Array, ...]:
         move = jnp.full(states.score.shape, NO_MOVE) if info.move is None else info.move
-        move = move.astype(jnp.int8)
-        return states.position, states.score, states.feasible, move, info.accepted, info.energy_evaluations
+        position = states.position.astype(jnp.uint16)  # LARGEST_VARIABLE, and half of what is written
+        return position, states.score, states.feasible, move.astype(jnp.int8), info.accepted
 
-    def drawn(start: tuple[Any, ...], steps: tuple[Any, ...]) -> tuple[Draws, int]:
-        *draws, evaluated = (np.moveaxis(leaf, 0, 1) for leaf in steps)
-        return Draws(*draws, *start), int(evaluated.sum(dtype=np.int64))
+    def drawn(start: tuple[Any, ...], steps: tuple[Any, ...]) -> Draws:
+        positions, *others = (np.moveaxis(leaf, 0, 1) for leaf in steps)
+        return Draws(positions.astype(np.int32), *others, *start)
 
     return Observer(
         lambda tables, states: (states.position, states.score, states.feasible),

@@ -140,10 +140,6 @@ class MoveCount(NamedTuple):
     changed: int
 
 
-ROUNDING = 1e-6
-"""Scores of float32 that are closer than this are one score."""
-
-
 def best_visited(chains: Chains) -> Ranked:
     """Structure visited of greatest s_search, or started from; of several that tie that of lowest options.
 
@@ -154,7 +150,7 @@ def best_visited(chains: Chains) -> Ranked:
     chains : Chains
     """
     score = np.concatenate([chains.start_score[:, None], chains.score], axis=1)
-    chain, draw = np.nonzero(score >= score.max() - ROUNDING)
+    chain, draw = np.nonzero(score >= score.max() - SAME_SCORE)
     positions = np.concatenate([chains.starts[:, None], chains.positions], axis=1)[chain, draw]
     first = int(np.lexsort(positions.T[::-1])[0])
     feasible = np.concatenate([chains.start_feasible[:, None], chains.feasible], axis=1)
@@ -243,7 +239,9 @@ def require_temperature(temperature: Any) -> None:
     ------
     InputError
     """
-    if not (np.ndim(temperature) == 0 and np.isfinite(temperature) and temperature > 0):
+    kind = np.asarray(temperature).dtype
+    given = np.ndim(temperature) == 0 and np.issubdtype(kind, np.number)  # a bool is no number
+    if not (given and np.isfinite(temperature) and temperature > 0):
         raise InputError(
             f"{temperature} is no temperature",
             "give a positive number such as 0.08",

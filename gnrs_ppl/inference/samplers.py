@@ -25,6 +25,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Key
 
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.inference.cache import use_compilation_cache
 from gnrs_ppl.inference.chains import STEPPERS, checked_settings
 from gnrs_ppl.inference.metropolis import Info
 from gnrs_ppl.inference.result import require_temperature
@@ -90,12 +92,20 @@ def _algorithm(
 ) -> SamplingAlgorithm:
     if not isinstance(temperature, jax.core.Tracer):
         require_temperature(temperature)
+    use_compilation_cache()
     stepper = STEPPERS[kernel]
     settings = stepper.complete(checked_settings(kernel, given), [tables], 1, cast(float, temperature))
     transition = stepper.build(**settings)
 
     # BlackJAX's loops hand it a key
     def init(position: Any, rng_key: Key[jax.Array, ""] | None = None) -> Any:
+        if len(position) != given.get("replicas", len(position)):
+            raise InputError(
+                f"positions of {len(position)} replicas",
+                f"give those of {given['replicas']}",
+                source="arguments",
+                field="position",
+            )
         return stepper.init(position, tables, temperature)
 
     def step(key: Key[jax.Array, ""], state: Any) -> tuple[Any, Info]:

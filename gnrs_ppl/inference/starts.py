@@ -56,12 +56,14 @@ def draw_starts(
     sizes = [int(size) for size in tables.sizes]
     states = math.prod(sizes)
     if states <= max(ENUMERABLE, 2 * superchains):
-        index = np.arange(states)
-        positions = np.stack(unravel(sizes, index), axis=-1).astype(np.int32)
-        log_prior = sum(np.asarray(tables.log_prior)[v, positions[:, v]] for v in range(len(sizes)))
+        table = np.asarray(tables.log_prior)
+        log_prior = np.zeros(1, table.dtype)
+        for v, size in enumerate(sizes):  # of every structure, last variable fastest
+            log_prior = (log_prior[:, None] + table[v, :size]).ravel()
         prior = np.exp(log_prior)
         chosen = generator.choice(states, size=min(superchains, states), replace=False, p=prior / prior.sum())
-        return positions[np.resize(chosen, superchains)]
+        positions = np.stack(unravel(sizes, chosen), axis=-1).astype(np.int32)
+        return np.resize(positions, (superchains, len(sizes)))
     kept: dict[tuple[int, ...], None] = {}
     while len(kept) < superchains:
         kept.update((tuple(row), None) for row in draw_prior(tables, superchains, generator).tolist())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -44,7 +45,9 @@ class Transport(httpx2.AsyncBaseTransport):
         self.timeout, self.longest = timeout, longest
         try:
             proxy = _proxy(base_url)
-            self._inner = httpx2.AsyncHTTPTransport(limits=openai.DEFAULT_CONNECTION_LIMITS, proxy=proxy)
+            self._inner = httpx2.AsyncHTTPTransport(
+                _trust(base_url), limits=openai.DEFAULT_CONNECTION_LIMITS, proxy=proxy
+            )
         except (ValueError, ImportError, httpx2.InvalidURL):
             # not shown: its address may hold a password
             remedy = "name one like http://host:8080, or unset it"
@@ -97,6 +100,13 @@ class Transport(httpx2.AsyncBaseTransport):
             if len(content) > self.longest:
                 raise openai.OpenAIError(f"the answer has more than {self.longest:,} bytes")
         return bytes(content)
+
+
+def _trust(base_url: str) -> ssl.SSLContext | bool:
+    """Whom to trust: for plain http nobody, as it shows no certificate, and reading those of the system takes
+    longer than a call.
+    """
+    return True if urlsplit(base_url).scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _proxy(base_url: str) -> str | None:

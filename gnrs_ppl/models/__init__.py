@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gnrs_ppl.models.program import rule_program
     from gnrs_ppl.models.space import RuleSpace, build_space
     from gnrs_ppl.models.synthetic import coupled_rules
-    from gnrs_ppl.models.uai import from_factors, read_uai
+    from gnrs_ppl.models.uai import from_factors, log_states, read_uai
 else:
     __getattr__, __dir__ = exports(
         __name__,
@@ -41,7 +41,7 @@ else:
         ),
         program=("rule_program",),
         synthetic=("coupled_rules",),
-        uai=("from_factors", "read_uai"),
+        uai=("from_factors", "log_states", "read_uai"),
     )
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "from_factors",
     "hard_penalty",
     "log_prior",
+    "log_states",
     "logdensity",
     "read_uai",
     "rule_program",

@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.models.packed import option_of, unpack
 from gnrs_ppl.models.space import (
     PADDING,
     AnyArray,
@@ -219,23 +220,26 @@ def checked_position(tables: Tables, position: Any) -> Int[jax.Array, "*R V"]:
 def evaluate(
     tables: Tables, position: Int[AnyArray, " V"]
 ) -> tuple[Float[jax.Array, ""], Bool[jax.Array, ""]]:
-    """s_search and h of one structure: V + P table look-ups, or one where all scores are at hand.
+    """s_search and h of one structure, packed or not: V + P table look-ups, or one where all scores are at
+    hand.
 
     A look-up reads score and flag at once: the flag is the last bit of the score, which is wrong by at most
     one unit in its last place. So is that of s_search.
     """
-    position = jnp.asarray(position)
+    variables, options = tables.unary.shape
     if tables.scores is not None:
-        found = look_up(tables.scores, (position * strides(tables.sizes)).sum(dtype=jnp.int32))
+        number = (unpack(position, variables, options) * strides(tables.sizes)).sum(dtype=jnp.int32)
+        found = look_up(tables.scores, number)
         return found, _bits(found) & 1 == 0
     unary, pairwise = _marked(tables.unary, tables.unary_flags), _marked(tables.pairwise, tables.pair_flags)
 
     def option(variable: AnyArray) -> jax.Array:
-        return look_up(unary, variable, look_up(position, variable))
+        return look_up(unary, variable, option_of(position, variable, options))
 
     def pair(number: AnyArray) -> jax.Array:
         left, right = look_up(tables.pairs, number, 0), look_up(tables.pairs, number, 1)
-        return look_up(pairwise, number, look_up(position, left), look_up(position, right))
+        ends = (option_of(position, end, options) for end in (left, right))
+        return look_up(pairwise, number, *ends)
 
     entries = [*_each(option, tables.unary), *_each(pair, tables.pairwise)]
     total = sum([entry.sum() for entry in entries], jnp.zeros((), unary.dtype))
@@ -381,10 +385,10 @@ def log_prior(tables: Tables, position: Int[AnyArray, " V"]) -> Float[jax.Array,
     -------
     () float
     """
-    position = jnp.asarray(position)
-
+    options = tables.log_prior.shape[1]
     entries = _each(
-        lambda variable: look_up(tables.log_prior, variable, look_up(position, variable)), tables.log_prior
+        lambda variable: look_up(tables.log_prior, variable, option_of(position, variable, options)),
+        tables.log_prior,
     )
     return sum([entry.sum() for entry in entries], jnp.zeros((), jnp.asarray(tables.log_prior).dtype))
 

@@ -170,7 +170,12 @@ def read_uai(path: str | Path) -> Tables:
 
 
 def log_states(tables: Tables) -> float:
-    """Log of the number of structures: what the log normaliser of uniform p0 lacks of the network's log Z."""
+    """Log of the number of structures: what the log normaliser of uniform p0 lacks of the network's log Z.
+
+    Parameters
+    ----------
+    tables : Tables
+    """
     return float(np.log(np.asarray(tables.sizes, np.float64)).sum())
 
 

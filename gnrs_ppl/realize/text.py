@@ -143,7 +143,7 @@ def phrase(content: SlotContent, lexicon: Lexicon) -> str:
         return "; ".join(map(_said, writer.duties()))
     if isinstance(content, EvidencePolicy):
         return writer.evidence()
-    return " ".join(map(_said, writer.procedure()))
+    return "; ".join(map(_said, writer.procedure()))
 
 
 def _said(sentence: Sequence[Piece]) -> str:

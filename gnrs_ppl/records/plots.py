@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,21 +45,15 @@ def plots(found: Overview, folder: Path) -> list[Path]:
     return write_all(folder, list(zip(PLOTS, _drawn(found, "png"), strict=True)), manifest=True)
 
 
-def drawings(found: Overview) -> list[str]:
-    """The same plots as SVG elements for a page, without anything outside of them; text is drawn as shapes.
+def drawings(found: Overview) -> list[bytes]:
+    """The same plots as SVG files for a page; text is drawn as shapes.
 
     Raises
     ------
     InputError
         When matplotlib is missing.
     """
-    made = []
-    for number, content in enumerate(_drawn(found, "svg")):
-        text = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", content.decode(), flags=re.DOTALL)
-        for mark in ('id="', 'href="#', "url(#"):  # names of shapes hold for the whole page
-            text = text.replace(mark, f"{mark}plot{number}-")
-        made.append(text[text.index("<svg") :])
-    return made
+    return _drawn(found, "svg")
 
 
 def _drawn(found: Overview, form: str) -> list[bytes]:
@@ -80,7 +73,7 @@ def _drawn(found: Overview, form: str) -> list[bytes]:
     for name, height, draw in zip(PLOTS, heights, (_volumes, _delays, _doers), strict=True):
         figure, content = Figure(figsize=(10, max(height, 2.6)), layout="constrained"), io.BytesIO()
         draw(found, figure)
-        # the names of shapes go by the plot, so that one page may hold several, the same each time
+        # the names of shapes go by the plot, the same each time
         with rc_context({"svg.hashsalt": name}):
             figure.savefig(content, format=form, dpi=120, metadata={"Date": None} if form == "svg" else None)
         files.append(content.getvalue())

@@ -191,7 +191,7 @@ def overview(log: EventLog) -> Overview:
     first, last = rows(
         f'SELECT min({_LOCAL}), max({_LOCAL}) FROM events WHERE "timestamp" IS NOT NULL'
     ).fetchone() or (None, None)
-    unit = _unit(first, last)
+    unit = unit_of(first, last)
     volumes = rows(
         f"SELECT date_trunc('{unit}', {_LOCAL}) AS start, coalesce(channel, ''), count(*) FROM events "
         'WHERE "timestamp" IS NOT NULL GROUP BY ALL ORDER BY ALL'
@@ -224,7 +224,8 @@ def overview(log: EventLog) -> Overview:
     )
 
 
-def _unit(first: datetime | None, last: datetime | None) -> str:
+def unit_of(first: datetime | None, last: datetime | None) -> str:
+    """Day, week, month or year: the unit in which a span of time is told in a picture's worth of parts."""
     days = (last - first).days if first is not None and last is not None else 0
     return next((unit for unit, most in _UNITS if days <= most), "year")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def print_audit(result: AuditResult, limit: int) -> None:
+def print_audit(result: AuditResult, limit: int, written: Sequence[Path] = ()) -> None:
     """Clause, verdict counts at both levels, and the first violations with their witnesses."""
     console = _console()
     console.print(shown("Rule", style="bold"))
@@ -81,6 +83,8 @@ def print_audit(result: AuditResult, limit: int) -> None:
     console.print(
         shown("A violation means the record shows otherwise, not that a person did wrong.", style="italic")
     )
+    for path in written:
+        console.print(shown(f"wrote {path}", style="dim"))
 
 
 def one_of_each_reason_first(verdicts: list[InstanceVerdict]) -> list[InstanceVerdict]:

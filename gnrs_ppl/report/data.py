@@ -69,12 +69,19 @@ def draft_data(draft: Draft) -> dict[str, Any]:
 def _reading(draft: Draft) -> dict[str, Any]:
     from gnrs_ppl.reading.goal import rules_of
     from gnrs_ppl.reading.plain import as_data
+    from gnrs_ppl.report.reading import parts_of, reading_in_words
 
     rules = [[number + 1 for number in held] for held in rules_of(draft.readings)]
+    best = [statement.best for statement in draft.readings.statements]
     return as_data(draft.readings) | {
         "rule": draft.context.rule + 1,
         "rules": rules,
         "said": list(draft.said),
+        "in_words": [reading_in_words(reading) for reading in best],
+        "parts": [
+            [part._asdict() | {"span": [part.span.start, part.span.end]} for part in parts_of(reading)]
+            for reading in best
+        ],
     }
 
 
@@ -95,15 +102,22 @@ def _candidates(draft: Draft) -> dict[str, Any]:
     from gnrs_ppl.realize.lexicon import Lexicon
     from gnrs_ppl.realize.text import phrase
 
-    graph, lexicon = draft.search.graph, Lexicon.of_context(draft.context)
-    named = {
-        slot: zip(graph.labels()[slot], options, strict=True)
-        for slot, options in zip(SLOTS, graph.options, strict=True)
-    }
+    search, lexicon = draft.search, Lexicon.of_context(draft.context)
+    labels, shares = search.graph.labels(), search.option_probabilities()
     return {
         **{
-            slot: [{"option": label, "sources": list(option.sources)} for label, option in both]
-            for slot, both in named.items()
+            slot: [
+                {
+                    "option": labels[slot][place],
+                    "candidate": option.candidate,
+                    "sources": list(option.sources),
+                    "phrase": phrase(option.content, lexicon),
+                    "probability": None if shares is None else shares[slot][place],
+                    "chosen": place == search.best[v],
+                }
+                for place, option in enumerate(search.graph.options[v])
+            ]
+            for v, slot in enumerate(SLOTS)
         },
         "pools": {
             slot: [

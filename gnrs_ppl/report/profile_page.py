@@ -2,96 +2,59 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from pathlib import Path
 
-from gnrs_ppl.context.output import write_all
+from markupsafe import Markup
+
 from gnrs_ppl.records.plots import drawings
 from gnrs_ppl.records.profile import Coverage, Overview
+from gnrs_ppl.report.page import write_page
 from gnrs_ppl.report.profile import length
-from gnrs_ppl.safe_text import visible
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""What a browser may load for the page: nothing."""
-TEMPLATE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{{ policy }}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Records of {{ source }}</title>
-<style>
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
-table { border-collapse: collapse; width: 100%; margin: 0.5rem 0 1.5rem; font-size: 0.9em }
-th, td { text-align: left; padding: 0.2rem 0.6rem; border-bottom: 1px solid #ddd; vertical-align: top }
-th.n, td.n { text-align: right; white-space: nowrap }
-h2 { margin: 2rem 0 0.3rem; font-size: 1.15rem }
-svg { max-width: 100%; height: auto }
-p.note { color: #666 }
-</style>
-</head>
-<body>
-<h1>Records of {{ source }}</h1>
-<p>{{ "{:,}".format(found.events) }} events in {{ "{:,}".format(found.cases) }} cases
-{%- if found.first %}, {{ day(found.first) }} to {{ day(found.last) }}{% endif %}</p>
-{% for drawing in drawings %}<div>{{ drawing }}</div>
-{% endfor %}
-{% for name, heads, rows in tables if rows %}<h2>{{ name }}</h2>
-<table>
-<tr>{% for head, number in heads %}<th{% if number %} class="n"{% endif %}>{{ head }}</th>{% endfor %}</tr>
-{% for cells in rows %}<tr>{% for cell in cells %}<td{% if heads[loop.index0][1] %} class="n"{% endif %}>{{ cell }}</td>{% endfor %}</tr>
-{% endfor %}</table>
-{% endfor %}
-{% for note in found.said %}<p class="note">note: {{ seen(note) }}</p>
-{% endfor %}
-</body>
-</html>
-"""  # noqa: E501
+ALTERNATIVES = (
+    "Events over time, a layer for each channel; the table Channels has figures.",
+    "Delays from one act to the next; the table Delays has figures.",
+    "Which share of an act's rows each role or person has; the table Acts has figures.",
+)
+"""What stands for each plot where it is not seen."""
 
 
-def write_page(found: Overview, source: str, path: Path) -> Path:
-    """Write the page; every text of the records is escaped, what does not print is shown as what it is.
+def write_profile(found: Overview, source: str, path: Path) -> Path:
+    """Write the page.
 
     Raises
     ------
     InputError
         When matplotlib is missing, or the file cannot be written.
     """
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    text = environment.from_string(TEMPLATE).render(
+    # matplotlib styles its shapes in attributes, which the page's policy forbids; an image has its own
+    pictures = [b64encode(drawing).decode() for drawing in drawings(found)]
+    return write_page(
+        "profile.html",
+        path,
         found=found,
-        source=visible(source),
-        policy=POLICY,
-        # shapes of matplotlib's own, in which names of the records are outlines of letters
-        drawings=[Markup(drawing) for drawing in drawings(found)],
+        source=source,
+        drawings=[(says, Markup(data)) for says, data in zip(ALTERNATIVES, pictures, strict=True)],
         tables=_tables(found),
-        seen=visible,
-        day=lambda moment: f"{moment:%Y-%m-%d}",
+        day=_day,
     )
-    return write_all(path.parent, [(path.name, text.encode())])[0]
 
 
 def _tables(found: Overview) -> list[tuple[str, list[tuple[str, bool]], list[list[str]]]]:
     """Name, heads with whether their cells are numbers, and rows of each table."""
     acts = [
-        [visible(a.name), f"{a.rows:,}", f"{a.cases:,}", f"{a.people:,}", _shares(a.by, a.rows)]
-        for a in found.acts
+        [a.name, f"{a.rows:,}", f"{a.cases:,}", f"{a.people:,}", _shares(a.by, a.rows)] for a in found.acts
     ]
     variants = [
-        [f"{v.cases:,}", f"{v.cases / max(found.cases, 1):.0%}", visible(" → ".join(v.acts))[:600]]
+        [f"{v.cases:,}", f"{v.cases / max(found.cases, 1):.0%}", " → ".join(v.acts)[:600]]
         for v in found.variants
     ]
-    steps = [
-        [visible(s.before), visible(s.after), f"{s.rows:,}", *map(length, s.seconds)] for s in found.steps
-    ]
+    steps = [[s.before, s.after, f"{s.rows:,}", *map(length, s.seconds)] for s in found.steps]
     columns = [[c.column, f"{c.empty:,}", f"{c.distinct:,}"] for c in found.columns]
-    channels = [
-        [visible(c.channel), f"{c.rows:,}", _day(c.first), _day(c.last), _silences(c)] for c in found.coverage
-    ]
+    channels = [[c.channel, f"{c.rows:,}", _day(c.first), _day(c.last), _silences(c)] for c in found.coverage]
     twins = [
-        [visible(t.activity), visible(" and ".join(t.channels)), f"{t.pairs:,} of {t.of:,}", length(t.median)]
+        [t.activity, " and ".join(t.channels), f"{t.pairs:,} of {t.of:,}", length(t.median)]
         for t in found.twins
     ]
     delays = [(name, True) for name in ("rows", "5%", "25%", "half", "75%", "95%")]
@@ -133,7 +96,7 @@ def _tables(found: Overview) -> list[tuple[str, list[tuple[str, bool]], list[lis
 
 def _shares(by: object, rows: int) -> str:
     named = dict(by)  # type: ignore[call-overload]
-    return ", ".join(f"{visible(name)} {count / max(rows, 1):.0%}" for name, count in list(named.items())[:6])
+    return ", ".join(f"{name} {count / max(rows, 1):.0%}" for name, count in list(named.items())[:6])
 
 
 def _day(moment: object) -> str:

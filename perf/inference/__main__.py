@@ -1,10 +1,11 @@
 """Speed and worth of every kernel: steps per second, yardsticks, and the cost of an optimum, of marginals and
 of good coupled rules.
 
-Run ``python perf/inference`` (``--quick`` for a smoke run of all parts). Writes
-``perf/results/<device>.json``. What a part needs and is not installed is reported as such and skipped: numba,
-OR-Tools, PyMC (which pins numba and ArviZ to older versions: ``--pymc PYTHON`` names an interpreter that has
-it). Seconds never contain compiling, which stands beside them, nor building a model.
+Run ``python perf/inference`` (``--quick`` for a smoke run of all parts; ``--device gpu`` refuses to run on
+anything else, ``--device cpu`` leaves a GPU alone). Writes ``perf/results/<device>.json``. What a part needs
+and is not installed is reported as such and skipped: numba, OR-Tools, PyMC (which pins numba and ArviZ to
+older versions: ``--pymc PYTHON`` names an interpreter that has it). Seconds never contain compiling, which
+stands beside them, nor building a model.
 
 - ``kernels``: steps and energy evaluations per second by number of chains; of metropolis, gibbs and
   informed nothing is recorded
@@ -44,17 +45,6 @@ from inference.yardsticks import yardsticks
 
 def main() -> None:
     began, load = time.perf_counter(), os.getloadavg()[0]
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="a smoke run: few chains, short runs; nothing is written unless --out is given",
-    )
-    parser.add_argument("--parts", nargs="+", metavar="PART", help="only these")
-    parser.add_argument("--pymc", default=sys.executable, metavar="PYTHON", help="interpreter that has PyMC")
-    parser.add_argument("--out", type=Path, metavar="PATH", help="default: perf/results/<device>.json")
-    asked = parser.parse_args()
-    size = QUICK if asked.quick else FULL
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "kernels": lambda: kernel_speeds(size),
         "yardsticks": lambda: yardsticks(size),
@@ -64,6 +54,22 @@ def main() -> None:
         "charters": lambda: coupled_costs(size, size.coupled, 0.0, size.solver),
         "graded": lambda: coupled_costs(size, size.graded, 0.5, size.solver_graded),
     }
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a smoke run: few chains, short runs; nothing is written unless --out is given",
+    )
+    parser.add_argument("--device", choices=("cpu", "gpu", "tpu"), help="JAX's own choice unless given")
+    parser.add_argument("--parts", nargs="+", choices=[*parts], metavar="PART", help="only these")
+    parser.add_argument("--pymc", default=sys.executable, metavar="PYTHON", help="interpreter that has PyMC")
+    parser.add_argument("--out", type=Path, metavar="PATH", help="default: perf/results/<device>.json")
+    asked = parser.parse_args()
+    if asked.device == "cpu":  # beside a GPU too
+        jax.config.update("jax_platforms", "cpu")
+    if asked.device and jax.default_backend() != asked.device:
+        parser.error(f"--device: JAX finds no {asked.device}, its own choice is {jax.default_backend()}")
+    size = QUICK if asked.quick else FULL
     where = place(load)
     show("device", where)
     results: dict[str, list[Row]] = {}

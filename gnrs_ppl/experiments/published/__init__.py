@@ -85,6 +85,22 @@ def published(label: str) -> tuple[dict[str, str], ...]:
         return tuple(csv.DictReader(file, strict=True))
 
 
+LONG = {
+    "Direct": "Direct Prompting",
+    "Structured": "Structured Outputs",
+    "Grounding": "In-Context Grounding",
+    "Norm Synth.": "Norm Synthesis",
+    "No record": "No record grounding",
+    "No LLM": "No LLM candidates",
+}
+"""Names of methods that the paper shortens in some tables."""
+
+
+def by_method(label: str) -> dict[str, dict[str, str]]:
+    """Rows of a table of methods by their names in full."""
+    return {LONG.get(row["method"], row["method"]): row for row in published(label)}
+
+
 def printed_numbers(section: str = "", start: str = "") -> dict[str, float]:
     """Numbers of the running text by quantity: those of a section, or whose name begins so."""
     rows = published("text")

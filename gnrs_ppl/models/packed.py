@@ -1,0 +1,96 @@
+"""A structure of a small space as one integer: every option is a field of a uint32, the first variable's
+lowest.
+
+To read or change an option is then a shift, whichever variable it is, where a vector of options is compared
+and copied entry by entry. What reads structures takes both: uint32 is packed, other whole numbers are
+options.
+
+Examples
+--------
+>>> packed = pack(jnp.array([3, 0, 2]), options=4)
+>>> int(packed), unpack(packed, 3, options=4).tolist(), int(option_of(packed, 2, options=4))
+(35, [3, 0, 2], 2)
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Int, UInt32
+from numpy.typing import NDArray
+
+from gnrs_ppl.models.space import AnyArray, look_up
+
+WORD = 32
+"""Bits of a packed structure."""
+COMPARED = 32
+"""Of up to so many variables it is faster to compare than to look up."""
+
+
+def _width(options: int) -> int:
+    return (options - 1).bit_length()
+
+
+def fits(variables: int, options: int) -> bool:
+    """Whether a structure of so many variables, of up to so many options each, is packed."""
+    return variables * _width(options) <= WORD
+
+
+def pack(positions: Int[jax.Array, "*C V"], options: int) -> UInt32[jax.Array, "*C"]:
+    """Structures as one integer each."""
+    shifts = _shifts(positions.ndim, positions.shape[-1], options)
+    return (positions.astype(jnp.uint32) << shifts).sum(-1, dtype=jnp.uint32)
+
+
+def unpack(positions: AnyArray, variables: int, options: int) -> Int[jax.Array, "*C V"]:
+    """Structures as vectors of options, int32; those that are vectors stay as they are."""
+    positions = jnp.asarray(positions)
+    if positions.dtype != jnp.uint32:
+        return positions
+    shifts = _shifts(positions.ndim + 1, variables, options)
+    return (positions[..., None] >> shifts & _field(options)).astype(jnp.int32)
+
+
+def option_of(position: AnyArray, variable: Int[AnyArray, "*n"], options: int) -> Int[jax.Array, "*n"]:
+    """The option of a variable, or of each of several, in one structure."""
+    position = jnp.asarray(position)
+    if position.dtype == jnp.uint32:
+        return (position >> _shift(variable, options) & _field(options)).astype(jnp.int32)
+    if np.ndim(variable) or len(position) > COMPARED or not isinstance(variable, jax.core.Tracer):
+        return look_up(position, variable)
+    option = position[0]
+    for v in range(1, len(position)):
+        option = jnp.where(variable == v, position[v], option)
+    return option
+
+
+def with_options(
+    position: AnyArray,
+    variables: tuple[Int[AnyArray, ""], Int[AnyArray, ""]],
+    new: tuple[Int[AnyArray, ""], Int[AnyArray, ""]],
+    options: int,
+) -> AnyArray:
+    """One structure with new options of two variables, or of one that is named twice."""
+    if position.dtype == jnp.uint32:
+        for variable, option in zip(variables, new, strict=True):
+            shift = _shift(variable, options)
+            position = position & ~(_field(options) << shift) | option.astype(jnp.uint32) << shift
+        return position
+    numbers = np.arange(position.shape[0], dtype=np.int32)
+    (first, second), (option, other) = variables, new
+    return jnp.where(numbers == first, option, jnp.where(numbers == second, other, position))
+
+
+def _shift(variable: Int[AnyArray, "*n"], options: int) -> UInt32[jax.Array, "*n"]:
+    return jnp.asarray(variable).astype(jnp.uint32) * np.uint32(_width(options))
+
+
+def _shifts(axes: int, variables: int, options: int) -> UInt32[NDArray[np.uint32], "... V"]:
+    """Where the options begin, along the last of so many axes."""
+    shifts = np.arange(variables, dtype=np.uint32) * np.uint32(_width(options))
+    return shifts.reshape((1,) * (axes - 1) + (variables,))
+
+
+def _field(options: int) -> np.uint32:
+    return np.uint32((1 << _width(options)) - 1)
