@@ -209,6 +209,28 @@ def test_a_draft_that_was_not_audited_says_how(folder: Path, tmp_path: Path) -> 
     assert "whether they mixed is not told" in text
 
 
+KINDS = {
+    "a card without a log": ["draft", "RC-GL-1"],
+    "solved, nothing drawn": ["draft", str(INVOICES), "--kernel", "cpsat"],
+    "pinned, no runner-up": ["draft", str(INVOICES), "--fix", "norm.deadline=P5D", "--alternatives", "0"],
+    "averaged weights": ["draft", str(INVOICES), "--kernel", "exact", "--weights", "posterior"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_draft_has_a_page(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run([*KINDS[kind], "--out", "rule"]) == 0
+    assert run(["report", "rule", "--out", "page.html"]) == 0, capsys.readouterr().err
+    assert (
+        json.loads((tmp_path / "rule" / "draft.json").read_text())["text"][:40]
+        in Seen(tmp_path / "page.html").text
+    )
+
+
 # Bad input
 
 
@@ -343,6 +365,7 @@ def test_nothing_is_loaded_and_nothing_runs(page: Path) -> None:
 
 LOGIC = {
     "at", "opened", "due", "start", "unit", "reason", "verdict", "slot", "status", "method", "fingerprint", "log",
+    "end_of_observation",
 }  # fmt: skip
 """Fields whose texts the page reads; every other text may be anything."""
 
@@ -445,7 +468,9 @@ def test_axe_finds_nothing(page: Path, look: Callable[..., Any]) -> None:
     tab = look(page, viewport=DESKTOP, color_scheme="light")
     # rows and cases are of one template: a few of them, open, stand for all
     tab.evaluate("document.querySelectorAll('details.case').forEach((one, n) => n < 3 || one.remove())")
-    tab.evaluate("document.querySelectorAll('tbody').forEach(one => [...one.rows].slice(4).forEach(row => row.remove()))")
+    tab.evaluate(
+        "document.querySelectorAll('tbody').forEach(one => [...one.rows].slice(4).forEach(row => row.remove()))"
+    )
     tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
         tab.emulate_media(color_scheme=scheme)
