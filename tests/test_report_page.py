@@ -463,6 +463,25 @@ def overflow(tab: Any) -> int:
 DESKTOP, PHONE = {"width": 1100, "height": 900}, {"width": 360, "height": 740}
 
 
+def test_the_policy_stops_what_escaping_would_miss(page: Path, browser: Any, tmp_path: Path) -> None:
+    forged = tmp_path / "forged.html"
+    bad = "<script>document.title='ran'</script><img src='x.png' onerror=\"document.title='ran'\"><p id='p' style='color: red'>"
+    forged.write_text(
+        page.read_text(encoding="utf-8").replace('<main id="main">', f'<main id="main">{bad}'),
+        encoding="utf-8",
+    )
+    said: list[str] = []
+    tab = browser.new_page()
+    tab.on("console", lambda message: said.append(message.text))
+    tab.goto(forged.as_uri())
+    assert tab.title() != "ran"
+    assert tab.evaluate("getComputedStyle(document.getElementById('p')).color") != "rgb(255, 0, 0)"
+    assert {word for word in ("script", "image", "style") if any(f"{word}" in line.lower() for line in said)} == {
+        "script", "image", "style",
+    }  # fmt: skip
+    tab.close()
+
+
 def test_axe_finds_nothing(page: Path, look: Callable[..., Any]) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
     tab = look(page, viewport=DESKTOP, color_scheme="light")
