@@ -24,7 +24,7 @@ from gnrs_ppl.cli import run
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.report.audited import ROWS, SHOWN, audit_data, save_audit
 from gnrs_ppl.report.page import LONGEST
-from gnrs_ppl.report.rule_page import REASONS, _every, differing, moment, write_report
+from gnrs_ppl.report.rule_page import REASONS, _every, _marked, differing, moment, write_report
 
 ROOT = Path(__file__).resolve().parent.parent
 INVOICES = ROOT / "examples" / "invoices" / "context.yaml"
@@ -309,6 +309,23 @@ def test_places_are_refused_before_work(
 )
 def test_times_stand_in_their_own_grain(recorded: str | None, shown: str) -> None:
     assert moment(recorded) == shown
+
+
+def test_the_sentence_is_marked_whole() -> None:
+    sentence = "As you know, pay it soon."
+    reading = {
+        "sentence": sentence,
+        "parts": [[{"span": [13, 16], "kind": "act"}, {"span": [14, 16], "kind": "object"}]],
+        "background": [{"span": [0, 12]}],
+        "unread": [{"span": [20, 24]}],
+    }
+    pieces = _marked(reading)
+    assert "".join(piece["words"] for piece in pieces) == sentence
+    assert [(p["words"], p["kind"]) for p in pieces if p["kind"]] == [
+        ("As you know,", "background"),
+        ("pay", "act"),
+        ("soon", "not read"),
+    ]
 
 
 def test_words_that_differ_give_both_texts_back() -> None:

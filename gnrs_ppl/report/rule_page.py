@@ -194,18 +194,19 @@ def moment(text: str | None) -> str:
 
 
 def _marked(reading: dict[str, Any]) -> list[dict[str, str]]:
-    """The sentence in pieces: words, what part they are, what they were read as."""
+    """The sentence in pieces: words, and what part they are."""
     parts = [part for parts in reading["parts"] for part in parts]
-    parts += [{"span": item["span"], "kind": "not read", "name": ""} for item in reading["unread"]]
+    parts += [item | {"kind": "background"} for item in reading["background"]]
+    parts += [item | {"kind": "not read"} for item in reading["unread"]]
     sentence, at, pieces = reading["sentence"], 0, []
     for part in sorted(parts, key=lambda p: (p["span"][0], -p["span"][1])):
         start, end = part["span"]
         if start < at:
             continue
-        pieces.append({"words": sentence[at:start], "kind": "", "name": ""})
-        pieces.append({"words": sentence[start:end], "kind": part["kind"], "name": part["name"]})
+        pieces.append({"words": sentence[at:start], "kind": ""})
+        pieces.append({"words": sentence[start:end], "kind": part["kind"]})
         at = end
-    return [piece for piece in [*pieces, {"words": sentence[at:], "kind": "", "name": ""}] if piece["words"]]
+    return [piece for piece in [*pieces, {"words": sentence[at:], "kind": ""}] if piece["words"]]
 
 
 def _statements(reading: dict[str, Any]) -> list[dict[str, Any]]:
