@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 
 ENDINGS = {signal.SIGINT: ("interrupted", 130), signal.SIGTERM: ("terminated", 143)}
@@ -24,6 +25,8 @@ writing = threading.RLock()
 """Held while files are put in place: a stop comes before or after that."""
 leftovers: set[str] = set()
 """Folders to remove where a stop cannot wait."""
+copies: set[str] = set()
+"""Folders with copies of what is read, which a stop removes."""
 _begun = threading.Event()
 _ending = threading.Lock()
 
@@ -63,6 +66,13 @@ def finish() -> None:
         _ending.acquire()
 
 
+def wait_if_stopping() -> None:
+    """Where a stop has begun, wait for it: an error from then on may be of its making, and nobody's news."""
+    if _begun.is_set():
+        with _ending:
+            pass
+
+
 def _fill_streams() -> None:
     """Closed standard streams lead nowhere: else the next file that is opened takes their number, and their
     words.
@@ -92,6 +102,10 @@ def _end(line: str, code: int) -> None:
     with suppress(Exception):
         for worker in sys.modules["multiprocessing"].active_children():
             worker.kill()
+    for folder in copies.copy():
+        end = time.monotonic() + PATIENCE
+        while os.path.exists(folder) and time.monotonic() < end:  # whoever writes there may write on
+            shutil.rmtree(folder, ignore_errors=True)
     # past sys.stderr, which may be in use
     text = f"gnrs: {line}\n"
     try:

@@ -46,6 +46,9 @@ def _what_a_module_made_goes_with_it(request: pytest.FixtureRequest) -> Iterator
             clear()
     if resident() > ROOM and (jax := sys.modules.get("jax")):
         jax.clear_caches()
+        for name in ("chains", "smc"):  # they hold programs themselves, some ten megabytes each
+            if driver := sys.modules.get(f"gnrs_ppl.inference.{name}"):
+                driver._compiled.cache_clear()
         gc.collect()
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc keeps what was freed unless asked
         if trim:

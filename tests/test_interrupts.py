@@ -167,6 +167,19 @@ def test_a_stop_does_not_wait_for_a_writer_that_is_stuck(tmp_path: Path) -> None
     assert seconds < SLACK
 
 
+def test_a_stop_leaves_no_copy_of_the_records(tmp_path: Path) -> None:
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    days = [f"2024-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)]
+    rows = [f"c{case},{act},{day}" for case, day in enumerate(days * 60) for act in ("send", "pay", "file")]
+    (tmp_path / "log.csv").write_text("\n".join(["case,activity,timestamp", *rows]))
+    with started("-m", "gnrs_ppl", "import", "log.csv", cwd=tmp_path, TMPDIR=str(copies)) as process:
+        until(lambda: process.poll() is not None or [*copies.glob("gnrs-*/*")])
+        assert ended(process, signal.SIGINT) == ENDS[signal.SIGINT]
+    assert [path.name for path in tmp_path.iterdir() if path != copies] == ["log.csv"]
+    assert [*copies.iterdir()] == []
+
+
 # ---- experiments
 
 
@@ -266,11 +279,15 @@ def test_a_resumed_experiment_adds_the_missing_rows_only(by: signal.Signals, tmp
     assert set(found) == set(wanted)
 
 
+INVOICES = str(Path(__file__).parent.parent / "examples" / "invoices" / "context.yaml")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
         ["fit"],
+        ["ask", INVOICES],
         ["draft", "--split", "dev"],
         ["goals", "--pools"],
         ["experiment", "realcharter"],
@@ -281,7 +298,8 @@ def test_a_resumed_experiment_adds_the_missing_rows_only(by: signal.Signals, tmp
 )
 def test_every_long_verb_stops(command: list[str], tmp_path: Path) -> None:
     """While it works, the parent alone signalled: one line, 130, in time."""
-    with started("-m", "gnrs_ppl", *command, cwd=tmp_path) as process:
+    cache = str(tmp_path / "cache")
+    with started("-m", "gnrs_ppl", *command, cwd=tmp_path, GNRS_CACHE_DIR=cache) as process:
         until(lambda: listens(process))
         time.sleep(4.0)
         assert ended(process, signal.SIGINT, alone=True) == ENDS[signal.SIGINT]

@@ -53,7 +53,8 @@ def test_the_code_runs_by_itself(name: str, tmp_path: Path) -> None:
     script = tmp_path / f"{name}.py"
     code = ["".join(cell["source"]) for cell in cells(name) if cell["cell_type"] == "code"]
     script.write_text("\n".join(code))
-    environment = os.environ | {"PYTHONWARNINGS": "error"}
+    readers = {"JAX_NUMPY_DTYPE_PROMOTION": "standard", "JAX_NUMPY_RANK_PROMOTION": "allow"}  # NumPyro mixes
+    environment = os.environ | readers | {"PYTHONWARNINGS": "error"}
     done = subprocess.run(
         [sys.executable, script],
         cwd=tmp_path,

@@ -24,7 +24,7 @@ from gnrs_ppl.cli import run
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.report.audited import ROWS, SHOWN, audit_data, save_audit
 from gnrs_ppl.report.page import LONGEST
-from gnrs_ppl.report.rule_page import REASONS, _every, differing, moment, write_report
+from gnrs_ppl.report.rule_page import REASONS, _every, _marked, differing, moment, write_report
 
 ROOT = Path(__file__).resolve().parent.parent
 INVOICES = ROOT / "examples" / "invoices" / "context.yaml"
@@ -209,6 +209,28 @@ def test_a_draft_that_was_not_audited_says_how(folder: Path, tmp_path: Path) -> 
     assert "whether they mixed is not told" in text
 
 
+KINDS = {
+    "a card without a log": ["draft", "RC-GL-1"],
+    "solved, nothing drawn": ["draft", str(INVOICES), "--kernel", "cpsat"],
+    "pinned, no runner-up": ["draft", str(INVOICES), "--fix", "norm.deadline=P5D", "--alternatives", "0"],
+    "averaged weights": ["draft", str(INVOICES), "--kernel", "exact", "--weights", "posterior"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_draft_has_a_page(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run([*KINDS[kind], "--out", "rule"]) == 0
+    assert run(["report", "rule", "--out", "page.html"]) == 0, capsys.readouterr().err
+    assert (
+        json.loads((tmp_path / "rule" / "draft.json").read_text())["text"][:40]
+        in Seen(tmp_path / "page.html").text
+    )
+
+
 # Bad input
 
 
@@ -289,6 +311,23 @@ def test_times_stand_in_their_own_grain(recorded: str | None, shown: str) -> Non
     assert moment(recorded) == shown
 
 
+def test_the_sentence_is_marked_whole() -> None:
+    sentence = "As you know, pay it soon."
+    reading = {
+        "sentence": sentence,
+        "parts": [[{"span": [13, 16], "kind": "act"}, {"span": [14, 16], "kind": "object"}]],
+        "background": [{"span": [0, 12]}],
+        "unread": [{"span": [20, 24]}],
+    }
+    pieces = _marked(reading)
+    assert "".join(piece["words"] for piece in pieces) == sentence
+    assert [(p["words"], p["kind"]) for p in pieces if p["kind"]] == [
+        ("As you know,", "background"),
+        ("pay", "act"),
+        ("soon", "not read"),
+    ]
+
+
 def test_words_that_differ_give_both_texts_back() -> None:
     left, right = "pay within two days and tell us", "pay within three whole days and tell them"
     pieces = differing(left, right)
@@ -343,6 +382,7 @@ def test_nothing_is_loaded_and_nothing_runs(page: Path) -> None:
 
 LOGIC = {
     "at", "opened", "due", "start", "unit", "reason", "verdict", "slot", "status", "method", "fingerprint", "log",
+    "end_of_observation",
 }  # fmt: skip
 """Fields whose texts the page reads; every other text may be anything."""
 
@@ -440,12 +480,33 @@ def overflow(tab: Any) -> int:
 DESKTOP, PHONE = {"width": 1100, "height": 900}, {"width": 360, "height": 740}
 
 
+def test_the_policy_stops_what_escaping_would_miss(page: Path, browser: Any, tmp_path: Path) -> None:
+    forged = tmp_path / "forged.html"
+    bad = "<script>document.title='ran'</script><img src='x.png' onerror=\"document.title='ran'\"><p id='p' style='color: red'>"
+    forged.write_text(
+        page.read_text(encoding="utf-8").replace('<main id="main">', f'<main id="main">{bad}'),
+        encoding="utf-8",
+    )
+    said: list[str] = []
+    tab = browser.new_page()
+    tab.on("console", lambda message: said.append(message.text))
+    tab.goto(forged.as_uri())
+    assert tab.title() != "ran"
+    assert tab.evaluate("getComputedStyle(document.getElementById('p')).color") != "rgb(255, 0, 0)"
+    assert {word for word in ("script", "image", "style") if any(f"{word}" in line.lower() for line in said)} == {
+        "script", "image", "style",
+    }  # fmt: skip
+    tab.close()
+
+
 def test_axe_finds_nothing(page: Path, look: Callable[..., Any]) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
     tab = look(page, viewport=DESKTOP, color_scheme="light")
     # rows and cases are of one template: a few of them, open, stand for all
     tab.evaluate("document.querySelectorAll('details.case').forEach((one, n) => n < 3 || one.remove())")
-    tab.evaluate("document.querySelectorAll('tbody').forEach(one => [...one.rows].slice(4).forEach(row => row.remove()))")
+    tab.evaluate(
+        "document.querySelectorAll('tbody').forEach(one => [...one.rows].slice(4).forEach(row => row.remove()))"
+    )
     tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
         tab.emulate_media(color_scheme=scheme)

@@ -32,6 +32,7 @@ PLATE = rule_plate(DATA)
 KAPPA = 0.7
 BETA, EPSILON = np.array([1.5, 0.2, 6.0]), 0.1
 CELLS = [0, 1, 0, 2]
+LIKELIHOOD = jax.jit(log_likelihood)
 
 
 def terms(sites: dict[str, Any], cells: Any = None, goals: RulePlate = PLATE) -> dict[str, np.ndarray]:
@@ -73,12 +74,14 @@ def test_with_rules_summed_out_it_is_the_model_that_is_sampled(cells: list[int])
     found = terms(sites | {"rule": np.arange(60)[:, None, None]}, np.array(cells))
     joint = found["blind"] + found["rule"] + found["cell"]
     goals = observed(DATA, cells)
-    each = in_x64(log_likelihood, BETA, np.array(EPSILON), goals)
+    each = in_x64(LIKELIHOOD, BETA, np.array(EPSILON), goals)
     np.testing.assert_allclose(np.logaddexp.reduce(joint, axis=(0, 1)), each, rtol=0, atol=EXACT)
 
     total = found["beta"] + found["epsilon"] + np.logaddexp.reduce(joint, axis=(0, 1)).sum()
     theta = {"theta": BETA * [1, -1, 1], "epsilon": np.array(EPSILON)}
-    sampled = in_x64(lambda sites, goals: log_density(model, (goals, KAPPA), {}, sites)[0], theta, goals)
+    sampled = in_x64(
+        jax.jit(lambda sites, goals: log_density(model, (goals, KAPPA), {}, sites)[0]), theta, goals
+    )
     assert total == pytest.approx(float(sampled), abs=EXACT)
     assert found["beta"] == pytest.approx(prior_density(BETA), abs=EXACT)
     assert found["epsilon"] == pytest.approx(stats.beta.logpdf(EPSILON, *NOISE_PRIOR), abs=EXACT)
@@ -96,7 +99,7 @@ def test_numpyro_sums_the_rules_out():
 
     with jax.numpy_rank_promotion("allow"):
         found = in_x64(jax.jit(density), {"beta": BETA, "epsilon": np.array(EPSILON)})
-    each = in_x64(log_likelihood, BETA, np.array(EPSILON), observed(DATA, CELLS))
+    each = in_x64(LIKELIHOOD, BETA, np.array(EPSILON), observed(DATA, CELLS))
     prior = prior_density(BETA) + stats.beta.logpdf(EPSILON, *NOISE_PRIOR)
     assert found == pytest.approx(float(each.sum() + prior), abs=EXACT)
 
@@ -137,7 +140,7 @@ def test_it_draws_from_prior_to_references():
     rows, cells = np.asarray(drawn["rule"]), np.asarray(drawn["cell"])
     assert (rows < np.array([len(d.log_mass) for d in DATA])).all()
     chances = [
-        np.exp(in_x64(log_likelihood, BETA, np.array(0.5), observed(DATA, [cell] * 4))) for cell in range(4)
+        np.exp(in_x64(LIKELIHOOD, BETA, np.array(0.5), observed(DATA, [cell] * 4))) for cell in range(4)
     ]
     np.testing.assert_allclose(np.sum(chances, 0), 1, atol=1e-6)
     for goal, chance in enumerate(np.array(chances).T):

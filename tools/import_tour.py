@@ -70,7 +70,10 @@ def tour(line, folder):
 
 def main():
     """All files."""
-    print("| file | rows imported | guesses | import s | lint s (findings) | draft s | audit s | the first goal |")
+    print(
+        "| file | rows imported | guesses | import s | lint s (findings) | draft s | audit s "
+        "| the first goal |"
+    )
     print("|---|---:|---:|---:|---:|---:|---:|---|")
     for line in FILES:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,19 +1,21 @@
-"""The calibration's model as a NumPyro program: weights, then rules of many goals, then the references.
+"""The calibration's model as a NumPyro program: weights, then rules of many goals, then the references::
 
-    beta_f ~ Normal(b, b / sqrt(kappa)) on beta_f >= 0,   epsilon ~ Beta(1, 9)
-    in a plate over goals x:
+    beta_f ~ Normal(b, b / sqrt(kappa)) on beta_f >= 0
+    epsilon ~ Beta(1, 9)
+    for each goal x of a plate:
         blind ~ Bernoulli(epsilon)
-        rule ~ p0(a) exp((1 - blind) beta . phi(a, x)) / Z,   cell = the verdicts of the rule's slots
+        rule ~ p0(a) exp((1 - blind) beta . phi(a, x)) / Z
+        cell = verdicts of the rule's slots
 
 It draws forwards, prior to references, and conditions backwards. Z stands in it, which
-:func:`~gnrs_ppl.models.program.rule_program` leaves out: at fixed weights the two differ by a constant, with
-weights as sites they do not. With rule and blind summed out, and the cells observed, it is
-:func:`gnrs_ppl.calibration.posterior.model`, which does that sum by hand. At the references, averaged over
-them, with blind = 0 and epsilon left out, its log density is
+:func:`~gnrs_ppl.models.rule_program` leaves out: at fixed weights the two differ by a constant, with weights
+as sites they do not. With rule and blind summed out, and the cells observed, it is ``posterior.model``, which
+has that sum by hand. At the references, averaged over them, with blind = 0 and epsilon left out, its log
+density is::
 
     - G J(beta) - F log(b sqrt(2 pi / kappa) Phi(sqrt(kappa)))
 
-with J of :mod:`gnrs_ppl.calibration.objective` and Phi the normal distribution function.
+with J of ``calibration.objective`` and Phi the normal distribution function.
 """
 
 from __future__ import annotations
@@ -103,7 +105,7 @@ def weights_program(
     with numpyro.plate("goals", number):
         blind = numpyro.sample("blind", dist.Bernoulli(epsilon))
         seen = jnp.where(jnp.expand_dims(blind, -1) == 1, 0.0, jnp.asarray(goals.features) @ beta)
-        rule = numpyro.sample("rule", dist.Categorical(logits=seen + jnp.asarray(goals.log_mass)))
+        rule: jax.Array = numpyro.sample("rule", dist.Categorical(logits=seen + jnp.asarray(goals.log_mass)))
         cell = jnp.asarray(goals.cell)[jnp.arange(number), rule]
         numpyro.sample("cell", dist.Delta(cell), obs=cells)
     return rule

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gnrs_ppl import stops
 from gnrs_ppl.cli.options import CacheMode
 from gnrs_ppl.errors import InputError
 
@@ -63,6 +64,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
 def complain(line: str, code: int) -> int:
     """Say one line on standard error and give the exit code back."""
+    stops.wait_if_stopping()
     with suppress(OSError):  # nowhere to say it; the code says it still
         print(f"gnrs: {line}", file=sys.stderr)
     return code

@@ -101,6 +101,7 @@ def _help_unpadded(arguments: list[str]) -> AbstractContextManager[Any]:
 
 
 def _unexpected(error: BaseException) -> int:
+    stops.wait_if_stopping()
     from gnrs_ppl.crash import complaint
 
     return complain(complaint(error), 70)

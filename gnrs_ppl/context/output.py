@@ -241,6 +241,17 @@ def _staging(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def folder_of_copies(prefix: str) -> Iterator[Path]:
+    """A folder for copies of records, which nobody is to find after the command, stopped or not."""
+    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+        stops.copies.add(folder)
+        try:
+            yield Path(folder)
+        finally:
+            stops.copies.discard(folder)
+
+
+@contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Make a folder and keep other processes from writing there; what this process holds already is held on.
 

@@ -11,7 +11,6 @@ import hashlib
 import io
 import re
 import shutil
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gnrs_ppl.context.output import folder_of_copies
 from gnrs_ppl.errors import InputError, one_line
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def opened(path: Path, connection: duckdb.DuckDBPyConnection, aside: Aside | Non
                 "check records.log or --log",
                 source=source,
             )
-        with path.open("rb", buffering=0) as raw, tempfile.TemporaryDirectory(prefix="gnrs-") as folder:
-            hashed, copy = _Hashed(raw), Path(folder) / "log"
+        with path.open("rb", buffering=0) as raw, folder_of_copies("gnrs-") as folder:
+            hashed, copy = _Hashed(raw), folder / "log"
             yield (
                 _Parquet(hashed, copy, source, connection)
                 if path.suffix == ".parquet"

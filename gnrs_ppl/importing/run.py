@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 from gnrs_ppl.context.files import parse_json, read_bytes, read_data, validated
 from gnrs_ppl.context.limits import ROWS_BYTES, TEXT_BYTES
 from gnrs_ppl.context.load import _ContextFile, load_context
-from gnrs_ppl.context.output import as_written, check_apart, check_folder, write_all
+from gnrs_ppl.context.output import as_written, check_apart, check_folder, folder_of_copies, write_all
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.importing.derive import Derived, derive, derive_model, names_of
 from gnrs_ppl.importing.events import Events, events_of
@@ -147,8 +146,8 @@ def import_source(
         case, zone = case or standing.options.get("case"), zone or standing.options.get("zone")
         order = order or standing.options.get("order")
     options = {"case": case, "columns": dict(told), "zone": zone, "order": order}
-    with tempfile.TemporaryDirectory(prefix="gnrs-import-") as place:
-        staging = Staging(shown(url) if url else path, Path(place))
+    with folder_of_copies("gnrs-import-") as place:
+        staging = Staging(shown(url) if url else path, place)
         try:
             found = read_url(url, staging, case) if url else read_source(path, staging, case)
             if case is not None and "case_id" not in found.hints:
@@ -157,8 +156,8 @@ def import_source(
             if found.has_log:
                 events = events_of(staging, found, told, zone_named(zone) if zone else None, order)
                 derived = derive(events, found, name)
-                events.write(str(Path(place) / "events.parquet"))
-                content = (Path(place) / "events.parquet").read_bytes()
+                events.write(str(place / "events.parquet"))
+                content = (place / "events.parquet").read_bytes()
             else:
                 events, content, derived = None, b"", derive_model(found, name)
             return _written(path, folder, found, staging, events, derived, content, standing, options)
@@ -225,13 +224,11 @@ def _written(
     ]
     if events:
         files.insert(1, ("events.parquet", content))
-    with tempfile.TemporaryDirectory(
-        prefix="gnrs-import-"
-    ) as place:  # what would be refused is never written
+    with folder_of_copies("gnrs-import-") as place:  # what would be refused is never written
         for name, data in files:
-            (Path(place) / name).write_bytes(data)
+            (place / name).write_bytes(data)
         try:
-            context = load_context(Path(place) / "context.yaml")
+            context = load_context(place / "context.yaml")
             if events:
                 context.log  # noqa: B018
         except InputError as error:

@@ -682,7 +682,8 @@ def _over_spaces(run: Callable[..., Any], axes: tuple[Any, ...], spaces: int) ->
 
 def _written(n: jax.Array, records: jax.Array, one: jax.Array) -> jax.Array:
     """The records with the n-th in its place; ``at`` would look whether there is one, at every step."""
-    return jax.lax.dynamic_update_index_in_dim(records, one, n, 0, allow_negative_indices=False)
+    written: jax.Array = jax.lax.dynamic_update_index_in_dim(records, one, n, 0, allow_negative_indices=False)
+    return written
 
 
 @lru_cache(maxsize=16)

@@ -1,4 +1,4 @@
-"""NumPyro's own Gibbs on :func:`~gnrs_ppl.models.program.rule_program`: its sweeps, our starts and record.
+"""NumPyro's own Gibbs on :func:`~gnrs_ppl.models.rule_program`: its sweeps, our starts and record.
 
 A step is a sweep: every variable once, in an order drawn anew, each from its exact conditional
 (``numpyro.infer.DiscreteGibbs``). It walks on the program alone, shares no code with the other kernels, and

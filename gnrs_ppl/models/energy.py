@@ -59,7 +59,7 @@ class Tables(NamedTuple):
     sizes, candidate, log_prior, unary_flags, pairs, pair_flags, swaps, joints, lookup, edits, beside
         As in the space.
     scores : (N,) float, optional
-        What :func:`evaluate` gives of every structure, last variable fastest: :func:`with_scores`.
+        What ``evaluate`` gives of every structure, last variable fastest: ``with_scores``.
     """
 
     sizes: Int[AnyArray, " V"]

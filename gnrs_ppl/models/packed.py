@@ -70,8 +70,9 @@ def with_options(
     variables: tuple[Int[AnyArray, ""], Int[AnyArray, ""]],
     new: tuple[Int[AnyArray, ""], Int[AnyArray, ""]],
     options: int,
-) -> AnyArray:
+) -> Int[jax.Array, "*V"]:
     """One structure with new options of two variables, or of one that is named twice."""
+    position = jnp.asarray(position)
     if position.dtype == jnp.uint32:
         for variable, option in zip(variables, new, strict=True):
             shift = _shift(variable, options)

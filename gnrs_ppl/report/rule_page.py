@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from gnrs_ppl.audit.types import VERDICTS
 from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.context.time import Duration
-from gnrs_ppl.errors import InputError
+from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.realize.english import duration
 from gnrs_ppl.report.page import write_page
 from gnrs_ppl.rule.types import SLOTS
 
 FILES_READ = ("draft.json", "audit.json", "posterior.nc")
+AGAIN = "write it again with gnrs draft --out and gnrs audit --out"
 WIDE = 1000
 """Units across a case's timeline."""
 MEANINGS = {
@@ -102,33 +104,34 @@ def write_report(folder: Path, path: Path) -> Path:
             "name a folder that gnrs draft --out or gnrs audit --out wrote",
             source=str(folder),
         )
-    if draft and audit and draft.get("structure") != _whole(audit):
-        raise InputError(
-            "is of another rule than draft.json",
-            f"audit it again: gnrs audit --rule {folder / 'rule.json'} --out {folder}",
-            source=str(folder / "audit.json"),
-        )
     from jinja2 import UndefinedError
 
     try:
+        if draft and audit and draft["structure"] != _whole(audit):
+            raise InputError(
+                "is of another rule than draft.json",
+                f"audit {folder / 'rule.json'} again, or with --out in a folder of its own",
+                source=str(folder / "audit.json"),
+            )
         return write_page("report.html", path, **_view(folder, draft, audit))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, UndefinedError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, UndefinedError) as error:
         raise InputError(
-            f"does not hold what this version writes there ({type(error).__name__}: {error})",
-            "write it again with gnrs draft --out and gnrs audit --out",
+            f"does not hold what this version writes there ({one_line(str(error), 160)})",
+            AGAIN,
             source=str(folder),
         ) from None
 
 
 def _read(folder: Path, kind: str) -> dict[str, Any] | None:
     path = folder / f"{kind}.json"
-    if not path.exists():
-        return None
-    if not as_written(path):
-        raise InputError(
-            "is not as it was written", f"write it again with gnrs {kind} --out", source=str(path)
-        )
-    return read_data(path)
+    return read_data(path) if _stands(path, f"write it again with gnrs {kind} --out") else None
+
+
+def _stands(path: Path, remedy: str) -> bool:
+    """Whether a file is there; refused where its manifest does not say that it was written so."""
+    if path.exists() and not as_written(path):
+        raise InputError("is not as it was written", remedy, source=str(path))
+    return path.exists()
 
 
 def _whole(audit: dict[str, Any]) -> Any:
@@ -136,14 +139,14 @@ def _whole(audit: dict[str, Any]) -> Any:
     from gnrs_ppl.context.files import validated
     from gnrs_ppl.rule.types import Structure
 
-    structure = audit.get("rule", {}).get("structure")
-    return validated(Structure, structure, source="audit.json").model_dump(mode="json")
+    return validated(Structure, audit["rule"]["structure"], source="audit.json").model_dump(mode="json")
 
 
 def _view(folder: Path, draft: dict[str, Any] | None, audit: dict[str, Any] | None) -> dict[str, Any]:
     """Everything the template shows."""
-    text = audit["rule"]["text"] if audit else draft["text"] if draft else ""
-    clause, evidence, rest = _split(draft["text"] if draft else text)
+    text = draft["text"] if draft else audit["rule"]["text"] if audit else ""
+    # what the rule asks, and from its evidence on the rest: the renderer's own order
+    clause, evidence, rest = text.partition(" Evidence: ")
     return {
         "name": draft["goal"]["id"] if draft else folder.resolve().name,
         "folder": str(folder),
@@ -166,14 +169,14 @@ def _view(folder: Path, draft: dict[str, Any] | None, audit: dict[str, Any] | No
         "meanings": MEANINGS,
         "reasons": REASONS,
         "source_words": SOURCES,
+        "hashes": {
+            name: sha256((folder / name).read_bytes()).hexdigest()
+            for name in ("rule.json", "draft.json", "audit.json", "verdicts.csv")
+            if (folder / name).exists()
+        },
         "written": f"{datetime.now(UTC):%-d %B %Y, %H:%M} UTC",
         "moment": moment,
     }
-
-
-def _split(text: str) -> tuple[str, str, str]:
-    """What the rule asks, and from its evidence on the rest: the renderer's own order."""
-    return text.partition(" Evidence: ")
 
 
 def moment(text: str | None) -> str:
@@ -191,18 +194,19 @@ def moment(text: str | None) -> str:
 
 
 def _marked(reading: dict[str, Any]) -> list[dict[str, str]]:
-    """The sentence in pieces: words, what part they are, what they were read as."""
+    """The sentence in pieces: words, and what part they are."""
     parts = [part for parts in reading["parts"] for part in parts]
-    parts += [{"span": item["span"], "kind": "not read", "name": ""} for item in reading["unread"]]
+    parts += [item | {"kind": "background"} for item in reading["background"]]
+    parts += [item | {"kind": "not read"} for item in reading["unread"]]
     sentence, at, pieces = reading["sentence"], 0, []
     for part in sorted(parts, key=lambda p: (p["span"][0], -p["span"][1])):
         start, end = part["span"]
         if start < at:
             continue
-        pieces.append({"words": sentence[at:start], "kind": "", "name": ""})
-        pieces.append({"words": sentence[start:end], "kind": part["kind"], "name": part["name"]})
+        pieces.append({"words": sentence[at:start], "kind": ""})
+        pieces.append({"words": sentence[start:end], "kind": part["kind"]})
         at = end
-    return [piece for piece in [*pieces, {"words": sentence[at:], "kind": "", "name": ""}] if piece["words"]]
+    return [piece for piece in [*pieces, {"words": sentence[at:], "kind": ""}] if piece["words"]]
 
 
 def _statements(reading: dict[str, Any]) -> list[dict[str, Any]]:
@@ -292,7 +296,7 @@ def differing(text: str, other: str) -> list[tuple[str, str]]:
 def _diagnosis(folder: Path) -> dict[str, Any] | None:
     """Whether the draft's chains mixed; None where the draws are not in the folder."""
     path = folder / "posterior.nc"
-    if not path.exists():
+    if not _stands(path, AGAIN):
         return None
     from gnrs_ppl.inference.diagnostics import diagnose
     from gnrs_ppl.inference.trace import exact_marginals, load

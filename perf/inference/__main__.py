@@ -4,7 +4,8 @@ of good coupled rules.
 Run ``python perf/inference`` (``--quick`` for a smoke run of all parts; ``--device gpu`` refuses to run on
 anything else, ``--device cpu`` leaves a GPU alone). Writes ``perf/results/<device>.json``. What a part needs
 and is not installed is reported as such and skipped: numba, OR-Tools, PyMC (which pins numba and ArviZ to
-older versions: ``--pymc PYTHON`` names an interpreter that has it). Seconds never contain compiling, which
+older versions: ``--pymc PYTHON`` names an interpreter that has it). Seconds are those of processors, all
+threads together, and on a GPU those of the wall (``common.py``); they never contain compiling, which
 stands beside them, nor building a model.
 
 - ``kernels``: steps and energy evaluations per second by number of chains; of metropolis, gibbs and

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -14,15 +13,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gnrs_ppl.inference.chains import STEPPERS, advance_of, frozen, run_chains
+from gnrs_ppl.inference.chains import STEPPERS, advance_of, frozen
 from gnrs_ppl.inference.cpsat import solve
 from gnrs_ppl.inference.metropolis import State
-from gnrs_ppl.inference.result import Chains
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.inference.threefry import run_keys
-from gnrs_ppl.models.energy import Tables, log_prior, without_sources
+from gnrs_ppl.models.energy import Tables, without_sources
 from gnrs_ppl.models.synthetic import coupled_rules
-from inference.common import NEAR, REACHED, Row, Size, alike, seconds_of
+from inference.common import NEAR, REACHED, Row, Size, alike, clock, seconds_of
 
 
 class Timeline(NamedTuple):
@@ -54,11 +52,6 @@ def annealing(kernel: str, settings: Any, shapes: Any) -> Any:
         chains = jnp.arange(len(positions), dtype=jnp.uint32)
 
         def step(states: State, now: tuple[jax.Array, jax.Array]) -> tuple[State, Any]:
-            if (
-                kernel == "informed"
-            ):  # it reads the density of where it stands, which changes with the temperature
-                density = jax.vmap(log_prior, (None, 0))(tables, states.position) + states.score / now[1]
-                states = states._replace(logdensity=density)
             states, info = advance(key, chains, now[0], states, tables, now[1])
             return states, (states.score.max(), info.energy_evaluations.sum(dtype=jnp.int32))
 
@@ -80,16 +73,12 @@ class Anneal(NamedTuple):
     settings: tuple[tuple[str, Any], ...] = ()
 
 
+WORKERS = 2
+"""Of the solver. Its seconds are divided by them, as if they never waited; our kernels run on one thread."""
 ANNEALS = {  # chosen on sets of other seeds than those measured
     "gibbs": Anneal(2, 40, 0.04, 0.005, (("block_probability", 0.0),)),
     "metropolis": Anneal(16, 250, 0.05, 0.003),
-    "informed": Anneal(8, 4, 0.05, 0.005),
 }
-LARGEST = {
-    "informed": (8, 32),
-    "tempering": (16, 32),
-    "smc": (8, 32),
-}  # larger ones take longer than the others by far
 
 
 Searcher = Callable[[int], Timeline]
@@ -111,18 +100,18 @@ def annealer(kernel: str) -> Callable[[Tables, Sequence[Tables]], Searcher]:
             numbers = jnp.arange(parts * steps, dtype=jnp.int32).reshape(parts, steps)
             key = jnp.asarray(run_keys(seed, [0])[0])
             positions, told = jnp.asarray(draw_starts(tables, plan.chains, seed)), []
-            began = time.perf_counter()
+            began = clock()
             shapes = jax.eval_shape(
                 lambda *leaves: leaves, device_tables, positions, key, numbers[0], temperatures[0]
             )
             compiled = annealing(kernel, settings, shapes)
-            started = time.perf_counter()
+            started = clock()
             for part in range(parts):
                 positions, found = jax.block_until_ready(
                     compiled(device_tables, positions, key, numbers[part], temperatures[part])
                 )
                 told.append(found)
-            wall = time.perf_counter() - started
+            wall = clock() - started
             score, evaluations = (np.concatenate(leaves) for leaves in zip(*told, strict=True))
             spent = plan.chains + np.cumsum(evaluations, dtype=np.int64)
             return Timeline(
@@ -135,30 +124,6 @@ def annealer(kernel: str) -> Callable[[Tables, Sequence[Tables]], Searcher]:
         return run
 
     return ready
-
-
-def temperer(tables: Tables, spaces: Sequence[Tables]) -> Searcher:
-    request: Row = {
-        "chains": 4,
-        "steps": 60 * len(tables.sizes),
-        "temperature": 0.01,
-        "replicas": 8,
-        "hottest": 0.1,
-    }
-    return lambda seed: recorded_timeline(run_chains(tables, **request, seed=seed, kernel="tempering"))
-
-
-def particles(tables: Tables, spaces: Sequence[Tables]) -> Searcher:
-    request: Row = {"chains": 512, "steps": 4 * len(tables.sizes), "temperature": 0.01}
-    return lambda seed: recorded_timeline(run_chains(tables, **request, seed=seed, kernel="smc"))
-
-
-def recorded_timeline(found: Chains) -> Timeline:
-    share = np.arange(1, found.score.shape[1] + 1) / found.score.shape[1]
-    highest = np.maximum.accumulate(found.score.max(0))
-    return Timeline(
-        found.wall_seconds * share, found.energy_evaluations * share, highest, found.compile_seconds
-    )
 
 
 class Beside(NamedTuple):
@@ -194,7 +159,7 @@ def climber(tables: Tables, spaces: Sequence[Tables]) -> Searcher:
     def run(seed: int) -> Timeline:
         generator = np.random.default_rng(seed)
         position = draw_prior(tables, 1, generator)[0]
-        began, evaluations, improved = time.perf_counter(), 1, True
+        began, evaluations, improved = clock(), 1, True
         while improved:
             improved = False
             alone = tables.unary_flags[every, position]
@@ -212,7 +177,7 @@ def climber(tables: Tables, spaces: Sequence[Tables]) -> Searcher:
                     position[v], improved = top, True
                     alone[v], together[near.pairs] = tables.unary_flags[v, top], flags[:, top]
         return Timeline(
-            np.array([time.perf_counter() - began]),
+            np.array([clock() - began]),
             np.array([evaluations]),
             np.array([score_of(tables, position)]),
             0.0,
@@ -235,12 +200,9 @@ def score_of(tables: Tables, position: np.ndarray) -> float:
 
 METHODS: dict[str, Callable[[Tables, Sequence[Tables]], Searcher]] = {
     **{kernel: annealer(kernel) for kernel in ANNEALS},
-    "tempering": temperer,
-    "smc": particles,
     "coordinate ascent": climber,
 }
-FIRST_CHOICES = ("gibbs", "coordinate ascent")
-OURS = ("gibbs", "metropolis", "informed", "tempering", "smc")
+OURS = ("gibbs", "metropolis")
 
 
 def how(method: str) -> str:
@@ -248,12 +210,7 @@ def how(method: str) -> str:
         plan = ANNEALS[method]
         schedule = f"tau {plan.hot:g} to {plan.cold:g} geometrically"
         return f"{plan.chains} chains, {plan.sweeps:g} sweeps and twice as many each restart, {schedule}"
-    if method == "tempering":
-        return "restarts of 4 ladders of 8, 60 sweeps, tau 0.01 to 0.1"
-    return {
-        "smc": "restarts of 512 particles, 4 sweeps of mutations, tau 0.01",
-        "coordinate ascent": "restarts, NumPy",
-    }.get(method, "")
+    return "restarts, NumPy"
 
 
 def search(run: Searcher, target: float, patience: float) -> Timeline:
@@ -288,26 +245,20 @@ def coupled_costs(
             building = seconds_of(
                 lambda seed=seed, shape=(rules, options): coupled_rules(*shape, seed, grading=grading)
             )
-            for row in one_set(size, tables, spaces, (rules, options), bool(grading), limit):
+            for row in one_set(size, tables, spaces, bool(grading), limit):
                 extra = {"tables": building} if row["method"] == "cpsat" else {}
                 yield {"rules": rules, "options": options, "seed": seed, "grading": grading} | row | extra
 
 
 def one_set(
-    size: Size, tables: Tables, spaces: Sequence[Tables], shape: tuple[int, int], graded: bool, limit: float
+    size: Size, tables: Tables, spaces: Sequence[Tables], graded: bool, limit: float
 ) -> Iterator[Row]:
-    solved = solve(tables, seconds=limit)
+    solved = solve(tables, seconds=limit, workers=WORKERS)
     target = solved.bound - NEAR * abs(solved.bound)
     # Where the bound is weak, the best score that anyone found is the mark, and everyone gets the same time.
     mark = math.inf if graded else target
-    methods = [
-        m for m in METHODS if m not in LARGEST or (shape[0] <= LARGEST[m][0] and shape[1] <= LARGEST[m][1])
-    ]
-    patience = {
-        method: size.patience if method in FIRST_CHOICES else size.patience_others for method in methods
-    }
-    found = {method: search(METHODS[method](tables, spaces), mark, patience[method]) for method in methods}
-    incumbents = np.array(solved.incumbents).reshape(-1, 2)
+    found = {method: search(ready(tables, spaces), mark, size.patience) for method, ready in METHODS.items()}
+    incumbents = np.array(solved.incumbents).reshape(-1, 2) / [WORKERS, 1]
     found_by_solver = Timeline(incumbents[:, 0], np.zeros(len(incumbents)), incumbents[:, 1], 0.0)
     best_known = max(solved.score, *(float(line.score.max()) for line in found.values()))
     if graded:

@@ -7,8 +7,10 @@ import statistics
 from collections.abc import Callable, Iterator
 
 from gnrs_ppl.errors import InputError
+from gnrs_ppl.inference.chains import STEPPERS, run_chains
+from gnrs_ppl.models.energy import SEARCH_TEMPERATURE as TAU
 from gnrs_ppl.models.energy import Tables
-from inference.common import GOALS, Row, Run, Size, goal_tables, observed, recorded
+from inference.common import GOALS, QUICK, Row, Run, Size, effective, goal_tables, observed, recorded
 
 RUNS: dict[str, tuple[Callable[[Tables, str, int, int], Run], str]] = {
     "metropolis": (observed, "chain steps"),
@@ -50,3 +52,16 @@ def kernel_speeds(size: Size) -> Iterator[Row]:
                 "seconds": wall,
                 "compile": first.compile,
             }
+    chains, steps = 64, 100 if size is QUICK else 2000
+    for kernel in STEPPERS:
+        request: Row = {"chains": chains, "steps": steps, "temperature": TAU, "seed": 0, "kernel": kernel}
+        run_chains(tables, **request)  # once to compile
+        found = run_chains(tables, **request)
+        ess = effective(found.score)
+        yield {
+            "kernel": kernel,
+            "chains": chains,
+            "steps/s": chains * steps / found.wall_seconds,
+            "ESS/s": 2 * ess / found.wall_seconds,
+            "steps a draw": chains * steps / 2 / ess,
+        }

@@ -1,11 +1,9 @@
-"""The Metropolis kernel beside numba, plain Python, its random bits alone, and itself on two devices."""
+"""The Metropolis kernel beside numba, plain Python, and its random bits alone."""
 
 from __future__ import annotations
 
 import os
 import statistics
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
@@ -18,7 +16,7 @@ from gnrs_ppl.inference.moves import WORDS
 from gnrs_ppl.inference.starts import draw_prior
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE as TAU
 from gnrs_ppl.models.energy import Tables
-from inference.common import GOALS, QUICK, ROOT, Row, Size, goal_tables, recorded, seconds_of
+from inference.common import GOALS, QUICK, Row, Size, goal_tables, observed, recorded, seconds_of
 
 
 @lru_cache
@@ -44,8 +42,6 @@ def yardsticks(size: Size) -> Iterator[Row]:
     for goal in GOALS[-1:] if size is QUICK else GOALS:
         for row in compared(goal_tables()[goal], 3 * size.repeats):
             yield {"goal": goal} | row
-    for chains in (4096, 65536):
-        yield two_devices(chains)
 
 
 def compared(tables: Tables, rounds: int) -> Iterator[Row]:
@@ -61,6 +57,10 @@ def compared(tables: Tables, rounds: int) -> Iterator[Row]:
         works[f"metropolis, {chains} chains"] = (
             number,
             lambda: recorded(tables, "metropolis", chains, steps).wall,
+        )
+        works[f"metropolis, nothing recorded, {chains} chains"] = (
+            number,
+            lambda: observed(tables, "metropolis", chains, steps).wall,
         )
         works[f"bits alone, {chains} chains"] = (
             number,
@@ -82,35 +82,15 @@ def compared(tables: Tables, rounds: int) -> Iterator[Row]:
     rates = {what: [number / each[what] for each in taken] for what, (number, _) in works.items()}
     for what, found in rates.items():
         yield {"what": what, "steps/s": statistics.median(found), "fastest": max(found)}
-    ours = rates["metropolis, 4096 chains"]
-    for what, aim in (("numba", 1.5), ("bits alone", 0.8)):
-        theirs = rates.get(f"{what}, 4096 chains")
-        if theirs:
-            ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
-            row: Row = {
-                "what": f"metropolis / {what}, 4096 chains",
-                "value": ratio,
-                "of the fastest": max(ours) / max(theirs),
-            }
-            yield row | {"aim": aim, "met": ratio >= aim}
-
-
-TWO_DEVICES = """
-import sys; sys.path[:0] = sys.argv[1:2]
-from inference.common import GOALS, goal_tables, recorded
-runs = [recorded(goal_tables()[GOALS[1]], "metropolis", int(sys.argv[2]), 50) for _ in range(5)]
-print(sorted(r.steps / r.wall for r in runs[1:])[len(runs) // 2])
-"""
-
-
-def two_devices(chains: int) -> Row:
-    """The same chains where JAX is told to take two cores for two devices."""
-    environment = os.environ | {"JAX_NUM_CPU_DEVICES": "2", "JAX_PLATFORMS": "cpu"}
-    command = [sys.executable, "-c", TWO_DEVICES, str(ROOT), str(chains)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    row: Row = {"goal": GOALS[1], "what": f"metropolis, {chains} chains, JAX_NUM_CPU_DEVICES=2"}
-    return row | (
-        {"steps/s": float(done.stdout)}
-        if done.returncode == 0
-        else {"status": f"failed: {done.stderr[-200:]}"}
-    )
+    for kernel in ("metropolis", "metropolis, nothing recorded"):
+        ours = rates[f"{kernel}, 4096 chains"]
+        for what, aim in (("numba", 1.5), ("bits alone", 0.8)):
+            theirs = rates.get(f"{what}, 4096 chains")
+            if theirs:
+                ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+                row: Row = {
+                    "what": f"{kernel} / {what}, 4096 chains",
+                    "value": ratio,
+                    "of the fastest": max(ours) / max(theirs),
+                }
+                yield row | {"aim": aim, "met": ratio >= aim}
