@@ -213,7 +213,7 @@ def _trigger_flags(facts: Facts) -> list[Flag]:
     def endless(trigger: Trigger, norm: Norm) -> bool:
         ends = trigger.window or records.case_end or records.quiet_after
         return not ends and any(
-            c.deadline is None and c.template not in (*LOOK_BACK, "not_precedence", "init")
+            c.deadline is None and c.template not in (*LOOK_BACK, "not_precedence", "init", "chain_response")
             for c in norm.constraints
         )
 
