@@ -441,8 +441,8 @@ def _end_of_subordinate(text: str, mark: _Opening, limit: int, end: int, first: 
     broken = _CONJUNCTION.search(text, mark.start, limit) or _COMMA_AND.search(text, mark.start, limit)
     if broken:
         return broken.start()
-    if plain := next(_plain_clauses(text, mark.start, limit), None):
-        return plain.start()
+    if begun := next(_plain_clauses(text, mark.start, limit), None):
+        return begun.start()
     if mark.kind in ("before", "after", "until", "without"):
         for joint in _COORDINATED.finditer(text, mark.start, limit):
             between = re.findall(r"[a-z]+", text[mark.start : joint.start()].lower())
