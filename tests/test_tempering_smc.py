@@ -42,6 +42,7 @@ from gnrs_ppl.inference import chains as driver
 from gnrs_ppl.inference import metropolis, smc, tempering
 from gnrs_ppl.inference.chains import run_chains, run_many
 from gnrs_ppl.inference.exact import Posterior, enumerate_space, exact_posterior, slot_marginals
+from gnrs_ppl.inference.moves import MOVE_PROBABILITIES
 from gnrs_ppl.inference.result import NO_MOVE, Chains, Stages
 from gnrs_ppl.inference.smc import mutation
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
@@ -218,7 +219,9 @@ class Drawn(NamedTuple):
 
 @cache
 def jitted(hottest: float | None) -> Any:
-    kernel = tempering.build_kernel(hottest)
+    kernel = tempering.build_kernel(
+        hottest, MOVE_PROBABILITIES
+    )  # those of the matrices, also where a move goes nowhere
 
     def step(
         words: jax.Array, positions: jax.Array, odd: jax.Array, tables: Tables, temperature: float
