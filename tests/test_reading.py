@@ -478,6 +478,17 @@ def test_a_clause_in_the_indicative_is_one_of_its_own() -> None:
     assert (second.template, second.activities) == ("response", ("confirm order", "payment reminder"))
 
 
+def test_a_ban_in_one_clause_is_none_in_the_next() -> None:
+    readings = read(
+        "We don't ship anything that hasn't been paid for, and a payment reminder goes out at the latest thirty days "
+        "after the order is confirmed.",
+        SHOP,
+    )
+    told = {(s.best.template, s.best.activities) for s in readings.statements}
+    assert ("response", ("confirm order", "payment reminder")) in told
+    assert not any(template.startswith("not_") for template, _ in told)
+
+
 def test_a_subject_that_names_nobody_is_not_told_as_missed() -> None:
     sentence = "After an invoice has been received, {} approve it within two days."
     for subject in ("somebody must", "someone shall", "anybody may"):

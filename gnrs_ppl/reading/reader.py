@@ -57,6 +57,8 @@ _IN_EITHER_ORDER = {
     "not_precedence": "not_coexistence",
 }
 """What a relation is where the acts may come in either order."""
+_ASKED = {"not_response": "response", "not_precedence": "precedence"}
+"""What a ban is where the clause of its target says nothing negative."""
 _SETTLED = ("precedence", "chain_precedence", "succession", "coexistence", "not_precedence", "exception")
 """Relations that a model sure of them need not be told."""
 _ORDERS = ("after", "only_after", "before", "until", "provided")
@@ -574,6 +576,8 @@ class Reader:
                     label = "at_most"
                 if a is not None and either[self.marked.sentences[t]]:
                     label = _IN_EITHER_ORDER.get(label, label)
+                elif label in _ASKED and not earliest[self.marked.sentences[t]] and self._denied_elsewhere(t):
+                    label = _ASKED[label]
                 relation = _Relation(label, acts[target], acts[other] if other is not None else None)
                 turned = _Relation(label, relation.other or "", relation.target)
                 relation = turned if label in SYMMETRIC and turned in found else relation
@@ -591,6 +595,17 @@ class Reader:
         """Whether a sentence names a time that must go by first."""
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         return bool(patterns.AT_EARLIEST.search(told) and durations(told))
+
+    def _denied_elsewhere(self, k: int) -> bool:
+        """Whether only another main clause of the sentence says something negative: "we never ship unpaid
+        goods, and a reminder goes out".
+        """
+        sentence, number = self._sentence(k), self._clause(k).number
+        inside = [
+            (c, bound) for c, bound in self.text.bound_clauses if sentence.start <= c.start < sentence.end
+        ]
+        mine = any(bound.negative for c, bound in inside if c.number == number)
+        return not mine and any(bound.negative for c, bound in inside if c.kind == "main")
 
     def _in_either_order(self, start: int, stop: int) -> bool:
         """Whether a sentence says that two acts may come in either order."""
