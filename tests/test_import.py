@@ -244,6 +244,11 @@ def test_phrases(name: str, verb: str, noun: str) -> None:
     assert phrase_of(name)[:2] == (verb, noun)
 
 
+def test_things_done_together_are_known_by_each_name() -> None:
+    assert phrase_of("Triage and Assessment").aliases == ("triage", "assessment")
+    assert phrase_of("Print and send letter").aliases == ("print the letter", "send the letter")
+
+
 @pytest.mark.parametrize(
     "role, words",
     [

@@ -67,6 +67,8 @@ def phrase_of(name: str) -> Phrase:
     ('check the ticket', 'check of the ticket')
     >>> phrase_of("Order Shipped").verb
     'ship the order'
+    >>> phrase_of("Triage and Assessment").aliases
+    ('triage', 'assessment')
     """
     words = re.sub(r"[^\w '’&+-]+", " ", words_of(_CODE.sub("", name.strip()) or name))
     said = re.sub(r"\s+", " ", words).strip(" -'’_")
@@ -80,6 +82,8 @@ def phrase_of(name: str) -> Phrase:
         found = _several(parts, joint)
     else:
         found = _read(_named_together(parts, joint))
+        if len(parts) > 1 and all(len(part) == 1 for part in parts):
+            found = found._replace(aliases=tuple(_read(part).noun for part in parts))  # each by itself
     if not (speakable(found.verb) and speakable(found.noun)):
         return Phrase("", "", 0.0, "no plain words; quoted as it stands")
     return found if len(parts) == 1 else found._replace(confidence=min(found.confidence, 0.4))
