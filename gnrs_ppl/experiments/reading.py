@@ -52,6 +52,8 @@ HERE = Path(__file__).parent / "sentences"
 SENTENCES = Path("../shared/sentences/text2declare_dev.json")
 LOGS = Path("build/real_logs")
 """Where ``tools/convert_logs.py`` writes the logs of the third table."""
+FURTHER = ("practice", "kept")
+"""More sentences about the same logs: those the reader was mended on, and those nobody looked at, as sums."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
@@ -301,13 +303,13 @@ class OnLog(NamedTuple):
     right: bool
 
 
-def log_scores(folder: Path) -> Iterator[OnLog]:
-    """Each sentence drafted on its log; a draft is right where its verdicts are the reference's, case by
-    case.
+def log_scores(folder: Path, file: str = "sentences") -> Iterator[OnLog]:
+    """Each sentence of a file drafted on its log; a draft is right where its verdicts are the reference's,
+    case by case.
     """
     import gnrs_ppl as gnrs
 
-    entries = yaml.safe_load((HERE / "real_logs" / "sentences.yaml").read_text(encoding="utf-8"))
+    entries = yaml.safe_load((HERE / "real_logs" / f"{file}.yaml").read_text(encoding="utf-8"))
     scenes: dict[str, Context] = {}
     for entry in entries:
         name = entry["log"]
@@ -380,6 +382,7 @@ def main(
     ]
     two = list(goal_scores())
     three = list(log_scores(logs)) if logs.is_dir() else []
+    further = {name: list(log_scores(logs, name)) for name in FURTHER} if logs.is_dir() else {}
     if as_json:
         print(
             to_json(
@@ -389,6 +392,7 @@ def main(
                     "goals": [dict(zip(Drafted._fields[:3], g[:3], strict=True)) for g in two],
                     "means": _means(two),
                     "logs": [x._asdict() for x in three],
+                    "further": {name: _sums(rows) for name, rows in further.items()},
                 }
             )
         )
@@ -419,13 +423,24 @@ def main(
         if three
         else f"no folder {logs}; see tools/convert_logs.py"
     )
-    if three:
-        rules, refusals = [x for x in three if x.kind != "refuse"], [x for x in three if x.kind == "refuse"]
+    for name, rows in ({"": three} | further).items() if three else ():
+        rules, read_right, right, refusals, refused = _sums(rows).values()
         screen.print(
-            f"read right {sum(x.read_right for x in rules)} of {len(rules)}, drafted right "
-            f"{sum(x.right for x in rules)} of {len(rules)}, "
-            f"refused rightly {sum(x.right for x in refusals)} of {len(refusals)}"
+            f"{name + ': ' if name else ''}read right {read_right} of {rules}, "
+            f"drafted right {right} of {rules}, refused rightly {refused} of {refusals}"
         )
+
+
+def _sums(rows: Sequence[OnLog]) -> dict[str, int]:
+    """How many sentences about logs were read, drafted and refused rightly."""
+    rules, refusals = [x for x in rows if x.kind != "refuse"], [x for x in rows if x.kind == "refuse"]
+    return {
+        "rules": len(rules),
+        "read_right": sum(x.read_right for x in rules),
+        "right": sum(x.right for x in rules),
+        "refusals": len(refusals),
+        "refused_rightly": sum(x.right for x in refusals),
+    }
 
 
 def _means(rows: list[Drafted]) -> dict[str, float]:
