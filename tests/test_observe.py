@@ -114,7 +114,8 @@ def test_what_is_observed_is_what_the_draws_give(kernel: str):
     )
     assert np.ptp(seen["moments"].squares) > 1e-3
     visited = best_visited(drawn)
-    assert float(seen["best"].score) == visited.score
+    # two programs: what observes, and what records, may round the last bit otherwise
+    assert float(seen["best"].score) == pytest.approx(visited.score, abs=FLOAT32)
     weights = spaces.weights(2)
     there = tuple(seen["best"].position.tolist())
     assert spaces.score(spaces.ragged(2), weights, 2.0, there) == pytest.approx(visited.score, abs=FLOAT32)

@@ -73,9 +73,10 @@ def test_one_seed_one_result(run: Chains):
 
 @pytest.mark.slow
 def test_compiled_once_per_shape():
+    """Of 80 and 75 structures: tables of scores are padded to a power of two."""
     padded = [
         contract(build_space(**spaces.ragged(seed), pad_options=12, pad_pairs=6), spaces.weights(seed))
-        for seed in (0, 1)
+        for seed in (1, 8)
     ]
     run_chains(padded[0], **RUN)
     compiled = chains._compiled.cache_info().misses
