@@ -44,9 +44,9 @@ WORTH_TELLING = 0.08
 """Other ways to read a target are told from this share on."""
 MOST_WAYS = 4
 WELL_TOLD = 0.7
+"""Score from which an act may not be passed over."""
 SURELY = 0.8
 """A mention that is more probably nothing than this keeps its construction from being believed."""
-"""Score from which an act may not be passed over."""
 FORWARD = ("response", "not_response")
 """Templates that ask or ban what comes after an act, and after a second one."""
 _TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absence", "choice": "existence"}
@@ -64,26 +64,12 @@ _SETTLED = ("precedence", "chain_precedence", "succession", "coexistence", "not_
 _ORDERS = ("after", "only_after", "before", "until", "provided")
 """Clauses that put acts in order."""
 _IN_A_LIST = frozenset(
-    {
-        ",",
-        "or",
-        "else",
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "be",
-        "been",
-        "has",
-        "to",
-        "his",
-        "her",
-        "their",
-        "its",
-    }
+    {",", "or", "else", "the", "a", "an", "is", "are", "be", "been", "has", "to"}
+    | {"his", "her", "their", "its"}
 )
+"""What may stand between the acts of a list."""
 _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
+"""What the model may take such a list for."""
 _BESIDE = ("or", "exception")
 _UNSAID = (*_BESIDE, "exclusive_choice")
 _NOBODY_IN_PARTICULAR = re.compile(rf"(?:some|any)(?:body|one)\s+{MODAL}\b", re.IGNORECASE)
