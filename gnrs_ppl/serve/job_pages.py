@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -31,11 +30,8 @@ async def cancel(request: Request) -> Response:
 
 
 def job_named(request: Request) -> Job:
-    """The job that an address names; 404 where none is."""
-    try:
-        return site(request).jobs.find(request.path_params["number"])
-    except FileNotFoundError:
-        raise HTTPException(404, "There is no such job.") from None
+    """The job that an address names."""
+    return site(request).jobs.find(request.path_params["number"])
 
 
 ROUTES = [
