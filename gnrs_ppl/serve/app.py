@@ -105,6 +105,7 @@ def settings(application: Guard) -> Config:
         http=Connection,
         ws="none",
         log_config=None,
+        log_level="critical",  # what goes wrong is said on the page, and in a report
         access_log=False,
         proxy_headers=False,
         server_header=False,

@@ -208,7 +208,7 @@ class Workspace:
     def _walk(self, folder: Path, before: str, depth: int) -> Iterator[Entry]:
         with suppress(OSError), os.scandir(folder) as scan:
             for item in sorted(scan, key=lambda item: item.name):
-                if item.name.startswith(".") or item.is_symlink():
+                if item.name.startswith("."):
                     continue
                 name = before + item.name
                 if UNSPOKEN.search(name):

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 
 from gnrs_ppl.errors import GnrsError, one_line
@@ -193,6 +193,8 @@ async def crashed(request: Request, error: Exception) -> Response:
     """An error that nobody expected: the report is a file, the page says which."""
     from gnrs_ppl.crash import complaint
 
+    if isinstance(error, ClientDisconnect | TimeoutError):
+        return Response(status_code=408)  # which nobody takes
     return page(request, "problem.html", 500, line=complaint(error))
 
 
