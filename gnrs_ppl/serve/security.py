@@ -36,6 +36,8 @@ BODY_RATE = 1_000_000
 SEND_SECONDS = 30.0
 """Time within which a client must take each piece of an answer."""
 CONNECTIONS = 16
+LEFT = (ClientDisconnect, TimeoutError)
+"""What is raised where a client went, or takes nothing."""
 HEAD_BYTES = 16_384
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -94,7 +96,7 @@ class Guard:
             await refused(scope, receive, answer)
             return
         body = _Body(receive, headers, self._largest.get(scope["path"], FORM_BYTES))
-        with suppress(ClientDisconnect, TimeoutError):  # nobody is left to tell
+        with suppress(*LEFT):  # nobody is left to tell
             await self._app(scope, body, answer)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:

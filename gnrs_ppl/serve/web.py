@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from gnrs_ppl.errors import GnrsError, one_line
@@ -23,6 +23,7 @@ from gnrs_ppl.report.page import environment
 from gnrs_ppl.serve.files import Entry, Gone, Workspace
 from gnrs_ppl.serve.jobs import Full, Jobs
 from gnrs_ppl.serve.reader import Reader
+from gnrs_ppl.serve.security import LEFT
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -193,7 +194,7 @@ async def crashed(request: Request, error: Exception) -> Response:
     """An error that nobody expected: the report is a file, the page says which."""
     from gnrs_ppl.crash import complaint
 
-    if isinstance(error, ClientDisconnect | TimeoutError):
+    if isinstance(error, LEFT):
         return Response(status_code=408)  # which nobody takes
     return page(request, "problem.html", 500, line=complaint(error))
 
