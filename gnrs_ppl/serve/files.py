@@ -239,10 +239,7 @@ def _kind(path: str, size: int, _changed: int) -> Kind:
     if name.endswith((".yaml", ".yml", ".json")) and size <= TEXT_BYTES:
         with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
             text = file.read(TEXT_BYTES)
-            if all(
-                re.search(rf'^[ \t]*"?{field}"?[ \t]*:', text, re.MULTILINE)
-                for field in ("schema", "records")
-            ):
+            if all(field.search(text) for field in FIELDS):
                 return "context"
     if name.endswith(".html"):
         return "page"
