@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gnrs_ppl import progress
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.certificate import Certificate, certify
 from gnrs_ppl.context.load import Context
@@ -157,6 +158,7 @@ def draft_many(
 
     weights = weights or frozen_weights()
     given = [c if isinstance(c, Context) else load_context(c) for c in contexts]
+    progress.stage("reading the sentence")
     # The goal's sentence, read before anything is proposed; what these records cannot hold is refused.
     given = read_too(given, model, seed)
     for context in given:
@@ -168,6 +170,7 @@ def draft_many(
 
     # Candidate construction. C_k(x): templates, schema, records and a model's proposals, less what rests on a
     # zero.
+    progress.stage("collecting candidates")
     proposed = _proposed(given, model, seed)
     built, graphs = [], []
     for context, proposals in zip(given, proposed, strict=True):
@@ -186,6 +189,7 @@ def draft_many(
             for context, search in zip(given, searches, strict=True)
         ]
 
+    progress.stage("writing the rule and its check")
     # Realization. y = R(a*), its check on the records, and what is reported beside it.
     drafts = [
         _realized(*parts, alternatives=alternatives, pins=tuple(pins))
