@@ -300,7 +300,7 @@ def _realized(
         other = search.graph.structure(ranked.position)
         text = render(other, words.including(other), dates_only=dates_only)
         phi = feature_vector(other, search.graph.facts)
-        return Alternative(ranked.probability, ranked.score, text, search.differs(ranked.position), phi)
+        return Alternative(ranked.probability, ranked.score, text, search.changes(ranked.position), phi)
 
     return Draft(
         context=context,
@@ -347,8 +347,13 @@ class Alternative(NamedTuple):
     probability: float
     s_search: float
     text: str
-    differs: str
+    changes: dict[str, tuple[str, str]]
     features: dict[str, float]
+
+    @property
+    def differs(self) -> str:
+        """Which slots it fills otherwise, as option labels."""
+        return "; ".join(f"{slot}: {mine} → {other}" for slot, (mine, other) in self.changes.items())
 
 
 @dataclass(frozen=True)

@@ -334,15 +334,14 @@ class Search:
             return None
         return {slot: found[slot][o] for slot, o in zip(SLOTS, self.best, strict=True)}
 
-    def differs(self, position: Position) -> str:
-        """Which slots another structure fills otherwise, as option labels."""
+    def changes(self, position: Position) -> dict[str, tuple[str, str]]:
+        """The slots that another structure fills otherwise: option labels of a* and of the other."""
         labels = self.graph.labels()
-        changes = [
-            f"{slot}: {labels[slot][mine]} → {labels[slot][int(other)]}"
+        return {
+            slot: (labels[slot][mine], labels[slot][int(other)])
             for slot, mine, other in zip(SLOTS, self.best, position, strict=True)
             if mine != int(other)
-        ]
-        return "; ".join(changes)
+        }
 
     @cached_property
     def moves(self) -> dict[str, MoveCount]:

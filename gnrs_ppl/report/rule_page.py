@@ -268,14 +268,22 @@ def _score(draft: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _runner(other: dict[str, Any], draft: dict[str, Any]) -> dict[str, Any]:
     weights = draft["score"]["weights"]["values"]
-    changes = {
+    parts = {
         name.replace("_", " "): (value - draft["score"]["features"][name]) * weight
         for (name, value), weight in zip(other["features"].items(), weights, strict=True)
     }
     return other | {
         "words": differing(draft["text"], other["text"]),
-        "changes": {name: change for name, change in changes.items() if abs(change) >= 0.00005},
+        "parts": {name: part for name, part in parts.items() if abs(part) >= 0.00005},
+        "slots": {slot: _phrases(slot, pair, draft) for slot, pair in other["changes"].items()},
     }
+
+
+def _phrases(slot: str, labels: list[str], draft: dict[str, Any]) -> list[str]:
+    """What two options of a slot say; with their labels where the words do not tell them apart."""
+    phrases = {option["option"]: option["phrase"] for option in draft["candidates"][slot]}
+    said = [phrases[label] for label in labels]
+    return said if said[0] != said[1] else [f"{phrases[label]} ({label})" for label in labels]
 
 
 def differing(text: str, other: str) -> list[tuple[str, str]]:
