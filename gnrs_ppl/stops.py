@@ -25,6 +25,8 @@ writing = threading.RLock()
 """Held while files are put in place: a stop comes before or after that."""
 leftovers: set[str] = set()
 """Folders to remove where a stop cannot wait."""
+groups: set[int] = set()
+"""Process groups that were begun for this process and end with it."""
 copies: set[str] = set()
 """Folders with copies of what is read, which a stop removes."""
 _begun = threading.Event()
@@ -98,6 +100,9 @@ def _end(line: str, code: int) -> None:
     if not writing.acquire(timeout=PATIENCE):
         for folder in leftovers.copy():
             shutil.rmtree(folder, ignore_errors=True)
+    for group in groups.copy():
+        with suppress(OSError):
+            os.killpg(group, signal.SIGTERM)
     # workers end with this process as soon as they listen; those that still load do not yet
     with suppress(Exception):
         for worker in sys.modules["multiprocessing"].active_children():

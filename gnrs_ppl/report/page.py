@@ -45,7 +45,7 @@ def write_page(template: str, path: Path, **values: Any) -> Path:
 
 def render(template: str, **values: Any) -> str:
     """The page as text; parameters as for :func:`write_page`."""
-    return _environment().get_template(template).render(**values)
+    return environment().get_template(template).render(**values)
 
 
 def whole(text: str) -> str:
@@ -56,7 +56,8 @@ def whole(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates with what all of them use; shared by all pages, so nobody changes it."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 

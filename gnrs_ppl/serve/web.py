@@ -1,0 +1,232 @@
+"""What every page uses: the site behind it, its template, its form, and what is said where something will not
+do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from gnrs_ppl.errors import GnrsError, one_line
+from gnrs_ppl.report.page import environment
+from gnrs_ppl.serve.files import Entry, Workspace
+from gnrs_ppl.serve.jobs import Full, Jobs
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FIELDS = 200
+"""Fields of a form."""
+FIELD_BYTES = 100_000
+STEPS = (
+    ("/", "What is here"),
+    ("/jobs", "Jobs"),
+)
+"""The way through the work: path and name of the pages that every page leads to."""
+HIDDEN = ("token", "sha")
+"""Fields that are made anew where a form is sent again."""
+
+
+@dataclass
+class Site:
+    """A folder as it is served.
+
+    Attributes
+    ----------
+    files : Workspace
+    jobs : Jobs
+    token : str
+        What every form holds.
+    writing : asyncio.Lock
+        Held from the look at a file to its writing, so that of two tabs one comes first.
+    """
+
+    files: Workspace
+    jobs: Jobs
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @classmethod
+    def of(cls, folder: Path) -> Site:
+        """The site of a folder, which may be written and is no link.
+
+        Raises
+        ------
+        InputError
+        """
+        files = Workspace(folder)
+        return cls(files, Jobs(files.folder))
+
+
+class Changed(Exception):
+    """A file is not the one that a form was made from.
+
+    Parameters
+    ----------
+    entry : Entry
+    now : str
+        What stands there, for a reader.
+    mine : str
+        What the form would have put in its place, for a reader.
+    form : FormData
+        So that it can be sent again.
+    """
+
+    def __init__(self, entry: Entry, now: str, mine: str, form: FormData) -> None:
+        self.entry, self.now, self.mine, self.form = entry, now, mine, form
+
+
+def site(request: Request) -> Site:
+    """The site that a request is for."""
+    return cast(Site, request.app.state.site)
+
+
+def page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page, or a part of one that a script asked for.
+
+    Parameters
+    ----------
+    request : Request
+    template : str
+        A file of ``serve/pages``, or of ``report/pages``.
+    status : int
+    **values
+        What the template names; all texts are taken as untrusted.
+    """
+    served = site(request)
+    text = (
+        _environment()
+        .get_template(template)
+        .render(
+            token=served.token, here=request.url.path, place=str(served.files.folder), steps=STEPS, **values
+        )
+    )
+    return HTMLResponse(text, status)
+
+
+def entry_named(request: Request, name: str) -> Entry:
+    """The file of a name; 404 where none is."""
+    try:
+        return site(request).files.find(name)
+    except FileNotFoundError:
+        raise HTTPException(404, f"The folder has no file {one_line(name, 120)!r}.") from None
+
+
+async def form_of(request: Request) -> FormData:
+    """A form's fields, once its token is ours. Every handler of a POST begins with it.
+
+    Raises
+    ------
+    HTTPException
+        403 without the token, 400 where it is no form.
+    """
+    # 400 by starlette where it is no form, has too many fields or too long ones
+    form = await request.form(max_files=1, max_fields=FIELDS, max_part_size=FIELD_BYTES)
+    if not secrets.compare_digest(
+        text(form, "token").encode("utf-8", "replace"), site(request).token.encode()
+    ):
+        await form.close()
+        raise HTTPException(403, "The form is of an earlier server, or of none. Open its page again.")
+    return form
+
+
+def text(form: FormData, name: str) -> str:
+    """A field's text; empty where it is absent or a file."""
+    value = form.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def texts(form: FormData, name: str) -> list[str]:
+    """All texts of a field."""
+    return [value for value in form.getlist(name) if isinstance(value, str)]
+
+
+def unchanged(request: Request, form: FormData, entry: Entry, mine: str, now: str | None = None) -> None:
+    """Refuse a form that was made from another state of a file; call it under ``Site.writing``.
+
+    Parameters
+    ----------
+    request : Request
+    form : FormData
+        Its field ``sha`` is the file's SHA-256 when the page was made.
+    entry : Entry
+    mine : str
+        What the form would put there, as a reader would compare it with ``now``.
+    now : str, optional
+        The part of the file that ``mine`` replaces; its whole text unless given.
+
+    Raises
+    ------
+    Changed
+    """
+    files = site(request).files
+    if text(form, "sha") != files.sha(entry):
+        raise Changed(entry, files.text(entry) if now is None else now, mine, form)
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    """An error that is expected, as a page of one line."""
+    if isinstance(error, HTTPException):
+        return page(request, "problem.html", error.status_code, line=error.detail)
+    if isinstance(error, Full):
+        return page(request, "problem.html", 429, line="Enough jobs wait. Let one end, or cancel one.")
+    assert isinstance(error, GnrsError)
+    return page(request, "problem.html", 400 if error.exit_code == 2 else 422, line=str(error))
+
+
+async def crashed(request: Request, error: Exception) -> Response:
+    """An error that nobody expected: the report is a file, the page says which."""
+    from gnrs_ppl.crash import complaint
+
+    return page(request, "problem.html", 500, line=complaint(error))
+
+
+async def conflict(request: Request, error: Exception) -> Response:
+    """Both states of a file that two tabs would write, and the form once more."""
+    from gnrs_ppl.report.rule_page import differing
+
+    assert isinstance(error, Changed)
+    sent = [(n, v) for n, v in error.form.multi_items() if n not in HIDDEN and not isinstance(v, UploadFile)]
+    return page(
+        request,
+        "conflict.html",
+        409,
+        entry=error.entry,
+        words=differing(error.now, error.mine),
+        sent=sent,
+        sha=site(request).files.sha(error.entry),
+    )
+
+
+HANDLERS: Mapping[Any, Any] = {
+    HTTPException: refused,
+    GnrsError: refused,
+    Full: refused,
+    Changed: conflict,
+    Exception: crashed,
+}
+
+
+@cache
+def _environment() -> Environment:
+    """Templates of live pages before those of reports, with the same care for every value."""
+    from jinja2 import ChoiceLoader, PackageLoader
+    from markupsafe import escape
+
+    reports = environment()
+    assert reports.loader is not None
+    live = reports.overlay(loader=ChoiceLoader([PackageLoader("gnrs_ppl.serve", "pages"), reports.loader]))
+    # what comes back from a form or an address is whole and as it is; the rest is for eyes
+    live.filters = reports.filters | {"sent": escape, "address": lambda name: escape(quote(name))}
+    return live
