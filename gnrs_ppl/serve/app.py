@@ -24,11 +24,11 @@ from starlette.routing import Route
 from uvicorn import Config, Server
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.serve import home, job_pages
+from gnrs_ppl.serve import asking, auditing, comparing, drafting, home, job_pages
 from gnrs_ppl.serve.security import HEAD_BYTES, Connection, Guard
 from gnrs_ppl.serve.web import HANDLERS, Site
 
-PAGES = (home, job_pages)
+PAGES = (home, drafting, asking, auditing, comparing, job_pages)
 LARGEST: dict[str, int] = {}
 """Path -> bytes of a body, where a page takes more than a form."""
 STATIC = {
