@@ -24,7 +24,7 @@ from gnrs_ppl.cli import run
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.report.audited import ROWS, SHOWN, audit_data, save_audit
 from gnrs_ppl.report.page import LONGEST
-from gnrs_ppl.report.rule_page import REASONS, _every, _marked, differing, moment, write_report
+from gnrs_ppl.report.rule_page import REASONS, _every, differing, marked_words, moment, write_report
 
 ROOT = Path(__file__).resolve().parent.parent
 INVOICES = ROOT / "examples" / "invoices" / "context.yaml"
@@ -324,7 +324,7 @@ def test_the_sentence_is_marked_whole() -> None:
         "background": [{"span": [0, 12]}],
         "unread": [{"span": [20, 24]}],
     }
-    pieces = _marked(reading)
+    pieces = marked_words(reading)
     assert "".join(piece["words"] for piece in pieces) == sentence
     assert [(p["words"], p["kind"]) for p in pieces if p["kind"]] == [
         ("As you know,", "background"),

@@ -116,25 +116,66 @@ def new_goal(
             field="goal",
         )
     while True:
-        goal = _goal(
-            {"id": stated.get("id") or name_of(sentence), "intent": sentence.strip()} | dict(stated), context
-        )
         try:
-            readings = _read(goal, context)
+            found = goal_of(context, sentence, stated, ask)
         except Refused as error:
             sentence = ask.line(f"{error}. In other words (nothing to stop)") if ask is not None else ""
             if not sentence.strip():
                 raise
             continue
-        answered: Goal | str = settled(goal, readings, context, ask) if ask is not None else goal
-        if isinstance(answered, Goal):
-            goal = answered
-            readings = _read(goal, context) if goal.intent != readings.sentence else readings
+        if not isinstance(found, str):
+            goal, readings = found
             break
-        sentence = answered or sentence
+        sentence = found or sentence
     text = with_goal(text, plain(goal), json_file=path.suffix == ".json", source=str(path))
     _write(path, text, goal)
     return Written(path, goal, readings, standing)
+
+
+def goal_of(
+    context: Context, sentence: str, stated: Mapping[str, Any], ask: Asker | None = None
+) -> tuple[Goal, Readings] | str:
+    """The goal of a sentence, with what it leaves open answered, and its readings; another sentence to begin
+    anew with, where that is the answer.
+
+    Parameters
+    ----------
+    context : Context
+    sentence : str
+    stated : mapping
+        Fields that go before what is read.
+    ask : Asker, optional
+        Who answers; the best reading is taken where there is nobody.
+
+    Raises
+    ------
+    InputError
+        A field that will not do.
+    Refused
+        The sentence asks nothing, or what these records cannot hold.
+    """
+    goal = _goal(
+        {"id": stated.get("id") or name_of(sentence), "intent": sentence.strip()} | dict(stated), context
+    )
+    readings = _read(goal, context)
+    if ask is None:
+        return goal, readings
+    answered = settled(goal, readings, context, ask)
+    if isinstance(answered, str):
+        return answered
+    return answered, _read(answered, context) if answered.intent != readings.sentence else readings
+
+
+def standing_goal(path: Path) -> tuple[Goal | None, bool]:
+    """The goal that a context file states, if any, and whether a person wrote it.
+
+    Raises
+    ------
+    InputError
+        No context file.
+    """
+    context, text = _opened(path)
+    return (context.goal, not _guessed(text)) if _standing(context, text) else (None, False)
 
 
 def edit_goal(path: Path, stated: Mapping[str, Any], clear: Sequence[str] = ()) -> Written:

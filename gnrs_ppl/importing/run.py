@@ -80,10 +80,7 @@ class Imported:
             "joined": self.joined,
             "set_aside": self.aside,
             "reasons": dict(self.reasons),
-            "columns": {
-                c: {"from": name, "confidence": sure, "why": why}
-                for c, (name, sure, why) in self.columns.items()
-            },
+            "columns": _plain(self.columns),
             "guesses": dict(self.guesses),
             "counts": dict(self.counts),
             "first_goal": self.sentence,
@@ -91,6 +88,10 @@ class Imported:
             "said": list(self.said),
             "files": [str(path) for path in self.files],
         }
+
+
+def _plain(columns: Mapping[Any, tuple[str, float, str]]) -> dict[str, Any]:
+    return {c: {"from": name, "confidence": sure, "why": why} for c, (name, sure, why) in columns.items()}
 
 
 def accounted(read: int, rows: int, joined: int, aside: int) -> str:
@@ -209,11 +210,16 @@ def _written(
             f"its context would be larger than {TEXT_BYTES:,} bytes",
             "say another activity column: --column activity=NAME",
         )
+    columns: dict[str, tuple[str, float, str]] = {}
+    if events:
+        columns = {c: (g.value, g.confidence, g.why) for c, g in events.columns.items()}
     record = {
         "source": path.name,
         "format": found.form,
         "sha256": found.fingerprint,
         "options": options,
+        "columns": _plain(columns),
+        "source_columns": list(staging.columns) if events else [],
         "guessed": base,
         "text": fresh,
     }
@@ -251,7 +257,7 @@ def _written(
         events.joined if events else 0,
         staging.aside.rows,
         dict(staging.aside.reasons.most_common()),
-        {c: (g.value, g.confidence, g.why) for c, g in events.columns.items()} if events else {},
+        columns,
         dict(derived.guesses),
         counts,
         "" if any(edit.startswith("goal") for edit in kept) else str(derived.data["goal"]["intent"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from gnrs_ppl.safe_text import to_json, visible
 if TYPE_CHECKING:
     from gnrs_ppl.draft import Draft
     from gnrs_ppl.llm import Answer
+    from gnrs_ppl.reading import Readings
     from gnrs_ppl.search import Search
 
 TOP = 10
@@ -25,7 +27,7 @@ def draft_data(draft: Draft) -> dict[str, Any]:
     search, answered = draft.search, draft.search.answered
     return {
         "goal": draft.goal.model_dump(mode="json", exclude_defaults=True),
-        "reading": _reading(draft),
+        "reading": reading_data(draft.readings, draft.context.rule, draft.said),
         "request": {
             "context": draft.context.source,
             "own_pools": draft.context.pools is not None,
@@ -67,17 +69,18 @@ def draft_data(draft: Draft) -> dict[str, Any]:
     }
 
 
-def _reading(draft: Draft) -> dict[str, Any]:
+def reading_data(readings: Readings, rule: int, said: Sequence[bool]) -> dict[str, Any]:
+    """A sentence as it was read, which of its rules is meant (from 0), and whether each statement is said."""
     from gnrs_ppl.reading.goal import rules_of
     from gnrs_ppl.reading.plain import as_data
     from gnrs_ppl.report.reading import parts_of, reading_in_words
 
-    rules = [[number + 1 for number in held] for held in rules_of(draft.readings)]
-    best = [statement.best for statement in draft.readings.statements]
-    return as_data(draft.readings) | {
-        "rule": draft.context.rule + 1,
+    rules = [[number + 1 for number in held] for held in rules_of(readings)]
+    best = [statement.best for statement in readings.statements]
+    return as_data(readings) | {
+        "rule": rule + 1,
         "rules": rules,
-        "said": list(draft.said),
+        "said": list(said),
         "in_words": [reading_in_words(reading) for reading in best],
         "parts": [
             [part._asdict() | {"span": [part.span.start, part.span.end]} for part in parts_of(reading)]

@@ -175,8 +175,8 @@ def _view(folder: Path, draft: dict[str, Any] | None, audit: dict[str, Any] | No
         "clause_rest": evidence + rest,
         "draft": draft,
         "audit": audit,
-        "statements": _statements(draft["reading"]) if draft else [],
-        "marked": _marked(draft["reading"]) if draft else [],
+        "statements": statements_of(draft["reading"]) if draft else [],
+        "marked": marked_words(draft["reading"]) if draft else [],
         "slots": [_slot(slot, draft) for slot in SLOTS] if draft else [],
         "score": _score(draft) if draft else [],
         "runners": [_runner(other, draft) for other in draft["alternatives"]] if draft else [],
@@ -215,7 +215,7 @@ def moment(text: str | None) -> str:
 # The sentence
 
 
-def _marked(reading: dict[str, Any]) -> list[dict[str, str]]:
+def marked_words(reading: dict[str, Any]) -> list[dict[str, str]]:
     """The sentence in pieces: words, and what part they are."""
     parts = [part for parts in reading["parts"] for part in parts]
     parts += [item | {"kind": "background"} for item in reading["background"]]
@@ -231,7 +231,8 @@ def _marked(reading: dict[str, Any]) -> list[dict[str, str]]:
     return [piece for piece in [*pieces, {"words": sentence[at:], "kind": ""}] if piece["words"]]
 
 
-def _statements(reading: dict[str, Any]) -> list[dict[str, Any]]:
+def statements_of(reading: dict[str, Any]) -> list[dict[str, Any]]:
+    """The statements of a sentence, each with its best reading, the others, and its parts."""
     sentence = reading["sentence"]
     return [
         {

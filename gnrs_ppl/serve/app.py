@@ -24,13 +24,11 @@ from starlette.routing import Route
 from uvicorn import Config, Server
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.serve import asking, auditing, comparing, drafting, home, job_pages
+from gnrs_ppl.serve import asking, auditing, comparing, download, drafting, goal, home, imports, job_pages
 from gnrs_ppl.serve.security import HEAD_BYTES, Connection, Guard
 from gnrs_ppl.serve.web import HANDLERS, Site
 
-PAGES = (home, drafting, asking, auditing, comparing, job_pages)
-LARGEST: dict[str, int] = {}
-"""Path -> bytes of a body, where a page takes more than a form."""
+PAGES = (home, imports, goal, drafting, asking, auditing, comparing, job_pages, download)
 STATIC = {
     "page.css": ("gnrs_ppl.report", "pages", "text/css"),
     "live.css": ("gnrs_ppl.serve", "static", "text/css"),
@@ -56,6 +54,7 @@ def create(served: Site, port: int, key: str) -> Guard:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         await served.jobs.close()
+        await served.reader.close()
 
     application = Starlette(
         routes=[Route("/static/{name}", static), *(route for page in PAGES for route in page.ROUTES)],
@@ -63,7 +62,7 @@ def create(served: Site, port: int, key: str) -> Guard:
         lifespan=lifespan,
     )
     application.state.site = served
-    return Guard(application, port=port, key=key, largest=LARGEST)
+    return Guard(application, port=port, key=key, largest=imports.LARGEST)
 
 
 def serve(folder: Path, port: int = 0) -> None:

@@ -20,9 +20,8 @@ from gnrs_ppl.report.ask import WORDS, value_in_words
 from gnrs_ppl.report.rule_page import understood
 from gnrs_ppl.serve.drafting import answers_name, answers_of
 from gnrs_ppl.serve.files import Entry, argument
-from gnrs_ppl.serve.job_pages import job_of
 from gnrs_ppl.serve.jobs import Job
-from gnrs_ppl.serve.web import Changed, address, entry_named, form_of, page, same, site, text, to_job
+from gnrs_ppl.serve.web import Changed, address, entry_named, form_of, page, site, text, to_job, unchanged
 
 NOTHING = "none"
 """In place of the SHA-256 of answers that nobody has given."""
@@ -49,7 +48,7 @@ async def begin(request: Request) -> Response:
         if given:
             _as_asked(request, form, context, given)
         else:
-            same(request, form, context)
+            unchanged(request, form, context)
         mass = text(form, "mass").strip()
         arguments = ["ask", context.argument, f"--answers={argument(answers_name(context))}", "--json"]
         arguments += [f"--mass={_share(mass)}"] * bool(mass) + [f"--answer={said}" for said in given]
@@ -74,12 +73,12 @@ def _as_asked(request: Request, form: Any, context: Entry, given: list[str]) -> 
         return
     if stands is None:
         raise HTTPException(409, "The answers that this question goes on from are gone. Begin to ask again.")
-    raise Changed(stands, site(request).files.text(stands), "\n".join(given), form)
+    raise Changed(stands, "", "\n".join(given), form)
 
 
 async def asked(request: Request) -> Response:
     """The question, the case as a timeline, and what may be answered."""
-    job = job_of(request, request.query_params.get("job", ""))
+    job = site(request).jobs.find(request.query_params.get("job", ""))
     context = entry_named(request, _named(job))
     stands = answers_of(request, context)
     place = job.folder / "out.txt"

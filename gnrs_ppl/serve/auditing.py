@@ -15,9 +15,9 @@ from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.report.rule_page import MEANINGS, REASONS, understood
-from gnrs_ppl.serve.drafting import entry_in, new_folder, stem
+from gnrs_ppl.serve.drafting import new_folder, stem
 from gnrs_ppl.serve.files import Entry
-from gnrs_ppl.serve.web import address, entry_named, form_of, page, same, site, text, to_job
+from gnrs_ppl.serve.web import address, entry_named, form_of, page, site, text, to_job, unchanged
 
 ROWS = 50
 """Verdicts on one page."""
@@ -56,18 +56,18 @@ async def begin(request: Request) -> Response:
     """Run a rule: into its own folder where a draft lies there, else into a new one."""
     form = await form_of(request)
     rule, context = entry_named(request, text(form, "rule")), entry_named(request, text(form, "context"))
-    same(request, form, rule)
+    unchanged(request, form, rule)
     drafted = rule.name.rpartition("/")[2] == "rule.json" and rule.folder
     out = rule.folder if drafted else new_folder(request, f"audit-{stem(rule)}")
     arguments = ["audit", context.argument, "--rule", rule.argument, f"--out={out}"]
-    then = address("/verdicts", folder=out)
+    then = address("/verdicts", of=f"{out}/audit.json")
     return to_job(site(request).jobs.submit(f"Audit {rule.name} on {context.name}", arguments, then))
 
 
 async def verdicts(request: Request) -> Response:
     """The verdicts of an audit."""
-    files, folder = site(request).files, request.query_params.get("folder", "")
-    place = files.path(entry_in(request, folder, "audit.json")).parent
+    entry = entry_named(request, request.query_params.get("of", ""))
+    place = site(request).files.path(entry).parent
     said = request.query_params
     asked = Asked(said.get("verdict", ""), said.get("reason", ""), said.get("case", "")[:LONGEST])
     wanted = said.get("page", "1")
@@ -79,7 +79,8 @@ async def verdicts(request: Request) -> Response:
             request,
             "verdicts.html",
             audit=told,
-            folder=folder,
+            of=entry.name,
+            folder=entry.folder,
             asked=asked,
             count=count,
             rows=rows,

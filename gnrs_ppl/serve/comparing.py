@@ -13,7 +13,6 @@ from starlette.routing import Route
 from gnrs_ppl.context.files import parse_json, read_bytes
 from gnrs_ppl.report.rule_page import differing, moment, understood
 from gnrs_ppl.serve.auditing import rules_of
-from gnrs_ppl.serve.job_pages import job_of
 from gnrs_ppl.serve.web import address, entry_named, form_of, page, site, text, to_job
 
 SHOWN = 20
@@ -58,7 +57,7 @@ async def begin(request: Request) -> Response:
 
 async def compared(request: Request) -> Response:
     """What came of it."""
-    job = job_of(request, request.query_params.get("job", ""))
+    job = site(request).jobs.find(request.query_params.get("job", ""))
     if job.arguments[:1] != ("compare",):
         raise HTTPException(404, "That job compared nothing.")
     place = job.folder / "out.txt"

@@ -8,7 +8,6 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -16,8 +15,8 @@ from starlette.routing import Route
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.kernels import KERNELS
 from gnrs_ppl.report.rule_page import understood, values_of
-from gnrs_ppl.serve.files import Entry
-from gnrs_ppl.serve.web import address, entry_named, form_of, page, same, site, text, texts, to_job
+from gnrs_ppl.serve.files import Entry, Gone
+from gnrs_ppl.serve.web import address, entry_named, form_of, page, site, text, texts, to_job, unchanged
 
 NUMBERS = {"statement": "", "seed": "0", "chains": "64", "steps": "200"}
 """Options of ``gnrs draft`` that are whole numbers, and what stands in their fields: the verb's own defaults."""
@@ -49,16 +48,16 @@ async def begin(request: Request) -> Response:
     """Begin a draft."""
     form = await form_of(request)
     context = entry_named(request, text(form, "context"))
-    same(request, form, context)
+    unchanged(request, form, context)
     arguments = ["draft", context.argument, *_options(form)]
     if text(form, "answers"):
         answers = answers_of(request, context)
         if answers is None:
-            raise HTTPException(404, f"Nobody has answered anything about {context.name}.")
+            raise Gone(answers_name(context))
         arguments += ["--answers", answers.argument]
     out = new_folder(request, f"rule-{stem(context)}")
     arguments += ["--out", out]
-    then = address("/rule", folder=out)
+    then = address("/rule", of=f"{out}/draft.json")
     return to_job(site(request).jobs.submit(f"Draft a rule from {context.name}", arguments, then))
 
 
@@ -78,9 +77,8 @@ def _options(form: FormData) -> list[str]:
 
 async def rule(request: Request) -> Response:
     """A draft, an audit, or both of a folder, in the report's sections; what may be drafted again, with a form."""
-    files, folder = site(request).files, request.query_params.get("folder", "")
-    written = entry_in(request, folder, "draft.json", "audit.json")
-    place = files.path(written).parent
+    files, folder = site(request).files, entry_named(request, request.query_params.get("of", "")).folder
+    place = files.folder / folder
     with understood(place):
         values = await run_in_threadpool(values_of, place)
         draft = values["draft"]
@@ -110,15 +108,6 @@ def _kept(draft: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 # What other pages need too
-
-
-def entry_in(request: Request, folder: str, *names: str) -> Entry:
-    """The first of some files that a folder of the workspace has; 404 where it has none."""
-    known = {entry.name: entry for entry in site(request).files.entries()}
-    for name in names:
-        if (found := known.get(f"{folder}/{name}" if folder else name)) is not None:
-            return found
-    raise HTTPException(404, "There is no such folder, or nothing of this kind in it.")
 
 
 def context_of(request: Request, said: str) -> Entry | None:

@@ -86,9 +86,18 @@ class Entry:
         return self.name.rpartition("/")[0]
 
     @property
+    def stem(self) -> str:
+        """Its last name without what says its format."""
+        return self.name.rpartition("/")[2].partition(".")[0]
+
+    @property
     def argument(self) -> str:
         """Its name as a verb takes it, which takes what begins with a dash for an option."""
         return argument(self.name)
+
+
+class Gone(Exception):
+    """The folder has no such file, or not any more."""
 
 
 def argument(name: str) -> str:
@@ -134,20 +143,20 @@ class Workspace:
 
         Raises
         ------
-        FileNotFoundError
+        Gone
             None is listed under it.
         """
         for entry in self.entries():
             if entry.name == name:
                 return entry
-        raise FileNotFoundError(name)
+        raise Gone(name)
 
     def open(self, entry: Entry) -> BinaryIO:
         """A file to read, reached without following a link that was put in its way meanwhile.
 
         Raises
         ------
-        FileNotFoundError
+        Gone
             It is gone, or is no file any more.
         """
         *folders, name = entry.name.split("/")
@@ -159,12 +168,12 @@ class Workspace:
                 at = below
             handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
         except OSError:
-            raise FileNotFoundError(entry.name) from None
+            raise Gone(entry.name) from None
         finally:
             os.close(at)
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)
-            raise FileNotFoundError(entry.name)
+            raise Gone(entry.name)
         return os.fdopen(handle, "rb")
 
     def text(self, entry: Entry) -> str:

@@ -48,16 +48,8 @@ async def cancel(request: Request) -> Response:
 
 
 def job_named(request: Request) -> Job:
-    """The job that an address names; 404 where none is."""
-    return job_of(request, request.path_params["number"])
-
-
-def job_of(request: Request, number: str) -> Job:
-    """The job of a number as text; 404 where none is."""
-    try:
-        return site(request).jobs.find(number)
-    except FileNotFoundError:
-        raise HTTPException(404, "There is no such job.") from None
+    """The job that an address names."""
+    return site(request).jobs.find(request.path_params["number"])
 
 
 ROUTES = [

@@ -24,6 +24,7 @@ from gnrs_ppl.context.limits import DRAWS_BYTES
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.errors import GnrsError, one_line
 from gnrs_ppl.safe_text import to_json
+from gnrs_ppl.serve.files import Gone
 
 WAITING = 8
 SECONDS = 3600.0
@@ -134,12 +135,12 @@ class Jobs:
 
         Raises
         ------
-        FileNotFoundError
+        Gone
         """
         for job in self._jobs.values():
             if str(job.number) == number:
                 return job
-        raise FileNotFoundError(number)
+        raise Gone(number)
 
     def submit(self, title: str, arguments: Sequence[str], then: str = "/") -> Job:
         """A new job, which runs as soon as those before it are over.

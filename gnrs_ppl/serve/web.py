@@ -21,8 +21,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gnrs_ppl.errors import GnrsError, one_line
 from gnrs_ppl.report.page import environment
-from gnrs_ppl.serve.files import Entry, Workspace
+from gnrs_ppl.serve.files import Entry, Gone, Workspace
 from gnrs_ppl.serve.jobs import Full, Job, Jobs
+from gnrs_ppl.serve.reader import Reader
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -32,11 +33,14 @@ FIELDS = 200
 FIELD_BYTES = 100_000
 STEPS = (
     ("/", "What is here"),
+    ("/import", "Import"),
+    ("/goal", "Goal"),
     ("/draft", "Draft"),
     ("/ask", "Ask"),
     ("/audit", "Audit"),
     ("/compare", "Compare"),
     ("/jobs", "Jobs"),
+    ("/download", "Download"),
 )
 """The way through the work: path and name of the pages that every page leads to."""
 HIDDEN = ("token", "sha")
@@ -51,6 +55,7 @@ class Site:
     ----------
     files : Workspace
     jobs : Jobs
+    reader : Reader
     token : str
         What every form holds.
     writing : asyncio.Lock
@@ -61,6 +66,7 @@ class Site:
 
     files: Workspace
     jobs: Jobs
+    reader: Reader = field(default_factory=Reader)
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     watchers: Counter[int] = field(default_factory=Counter)
@@ -132,24 +138,9 @@ def to_job(job: Job) -> RedirectResponse:
     return RedirectResponse(f"/jobs/{job.number}", 303)
 
 
-def same(request: Request, form: FormData, entry: Entry) -> None:
-    """Refuse a form that begins work on a file and was made from another state of it.
-
-    Raises
-    ------
-    HTTPException
-        409.
-    """
-    if text(form, "sha") != site(request).files.sha(entry):
-        raise HTTPException(409, f"{entry.name} changed since this form was made. Open its page again.")
-
-
 def entry_named(request: Request, name: str) -> Entry:
-    """The file of a name; 404 where none is."""
-    try:
-        return site(request).files.find(name)
-    except FileNotFoundError:
-        raise HTTPException(404, f"The folder has no file {one_line(name, 120)!r}.") from None
+    """The file of a name."""
+    return site(request).files.find(name)
 
 
 async def form_of(request: Request) -> FormData:
@@ -181,7 +172,7 @@ def texts(form: FormData, name: str) -> list[str]:
     return [value for value in form.getlist(name) if isinstance(value, str)]
 
 
-def unchanged(request: Request, form: FormData, entry: Entry, mine: str, now: str | None = None) -> None:
+def unchanged(request: Request, form: FormData, entry: Entry, mine: str = "", now: str = "") -> None:
     """Refuse a form that was made from another state of a file; call it under ``Site.writing``.
 
     Parameters
@@ -190,10 +181,9 @@ def unchanged(request: Request, form: FormData, entry: Entry, mine: str, now: st
     form : FormData
         Its field ``sha`` is the file's SHA-256 when the page was made.
     entry : Entry
-    mine : str
-        What the form would put there, as a reader would compare it with ``now``.
-    now : str, optional
-        The part of the file that ``mine`` replaces; its whole text unless given.
+    mine, now : str, optional
+        What the form would put there and what it would replace, for a reader; a form that only reads the file
+        leaves them out.
 
     Raises
     ------
@@ -201,13 +191,15 @@ def unchanged(request: Request, form: FormData, entry: Entry, mine: str, now: st
     """
     files = site(request).files
     if text(form, "sha") != files.sha(entry):
-        raise Changed(entry, files.text(entry) if now is None else now, mine, form)
+        raise Changed(entry, now, mine, form)
 
 
 async def refused(request: Request, error: Exception) -> Response:
     """An error that is expected, as a page of one line."""
     if isinstance(error, HTTPException):
         return page(request, "problem.html", error.status_code, line=error.detail)
+    if isinstance(error, Gone):
+        return page(request, "problem.html", 404, line=f"There is no {one_line(str(error), 120)!r} here.")
     if isinstance(error, Full):
         return page(request, "problem.html", 429, line="Enough jobs wait. Let one end, or cancel one.")
     assert isinstance(error, GnrsError)
@@ -242,6 +234,7 @@ HANDLERS: Mapping[Any, Any] = {
     HTTPException: refused,
     GnrsError: refused,
     Full: refused,
+    Gone: refused,
     Changed: conflict,
     Exception: crashed,
 }
