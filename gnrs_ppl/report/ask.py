@@ -89,8 +89,8 @@ def _since(passed: timedelta) -> str:
 
 
 def state_data(state: State, context: Context) -> dict[str, Any]:
-    """The JSON of ``gnrs ask``: with the sentence, the first rule in a line, and the rows of each case that is
-    asked about.
+    """The JSON of ``gnrs ask``: with the sentence, the first rule in a line, and the rows of each case that
+    is asked about.
     """
     cases = {}
     for question in state.questions[:NAMED]:

@@ -1,5 +1,5 @@
-"""Questions about a context: the case, or the part of the sentence, whose answer tells most about which rule is meant.
-``gnrs ask`` finds them and writes the answers.
+"""Questions about a context: the case, or the part of the sentence, whose answer tells most about which rule
+is meant. ``gnrs ask`` finds them and writes the answers.
 """
 
 from __future__ import annotations

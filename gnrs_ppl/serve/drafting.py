@@ -1,5 +1,5 @@
-"""Drafts: one is begun from a context with what is chosen for it, and looked at as the report shows it; an option that
-is pinned, or a name that is left out, begins another in a folder of its own.
+"""Drafts: one is begun from a context with what is chosen for it, and looked at as the report shows it; an
+option that is pinned, or a name that is left out, begins another in a folder of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gnrs_ppl.serve.files import Entry, Gone
 from gnrs_ppl.serve.web import address, entry_named, form_of, page, site, text, texts, to_job, unchanged
 
 NUMBERS = {"statement": "", "seed": "0", "chains": "64", "steps": "200"}
-"""Options of ``gnrs draft`` that are whole numbers, and what stands in their fields: the verb's own defaults."""
+"""Options of ``gnrs draft`` that are whole numbers, and what their fields hold: the verb's own defaults."""
 KERNEL = "metropolis"
 SAMPLERS = tuple(name for name in KERNELS if name != "numpyro")
 
@@ -72,11 +72,11 @@ def _options(form: FormData) -> list[str]:
     if (kernel := text(form, "kernel")) and kernel != KERNEL:
         options.append(f"--kernel={kernel}")
     pins = [f"--{kind}={pin}" for kind in ("fix", "without") for pin in texts(form, kind) if pin.strip()]
-    return options + [*dict.fromkeys(pins)]
+    return [*options, *dict.fromkeys(pins)]
 
 
 async def rule(request: Request) -> Response:
-    """A draft, an audit, or both of a folder, in the report's sections; what may be drafted again, with a form."""
+    """A draft, an audit, or both of a folder, in the report's sections, with buttons that draft again."""
     files, folder = site(request).files, entry_named(request, request.query_params.get("of", "")).folder
     place = files.folder / folder
     with understood(place):

@@ -1,5 +1,5 @@
-"""A job as it goes: what its verb says of itself (:mod:`gnrs_ppl.progress`), whole for a page and line by line for a
-stream of events.
+"""A job as it goes: what its verb says of itself (:mod:`gnrs_ppl.progress`), whole for a page and line by
+line for a stream of events.
 
 An event's id is the number of its line, so a stream that broke off goes on exactly where it was.
 """
