@@ -73,7 +73,7 @@ def _as_asked(request: Request, form: Any, context: Entry, given: list[str]) -> 
         return
     if stands is None:
         raise HTTPException(409, "The answers that this question goes on from are gone. Begin to ask again.")
-    raise Changed(stands, "", "\n".join(given), form)
+    raise Changed(stands, site(request).files.text(stands), "\n".join(given), form)
 
 
 async def asked(request: Request) -> Response:
