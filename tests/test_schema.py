@@ -204,6 +204,7 @@ def verbs(folder: Path) -> dict[str, list[str]]:
         command.name or command.callback.__name__ for command in app.registered_commands if command.callback
     }
     named |= {f"goal {command.name}" for command in goal_app.registered_commands}
+    named.remove("serve")  # which comes to no end: tests/test_serve_server.py
     assert named == set(found), "a new verb prints text too"
     return {name: call for name, call in found.items() if name not in tier({"ask", "fit"}, set())}
 

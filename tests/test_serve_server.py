@@ -1,0 +1,190 @@
+"""``gnrs serve`` as a command, and its jobs: run, refused, crashed, cancelled, too late, too many."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from gnrs_ppl.cli import run
+from gnrs_ppl.serve.files import Workspace
+from gnrs_ppl.serve.jobs import WAITING, Job, Jobs
+from gnrs_ppl.serve.web import Site
+from tests.served import Browser, served
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+ENDLESS = ("serve", ".")
+"""A verb that comes to no end by itself, and begins quickly."""
+
+
+def begun(job: Job) -> int:
+    """The process of a job that says it is ready."""
+    end = time.monotonic() + 20
+    while "Serving" not in job.output("out.txt"):
+        assert not job.over, job
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    assert job.process is not None
+    return job.process.pid
+
+
+def gone(process: int) -> bool:
+    """Whether a process has ended."""
+    for _ in range(200):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_the_command_serves_and_takes_its_jobs_with_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gnrs_ppl", "serve", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        address = re.search(r"http://127\.0\.0\.1:\d+/\?key=\S+", server.stdout.readline())
+        assert address
+        with httpx2.Client(follow_redirects=True) as client:
+            page = client.get(address[0])
+            assert "What is here" in page.text
+            assert client.get(str(page.url), headers={"host": "evil.example"}).status_code == 421
+            (tmp_path / "log.csv").write_text("case_id,activity,timestamp\n1,A,2024-01-01\n")
+            chosen = client.get(f"{page.url}import?log=log.csv").text
+            fields = dict(re.findall(r'name="(token|sha)" value="([^"]*)"', chosen))
+            origin = {"origin": str(page.url).rstrip("/")}
+            client.post(f"{page.url}import/run", data=fields | {"log": "log.csv"}, headers=origin)
+        worker = children(server.pid)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(10) == 143
+        assert server.stderr is not None
+        assert server.stderr.read() == "gnrs: terminated\n"
+    assert worker
+    assert all(gone(process) for process in worker)
+
+
+def children(process: int) -> list[int]:
+    found = [
+        int(place.name)
+        for place in Path("/proc").iterdir()
+        if place.name.isdigit() and f"\nPPid:\t{process}\n" in (place / "status").read_text()
+    ]
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("make", [lambda p: p / "none", lambda p: p / "file", lambda p: p / "link"])
+def test_what_is_no_folder_is_refused(make: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert run(["serve", str(make(tmp_path))]) == 2  # type: ignore[operator]
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert run(["serve", str(tmp_path), "--port", str(taken.getsockname()[1])]) == 2
+    assert "--port" in capsys.readouterr().err
+
+
+def test_a_job_runs_is_refused_and_is_kept(tmp_path: Path) -> None:
+    with served(tmp_path) as browser:
+        done = browser.finished(browser.submit("schema", "rule"))
+        assert (done.state, done.code) == ("done", 0)
+        refused = browser.finished(browser.submit("import", "nothing.csv"))
+        assert (refused.state, refused.code) == ("refused", 2)
+        assert "nothing.csv" in refused.line
+        assert refused.line in browser.get("/jobs/2").text
+        assert "norm" in browser.get("/jobs/1").text
+    again = Jobs(tmp_path)
+    assert [(job.number, job.state) for job in again.all()] == [(2, "refused"), (1, "done")]
+
+
+def test_a_job_takes_no_module_from_the_folder(tmp_path: Path) -> None:
+    for name in ("json.py", "gnrs_ppl.py", "typer.py"):
+        (tmp_path / name).write_text("raise SystemExit('run from the folder')")
+    with served(tmp_path) as browser:
+        assert browser.finished(browser.submit("--version")).state == "done"
+
+
+def test_cancelled_killed_and_late_jobs_leave_the_pages_alive(tmp_path: Path) -> None:
+    def quick(site: Site) -> None:
+        site.jobs = Jobs(site.files.folder, seconds=4)
+
+    with served(tmp_path, quick) as browser:
+        first, second = browser.submit(*ENDLESS), browser.submit(*ENDLESS)
+        third, fourth = browser.submit(*ENDLESS), browser.submit("--version")
+        process = begun(first)
+        assert second.state == "waiting"
+        browser.post("/jobs/2/cancel", {})
+        assert (first.state, second.state) == ("running", "cancelled")
+        browser.post("/jobs/1/cancel", {})
+        assert (first.state, first.code) == ("cancelled", 143)
+        assert gone(process)
+        process = begun(third)
+        os.kill(process, signal.SIGKILL)
+        browser.finished(third)
+        assert (third.state, third.line) == ("crashed", "ended by signal 9")
+        assert "ended by signal 9" in browser.get("/jobs").text
+        assert browser.finished(fourth).state == "done"
+        late = browser.finished(browser.submit(*ENDLESS))
+        assert (late.state, late.line) == ("late", "took longer than 4 seconds")
+        assert browser.get("/").status_code == 200
+
+
+def test_few_jobs_wait_and_all_end_with_the_server(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("case_id,activity,timestamp\n1,A,2024-01-01\n")
+    with served(tmp_path) as browser:
+        running = browser.submit(*ENDLESS)
+        process = begun(running)
+        waiting = [browser.submit("--version") for _ in range(WAITING)]
+        sha = browser.site.files.sha(browser.site.files.find("log.csv"))
+        assert browser.post("/import/run", {"log": "log.csv", "sha": sha}).status_code == 429
+    assert gone(process)
+    assert {job.state for job in (running, *waiting)} == {"cancelled"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        '{"number": 1}',
+        json.dumps(
+            {"number": 7, "title": "<script>alert(1)</script>", "arguments": ["a"], "then": "//evil.example"}
+            | {"state": "running", "code": None, "line": "javascript:alert(1)", "begun": "", "ended": ""}
+        ),
+    ],
+)
+def test_what_lies_in_the_folder_of_jobs_is_not_believed(tmp_path: Path, text: str) -> None:
+    (tmp_path / "jobs" / "1").mkdir(parents=True)
+    (tmp_path / "jobs" / "1" / "job.json").write_text(text)
+    (tmp_path / "jobs" / "x").mkdir()
+    with served(tmp_path) as browser:
+        page = browser.get("/jobs")
+        assert page.status_code == 200
+        assert "<script>alert" not in page.text
+        for job in browser.site.jobs.all():
+            assert (job.number, job.state, job.then) == (1, "stopped", "/")
+
+
+def test_a_listing_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path.joinpath(*"abcdefgh")
+    deep.mkdir(parents=True)
+    (deep / "log.csv").write_text("")
+    for number in range(20):
+        (tmp_path / f"{number:02}.csv").write_text("")
+    monkeypatch.setattr("gnrs_ppl.serve.files.ENTRIES", 7)
+    entries = Workspace(tmp_path).entries()
+    assert [entry.name for entry in entries] == [f"{number:02}.csv" for number in range(7)]
