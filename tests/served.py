@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import socket
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import unescape
@@ -12,8 +16,9 @@ from typing import Any
 
 from httpx2 import Response
 from starlette.testclient import TestClient
+from uvicorn import Server
 
-from gnrs_ppl.serve.app import create
+from gnrs_ppl.serve.app import create, settings
 from gnrs_ppl.serve.jobs import Job
 from gnrs_ppl.serve.web import Site
 
@@ -72,3 +77,67 @@ def context(folder: Path, name: str = "c") -> Path:
     for file in ("context.yaml", "events.csv"):
         shutil.copy(ROOT / "examples" / "invoices" / file, folder / name)
     return folder / name / "context.yaml"
+
+
+@contextmanager
+def in_process(folder: Path) -> Iterator[tuple[TestClient, Site]]:
+    """A client that sends the origin a browser would, and goes nowhere by itself."""
+    with served(folder) as browser:
+        browser.client.headers["origin"] = ORIGIN
+        browser.client.follow_redirects = False
+        yield browser.client, browser.site
+
+
+@contextmanager
+def on_a_port(folder: Path) -> Iterator[tuple[str, Site]]:
+    """The server itself, in a thread: its address and its site."""
+    served = Site.of(folder)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+        server = Server(settings(create(served, port, KEY)))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        until(lambda: server.started)
+        try:
+            yield f"http://127.0.0.1:{port}", served
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+def until(true: Any, seconds: float = 20.0) -> None:
+    """Wait for something that will be so."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it never came to be"
+        time.sleep(0.02)
+
+
+def fields(page: str, action: str) -> dict[str, list[str]]:
+    """The hidden fields of a page's form."""
+    form = page[page.index(f'method="post" action="{action}"') :].partition("</form>")[0]
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form):
+        found.setdefault(unescape(name), []).append(unescape(value))
+    return found
+
+
+def stood(folder: Path, number: int, *arguments: str, out: str = "", state: str = "done") -> Path:
+    """A job that an earlier server ran; gives its folder."""
+    place = folder / "jobs" / str(number)
+    place.mkdir(parents=True)
+    told = {
+        "number": number,
+        "title": "A job",
+        "arguments": list(arguments),
+        "then": "/",
+        "state": state,
+        "code": 0,
+        "line": "",
+        "begun": "2026-01-01T00:00:00+00:00",
+        "ended": "2026-01-01T00:00:01+00:00",
+    }
+    (place / "job.json").write_text(json.dumps(told))
+    (place / "out.txt").write_text(out)
+    return place

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
-from serving import KEY, fields, in_process, on_a_port, stood, until
+from served import KEY, fields, in_process, on_a_port, stood, until
 from starlette.testclient import TestClient
 
 from gnrs_ppl.cli import run
