@@ -62,7 +62,14 @@ def test_a_stranger_without_the_key_sees_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1:{PORT + 1}", f"127.0.0.1.evil.example:{PORT}", ""],
+    [
+        "evil.example",
+        f"evil.example:{PORT}",
+        "127.0.0.1",
+        f"127.0.0.1:{PORT + 1}",
+        f"127.0.0.1.evil.example:{PORT}",
+        "",
+    ],
 )
 def test_a_name_that_was_made_to_lead_here_is_refused(browser: Browser, host: str) -> None:
     assert browser.client.get("/", headers={"host": host}).status_code == 421
@@ -144,7 +151,14 @@ TRAVERSALS = [
 
 @pytest.mark.parametrize("name", TRAVERSALS)
 def test_no_parameter_climbs_out_of_the_folder(browser: Browser, name: str) -> None:
-    for path in ("/import?log=", "/import?context=", "/goal?context=", "/download?file=", "/jobs/", "/static/"):
+    for path in (
+        "/import?log=",
+        "/import?context=",
+        "/goal?context=",
+        "/download?file=",
+        "/jobs/",
+        "/static/",
+    ):
         said = browser.get(path + name)
         assert said.status_code == 404, path
         assert SECRET not in said.text
@@ -160,7 +174,10 @@ def test_no_parameter_climbs_out_of_the_folder(browser: Browser, name: str) -> N
     assert not browser.site.jobs.all()
 
 
-@pytest.mark.parametrize("name", ["../../evil.csv", "/tmp/evil.csv", "C:\\evil.csv", "..", ".bashrc", "--out=x", "a" * 500, "<b>.csv"])
+@pytest.mark.parametrize(
+    "name",
+    ["../../evil.csv", "/tmp/evil.csv", "C:\\evil.csv", "..", ".bashrc", "--out=x", "a" * 500, "<b>.csv"],
+)
 def test_what_is_uploaded_gets_a_plain_name_in_the_folder(browser: Browser, name: str) -> None:
     before = set(browser.site.files.folder.iterdir())
     above = set(browser.site.files.folder.parent.iterdir())
@@ -279,7 +296,9 @@ def test_there_are_few_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with closing(first), closing(second), closing(speak(port, "")) as third:
             assert ended(third) == b""
         time.sleep(0.1)
-        with closing(speak(port, f"GET / HTTP/1.1\r\nHost: evil.example:{port}\r\nConnection: close\r\n\r\n")) as client:
+        with closing(
+            speak(port, f"GET / HTTP/1.1\r\nHost: evil.example:{port}\r\nConnection: close\r\n\r\n")
+        ) as client:
             assert ended(client).startswith(b"HTTP/1.1 421")
         with closing(speak(port, "GET / HTTP/1.1\r\nX: " + "x" * 2 * security.HEAD_BYTES)) as client:
             assert b" 200 " not in ended(client)

@@ -18,7 +18,7 @@ from gnrs_ppl.cli import run
 from gnrs_ppl.serve.files import Workspace
 from gnrs_ppl.serve.jobs import WAITING, Job, Jobs
 from gnrs_ppl.serve.web import Site
-from tests.served import Browser, served
+from tests.served import served
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 ENDLESS = ("serve", ".")
@@ -82,7 +82,9 @@ def children(process: int) -> list[int]:
 
 
 @pytest.mark.parametrize("make", [lambda p: p / "none", lambda p: p / "file", lambda p: p / "link"])
-def test_what_is_no_folder_is_refused(make: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_folder_is_refused(
+    make: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "link").symlink_to(tmp_path)
     assert run(["serve", str(make(tmp_path))]) == 2  # type: ignore[operator]
