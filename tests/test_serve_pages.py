@@ -10,17 +10,15 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import pytest
-from served import KEY, fields, in_process, on_a_port, stood, until
+from served import KEY, fields, in_process, on_a_port, until, worked_in
 from starlette.testclient import TestClient
 
-from gnrs_ppl.cli import run
 from gnrs_ppl.context.output import write_all
 from gnrs_ppl.report.audited import FILES
 from gnrs_ppl.serve import watching
@@ -28,35 +26,13 @@ from gnrs_ppl.serve.auditing import COLUMNS, ROWS, Asked, look_up
 from gnrs_ppl.serve.jobs import Job, Jobs
 from gnrs_ppl.serve.web import Site
 
-INVOICES = Path(__file__).resolve().parent.parent / "examples" / "invoices"
 HOSTILE = "<script>document.title='ran'</script><img src=x onerror=alert(1)> javascript:alert(2) \u202eevil"
-QUICK = ("--kernel", "exact", "--chains", "4")
-
-
-def said(*arguments: str) -> str:
-    """What a verb prints."""
-    with redirect_stdout(io.StringIO()) as printed:
-        run([*arguments])
-    return printed.getvalue()
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as somebody leaves it who drafted twice, audited, compared and asked."""
-    folder = tmp_path_factory.mktemp("served")
-    shutil.copytree(INVOICES, folder / "invoices")
-    context = str(folder / "invoices" / "context.yaml")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        context = "invoices/context.yaml"
-        said("draft", context, *QUICK, "--out", "rule")
-        said("draft", context, *QUICK, "--fix", "norm.deadline=P5D", "--out", "other")
-        said("audit", context, "--rule", "rule/rule.json", "--out", "rule")
-        asked = ("ask", context, "--answers=invoices/answers.yaml", "--json", "--mass=0.1")
-        stood(folder, 1, *asked, out=said(*asked))
-        compared = ("compare", "rule/rule.json", "other/rule.json", "--json", "--context", context)
-        stood(folder, 2, *compared, out=said(*compared))
-    return folder
+    return worked_in(tmp_path_factory.mktemp("served") / "folder")
 
 
 @pytest.fixture
