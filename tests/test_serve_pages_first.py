@@ -186,6 +186,7 @@ def test_hostile_names_and_values_stay_text(browser: Browser, tmp_path: Path) ->
     (tmp_path / name).write_text(f"case_id,activity,timestamp,role,{column}\n{rows}", encoding="utf-8")
     (tmp_path / "new\nline.csv").write_text("case_id\n")
     home = browser.get("/")
+    assert "line.csv" not in home.text
     chosen = browser.get(f"/import?log={name}")
     assert chosen.status_code == 200
     form = {"sha": hidden(chosen, "sha"), "log": hidden(chosen, "log"), "out": "mine"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -231,7 +232,7 @@ def test_an_upload_is_refused_past_its_limit(browser: Browser, monkeypatch: pyte
 
 
 @contextmanager
-def listening(folder: Path) -> Iterator[int]:
+def listening(folder: Path) -> Iterator[tuple[int, Server]]:
     """The real server on a free port, in a thread."""
     with socket.create_server(("127.0.0.1", 0)) as bound:
         port = bound.getsockname()[1]
@@ -241,7 +242,7 @@ def listening(folder: Path) -> Iterator[int]:
         try:
             while not server.started:
                 time.sleep(0.01)
-            yield port
+            yield port, server
         finally:
             server.should_exit = True
             thread.join()
@@ -269,7 +270,9 @@ def test_slow_clients_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(security, "BODY_SECONDS", 0.3)
     monkeypatch.setattr(security, "SEND_SECONDS", 0.3)
     (tmp_path / "large.csv").write_bytes(b"x" * 30_000_000)
-    with listening(tmp_path) as port:
+    (tmp_path / "reports").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "reports"))
+    with listening(tmp_path) as (port, server):
         entry = f"Host: 127.0.0.1:{port}\r\nCookie: gnrs-{port}={KEY}\r\n"
         kind = "Content-Type: application/x-www-form-urlencoded"
         head = f"POST /goal/read HTTP/1.1\r\n{entry}Origin: http://127.0.0.1:{port}\r\n{kind}\r\n"
@@ -282,19 +285,25 @@ def test_slow_clients_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ):
             assert ended(silent) == ended(half) == b""
             assert b"408" in ended(body).splitlines()[0]
-            time.sleep(0.5)
+            end = time.monotonic() + 5
+            while server.server_state.connections and time.monotonic() < end:
+                time.sleep(0.02)
+            assert not server.server_state.connections  # also of the one that takes nothing
             assert len(ended(deaf)) < 30_000_000
         with closing(speak(port, f"GET /jobs HTTP/1.1\r\n{entry}Connection: close\r\n\r\n")) as client:
             assert ended(client).startswith(b"HTTP/1.1 200")
+    assert not list((tmp_path / "reports").iterdir())  # a client that goes is no error of ours
 
 
 def test_there_are_few_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(security, "CONNECTIONS", 2)
-    with listening(tmp_path) as port:
+    with listening(tmp_path) as (port, _):
         first, second = speak(port, ""), speak(port, "")
         time.sleep(0.1)
         with closing(first), closing(second), closing(speak(port, "")) as third:
+            begun = time.monotonic()
             assert ended(third) == b""
+            assert time.monotonic() - begun < security.HEADER_SECONDS / 2  # at once, not for being silent
         time.sleep(0.1)
         with closing(
             speak(port, f"GET / HTTP/1.1\r\nHost: evil.example:{port}\r\nConnection: close\r\n\r\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -15,8 +16,9 @@ import httpx2
 import pytest
 
 from gnrs_ppl.cli import run
+from gnrs_ppl.errors import InputError
 from gnrs_ppl.serve.files import Workspace
-from gnrs_ppl.serve.jobs import WAITING, Job, Jobs
+from gnrs_ppl.serve.jobs import WAITING, Job, Jobs, _local
 from gnrs_ppl.serve.web import Site
 from tests.served import served
 
@@ -47,7 +49,8 @@ def gone(process: int) -> bool:
     return False
 
 
-def test_the_command_serves_and_takes_its_jobs_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+def test_the_command_serves_and_takes_its_jobs_with_it(stop: signal.Signals, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "gnrs_ppl", "serve", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -63,7 +66,7 @@ def test_the_command_serves_and_takes_its_jobs_with_it(tmp_path: Path) -> None:
             origin = {"origin": str(page.url).rstrip("/")}
             client.post(f"{page.url}import/run", data=fields | {"log": "log.csv"}, headers=origin)
         worker = children(server.pid)
-        server.send_signal(signal.SIGTERM)
+        server.send_signal(stop)
         assert server.wait(10) == 143
         assert server.stderr is not None
         assert server.stderr.read() == "gnrs: terminated\n"
@@ -116,7 +119,28 @@ def test_a_job_takes_no_module_from_the_folder(tmp_path: Path) -> None:
     for name in ("json.py", "gnrs_ppl.py", "typer.py"):
         (tmp_path / name).write_text("raise SystemExit('run from the folder')")
     with served(tmp_path) as browser:
-        assert browser.finished(browser.submit("--version")).state == "done"
+        assert "gnrs-ppl" in browser.finished(browser.submit("--version")).output("out.txt")
+
+
+def test_a_program_that_breaks_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "typer.py").write_text("raise ImportError('broken')")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'broken'}:{os.environ.get('PYTHONPATH', '')}")
+    with served(tmp_path) as browser:
+        job = browser.finished(browser.submit("--version"))
+        assert (job.state, job.code, job.line) == ("crashed", 1, "ended with exit code 1")
+
+
+def test_two_servers_of_a_folder_have_jobs_of_their_own(tmp_path: Path) -> None:
+    with served(tmp_path) as one, served(tmp_path) as other:
+        jobs = one.submit("--version"), other.submit("schema", "nothing"), one.submit("--version")
+        assert [job.number for job in jobs] == [1, 2, 3]
+        assert [one.finished(jobs[0]).state, other.finished(jobs[1]).state] == ["done", "refused"]
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "jobs").symlink_to(tmp_path / "elsewhere")
+    with served(tmp_path / "in") as browser, pytest.raises(InputError, match="is a link"):
+        browser.submit("--version")
 
 
 def test_cancelled_killed_and_late_jobs_leave_the_pages_alive(tmp_path: Path) -> None:
@@ -128,6 +152,9 @@ def test_cancelled_killed_and_late_jobs_leave_the_pages_alive(tmp_path: Path) ->
         third, fourth = browser.submit(*ENDLESS), browser.submit("--version")
         process = begun(first)
         assert second.state == "waiting"
+        if hasattr(resource, "prlimit"):
+            assert resource.prlimit(process, resource.RLIMIT_CORE) == (0, 0)
+            assert resource.prlimit(process, resource.RLIMIT_CPU)[0] == 4 * (os.cpu_count() or 1) + 1
         browser.post("/jobs/2/cancel", {})
         assert (first.state, second.state) == ("running", "cancelled")
         browser.post("/jobs/1/cancel", {})
@@ -179,6 +206,14 @@ def test_what_lies_in_the_folder_of_jobs_is_not_believed(tmp_path: Path, text: s
         assert "<script>alert" not in page.text
         for job in browser.site.jobs.all():
             assert (job.number, job.state, job.then) == (1, "stopped", "/")
+
+
+@pytest.mark.parametrize(
+    "path", ["//evil.example", "/\\evil.example", "/\t/evil.example", "javascript:x", "", None, 1]
+)
+def test_a_job_leads_to_this_server_only(path: object) -> None:
+    assert _local(path) == "/"
+    assert _local("/import?context=a%20b/context.yaml") == "/import?context=a%20b/context.yaml"
 
 
 def test_a_listing_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

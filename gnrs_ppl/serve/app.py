@@ -9,7 +9,9 @@ writes a file, and answers with a redirect (303). What takes longer than a secon
 
 from __future__ import annotations
 
+import os
 import secrets
+import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -95,6 +97,8 @@ def serve(folder: Path, port: int = 0) -> None:
         application = create(served, bound, key)
         print(f"Serving {folder} at http://127.0.0.1:{bound}/?key={key}", flush=True)
         print("The address is for you alone; Ctrl-C ends the server and its jobs.", flush=True)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # the terminal goes: jobs go too
+            signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
         Server(settings(application)).run(sockets=[listening])
 
 
@@ -105,6 +109,7 @@ def settings(application: Guard) -> Config:
         http=Connection,
         ws="none",
         log_config=None,
+        log_level="critical",  # what goes wrong is said on the page, and in a report
         access_log=False,
         proxy_headers=False,
         server_header=False,

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from gnrs_ppl.context.limits import TEXT_BYTES
+from gnrs_ppl.context.output import check_folder
 from gnrs_ppl.errors import InputError
 
 DEPTH = 4
@@ -115,14 +116,13 @@ class Workspace:
     Raises
     ------
     InputError
-        It is no folder, is a link, or may not be written.
+        It is not there, is no folder, is a link, or may not be written.
     """
 
     def __init__(self, folder: Path) -> None:
-        if folder.is_symlink() or not folder.is_dir():
-            raise InputError("is no folder", "name a folder, or make it", source=str(folder))
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise InputError("cannot be written", "name a folder you may write to", source=str(folder))
+        check_folder(folder)
+        if not folder.is_dir():
+            raise InputError("is not there", "make it, or name a folder that is", source=str(folder))
         self.folder = folder.resolve()
 
     def entries(self) -> list[Entry]:
@@ -208,7 +208,7 @@ class Workspace:
     def _walk(self, folder: Path, before: str, depth: int) -> Iterator[Entry]:
         with suppress(OSError), os.scandir(folder) as scan:
             for item in sorted(scan, key=lambda item: item.name):
-                if item.name.startswith(".") or item.is_symlink():
+                if item.name.startswith("."):
                     continue
                 name = before + item.name
                 if UNSPOKEN.search(name):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import resource
 import shlex
 import signal
@@ -21,8 +22,8 @@ from typing import Any, Literal
 from gnrs_ppl import stops
 from gnrs_ppl.context.files import parse_json, read_bytes
 from gnrs_ppl.context.limits import DRAWS_BYTES
-from gnrs_ppl.context.output import write_all
-from gnrs_ppl.errors import GnrsError, one_line
+from gnrs_ppl.context.output import check_folder, write_all
+from gnrs_ppl.errors import GnrsError, InputError, one_line
 from gnrs_ppl.safe_text import to_json
 from gnrs_ppl.serve.files import Gone
 
@@ -36,7 +37,8 @@ TOLD = 20_000
 PROGRESS = "GNRS_PROGRESS"
 """Variable that names the file to which a verb says how far it is."""
 State = Literal["waiting", "running", "done", "refused", "crashed", "cancelled", "late", "stopped"]
-ANSWERS = {0: "done", 1: "done", 2: "refused", 3: "refused"}
+_TRACE = re.compile(r"^Traceback \(most recent call last\):", re.MULTILINE)
+ANSWERS: dict[int, State] = {0: "done", 1: "done", 2: "refused", 3: "refused"}
 """Exit codes of a verb that came to its end: 1 is "no" for an answer."""
 
 
@@ -161,8 +163,8 @@ class Jobs:
         """
         if len(self._waiting) >= WAITING:
             raise Full
-        number = max(self._jobs, default=0) + 1
-        job = Job(number, title, tuple(arguments), then, self._folder / "jobs" / str(number))
+        number, place = self._place()
+        job = Job(number, title, tuple(arguments), then, place)
         _keep(job)
         self._jobs[number] = job
         self._waiting.append(job)
@@ -186,6 +188,25 @@ class Jobs:
         """End every job, for the server ends."""
         for job in [*self._waiting, *([self._running] if self._running else [])]:
             await self.cancel(job)
+
+    def _place(self) -> tuple[int, Path]:
+        """A number and a folder that no other job has, one of another server on this folder included."""
+        jobs, number = self._folder / "jobs", max(self._jobs, default=0) + 1
+        check_folder(jobs)
+        while True:
+            place = jobs / str(number)
+            try:
+                place.mkdir(parents=True)
+            except FileExistsError:
+                number += 1
+            except OSError as error:
+                raise InputError(
+                    f"cannot be written ({error.strerror})",
+                    "make room, or see whose it is",
+                    source=str(place),
+                ) from None
+            else:
+                return number, place
 
     async def _work(self) -> None:
         while self._waiting:
@@ -232,7 +253,8 @@ class Jobs:
             _signal(process.pid, signal.SIGKILL)  # what it began and left
             stops.groups.discard(process.pid)
         if job.state == "running":
-            job.state = ANSWERS.get(job.code or 0, "crashed")  # type: ignore[assignment]
+            told = not _TRACE.search(job.output("err.txt"))  # Python's own exit code is 1 as well
+            job.state = ANSWERS.get(job.code or 0, "crashed") if told else "crashed"
         if job.state == "late":
             job.line = f"took longer than {self._seconds:,.0f} seconds"
         elif job.state in ("refused", "crashed"):
@@ -319,6 +341,4 @@ def _standing(folder: Path) -> Iterable[Job]:
 
 def _local(path: object) -> str:
     """A path of this server; what a file says otherwise leads to the first page."""
-    return (
-        path if isinstance(path, str) and path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
-    )
+    return path if isinstance(path, str) and re.fullmatch(r"/([A-Za-z][!-~]*)?", path) else "/"

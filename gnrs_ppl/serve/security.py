@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import cookie_parser
+from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -35,6 +36,8 @@ BODY_RATE = 1_000_000
 SEND_SECONDS = 30.0
 """Time within which a client must take each piece of an answer."""
 CONNECTIONS = 16
+LEFT = (ClientDisconnect, TimeoutError)
+"""What is raised where a client went, or takes nothing."""
 HEAD_BYTES = 16_384
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -93,7 +96,8 @@ class Guard:
             await refused(scope, receive, answer)
             return
         body = _Body(receive, headers, self._largest.get(scope["path"], FORM_BYTES))
-        await self._app(scope, body, answer)
+        with suppress(*LEFT):  # nobody is left to tell
+            await self._app(scope, body, answer)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         """The answer to a request that no page is asked about; None where one may be."""
@@ -186,5 +190,7 @@ class Connection(H11Protocol):
         self._deadline = self.loop.call_later(HEADER_SECONDS, self._late)
 
     def _late(self) -> None:
-        if self.cycle is None or self.cycle.response_complete:
+        if self.cycle is None or self.cycle.response_complete or self.transport.is_closing():
             self.transport.abort()
+        else:
+            self._wait()

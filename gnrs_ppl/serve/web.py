@@ -24,6 +24,7 @@ from gnrs_ppl.report.page import environment
 from gnrs_ppl.serve.files import Entry, Gone, Workspace
 from gnrs_ppl.serve.jobs import Full, Job, Jobs
 from gnrs_ppl.serve.reader import Reader
+from gnrs_ppl.serve.security import LEFT
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -210,6 +211,8 @@ async def crashed(request: Request, error: Exception) -> Response:
     """An error that nobody expected: the report is a file, the page says which."""
     from gnrs_ppl.crash import complaint
 
+    if isinstance(error, LEFT):
+        return Response(status_code=408)  # which nobody takes
     return page(request, "problem.html", 500, line=complaint(error))
 
 
