@@ -116,13 +116,14 @@ def test_the_whole_way(browser: Any, look: Callable[..., Any], tmp_path: Path) -
         tab.wait_for_selector("#reading mark")
         tab.wait_for_load_state("networkidle")
         tab.get_by_role("button", name="Read it").first.click()
-        # the page reads the sentence once it is there; who leaves meanwhile hears of it on the console
-        tab.wait_for_load_state("networkidle")
-        while not tab.get_by_role("button", name="Write it into the context").count():
-            tab.get_by_role("button", name="Answer").click()
-            tab.wait_for_load_state("networkidle")
-        tab.get_by_role("button", name="Write it into the context").click()
-        tab.wait_for_load_state("networkidle")
+        save = tab.locator("button[name=save]")
+        save.or_(tab.locator("legend")).first.wait_for()
+        while not save.count():
+            with tab.expect_navigation():
+                tab.get_by_role("button", name="Answer").click()
+        save.click()
+        tab.get_by_role("link", name="Go on to the draft").wait_for()
+        tab.wait_for_load_state("networkidle")  # a reading that is left alone is said on the console
         tab.get_by_role("link", name="Go on to the draft").click()
         tab.get_by_text("How it is drafted").click()
         tab.get_by_label("Chains").fill("4")
