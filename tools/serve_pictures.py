@@ -12,11 +12,11 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 from served import KEY, on_a_port, running, worked_in
 
-DESKTOP, PHONE = (1000, 800), (360, 740)
+DESKTOP, PHONE = (1000, 640), (360, 740)
 PICTURES = (
     ("serve-job", "/jobs/9", DESKTOP, "light", "#job"),
     ("serve-draft", "/rule?of=rule/draft.json", DESKTOP, "light", "#graph"),
-    ("serve-ask", "/asked?job=1", DESKTOP, "light", "#main"),
+    ("serve-ask", "/asked?job=1", DESKTOP, "light", "section:has(.moment)"),
     ("serve-verdicts", "/verdicts?of=rule/audit.json&verdict=violated", DESKTOP, "dark", "#main"),
     ("serve-compare", "/compared?job=2", DESKTOP, "dark", "#main"),
     ("serve-job-phone", "/jobs/9", PHONE, "dark", "#chains"),
@@ -40,7 +40,7 @@ def take(browser: Browser, address: str, folder: Path) -> None:
             tab.wait_for_selector("#chains .shares")
         else:
             tab.wait_for_load_state("networkidle")
-        tab.evaluate("document.querySelectorAll('.graph details').forEach((one, n) => { one.open = n == 0 })")
+        tab.evaluate("document.querySelectorAll('.graph details, form > details').forEach((one, n) => { one.open = n == 0 })")
         tab.locator(head).first.evaluate("one => one.scrollIntoView({ behavior: 'instant', block: 'start' })")
         tab.screenshot(path=folder / f"{name}.png")
         opened.close()

@@ -14,7 +14,7 @@ from gnrs_ppl.audit.types import VERDICTS
 from gnrs_ppl.context.files import read_data
 from gnrs_ppl.context.output import as_written
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.report.rule_page import MEANINGS, REASONS, understood
+from gnrs_ppl.report.rule_page import REASONS, moment, understood
 from gnrs_ppl.serve.drafting import new_folder, stem
 from gnrs_ppl.serve.files import Entry
 from gnrs_ppl.serve.web import address, entry_named, form_of, page, site, text, to_job, unchanged
@@ -87,7 +87,7 @@ async def verdicts(request: Request) -> Response:
             number=max(number, 1),
             pages=max(-(-count // ROWS), 1),
             verdicts=VERDICTS,
-            meanings=MEANINGS,
+            moment=moment,
             reasons=REASONS,
             address=address,
         )
