@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gnrs_ppl import progress
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.certificate import Certificate, certify
 from gnrs_ppl.context.load import Context
@@ -157,6 +158,7 @@ def draft_many(
 
     weights = weights or frozen_weights()
     given = [c if isinstance(c, Context) else load_context(c) for c in contexts]
+    progress.stage("reading the sentence")
     # The goal's sentence, read before anything is proposed; what these records cannot hold is refused.
     given = read_too(given, model, seed)
     for context in given:
@@ -168,6 +170,7 @@ def draft_many(
 
     # Candidate construction. C_k(x): templates, schema, records and a model's proposals, less what rests on a
     # zero.
+    progress.stage("collecting candidates")
     proposed = _proposed(given, model, seed)
     built, graphs = [], []
     for context, proposals in zip(given, proposed, strict=True):
@@ -186,6 +189,7 @@ def draft_many(
             for context, search in zip(given, searches, strict=True)
         ]
 
+    progress.stage("writing the rule and its check")
     # Realization. y = R(a*), its check on the records, and what is reported beside it.
     drafts = [
         _realized(*parts, alternatives=alternatives, pins=tuple(pins))
@@ -296,7 +300,7 @@ def _realized(
         other = search.graph.structure(ranked.position)
         text = render(other, words.including(other), dates_only=dates_only)
         phi = feature_vector(other, search.graph.facts)
-        return Alternative(ranked.probability, ranked.score, text, search.differs(ranked.position), phi)
+        return Alternative(ranked.probability, ranked.score, text, search.changes(ranked.position), phi)
 
     return Draft(
         context=context,
@@ -343,8 +347,13 @@ class Alternative(NamedTuple):
     probability: float
     s_search: float
     text: str
-    differs: str
+    changes: dict[str, tuple[str, str]]
     features: dict[str, float]
+
+    @property
+    def differs(self) -> str:
+        """Which slots it fills otherwise, as option labels."""
+        return "; ".join(f"{slot}: {mine} → {other}" for slot, (mine, other) in self.changes.items())
 
 
 @dataclass(frozen=True)

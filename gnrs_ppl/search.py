@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gnrs_ppl import progress
 from gnrs_ppl.errors import NoFeasibleStructure, Refused
 from gnrs_ppl.rule.types import SLOTS
 
@@ -93,12 +94,15 @@ def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **ru
     weights = weights or frozen_weights()
     spaces = [contract(graph.space, weights.array()) for graph in graphs]
     posteriors: list[Exact | None] = []
+    progress.stage("weighing the rules that could be made")
     for graph, tables in zip(graphs, spaces, strict=True):
         posterior = sweep(tables, SEARCH_TEMPERATURE) if number_of_states(tables) <= SWEEP_LIMIT else None
         if posterior is not None and not posterior.feasible_states:
             _refuse_lone_act(graph)
             raise NoFeasibleStructure(_blocked(graph, tables))
         posteriors.append(posterior)
+    for graph in graphs:
+        _tell_options(graph)
     # four moves, Metropolis acceptance, τ = 0.08
     names = [graph.facts.context.goal.id for graph in graphs]
     runs = run_many(spaces, temperature=SEARCH_TEMPERATURE, names=names, **run)
@@ -114,6 +118,28 @@ def search_graphs(graphs: Sequence[AndOrGraph], *, weights: Weights | None, **ru
         if all(c.positive and c.count == 1 for c in result.graph.structure(result.best).norm.constraints):
             _refuse_lone_act(result.graph)
     return searches
+
+
+def _tell_options(graph: AndOrGraph) -> None:
+    """Name the options that what is told of the chains counts."""
+    if not progress.is_watched():
+        return
+    from gnrs_ppl.realize.lexicon import Lexicon
+    from gnrs_ppl.realize.text import phrase
+
+    context, labels = graph.facts.context, graph.labels()
+    words = Lexicon.of_context(context)
+    progress.tell(
+        "options",
+        space=context.goal.id,
+        slots={
+            slot: [
+                {"option": label, "phrase": phrase(option.content, words)}
+                for label, option in zip(labels[slot], graph.options[v], strict=True)
+            ]
+            for v, slot in enumerate(SLOTS)
+        },
+    )
 
 
 def _refuse_lone_act(graph: AndOrGraph) -> None:
@@ -308,15 +334,14 @@ class Search:
             return None
         return {slot: found[slot][o] for slot, o in zip(SLOTS, self.best, strict=True)}
 
-    def differs(self, position: Position) -> str:
-        """Which slots another structure fills otherwise, as option labels."""
+    def changes(self, position: Position) -> dict[str, tuple[str, str]]:
+        """The slots that another structure fills otherwise: option labels of a* and of the other."""
         labels = self.graph.labels()
-        changes = [
-            f"{slot}: {labels[slot][mine]} → {labels[slot][int(other)]}"
+        return {
+            slot: (labels[slot][mine], labels[slot][int(other)])
             for slot, mine, other in zip(SLOTS, self.best, position, strict=True)
             if mine != int(other)
-        ]
-        return "; ".join(changes)
+        }
 
     @cached_property
     def moves(self) -> dict[str, MoveCount]:

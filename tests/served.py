@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 import shutil
+import socket
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from html import unescape
 from pathlib import Path
 from typing import Any
 
+import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
+from uvicorn import Server
 
-from gnrs_ppl.serve.app import create
+from gnrs_ppl.cli import run
+from gnrs_ppl.serve.app import create, settings
 from gnrs_ppl.serve.jobs import Job
 from gnrs_ppl.serve.web import Site
 
@@ -72,3 +80,118 @@ def context(folder: Path, name: str = "c") -> Path:
     for file in ("context.yaml", "events.csv"):
         shutil.copy(ROOT / "examples" / "invoices" / file, folder / name)
     return folder / name / "context.yaml"
+
+
+@contextmanager
+def in_process(folder: Path) -> Iterator[tuple[TestClient, Site]]:
+    """A client that sends the origin a browser would, and goes nowhere by itself."""
+    with served(folder) as browser:
+        browser.client.headers["origin"] = ORIGIN
+        browser.client.follow_redirects = False
+        yield browser.client, browser.site
+
+
+@contextmanager
+def on_a_port(folder: Path) -> Iterator[tuple[str, Site]]:
+    """The server itself, in a thread: its address and its site."""
+    served = Site.of(folder)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+        server = Server(settings(create(served, port, KEY)))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        until(lambda: server.started)
+        try:
+            yield f"http://127.0.0.1:{port}", served
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+def until(true: Any, seconds: float = 20.0) -> None:
+    """Wait for something that will be so."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it never came to be"
+        time.sleep(0.02)
+
+
+def fields(page: str, action: str) -> dict[str, list[str]]:
+    """The hidden fields of a page's form."""
+    form = page[page.index(f'method="post" action="{action}"') :].partition("</form>")[0]
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form):
+        found.setdefault(unescape(name), []).append(unescape(value))
+    return found
+
+
+def stood(folder: Path, number: int, *arguments: str, out: str = "", state: str = "done") -> Path:
+    """A job that an earlier server ran; gives its folder."""
+    place = folder / "jobs" / str(number)
+    place.mkdir(parents=True)
+    told = {
+        "number": number,
+        "title": "A job",
+        "arguments": list(arguments),
+        "then": "/",
+        "state": state,
+        "code": 0,
+        "line": "",
+        "begun": "2026-01-01T00:00:00+00:00",
+        "ended": "2026-01-01T00:00:01+00:00",
+    }
+    (place / "job.json").write_text(json.dumps(told))
+    (place / "out.txt").write_text(out)
+    return place
+
+
+def said(*arguments: str) -> str:
+    """What a verb prints."""
+    with redirect_stdout(io.StringIO()) as printed:
+        run([*arguments])
+    return printed.getvalue()
+
+
+def worked_in(folder: Path) -> Path:
+    """A folder as somebody leaves it who drafted twice, audited, compared (job 2) and asked (job 1)."""
+    folder.mkdir()
+    context(folder, "invoices")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        named, quick = "invoices/context.yaml", ("--kernel", "exact", "--chains", "4")
+        said("draft", named, *quick, "--out", "rule")
+        said("draft", named, *quick, "--fix", "norm.deadline=P5D", "--out", "other")
+        said("audit", named, "--rule", "rule/rule.json", "--out", "rule")
+        asked = ("ask", named, "--answers=invoices/answers.yaml", "--json", "--mass=0.1")
+        stood(folder, 1, *asked, out=said(*asked))
+        compared = ("compare", "rule/rule.json", "other/rule.json", "--json", "--context", named)
+        stood(folder, 2, *compared, out=said(*compared))
+    return folder
+
+
+def running(site: Site) -> Job:
+    """Job 9, which is in the midst of a draft, as its verb said."""
+    place = site.files.folder / "jobs" / "9"
+    place.mkdir(exist_ok=True)
+    draft = json.loads((site.files.folder / "rule" / "draft.json").read_text())
+    slots = {
+        slot: [{"option": o["option"], "phrase": o["phrase"]} for o in draft["candidates"][slot]]
+        for slot in ("scope", "trigger", "norm", "evidence", "procedure")
+    }
+    lines: list[dict[str, Any]] = [
+        {"at": 100.0, "kind": "stage", "words": "drafting"},
+        {"at": 100.1, "kind": "stage", "words": "reading the sentence"},
+        {"at": 100.5, "kind": "stage", "words": "collecting candidates"},
+        {"at": 100.9, "kind": "options", "space": "g", "slots": slots},
+        {"at": 101.2, "kind": "stage", "words": "running the chains"},
+        {
+            "at": 102.0, "kind": "chains", "space": "g", "step": 120, "steps": 200, "best": 0.8974, "r_hat": 1.031,
+            "marginals": [[[0, 0.44], [1, 0.31], [2, 0.15]] for _ in slots],
+        },
+    ]  # fmt: skip
+    (place / "progress.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    job = Job(9, "Draft a rule from invoices/context.yaml", ("draft", "invoices/context.yaml"), "/", place)
+    job.state = "running"
+    site.jobs._jobs[9] = job
+    return job

@@ -17,6 +17,7 @@ BELOW: dict[str, set[str]] = {
     "safe_text": set(),
     "stops": set(),
     "errors": {"safe_text"},
+    "progress": {"errors", "safe_text"},
     "versions": set(),
     "lazy": set(),
     "cores": set(),
@@ -42,7 +43,7 @@ BELOW: dict[str, set[str]] = {
     "rulebook": {"errors", "safe_text", "context", "benchmarks", "rule", "audit", "realize", "candidates"},
     "candidates": {"errors", "context", "rule", "reading", "llm"},
     "models": {"errors", "lazy", "context", "rule", "reading", "candidates"},
-    "inference": {"errors", "safe_text", "lazy", "versions", "context", "models"},
+    "inference": {"errors", "safe_text", "lazy", "versions", "context", "models", "progress"},
     "llm": {"errors", "context", "rule"},
     "calibration": {
         "errors",

@@ -104,6 +104,11 @@ def test_the_page_says_what_draft_and_audit_say(folder: Path, page: Path) -> Non
             assert option["phrase"] in said
     for item in draft["candidates"]["dropped"]:
         assert item["reason"] in said
+    for other in draft["alternatives"]:
+        assert f"another {' and '.join(other['changes'])}" in said
+        for slot, labels in other["changes"].items():
+            phrases = {o["option"]: o["phrase"] for o in draft["candidates"][slot]}
+            assert f"{slot.capitalize()}: {phrases[labels[1]]} in place of {phrases[labels[0]]}" in said
     for query in draft["grounding"]["queries"]:
         assert f"{query['question']}" in said
         assert f"{query['count']:,}" in said
@@ -555,6 +560,8 @@ def test_hostile_texts_neither_run_nor_break_the_layout(
         tab = look(path, viewport=size)
         tab.evaluate("document.querySelectorAll('details').forEach((one, n) => { one.open = n < 20 })")
         assert overflow(tab) == 0
+        wide = "[...document.querySelectorAll('details[open] .scroll:has(.stack)')].filter(one => one.scrollWidth > one.clientWidth)"
+        assert size == DESKTOP or tab.evaluate(f"{wide}.length") == 0
         assert tab.title() != "ran"
         assert (
             tab.evaluate("document.querySelectorAll('script, img, [onerror], a:not([href^=\"#\"])').length")

@@ -244,7 +244,7 @@ def ask(
     from gnrs_ppl.posterior.mass import SHARE
     from gnrs_ppl.posterior.mass import mass as mass_of
     from gnrs_ppl.posterior.uncertain import checked
-    from gnrs_ppl.report.ask import Asking, again_with, print_end, print_state
+    from gnrs_ppl.report.ask import Asking, again_with, print_end, print_state, state_data
 
     pins, given = read_pins(fix or (), without or ()), parse_answers(answer or ())
     talks = not as_json and not given and sys.stdin is not None
@@ -288,7 +288,7 @@ def ask(
             state = ask_next(held, found, known)
     draft_again = again_with("draft", str(context), pinned, place)
     if as_json:
-        print(to_json({"goal": loaded.goal.id, "weights": chosen.origin} | state.as_dict()))
+        print(to_json({"goal": loaded.goal.id, "weights": chosen.origin} | state_data(state, loaded)))
     elif talks:
         print_end(state, loaded, draft_again)
     else:

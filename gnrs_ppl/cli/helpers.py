@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnrs_ppl import stops
+from gnrs_ppl import progress, stops
 from gnrs_ppl.cli.options import CacheMode
 from gnrs_ppl.errors import InputError
 
@@ -52,14 +52,22 @@ def with_llm(wanted: bool, options: dict[str, Any]) -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """A spinner on a terminal's standard error, silent elsewhere; what it gives changes the words."""
+    """A spinner on a terminal's standard error, a line for whoever watches the progress, silent elsewhere;
+    what it gives changes the words.
+    """
+    progress.stage(what)
     if not sys.stderr.isatty():
-        yield lambda stage: None
+        yield progress.stage
         return
     from rich.console import Console
 
     with Console(stderr=True).status(f"{what} …") as status:
-        yield lambda stage: status.update(f"{stage} …")
+
+        def say(stage: str) -> None:
+            progress.stage(stage)
+            status.update(f"{stage} …")
+
+        yield say
 
 
 def complain(line: str, code: int) -> int:

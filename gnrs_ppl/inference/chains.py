@@ -37,9 +37,11 @@ from jax.stages import Compiled
 from jaxtyping import Int
 from numpy.typing import NDArray
 
+from gnrs_ppl import progress
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import gibbs, informed, metropolis, moves, tempering, threefry
 from gnrs_ppl.inference.cache import use_compilation_cache
+from gnrs_ppl.inference.course import Course
 from gnrs_ppl.inference.cpsat import solver_chains
 from gnrs_ppl.inference.exact import number_of_states
 from gnrs_ppl.inference.kernels import KERNELS
@@ -340,6 +342,9 @@ def run_many(
             run_one(tables, **request, **settings, seed=seed, stream=s)
             for tables, s in zip(spaces, streams, strict=True)
         ]
+        courses = _courses(spaces, names, runs[0].superchain, runs[0].score.shape[1])
+        for course, run in zip(courses, runs, strict=bool(courses)):
+            course.add(np.swapaxes(run.positions, 0, 1), run.score.T)
         return [run._replace(settings=tuple(settings.items())) for run in runs]
     groups = check_request(spaces[0], **request, seed=seed, spaces=len(spaces))
     for tables in spaces[1:]:
@@ -356,7 +361,8 @@ def run_many(
     alike = [padded(tables, options, pairs, beside) for tables in spaces]
     watching = [recording(), evaluations()]
     watching += [] if stepper.exchange is None else [stepper.exchange(settings)]
-    driven = _drive(kernel, alike, starts, watching, steps, temperature, seed, streams, settings)
+    courses = _courses(spaces, names, superchain, steps)
+    driven = _drive(kernel, alike, starts, watching, steps, temperature, seed, streams, settings, courses)
     return [
         Chains(
             **drawn._asdict(),
@@ -372,6 +378,17 @@ def run_many(
         )
         for started, (drawn, evaluated, *exchange) in zip(starts, driven.results, strict=True)
     ]
+
+
+def _courses(
+    spaces: Sequence[Tables], names: Sequence[str], superchain: Int[NDArray[Any], " C"], steps: int
+) -> list[Course]:
+    """What is told of each space's chains while they run; nothing where nobody watches, or where several
+    processes hold a part of them each.
+    """
+    if not progress.is_watched() or jax.process_count() > 1:
+        return []
+    return [Course(name, superchain, steps) for name in names or [""] * len(spaces)]
 
 
 def observe_chains(
@@ -488,9 +505,10 @@ def _drive(
     seed: int,
     streams: Sequence[int],
     settings: Settings,
+    courses: Sequence[Course] = (),
 ) -> _Driven:
     """Step the chains of every space from its starts, a stretch of steps after the other; the spaces are
-    padded alike.
+    padded alike. Courses are told of what the first observer, :func:`recording`, keeps.
     """
     traced = [settings[name] for name in STEPPERS[kernel].traced]
     arguments = _Arguments(
@@ -509,16 +527,23 @@ def _drive(
         arguments = arguments._replace(tables=_scored(arguments.tables, states))
     arguments = _placed(arguments, mesh)
     room = min(STRETCH, 1 << (steps - 1).bit_length())
+    if courses:
+        progress.stage("preparing the chains")
     run, nothing = _compiled(
         kernel, frozen(kernel, settings), tuple(observers), room, jax.tree.map(_shape, arguments), mesh
     )
     compiled = time.perf_counter()
+    if courses:
+        progress.stage("running the chains")
     so_far = jax.tree.map(_blank, nothing)
     stretches = []
     for first in range(0, steps, room):
         count = min(room, steps - first)
         so_far, records = run(arguments, so_far, np.int32(first), np.int32(count))
         stretches.append(records)
+        for g, course in enumerate(courses):
+            positions, score, *_ = (np.asarray(leaf[g, :count]) for leaf in records[0])
+            course.add(positions, score)
     carried = jax.tree.map(_gathered, so_far[1])
     recorded = jax.tree.map(lambda *leaves: _joined(leaves, steps), *stretches)
     ended = time.perf_counter()

@@ -16,7 +16,7 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.errors import InputError, one_line
 from gnrs_ppl.posterior.answers import ANSWERS, UNKNOWN
-from gnrs_ppl.posterior.ask import ENOUGH, Question, State
+from gnrs_ppl.posterior.ask import ENOUGH, NAMED, Question, State
 from gnrs_ppl.posterior.fields import NOTHING, PLAIN, TIMES, said
 from gnrs_ppl.posterior.mass import ASKED
 from gnrs_ppl.realize.english import duration
@@ -86,6 +86,22 @@ def _since(passed: timedelta) -> str:
     if days:
         return f"+{days} d {hours} h"
     return f"+{hours} h {minutes} min" if hours else f"+{minutes} min" if minutes else "start"
+
+
+def state_data(state: State, context: Context) -> dict[str, Any]:
+    """The JSON of ``gnrs ask``: with the sentence, the first rule in a line, and the rows of each case that
+    is asked about.
+    """
+    cases = {}
+    for question in state.questions[:NAMED]:
+        if question.kind == "case":
+            rows, left_out = timeline(context, question.about, named_acts(state))
+            cases[question.about] = {"rows": [row._asdict() for row in rows], "left_out": left_out}
+    return state.as_dict() | {
+        "sentence": context.goal.intent,
+        "rule": rule_line(state, context),
+        "cases": cases,
+    }
 
 
 def named_acts(state: State) -> set[str]:

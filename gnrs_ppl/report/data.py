@@ -52,7 +52,8 @@ def draft_data(draft: Draft) -> dict[str, Any]:
         "certificate": draft.certificate.as_dict(),
         "search": search_data(search),
         "alternatives": [
-            other._asdict() | {"temperature": search.temperature} for other in draft.alternatives
+            other._asdict() | {"differs": other.differs, "temperature": search.temperature}
+            for other in draft.alternatives
         ],
         "candidates": _candidates(draft),
         "polish": draft.polished.as_dict() if draft.polished else None,

@@ -59,7 +59,7 @@ def whole(text: str) -> str:
 def environment() -> Environment:
     """The templates with what all of them use; shared by all pages, so nobody changes it."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
     environment = Environment(
         loader=PackageLoader("gnrs_ppl.report", "pages"),
@@ -79,7 +79,12 @@ def environment() -> Environment:
         "policy": f"default-src 'none'; style-src 'sha256-{hashed}'; img-src data:; base-uri 'none'; "
         "form-action 'none'",
     }
-    environment.filters |= {"whole": whole, "tojson_text": lambda value: to_json(value, indent=None)}
+    # what a form sends back is whole and as it is, the rest is for eyes
+    environment.filters |= {
+        "sent": escape,
+        "whole": whole,
+        "tojson_text": lambda value: to_json(value, indent=None),
+    }
     return environment
 
 

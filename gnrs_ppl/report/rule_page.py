@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
 from hashlib import sha256
@@ -97,6 +99,34 @@ def write_report(folder: Path, path: Path) -> Path:
         The folder holds neither, or half of one; a file was changed since it was written or is of another
         version; draft and audit are of different rules; the page cannot be written.
     """
+    with understood(folder):
+        write_page("report.html", path, **values_of(folder))
+    return path
+
+
+@contextmanager
+def understood(folder: Path) -> Iterator[None]:
+    """What comes of files that do not hold what this version writes there, as an InputError."""
+    from jinja2 import UndefinedError
+
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, UndefinedError) as error:
+        raise InputError(
+            f"does not hold what this version writes there ({one_line(str(error), 160)})",
+            AGAIN,
+            source=str(folder),
+        ) from None
+
+
+def values_of(folder: Path) -> dict[str, Any]:
+    """What the sections of the page show of a folder; under :func:`understood`.
+
+    Raises
+    ------
+    InputError
+        As :func:`write_report`.
+    """
     draft, audit = _read(folder, "draft"), _read(folder, "audit")
     if draft is None and audit is None:
         raise InputError(
@@ -104,22 +134,13 @@ def write_report(folder: Path, path: Path) -> Path:
             "name a folder that gnrs draft --out or gnrs audit --out wrote",
             source=str(folder),
         )
-    from jinja2 import UndefinedError
-
-    try:
-        if draft and audit and draft["structure"] != _whole(audit):
-            raise InputError(
-                "is of another rule than draft.json",
-                f"audit {folder / 'rule.json'} again, or with --out in a folder of its own",
-                source=str(folder / "audit.json"),
-            )
-        return write_page("report.html", path, **_view(folder, draft, audit))
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, UndefinedError) as error:
+    if draft and audit and draft["structure"] != _whole(audit):
         raise InputError(
-            f"does not hold what this version writes there ({one_line(str(error), 160)})",
-            AGAIN,
-            source=str(folder),
-        ) from None
+            "is of another rule than draft.json",
+            f"audit {folder / 'rule.json'} again, or with --out in a folder of its own",
+            source=str(folder / "audit.json"),
+        )
+    return _view(folder, draft, audit)
 
 
 def _read(folder: Path, kind: str) -> dict[str, Any] | None:
@@ -176,6 +197,7 @@ def _view(folder: Path, draft: dict[str, Any] | None, audit: dict[str, Any] | No
         },
         "written": f"{datetime.now(UTC):%-d %B %Y, %H:%M} UTC",
         "moment": moment,
+        "again": None,  # a live page has a form by that name, with which options are pinned
     }
 
 
@@ -232,21 +254,24 @@ def statements_of(reading: dict[str, Any]) -> list[dict[str, Any]]:
 def _slot(slot: str, draft: dict[str, Any]) -> dict[str, Any]:
     """A slot's options, the more probable first, each with its place in the bar, and what was refused."""
     found = draft["candidates"]
-    provenance = {c["id"]: c["provenance"] for c in found["pools"][slot]}
+    pool = {c["id"]: c for c in found["pools"][slot]}
     options = sorted(found[slot], key=lambda option: -(option["probability"] or 0))
     at, placed = 0.0, []
     for option in options:
         width = 100 * (option["probability"] or 0)
         placed.append(
-            option | {"at": at, "width": width, "provenance": provenance.get(option["candidate"], "")}
+            option | {"at": at, "width": width, "provenance": pool[option["candidate"]]["provenance"]}
         )
         at += width
+    chosen = next(option for option in placed if option["chosen"])
+    from_pool = pool[chosen["candidate"]]
     return {
         "name": slot,
         "question": SLOT_QUESTIONS[slot],
         "options": placed,
         "weighed": any(option["probability"] is not None for option in options),
-        "chosen": next(option for option in placed if option["chosen"]),
+        "chosen": chosen,
+        "names": [*dict.fromkeys([*from_pool["load_bearing"], *from_pool["descriptive"]])],
         "dropped": [item for item in draft["candidates"]["dropped"] if item["slot"] == slot],
     }
 
@@ -269,14 +294,22 @@ def _score(draft: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _runner(other: dict[str, Any], draft: dict[str, Any]) -> dict[str, Any]:
     weights = draft["score"]["weights"]["values"]
-    changes = {
+    parts = {
         name.replace("_", " "): (value - draft["score"]["features"][name]) * weight
         for (name, value), weight in zip(other["features"].items(), weights, strict=True)
     }
     return other | {
         "words": differing(draft["text"], other["text"]),
-        "changes": {name: change for name, change in changes.items() if abs(change) >= 0.00005},
+        "parts": {name: part for name, part in parts.items() if abs(part) >= 0.00005},
+        "slots": {slot: _phrases(slot, pair, draft) for slot, pair in other["changes"].items()},
     }
+
+
+def _phrases(slot: str, labels: list[str], draft: dict[str, Any]) -> list[str]:
+    """What two options of a slot say; with their labels where the words do not tell them apart."""
+    phrases = {option["option"]: option["phrase"] for option in draft["candidates"][slot]}
+    said = [phrases[label] for label in labels]
+    return said if said[0] != said[1] else [f"{phrases[label]} ({label})" for label in labels]
 
 
 def differing(text: str, other: str) -> list[tuple[str, str]]:

@@ -26,11 +26,11 @@ from starlette.routing import Route
 from uvicorn import Config, Server
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.serve import download, goal, home, imports, job_pages
+from gnrs_ppl.serve import asking, auditing, comparing, download, drafting, goal, home, imports, job_pages
 from gnrs_ppl.serve.security import HEAD_BYTES, Connection, Guard
 from gnrs_ppl.serve.web import HANDLERS, Site
 
-PAGES = (home, imports, goal, job_pages, download)
+PAGES = (home, imports, goal, drafting, asking, auditing, comparing, job_pages, download)
 STATIC = {
     "page.css": ("gnrs_ppl.report", "pages", "text/css"),
     "live.css": ("gnrs_ppl.serve", "static", "text/css"),

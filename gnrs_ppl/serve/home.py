@@ -57,10 +57,23 @@ PARTS = (
         "Contexts",
         ("context",),
         "None yet. Import a log.",
-        (Step("Write the goal", "/goal?context=", ("goal", "new", "FILE", "--sentence", "…")),),
+        (
+            Step("Write the goal", "/goal?context=", ("goal", "new", "FILE", "--sentence", "…")),
+            Step("Draft a rule", "/draft?context=", ("draft", "FILE", "--out", "…")),
+        ),
     ),
-    Part("Rules", ("rule",), "None yet. Draft one from a context with a goal.", ()),
-    Part("Audits", ("audit",), "None yet. Run a rule on a log.", ()),
+    Part(
+        "Rules",
+        ("rule",),
+        "None yet. Draft one from a context with a goal.",
+        (
+            Step("Look at it", "/rule?of="),
+            Step("Audit it", "/audit?rule=", ("audit", "…", "--rule", "FILE", "--out", "…")),
+        ),
+    ),
+    Part(
+        "Audits", ("audit",), "None yet. Run a rule on a log.", (Step("See the verdicts", "/verdicts?of="),)
+    ),
     Part("Other files", ("page", "other"), "None.", (Step("Download", "/download?file="),)),
 )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from gnrs_ppl.serve.jobs import Job
+from gnrs_ppl.serve.watching import STREAMS, pieces, told
 from gnrs_ppl.serve.web import form_of, page, site
 
 
@@ -18,7 +20,23 @@ async def jobs(request: Request) -> Response:
 async def job(request: Request) -> Response:
     """One job: what it does, how it stands, what it said."""
     found = job_named(request)
-    return page(request, "job.html", job=found, out=found.output("out.txt"), err=found.output("err.txt"))
+    return page(
+        request,
+        "job.html",
+        job=found,
+        told=told(found),
+        out=found.output("out.txt"),
+        err=found.output("err.txt"),
+    )
+
+
+async def events(request: Request) -> Response:
+    """What a job's verb says of itself, as it says it."""
+    found = job_named(request)
+    if site(request).watchers[found.number] >= STREAMS:
+        raise HTTPException(429, "The job is watched in as many places as may watch it. Close one of them.")
+    last = request.headers.get("last-event-id", "")
+    return StreamingResponse(pieces(request, found, last), media_type="text/event-stream")
 
 
 async def cancel(request: Request) -> Response:
@@ -37,5 +55,6 @@ def job_named(request: Request) -> Job:
 ROUTES = [
     Route("/jobs", jobs),
     Route("/jobs/{number}", job),
+    Route("/jobs/{number}/events", events),
     Route("/jobs/{number}/cancel", cancel, methods=["POST"]),
 ]

@@ -6,22 +6,23 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gnrs_ppl.errors import GnrsError, one_line
 from gnrs_ppl.report.page import environment
 from gnrs_ppl.serve.files import Entry, Gone, Workspace
-from gnrs_ppl.serve.jobs import Full, Jobs
+from gnrs_ppl.serve.jobs import Full, Job, Jobs
 from gnrs_ppl.serve.reader import Reader
 from gnrs_ppl.serve.security import LEFT
 
@@ -35,6 +36,10 @@ STEPS = (
     ("/", "What is here"),
     ("/import", "Import"),
     ("/goal", "Goal"),
+    ("/draft", "Draft"),
+    ("/ask", "Ask"),
+    ("/audit", "Audit"),
+    ("/compare", "Compare"),
     ("/jobs", "Jobs"),
     ("/download", "Download"),
 )
@@ -56,6 +61,8 @@ class Site:
         What every form holds.
     writing : asyncio.Lock
         Held from the look at a file to its writing, so that of two tabs one comes first.
+    watchers : Counter of int
+        How many streams of events each job has.
     """
 
     files: Workspace
@@ -63,6 +70,7 @@ class Site:
     reader: Reader = field(default_factory=Reader)
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    watchers: Counter[int] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, folder: Path) -> Site:
@@ -111,15 +119,24 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> H
     **values
         What the template names; all texts are taken as untrusted.
     """
+    return HTMLResponse(rendered(request, template, **values), status)
+
+
+def rendered(request: Request, template: str, **values: Any) -> str:
+    """The text of a page or of a part of one; parameters as for :func:`page`."""
     served = site(request)
-    text = (
-        _environment()
-        .get_template(template)
-        .render(
-            token=served.token, here=request.url.path, place=str(served.files.folder), steps=STEPS, **values
-        )
-    )
-    return HTMLResponse(text, status)
+    given = {"token": served.token, "here": request.url.path, "place": str(served.files.folder)}
+    return _environment().get_template(template).render(**given, steps=STEPS, **values)
+
+
+def address(path: str, **query: str | int) -> str:
+    """A page of this server with what is asked of it."""
+    return f"{path}?{urlencode(query)}"
+
+
+def to_job(job: Job) -> RedirectResponse:
+    """To the page of a job that a form began."""
+    return RedirectResponse(f"/jobs/{job.number}", 303)
 
 
 def entry_named(request: Request, name: str) -> Entry:
@@ -235,6 +252,5 @@ def _environment() -> Environment:
     reports = environment()
     assert reports.loader is not None
     live = reports.overlay(loader=ChoiceLoader([PackageLoader("gnrs_ppl.serve", "pages"), reports.loader]))
-    # what comes back from a form or an address is whole and as it is; the rest is for eyes
-    live.filters = reports.filters | {"sent": escape, "address": lambda name: escape(quote(name))}
+    live.filters = reports.filters | {"address": lambda name: escape(quote(name))}
     return live

@@ -1,0 +1,130 @@
+"""Questions about a context: the case, or the part of the sentence, whose answer tells most about which rule
+is meant. ``gnrs ask`` finds them and writes the answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gnrs_ppl.context.files import parse_json, read_bytes
+from gnrs_ppl.errors import InputError
+from gnrs_ppl.posterior.answers import UNKNOWN
+from gnrs_ppl.posterior.ask import ENOUGH
+from gnrs_ppl.posterior.fields import PLAIN
+from gnrs_ppl.report.ask import WORDS, value_in_words
+from gnrs_ppl.report.rule_page import understood
+from gnrs_ppl.serve.drafting import answers_name, answers_of
+from gnrs_ppl.serve.files import Entry, argument
+from gnrs_ppl.serve.jobs import Job
+from gnrs_ppl.serve.web import Changed, address, entry_named, form_of, page, site, text, to_job, unchanged
+
+NOTHING = "none"
+"""In place of the SHA-256 of answers that nobody has given."""
+
+
+async def ask(request: Request) -> Response:
+    """Choose a context to be asked about."""
+    files = site(request).files
+    contexts = [(entry, files.sha(entry), answers_of(request, entry)) for entry in files.of_kind("context")]
+    return page(request, "ask.html", contexts=contexts)
+
+
+async def begin(request: Request) -> Response:
+    """Begin to ask, or go on with answers."""
+    form = await form_of(request)
+    context = entry_named(request, text(form, "context"))
+    given = [
+        said
+        for name, said in form.multi_items()
+        if name.startswith("answer") and isinstance(said, str) and said
+    ]
+    served = site(request)
+    async with served.writing:
+        if given:
+            _as_asked(request, form, context, given)
+        else:
+            unchanged(request, form, context)
+        mass = text(form, "mass").strip()
+        arguments = ["ask", context.argument, f"--answers={argument(answers_name(context))}", "--json"]
+        arguments += [f"--mass={_share(mass)}"] * bool(mass) + [f"--answer={said}" for said in given]
+        job = served.jobs.submit(f"Ask about {context.name}", arguments)
+        job.then = address("/asked", job=job.number)
+    return to_job(job)
+
+
+def _share(said: str) -> float:
+    try:
+        return float(said)
+    except ValueError:
+        raise InputError(
+            f"{said!r} is no share", "write a number such as 0.9", source="form", field="mass"
+        ) from None
+
+
+def _as_asked(request: Request, form: Any, context: Entry, given: list[str]) -> None:
+    """Refuse answers to questions that were asked before others were answered."""
+    stands = answers_of(request, context)
+    if text(form, "sha") == (site(request).files.sha(stands) if stands else NOTHING):
+        return
+    if stands is None:
+        raise HTTPException(409, "The answers that this question goes on from are gone. Begin to ask again.")
+    raise Changed(stands, site(request).files.text(stands), "\n".join(given), form)
+
+
+async def asked(request: Request) -> Response:
+    """The question, the case as a timeline, and what may be answered."""
+    job = site(request).jobs.find(request.query_params.get("job", ""))
+    context = entry_named(request, _named(job))
+    stands = answers_of(request, context)
+    place = job.folder / "out.txt"
+    with understood(place):
+        state = parse_json(read_bytes(place), str(place))
+        questions = [state["question"], *state["others"]] if state["question"] else []
+        return page(
+            request,
+            "asked.html",
+            job=job,
+            context=context,
+            state=state,
+            enough=ENOUGH,
+            questions=[_question(question, state["cases"]) for question in questions],
+            answers=stands,
+            sha=site(request).files.sha(stands) if stands else NOTHING,
+            mass=next((a.partition("=")[2] for a in job.arguments if a.startswith("--mass=")), ""),
+            unknown=UNKNOWN,
+        )
+
+
+def _question(question: dict[str, Any], cases: dict[str, Any]) -> dict[str, Any]:
+    is_case = question["kind"] == "case"
+    return question | {
+        "plain": "" if is_case else PLAIN.get(question["about"], question["about"]),
+        "case": cases[question["about"]] if is_case else None,
+        "choices": [
+            {
+                "sent": f"{question['about']}={value}",
+                "words": WORDS[value] if is_case else value_in_words(question["about"], value),
+                "chance": chance,
+            }
+            for value, chance in question["answers"].items()
+        ],
+    }
+
+
+def _named(job: Job) -> str:
+    """The context that a job asks about."""
+    if job.arguments[:1] != ("ask",) or len(job.arguments) < 2:
+        raise HTTPException(404, "That job asked nothing.")
+    return job.arguments[1].removeprefix("./")
+
+
+ROUTES = [
+    Route("/ask", ask),
+    Route("/ask", begin, methods=["POST"]),
+    Route("/asked", asked),
+]

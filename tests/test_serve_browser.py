@@ -1,0 +1,252 @@
+"""``gnrs serve`` in a real browser: the whole way from a log to a download, by mouse and by keyboard alone."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from served import KEY, context, on_a_port, running, worked_in
+
+HOSTILE = "<script>document.title='ran'</script> javascript:alert(2) \u202eevil"
+PHONE = {"width": 360, "height": 740}
+SENTENCE = "Every order must be approved by a manager within five days after it is placed."
+
+
+def log(path: Path, cases: int = 60) -> Path:
+    """Orders, most of them approved in time, and one whose names would run."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["case_id", "activity", "timestamp", "role", "resource"])
+        for n in range(cases):
+            case = f"order {n}" if n else HOSTILE
+            day = 1 + n % 12
+            rows.writerow(
+                [case, "place order", f"2024-03-{day:02}T09:00:00Z", "clerk", HOSTILE if not n else "Ada"]
+            )
+            late = 3 + n % 5
+            rows.writerow([case, "approve order", f"2024-03-{day + late:02}T10:00:00Z", "manager", "Ben"])
+            rows.writerow([case, "ship order", f"2024-03-{day + late:02}T15:00:00Z", "clerk", "Ada"])
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("no Chromium on this machine")
+    driver = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    with driver.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def look(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a tab; what it says on the console, asks, or loads from elsewhere fails the test."""
+    contexts: list[Any] = []
+    said: list[str] = []
+
+    def opened(address: str, **settings: Any) -> Any:
+        contexts.append(browser.new_context(**settings))
+        tab = contexts[-1].new_page()
+        tab.set_default_timeout(25_000)
+        tab.on("console", lambda message: said.append(f"{tab.url}: {message.text}"))
+        tab.on("pageerror", lambda error: said.append(str(error)))
+        tab.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+        tab.on("request", lambda request: request.url.startswith(address) or said.append(request.url))
+        tab.goto(f"{address}/?key={KEY}")
+        return tab
+
+    yield opened
+    for one in contexts:
+        one.close()
+    assert said == []
+
+
+def axe_finds_nothing(tab: Any) -> None:
+    """Rows are of one template, so a few of each table stand for all."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    tab.evaluate(
+        "document.querySelectorAll('tbody').forEach(one => [...one.rows].slice(3).forEach(row => row.remove()))"
+    )
+    tab.evaluate("document.querySelectorAll('details.case').forEach((one, n) => n < 2 || one.remove())")
+    tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    found = axe.Axe().run(tab, options={"resultTypes": ["violations"]}).response
+    grave = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+    assert [(tab.url, one["id"], one["nodes"][0]["html"]) for one in grave] == []
+    assert tab.title() != "ran"
+
+
+def overflow(tab: Any) -> int:
+    return int(tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def done(tab: Any) -> None:
+    """A job's page: wait for its end, which the page shows by itself, and go on."""
+    tab.wait_for_selector(".state.done, .state.refused, .state.crashed")
+    assert tab.locator(".state").first.text_content() == "done", tab.locator("main").text_content()
+    tab.get_by_role("link", name="Go on").click()
+
+
+def test_the_whole_way(browser: Any, look: Callable[..., Any], tmp_path: Path) -> None:
+    """Import, goal, draft, pin, ask, audit, compare, download."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    context(folder, "invoices")
+    source = log(tmp_path / "orders.csv")
+    with on_a_port(folder) as (address, _):
+        tab = look(address, viewport={"width": 1100, "height": 900}, accept_downloads=True)
+        steps = tab.get_by_role("navigation", name="Steps")
+        steps.get_by_role("link", name="Import").click()
+        tab.get_by_label("file from elsewhere").set_input_files(str(source))
+        tab.get_by_role("button", name="Upload").click()
+        tab.get_by_role("button", name="Import", exact=True).click()
+        done(tab)
+        tab.get_by_role("link", name="Go on to the goal").click()
+        with tab.expect_response(
+            lambda answer: "/goal/read" in answer.url and "approved" in answer.request.post_data
+        ):
+            tab.get_by_label("Who must").fill(SENTENCE)
+        tab.wait_for_selector("#reading mark")
+        tab.wait_for_load_state("networkidle")
+        tab.get_by_role("button", name="Read it").first.click()
+        save = tab.locator("button[name=save]")
+        save.or_(tab.locator("legend")).first.wait_for()
+        while not save.count():
+            with tab.expect_navigation():
+                tab.get_by_role("button", name="Answer").click()
+        save.click()
+        tab.get_by_role("link", name="Go on to the draft").wait_for()
+        tab.wait_for_load_state("networkidle")  # a reading that is left alone is said on the console
+        tab.get_by_role("link", name="Go on to the draft").click()
+        tab.get_by_text("How it is drafted").click()
+        tab.get_by_label("Chains").fill("4")
+        tab.get_by_label("Sampler").select_option("exact")
+        tab.get_by_role("button", name="Draft", exact=True).click()
+        tab.wait_for_selector("#chains .shares")
+        assert tab.locator("#stages li").first.text_content().startswith("drafting")
+        done(tab)
+        first = tab.locator("h1").text_content()
+        tab.locator(".graph details").nth(2).locator("summary").click()
+        tab.locator(".graph > li").nth(2).get_by_role("button", name="Pin").nth(1).click()
+        done(tab)
+        assert "Fixed or left out by hand: norm=" in tab.locator("main").text_content()
+        assert tab.locator("h1").text_content() != first
+        tab.get_by_role("link", name="Audit it").click()
+        tab.get_by_label("Rule").select_option("rule-orders/rule.json")
+        tab.get_by_role("button", name="Take this one").click()
+        tab.get_by_label("On the log of").select_option("orders/context.yaml")
+        tab.get_by_role("button", name="Audit").click()
+        done(tab)
+        tab.get_by_label("Case has").fill("script")
+        tab.get_by_role("button", name="Look").click()
+        assert "<script>document.title='ran'</script>" in tab.locator("tbody th").first.text_content()
+        steps.get_by_role("link", name="Compare").click()
+        tab.get_by_label("On the log of").select_option("orders/context.yaml")
+        tab.get_by_role("button", name="Compare").click()
+        done(tab)
+        assert "They differ on" in tab.locator("main").text_content()
+        steps.get_by_role("link", name="Ask").click()
+        tab.get_by_label("Share of what").first.fill("0.1")
+        tab.get_by_role("button", name="Ask").first.click()
+        done(tab)
+        tab.locator(".answers button").first.click()
+        done(tab)
+        (answers,) = folder.glob("*/answers.yaml")
+        assert "answer:" in answers.read_text()
+        steps.get_by_role("link", name="Download").click()
+        with tab.expect_download() as archive:
+            tab.get_by_role("link", name="as one archive").click()
+        archive.value.save_as(tmp_path / "all.zip")
+    names = zipfile.ZipFile(tmp_path / "all.zip").namelist()
+    assert {name.rpartition("/")[2] for name in names} >= {
+        "orders.csv", "context.yaml", "rule.json", "draft.json", "audit.json", "verdicts.csv", "answers.yaml",
+    }  # fmt: skip
+
+
+PAGES = (
+    "/", "/draft?context=invoices/context.yaml", "/rule?of=rule/draft.json", "/ask", "/asked?job=1",
+    "/audit?rule=rule/rule.json", "/verdicts?of=rule/audit.json", "/compare", "/compared?job=2", "/jobs", "/jobs/1", "/jobs/9",
+    "/import", "/goal?context=invoices/context.yaml", "/download",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which everything was done."""
+    return worked_in(tmp_path_factory.mktemp("worked") / "served")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_grave_on_any_page(scheme: str, worked: Path, look: Callable[..., Any]) -> None:
+    """Nor is any page wider than a phone; a job that runs is among them."""
+    with on_a_port(worked) as (address, site):
+        running(site)
+        tab = look(address, viewport=PHONE, color_scheme=scheme)
+        for path in PAGES:
+            tab.goto(address + path)
+            if path == "/jobs/9":
+                tab.wait_for_selector("#chains .shares")
+            else:
+                tab.wait_for_load_state("networkidle")
+            assert overflow(tab) == 0, path
+            axe_finds_nothing(tab)
+
+
+def test_the_keyboard_alone_begins_a_draft_and_pins(worked: Path, look: Callable[..., Any]) -> None:
+    with on_a_port(worked) as (address, site):
+
+        async def nothing() -> None:
+            return
+
+        site.jobs._work = nothing  # type: ignore[method-assign]
+        tab = look(address, viewport={"width": 1100, "height": 900})
+
+        def to(text: str, most: int = 400) -> None:
+            """Press Tab until what has the focus says so."""
+            for _ in range(most):
+                tab.keyboard.press("Tab")
+                now = tab.evaluate(
+                    "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
+                )
+                if now.strip().startswith(text):
+                    assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+                    return
+            raise AssertionError(f"Tab never came to {text!r}")
+
+        tab.keyboard.press("Tab")
+        assert tab.evaluate("document.activeElement.textContent") == "To the page"
+        to("Draft")
+        tab.keyboard.press("Enter")
+        tab.wait_for_url("**/draft")
+        to("Draft")
+        to("Draft", 12)  # past the link of the way, the button
+        tab.keyboard.press("Enter")
+        tab.wait_for_url("**/jobs/*")
+        tab.goto(f"{address}/rule?of=rule/draft.json")
+        to("6 options of the scope")
+        tab.keyboard.press("Enter")
+        to("Pin S1")
+        tab.keyboard.press("Enter")
+        tab.wait_for_url("**/jobs/*")
+        assert "--fix=scope=S1" in site.jobs.all()[0].arguments
+        to("Cancel")
+        tab.keyboard.press("Enter")
+        tab.wait_for_selector(".state.cancelled")
+
+
+def test_without_script_the_pages_are_links_and_forms(worked: Path, look: Callable[..., Any]) -> None:
+    with on_a_port(worked) as (address, site):
+        running(site)
+        tab = look(address, java_script_enabled=False)
+        tab.goto(f"{address}/jobs/9")
+        assert tab.locator("noscript meta, meta[http-equiv=refresh]").count() == 1
+        assert tab.locator("#chains .shares").count() > 0
+        tab.goto(f"{address}/asked?job=1")
+        assert tab.locator(".answers button").count() > 2

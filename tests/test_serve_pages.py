@@ -1,0 +1,458 @@
+"""The live pages of drafts, questions, audits and comparisons, and the stream of a job's events."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from served import KEY, fields, in_process, on_a_port, until, worked_in
+from starlette.testclient import TestClient
+
+from gnrs_ppl.context.output import write_all
+from gnrs_ppl.report.audited import FILES
+from gnrs_ppl.serve import watching
+from gnrs_ppl.serve.auditing import COLUMNS, ROWS, Asked, look_up
+from gnrs_ppl.serve.jobs import Job, Jobs
+from gnrs_ppl.serve.web import Site
+
+HOSTILE = "<script>document.title='ran'</script><img src=x onerror=alert(1)> javascript:alert(2) \u202eevil"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as somebody leaves it who drafted twice, audited, compared and asked."""
+    return worked_in(tmp_path_factory.mktemp("served") / "folder")
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """One's own copy of it."""
+    shutil.copytree(made, tmp_path / "served")
+    return tmp_path / "served"
+
+
+@pytest.fixture
+def waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs wait, so that what they were asked can be looked at without the work."""
+
+    async def nothing(self: Jobs) -> None:
+        return
+
+    monkeypatch.setattr(Jobs, "_work", nothing)
+
+
+@pytest.fixture
+def served(folder: Path, waiting: None) -> Iterator[tuple[TestClient, Site]]:
+    with in_process(folder) as both:
+        yield both
+
+
+def text_of(page: str) -> str:
+    return unescape(" ".join(re.sub(r"<[^>]+>", " ", page).split()))
+
+
+# Drafts
+
+
+def test_a_draft_is_begun_with_what_was_chosen(served: tuple[TestClient, Site]) -> None:
+    client, site = served
+    form: dict[str, Any] = fields(client.get("/draft?context=invoices/context.yaml").text, "/draft")
+    form |= {"seed": "7", "chains": "8", "steps": "50", "kernel": "gibbs", "statement": "2"}
+    answer = client.post("/draft", data=form)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/jobs/3")
+    job = site.jobs.find("3")
+    assert job.arguments == (
+        "draft", "invoices/context.yaml", "--statement=2", "--seed=7", "--chains=8", "--steps=50",
+        "--kernel=gibbs", "--out", "rule-invoices",
+    )  # fmt: skip
+    assert job.then == "/rule?of=rule-invoices%2Fdraft.json"
+    client.post("/draft", data=form)
+    assert site.jobs.find("4").arguments[-1] == "rule-invoices-2"  # the first has not written its folder yet
+
+
+def test_the_page_of_a_rule_says_what_the_report_says(served: tuple[TestClient, Site], folder: Path) -> None:
+    page = served[0].get("/rule?of=rule/draft.json").text
+    shown = text_of(page)
+    draft, audit = (json.loads((folder / "rule" / f"{kind}.json").read_text()) for kind in ("draft", "audit"))
+    assert draft["text"].split(" Evidence: ")[0] in shown
+    assert audit["violations"][0]["sentence"] in shown
+    labels = {f"{slot}={o['option']}" for slot in ("scope", "norm") for o in draft["candidates"][slot]}
+    assert labels <= set(map(unescape, re.findall(r'name="fix" value="([^"]*)"', page)))
+
+
+def test_a_pin_begins_a_draft_of_its_own(served: tuple[TestClient, Site]) -> None:
+    client, site = served
+    page = client.get("/rule?of=other/draft.json").text
+    form = fields(page, "/draft")
+    pins = [unescape(pin) for pin in re.findall(r'name="fix" value="(evidence=[^"]*)"', page)]
+    left = [unescape(name) for name in re.findall(r'name="without" value="([^"]*)"', page)]
+    assert "role:budget_holder" in left
+    for kind, value in (("fix", pins[0]), ("without", "role:budget_holder")):
+        answer = client.post("/draft", data=form | {kind: [*form.get(kind, []), value]})
+        arguments = site.jobs.find(answer.headers["location"].rpartition("/")[2]).arguments
+        assert f"--{kind}={value}" in arguments
+        assert "--fix=norm.deadline=P5D" in arguments  # what was pinned before stays so
+        assert "--kernel=exact" in arguments
+        assert arguments[-1] not in ("rule", "other")
+
+
+def test_what_is_pinned_says_what_the_verb_takes(made: Path) -> None:
+    """Each value that a button sends is one that ``gnrs draft`` understands."""
+    from gnrs_ppl.posterior.condition import read_pins
+
+    with in_process(made) as (client, _):
+        page = client.get("/rule?of=rule/draft.json").text
+    sent = {
+        kind: [unescape(v) for v in re.findall(f'name="{kind}" value="([^"]*)"', page)]
+        for kind in ("fix", "without")
+    }
+    pins = read_pins(sent["fix"], sent["without"])
+    assert len(pins) == len(set(sent["fix"])) + len(set(sent["without"])) > 20
+
+
+def test_answers_choose_where_they_are_asked_to(served: tuple[TestClient, Site], folder: Path) -> None:
+    client, site = served
+    (folder / "invoices" / "answers.yaml").write_text("goal: invoice_approval\nanswers: []\n")
+    page = client.get("/draft?context=invoices/context.yaml").text
+    assert "Let the answers in" in text_of(page)
+    client.post("/draft", data=fields(page, "/draft") | {"answers": ["1"]})
+    assert site.jobs.find("3").arguments[2:4] == ("--answers", "invoices/answers.yaml")
+
+
+def test_a_context_that_changed_is_not_drafted_from(served: tuple[TestClient, Site], folder: Path) -> None:
+    client, site = served
+    form = fields(client.get("/draft?context=invoices/context.yaml").text, "/draft")
+    with (folder / "invoices" / "context.yaml").open("a") as file:
+        file.write("# changed\n")
+    answer = client.post("/draft", data=form)
+    assert answer.status_code == 409
+    assert "Changed meanwhile" in answer.text
+    assert len(site.jobs.all()) == 2
+
+
+# Hostile requests
+
+
+PARAMETERS = (
+    "/rule?of=",
+    "/verdicts?of=",
+    "/draft?context=",
+    "/audit?rule=",
+    "/asked?job=",
+    "/compared?job=",
+    "/jobs/",
+)
+NAMES = (
+    "../secret.txt", "..%2f..%2fetc%2fpasswd", "/etc/passwd", "rule/../../secret.txt", "%00", "rule/draft.json%00.csv",
+    "linked/draft.json", "1%0a", "٣",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PARAMETERS)
+def test_a_name_leads_nowhere_but_into_the_folder(
+    place: str, served: tuple[TestClient, Site], folder: Path
+) -> None:
+    (folder.parent / "secret.txt").write_text("secret")
+    shutil.copytree(folder / "rule", folder.parent / "elsewhere")
+    (folder / "linked").symlink_to(folder.parent / "elsewhere")
+    for name in NAMES:
+        answer = served[0].get(f"{place}{name}")
+        assert answer.status_code in (404, 405), (place, name)
+        assert "secret" not in answer.text.replace("secret.txt", "")
+
+
+@pytest.mark.parametrize("path", ["/draft", "/ask", "/audit", "/compare", "/jobs/1/cancel"])
+def test_a_form_without_its_token_does_nothing(path: str, served: tuple[TestClient, Site]) -> None:
+    client, site = served
+    for data in ({}, {"token": "x"}, {"context": "invoices/context.yaml"}):
+        assert client.post(path, data=data).status_code == 403
+    crossed = client.post(path, data={"token": site.token}, headers={"origin": "http://evil.example"})
+    assert crossed.status_code == 403
+    assert len(site.jobs.all()) == 2
+
+
+def test_no_field_becomes_an_option(served: tuple[TestClient, Site]) -> None:
+    client, site = served
+    form: dict[str, Any] = fields(client.get("/draft?context=invoices/context.yaml").text, "/draft")
+    for name in ("seed", "chains", "steps", "statement"):
+        assert client.post("/draft", data=form | {name: "--out=/tmp"}).status_code == 400
+    client.post("/draft", data=form | {"fix": ["--out=/tmp"], "without": ["--weights=x"], "kernel": "--llm"})
+    arguments = site.jobs.find("3").arguments
+    assert {"--fix=--out=/tmp", "--without=--weights=x", "--kernel=--llm"} <= set(arguments)
+    assert [a for a in arguments if a.startswith("--out")] == ["--out"]
+
+
+def test_hostile_texts_are_texts(folder: Path, waiting: None) -> None:
+    """In a draft, an audit, a question and a comparison, each text one that would run or be too long."""
+    long = "y" * 3_000
+    for kind in ("draft", "audit"):
+        content = (folder / "rule" / f"{kind}.json").read_text()
+        for found, text in (("budget holder", HOSTILE), ("approval workflow log", long)):
+            content = content.replace(found, json.dumps(text)[1:-1])
+        write_all(folder / "rule", [(f"{kind}.json", content.encode())], manifest=True)
+    for number in (1, 2):
+        out = folder / "jobs" / str(number) / "out.txt"
+        out.write_text(out.read_text().replace("inv", json.dumps(HOSTILE)[1:-1]))
+    with in_process(folder) as (client, _):
+        for path in (
+            "/rule?of=rule/draft.json",
+            "/verdicts?of=rule/audit.json",
+            "/asked?job=1",
+            "/compared?job=2",
+        ):
+            page = client.get(path)
+            assert page.status_code == 200, (path, text_of(page.text)[-300:])
+            assert set(re.findall(r"<script[^>]*>", page.text)) <= {
+                '<script src="/static/htmx.min.js" defer>', '<script src="/static/sse.min.js" defer>',
+            }  # fmt: skip
+            assert "<img" not in page.text
+            assert "\u202e" not in text_of(page.text)  # what a form sends back is as it is
+            assert not re.search(r'\son\w+="', page.text)
+
+
+# Audits
+
+
+def test_verdicts_are_filtered_and_paged(served: tuple[TestClient, Site], folder: Path) -> None:
+    client, _ = served
+    with (folder / "rule" / "verdicts.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    counted = Counter(row["verdict"] for row in rows)
+    for verdict, count in counted.items():
+        page = text_of(client.get(f"/verdicts?of=rule/audit.json&verdict={verdict}").text)
+        assert f"{count:,} verdicts, page 1 of {-(-count // ROWS)}." in page
+    violated = [row for row in rows if row["verdict"] == "violated"]
+    seen = [
+        case
+        for number in range(1, -(-len(violated) // ROWS) + 1)
+        for case in re.findall(
+            r'<th scope="row"><bdi>([^<]*)',
+            client.get(f"/verdicts?of=rule/audit.json&verdict=violated&page={number}").text,
+        )
+    ]
+    assert seen == [row["case_id"] for row in violated]
+    one = [row for row in rows if "0" in row["case_id"] and row["reason"] == "late"]
+    assert f"{len(one):,} verdicts" in text_of(
+        client.get("/verdicts?of=rule/audit.json&reason=late&case=0").text
+    )
+    for query in ("case=' OR 1=1 --", "verdict=x' UNION SELECT 1 --", "reason=%00", "case=" + "z" * 5_000):
+        assert "0 verdicts, page 1 of 1." in text_of(client.get(f"/verdicts?of=rule/audit.json&{query}").text)
+    for number in ("-1", "1e3", "9" * 40, "²", "999999"):
+        assert client.get(f"/verdicts?of=rule/audit.json&page={number}").status_code == 200
+
+
+def test_a_hundred_thousand_verdicts_open_quickly(folder: Path, waiting: None) -> None:
+    """The real ``audit.json`` beside 10^5 rows, among them values with quotes and line ends."""
+    place, rows = folder / "rule", 100_000
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for n in range(rows):
+        case = f'c{n:06}"\n,' if n % 10 == 0 else f"c{n:06}"
+        table.writerow([case, f"e{n}", 0, "violated" if n % 4 == 0 else "satisfied", "late" if n % 4 == 0 else "proven", "", "clerk", "2024-01-01", -5.0, f"In case {case} it came late."])  # fmt: skip
+    write_all(
+        place,
+        [("audit.json", (place / "audit.json").read_bytes()), ("verdicts.csv", text.getvalue().encode())],
+        manifest=True,
+    )
+    with in_process(folder) as (client, _):
+        for query in ("", "&verdict=violated&case=99&page=2", "&page=2000"):
+            began = time.perf_counter()
+            page = client.get(f"/verdicts?of=rule/audit.json{query}")
+            assert time.perf_counter() - began < 3
+            assert page.status_code == 200
+        assert "100,000 verdicts, page 2,000 of 2,000." in text_of(page.text)
+    assert look_up(place / "verdicts.csv", Asked("", "", '"\n,'), 1)[0] == rows // 10
+
+
+def test_verdicts_that_were_changed_are_not_shown(served: tuple[TestClient, Site], folder: Path) -> None:
+    with (folder / "rule" / FILES[1]).open("a") as file:
+        file.write("x\n")
+    answer = served[0].get("/verdicts?of=rule/audit.json")
+    assert answer.status_code == 400
+    assert "is not as it was written" in text_of(answer.text)
+
+
+def test_an_audit_goes_into_the_folder_of_its_draft(served: tuple[TestClient, Site], folder: Path) -> None:
+    client, site = served
+    (folder / "by-hand.yaml").write_text("rule: {}\n")
+    for rule, out in (("rule/rule.json", "rule"), ("by-hand.yaml", "audit-by-hand")):
+        form = fields(client.get(f"/audit?rule={rule}").text, "/audit")
+        assert client.post("/audit", data=form | {"context": ["invoices/context.yaml"]}).status_code == 303
+        job = site.jobs.all()[0]
+        assert job.arguments == ("audit", "invoices/context.yaml", "--rule", rule, f"--out={out}")
+
+
+# Questions and comparisons
+
+
+def test_a_question_is_put_and_its_answer_handed_to_the_verb(
+    served: tuple[TestClient, Site], folder: Path
+) -> None:
+    client, site = served
+    state = json.loads((folder / "jobs" / "1" / "out.txt").read_text())
+    page = client.get("/asked?job=1").text
+    shown = text_of(page)
+    assert state["rule"] in shown
+    for case in state["cases"].values():
+        assert all(row["what"] in shown and row["at"] in shown for row in case["rows"])
+    sent = [unescape(value) for value in re.findall(r'<button[^>]* name="answer" value="([^"]+)"', page)]
+    about = state["question"]["about"]
+    assert sent == [f"{about}={value}" for value in [*state["question"]["answers"], "unknown"]]
+    form = fields(page, "/ask")
+    second = state["others"][0]
+    further = f"{second['about']}={next(iter(second['answers']))}"
+    answer = client.post("/ask", data=form | {"answer": [sent[0]], "answer-2": [further], "answer-3": [""]})
+    job = site.jobs.find(answer.headers["location"].rpartition("/")[2])
+    assert job.arguments == (
+        "ask", "invoices/context.yaml", "--answers=invoices/answers.yaml", "--json", "--mass=0.1",
+        f"--answer={sent[0]}", f"--answer={further}",
+    )  # fmt: skip
+    assert job.then == f"/asked?job={job.number}"
+
+
+def test_of_two_tabs_that_answer_the_second_is_shown_both(
+    served: tuple[TestClient, Site], folder: Path
+) -> None:
+    client, site = served
+    page = client.get("/asked?job=1").text
+    answers = folder / "invoices" / "answers.yaml"
+    answers.write_text("goal: invoice_approval\nanswers: [{part: norm.deadline, answer: P5D}]\n")
+    answer = client.post("/ask", data=fields(page, "/ask") | {"answer": ["trigger.window=P7D"]})
+    assert answer.status_code == 409
+    assert "trigger.window=P7D" in text_of(answer.text)
+    assert "answer: P5D" in text_of(answer.text)
+    assert len(site.jobs.all()) == 2
+    again = client.post("/ask", data=fields(answer.text, "/ask"))
+    assert again.status_code == 303
+    assert "--answer=trigger.window=P7D" in site.jobs.all()[0].arguments
+
+
+def test_two_rules_stand_side_by_side(served: tuple[TestClient, Site], folder: Path) -> None:
+    client, site = served
+    found = json.loads((folder / "jobs" / "2" / "out.txt").read_text())
+    shown = text_of(client.get("/compared?job=2").text)
+    assert "They do not mean the same." in shown
+    assert f"They differ on {len(found['on_log']['differing'])} of {found['on_log']['cases']} cases." in shown
+    for sentences in found["searched"]["difference"]["sentences"]:
+        assert all(sentence in shown for sentence in sentences)
+    form = fields(client.get("/compare").text, "/compare")
+    client.post("/compare", data=form | {"a": ["rule/rule.json"], "b": ["other/rule.json"]})
+    assert site.jobs.all()[0].arguments == ("compare", "rule/rule.json", "other/rule.json", "--json")
+
+
+# The course of a job
+
+
+def line(kind: str, **more: Any) -> str:
+    return json.dumps({"at": 1.0, "kind": kind, **more}) + "\n"
+
+
+def chains(step: int) -> str:
+    return line(
+        "chains", space="g", step=step, steps=4, best=0.5, r_hat=1.01, marginals=[[[1, 0.75], [0, 0.25]]]
+    )
+
+
+OPTIONS = line(
+    "options",
+    space="g",
+    slots={"norm": [{"option": "N1", "phrase": "wait"}, {"option": "N2", "phrase": HOSTILE}]},
+)
+LINES = [
+    line("stage", words="drafting"), OPTIONS, "{no json\n", line("stage", words="event: over\n\ndata: x"), chains(2),
+    line("chains", space="other"), line("other"), "[1]\n", chains(4),
+]  # fmt: skip
+
+
+def events(text: str) -> list[tuple[str, str, str]]:
+    """Event, id and data of a stream."""
+    found = []
+    for block in text.split("\n\n"):
+        said = [part.partition(": ") for part in block.split("\n")]
+        data = "\n".join(value for name, _, value in said if name == "data")
+        event = [value for name, _, value in said if name == "event"]
+        found += (
+            [(event[0], "".join(value for name, _, value in said if name == "id"), data)] if event else []
+        )
+    return found
+
+
+def test_the_stream_goes_on_where_it_broke_off(folder: Path, waiting: None) -> None:
+    (folder / "jobs" / "1" / "progress.jsonl").write_text("".join(LINES) + '{"at": 1, "half')
+    with in_process(folder) as (client, _):
+        whole = events(client.get("/jobs/1/events").text)
+        assert [(event, number) for event, number, _ in whole] == [
+            ("stages", "1"), ("stages", "4"), ("chains", "5"), ("chains", "9"), ("over", ""),
+        ]  # fmt: skip
+        assert "75%" in whole[-2][2]
+        assert "4 of 4" in whole[-2][2]
+        assert "<script" not in whole[-2][2]
+        assert "event: over" in whole[1][2]
+        for after, left in (("1", 1), ("4", 2), ("5", 3), ("8", 3), ("9", 4)):
+            assert events(client.get("/jobs/1/events", headers={"last-event-id": after}).text) == whole[left:]
+        for malformed in ("", "x", "-1", "1e1", "10", "9" * 400, "4; DROP", "²"):
+            headers = [(b"last-event-id", malformed.encode())]
+            assert events(client.get("/jobs/1/events", headers=headers).text) == whole
+        page = client.get("/jobs/1").text
+        assert whole[-2][2].splitlines()[0] in page
+        assert "<noscript>" not in page
+
+
+def test_a_stream_beats_ends_with_its_client_and_has_few_beside_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the real server: a job that runs, four who watch, a fifth refused, and one who goes."""
+    monkeypatch.setattr(watching, "HEARTBEAT", 0.3)
+    monkeypatch.setattr(watching, "LOOK", 0.05)
+    with on_a_port(folder) as (address, site):
+        place = folder / "jobs" / "9"
+        place.mkdir()
+        job = site.jobs._jobs[9] = Job(9, "A job", ("draft",), "/", place, state="running")
+        with httpx.Client(base_url=address, timeout=20) as client:
+            client.get(f"/?key={KEY}")
+            cookies = dict(client.cookies)
+            watchers = [
+                httpx.Client(base_url=address, cookies=cookies, timeout=20) for _ in range(watching.STREAMS)
+            ]
+            streams = [one.send(one.build_request("GET", "/jobs/9/events"), stream=True) for one in watchers]
+            lines = [stream.iter_lines() for stream in streams]
+            first = [next(one) for one in lines]
+            assert first == ["retry: 1000"] * watching.STREAMS
+            assert client.get("/jobs/9/events").status_code == 429
+            until_line(lines[0], lambda said: said == ": still here")
+            job.progress.write_text(LINES[0])
+            until_line(lines[0], lambda said: said == "id: 1")
+            assert "<noscript>" in client.get("/jobs/9").text
+            streams[1].close()
+            watchers[1].close()
+            until(lambda: site.watchers[9] == watching.STREAMS - 1)
+            job.state = "done"
+            until_line(lines[0], lambda said: said == "event: over")
+            until(lambda: site.watchers[9] == 0)
+            for one in watchers:
+                one.close()
+
+
+def until_line(lines: Iterator[str], is_it: Callable[[str], bool]) -> None:
+    for _ in range(200):
+        if is_it(next(lines)):
+            return
+    raise AssertionError("the line never came")
+
+
+def test_an_unread_job_tells_nothing(served: tuple[TestClient, Site], folder: Path) -> None:
+    (folder / "jobs" / "1" / "progress.jsonl").symlink_to(folder / "invoices" / "events.csv")
+    assert events(served[0].get("/jobs/1/events").text) == [("over", "", "done")]
+    assert served[0].get("/jobs/2").status_code == 200
