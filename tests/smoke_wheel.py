@@ -31,6 +31,7 @@ COMMANDS: list[tuple[list[str], set[int], str]] = [
     (["diagnose", "run.nc"], {0, 1}, "mixed"),
     (["diagnose", "drafted/posterior.nc", "--json"], {0, 1}, "verdict"),
     (["fit", "--goal", "GNRS-005", "--goal", "GNRS-052", "--out", "weights.json"], {0}, "weights.json"),
+    (["serve", "."], {2}, "gnrs-ppl[serve]"),
     (["experiment", "list"], {0}, "ablations"),
     (["experiment", "aog", "--out", "experiments"], {0}, "wrote experiments"),
 ]

@@ -32,7 +32,7 @@ def serve(
     try:
         from gnrs_ppl.serve.app import serve as serve_folder
     except ModuleNotFoundError as error:
-        if error.name not in ("starlette", "uvicorn", "python_multipart"):
+        if error.name not in ("starlette", "uvicorn"):
             raise
         raise InputError(
             f"serving needs {error.name}, which is not installed", "pip install 'gnrs-ppl[serve]'"
