@@ -152,14 +152,21 @@ def said(*arguments: str) -> str:
     return printed.getvalue()
 
 
-def worked_in(folder: Path) -> Path:
-    """A folder as somebody leaves it who drafted twice, audited, compared (job 2) and asked (job 1)."""
-    folder.mkdir()
+DRAFTED = ("draft", "invoices/context.yaml", "--out", "rule")
+
+
+def worked_in(folder: Path, *how: str) -> Path:
+    """A folder as somebody leaves it who drafted twice, audited, compared (job 2) and asked (job 1); how the
+    first draft is made beside the least.
+    """
+    (folder / "jobs" / "9").mkdir(parents=True)
     context(folder, "invoices")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         named, quick = "invoices/context.yaml", ("--kernel", "exact", "--chains", "4")
-        said("draft", named, *quick, "--out", "rule")
+        patch.setenv("GNRS_PROGRESS", str(folder / "jobs" / "9" / "progress.jsonl"))
+        said(*DRAFTED, *(how or quick))
+        patch.delenv("GNRS_PROGRESS")
         said("draft", named, *quick, "--fix", "norm.deadline=P5D", "--out", "other")
         said("audit", named, "--rule", "rule/rule.json", "--out", "rule")
         asked = ("ask", named, "--answers=invoices/answers.yaml", "--json", "--mass=0.1")
@@ -170,27 +177,11 @@ def worked_in(folder: Path) -> Path:
 
 
 def running(site: Site) -> Job:
-    """Job 9, which is in the midst of a draft, as its verb said."""
+    """Job 9: the first draft of the folder, in the midst of its chains."""
     place = site.files.folder / "jobs" / "9"
-    place.mkdir(exist_ok=True)
-    draft = json.loads((site.files.folder / "rule" / "draft.json").read_text())
-    slots = {
-        slot: [{"option": o["option"], "phrase": o["phrase"]} for o in draft["candidates"][slot]]
-        for slot in ("scope", "trigger", "norm", "evidence", "procedure")
-    }
-    lines: list[dict[str, Any]] = [
-        {"at": 100.0, "kind": "stage", "words": "drafting"},
-        {"at": 100.1, "kind": "stage", "words": "reading the sentence"},
-        {"at": 100.5, "kind": "stage", "words": "collecting candidates"},
-        {"at": 100.9, "kind": "options", "space": "g", "slots": slots},
-        {"at": 101.2, "kind": "stage", "words": "running the chains"},
-        {
-            "at": 102.0, "kind": "chains", "space": "g", "step": 120, "steps": 200, "best": 0.8974, "r_hat": 1.031,
-            "marginals": [[[0, 0.44], [1, 0.31], [2, 0.15]] for _ in slots],
-        },
-    ]  # fmt: skip
-    (place / "progress.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    job = Job(9, "Draft a rule from invoices/context.yaml", ("draft", "invoices/context.yaml"), "/", place)
-    job.state = "running"
+    lines = [json.loads(line) for line in (place / "progress.jsonl").read_text().splitlines()]
+    so_far = [line for line in lines if line.get("step", 0) <= 100 and line.get("words", "")[:7] != "writing"]
+    (place / "progress.jsonl").write_text("".join(json.dumps(line) + "\n" for line in so_far))
+    job = Job(9, "Draft a rule from invoices/context.yaml", DRAFTED, "/", place, state="running")
     site.jobs._jobs[9] = job
     return job

@@ -237,7 +237,7 @@ def test_verdicts_are_filtered_and_paged(served: tuple[TestClient, Site], folder
         case
         for number in range(1, -(-len(violated) // ROWS) + 1)
         for case in re.findall(
-            r'<th scope="row"><bdi>([^<]*)',
+            r'<th scope="row" class="case"><bdi>([^<]*)',
             client.get(f"/verdicts?of=rule/audit.json&verdict=violated&page={number}").text,
         )
     ]
@@ -417,30 +417,30 @@ def test_a_stream_beats_ends_with_its_client_and_has_few_beside_it(
     monkeypatch.setattr(watching, "HEARTBEAT", 0.3)
     monkeypatch.setattr(watching, "LOOK", 0.05)
     with on_a_port(folder) as (address, site):
-        place = folder / "jobs" / "9"
+        place = folder / "jobs" / "8"
         place.mkdir()
-        job = site.jobs._jobs[9] = Job(9, "A job", ("draft",), "/", place, state="running")
+        job = site.jobs._jobs[8] = Job(8, "A job", ("draft",), "/", place, state="running")
         with httpx.Client(base_url=address, timeout=20) as client:
             client.get(f"/?key={KEY}")
             cookies = dict(client.cookies)
             watchers = [
                 httpx.Client(base_url=address, cookies=cookies, timeout=20) for _ in range(watching.STREAMS)
             ]
-            streams = [one.send(one.build_request("GET", "/jobs/9/events"), stream=True) for one in watchers]
+            streams = [one.send(one.build_request("GET", "/jobs/8/events"), stream=True) for one in watchers]
             lines = [stream.iter_lines() for stream in streams]
             first = [next(one) for one in lines]
             assert first == ["retry: 1000"] * watching.STREAMS
-            assert client.get("/jobs/9/events").status_code == 429
+            assert client.get("/jobs/8/events").status_code == 429
             until_line(lines[0], lambda said: said == ": still here")
             job.progress.write_text(LINES[0])
             until_line(lines[0], lambda said: said == "id: 1")
-            assert "<noscript>" in client.get("/jobs/9").text
+            assert "<noscript>" in client.get("/jobs/8").text
             streams[1].close()
             watchers[1].close()
-            until(lambda: site.watchers[9] == watching.STREAMS - 1)
+            until(lambda: site.watchers[8] == watching.STREAMS - 1)
             job.state = "done"
             until_line(lines[0], lambda said: said == "event: over")
-            until(lambda: site.watchers[9] == 0)
+            until(lambda: site.watchers[8] == 0)
             for one in watchers:
                 one.close()
 

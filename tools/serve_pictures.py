@@ -40,7 +40,10 @@ def take(browser: Browser, address: str, folder: Path) -> None:
             tab.wait_for_selector("#chains .shares")
         else:
             tab.wait_for_load_state("networkidle")
-        tab.evaluate("document.querySelectorAll('.graph details, form > details').forEach((one, n) => { one.open = n == 0 })")
+        tab.evaluate(
+            "document.querySelectorAll('.graph details, form > details').forEach((one, n) => "
+            "{ one.open = n == 0 })"
+        )
         tab.locator(head).first.evaluate("one => one.scrollIntoView({ behavior: 'instant', block: 'start' })")
         tab.screenshot(path=folder / f"{name}.png")
         opened.close()
@@ -50,7 +53,7 @@ def main() -> None:
     """Serve a folder in which everything was done, and take the pictures."""
     with (
         tempfile.TemporaryDirectory() as place,
-        on_a_port(worked_in(Path(place) / "invoices-office")) as (address, site),
+        on_a_port(worked_in(Path(place) / "office", "--chains", "64")) as (address, site),
     ):
         running(site)
         with sync_playwright() as playwright:
