@@ -582,7 +582,10 @@ def test_line_09_a_case_without_closure_stays_pending(evaluate: Evaluate) -> Non
 
 def test_i6_where_nothing_ends_a_case_a_constraint_is_open_until_it_is_decided(evaluate: Evaluate) -> None:
     structure = rule(
-        duty("existence", "Pay"), duty("absence", "Appeal"), duty("exactly", "Review"), duty("precedence", "Open")
+        duty("existence", "Pay"),
+        duty("absence", "Appeal"),
+        duty("exactly", "Review"),
+        duty("precedence", "Open"),
     )
     open_case = [v[3:6] + v[7:9] for v in evaluate(structure, log(), [FINE])]
     assert open_case[:3] == [

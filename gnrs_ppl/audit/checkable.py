@@ -667,6 +667,8 @@ class _Checker:
 
     def _steps(self) -> tuple[ConstraintPlan, ...]:
         procedure = self.structure.procedure
+        if not procedure.steps:
+            return ()
         if procedure.response_time is None:
             self._assume("the procedure is prospective: it states no response time")
             return ()

@@ -15,7 +15,6 @@ from gnrs_ppl.models.features import Facts, positive_targets
 from gnrs_ppl.rule.types import (
     COUNTING,
     KEY_OF,
-    LOOK_BACK,
     MUTUAL,
     NEIGHBOURS,
     Act,
@@ -182,8 +181,6 @@ def _evidence_flags(facts: Facts) -> list[Flag]:
 
 
 def _trigger_flags(facts: Facts) -> list[Flag]:
-    records = facts.context.records
-
     def unrecordable(trigger: Trigger) -> bool:
         return trigger.act is not None and trigger.act.activity not in facts.capability.get(
             trigger.channel or "", ()
