@@ -16,7 +16,7 @@ from gnrs_ppl.context.files import validated
 from gnrs_ppl.context.types import Frozen
 from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.types import (
-    Correlation,
+    DraftedCorrelation,
     Drafted,
     EvidencePolicy,
     Force,
@@ -72,7 +72,7 @@ class ConstraintAnswer(Frozen):
     template: Drafted
     target: ActAnswer
     after: AfterAnswer | None = None
-    correlate: Correlation | None = None
+    correlate: DraftedCorrelation | None = None
     deadline: str | None = None
     count: int
     unless: ActAnswer | None = None

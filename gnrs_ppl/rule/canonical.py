@@ -10,6 +10,7 @@ from gnrs_ppl.context.types import Frozen, Kind
 from gnrs_ppl.rule.types import (
     SLOTS,
     Act,
+    Condition,
     Constraint,
     EvidencePolicy,
     Norm,
@@ -58,24 +59,34 @@ def canonical_slot(content: SlotContent) -> SlotContent:
 
 def canonical_scope(scope: Scope) -> Scope:
     """Names in order: the lists are sets."""
-    return Scope(**{field: tuple(sorted(getattr(scope, field))) for field in Scope.model_fields})
+    names = ("roles", "locations", "objects", "concerns")
+    update: dict[str, object] = {field: tuple(sorted(getattr(scope, field))) for field in names}
+    return scope.model_copy(update=update | {"where": _canonical_conditions(scope.where)})
 
 
 def canonical_trigger(trigger: Trigger) -> Trigger:
-    """Alternatives in order."""
-    return (
-        trigger.model_copy(update={"act": canonical_act(trigger.act)})
-        if trigger.act and trigger.act.alternatives
-        else trigger
-    )
+    """Alternatives and conditions in order."""
+    return trigger.model_copy(update={"act": canonical_act(trigger.act)}) if trigger.act else trigger
 
 
 def canonical_act(act: Act) -> Act:
-    """Patterns in order: they are a set."""
-    if not act.alternatives:
+    """Patterns and their conditions in order: they are sets."""
+    if not (act.alternatives or act.where):
         return act
-    first, *others = sorted(act.patterns, key=dumps)
+    plain = {
+        pattern.model_copy(update={"where": _canonical_conditions(pattern.where)}) for pattern in act.patterns
+    }
+    first, *others = sorted(plain, key=dumps)
     return first.model_copy(update={"alternatives": tuple(others)})
+
+
+def _canonical_conditions(conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """Conditions once each and in order, and so the values of one_of."""
+    plain = {
+        c.model_copy(update={"value": tuple(sorted(c.value))}) if c.test == "one_of" else c
+        for c in conditions
+    }
+    return tuple(sorted(plain, key=dumps))
 
 
 def canonical_norm(norm: Norm) -> Norm:
