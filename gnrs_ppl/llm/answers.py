@@ -16,8 +16,8 @@ from gnrs_ppl.context.files import validated
 from gnrs_ppl.context.types import Frozen
 from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.types import (
-    DraftedCorrelation,
     Drafted,
+    DraftedCorrelation,
     EvidencePolicy,
     Force,
     Norm,
