@@ -19,8 +19,8 @@ ATTRIBUTES: list[dict[str, str]] = [
     {"name": "sort", "type": "text"},
     {"name": "checked", "type": "boolean"},
     {"name": "valid", "type": "date"},
-    {"name": "region", "type": "text", "on": "case"},
-    {"name": "budget", "type": "number", "unit": "EUR", "on": "case"},
+    {"name": "region", "type": "text", "of": "case"},
+    {"name": "budget", "type": "number", "unit": "EUR", "of": "case"},
 ]
 CELLS: dict[str, tuple[str, ...]] = {
     "amount": ("10", "20", "20.00", "20.5", "30", "1e2"),
@@ -115,7 +115,7 @@ def _with_cells(rng: random.Random, events: list[Event]) -> list[Event]:
         (row.case_id, a["name"]): rng.choice(CELLS[a["name"]])
         for row in events
         for a in ATTRIBUTES
-        if a.get("on")
+        if a.get("of")
     }
     rows = []
     for row in events:
@@ -123,7 +123,7 @@ def _with_cells(rng: random.Random, events: list[Event]) -> list[Event]:
         for attribute in ATTRIBUTES:
             name = attribute["name"]
             usual, *odd = rng.sample(CELLS[name], 2)
-            if attribute.get("on"):
+            if attribute.get("of"):
                 usual = of_case[row.case_id, name] if rng.random() < 0.98 else odd[0]
                 cells.append(usual if rng.random() < 0.3 else None)
             else:

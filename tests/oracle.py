@@ -281,7 +281,7 @@ class Log:
         """Its own cell of each attribute of events, the one value of its case of each of cases (D2)."""
         found: dict[str, Cell] = {}
         for position, attribute in enumerate(self.records.attributes):
-            rows = self.cases[row.case_id] if attribute.on == "case" else [row]
+            rows = self.cases[row.case_id] if attribute.of == "case" else [row]
             cells = {
                 read_cell(other.attributes[position] if other.attributes else None, attribute.type)
                 for other in rows

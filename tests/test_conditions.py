@@ -57,8 +57,8 @@ RECORDS: dict[str, Any] = {
     "end_of_observation": "2024-12-31",
     "attributes": [
         {"name": "amount", "type": "number", "unit": "EUR"},
-        {"name": "budget", "type": "number", "unit": "EUR", "on": "case"},
-        {"name": "region", "type": "text", "on": "case"},
+        {"name": "budget", "type": "number", "unit": "EUR", "of": "case"},
+        {"name": "region", "type": "text", "of": "case"},
         {"name": "due", "type": "date"},
         {"name": "checked", "type": "boolean"},
         {"name": "weight", "type": "number", "unit": "kg"},
@@ -281,7 +281,7 @@ def test_a_log_file_fills_attributes_and_counts_what_it_cannot_read(tmp_path: Pa
     (tmp_path / "log.csv").write_text("\n".join(lines), encoding="utf-8")
     attributes = [
         {"name": "amount", "type": "number", "column": "Bedrag"},
-        {"name": "region", "type": "text", "on": "case"},
+        {"name": "region", "type": "text", "of": "case"},
         {"name": "checked", "type": "boolean"},
         {"name": "due", "type": "date"},
         {"name": "weight", "type": "number"},

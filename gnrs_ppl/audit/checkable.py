@@ -701,10 +701,10 @@ class _Checker:
         names = [condition.attribute] + ([condition.other.attribute] if condition.other else [])
         for name in names:
             attribute = self._attribute("scope", name, "rows", "TRUE", {})
-            if attribute.on != "case":
+            if attribute.of != "case":
                 raise InputError(
                     f"{name!r} is recorded of events, and a scope is about cases",
-                    "state the condition on the trigger's act, or declare the attribute on: case",
+                    "state the condition on the trigger's act, or declare the attribute of: case",
                     field="scope.where",
                 )
         self._typed("scope", condition, self._declared_attribute("scope", condition.attribute))

@@ -211,7 +211,7 @@ def _read_by_case(connection: duckdb.DuckDBPyConnection, attributes: Sequence[At
     """Give each row its case's value of what is recorded of the case; none where it holds two, or one that
     cannot be read (D2).
     """
-    names = [attribute_column(i) for i, attribute in enumerate(attributes) if attribute.on == "case"]
+    names = [attribute_column(i) for i, attribute in enumerate(attributes) if attribute.of == "case"]
     if not names:
         return
     unclear = {n: f"bool_or({n}_unclear) OR coalesce(min({n}) <> max({n}), FALSE)" for n in names}
@@ -739,7 +739,7 @@ class _Import:
                 )
         _read_by_case(self.connection, self.records.attributes)
         for i, attribute in enumerate(self.records.attributes):
-            if attribute.on == "case":
+            if attribute.of == "case":
                 (cases,) = self._one(
                     f"SELECT count(DISTINCT case_id) FROM events WHERE {attribute_column(i)}_unclear"
                 )

@@ -396,7 +396,7 @@ class Attribute(Frozen):
     """What its cells hold: numbers in plain decimals (never floats), text, true or false, or dates."""
     unit: Name | None = None
     """What the numbers count, such as EUR or hours; rules that state another are refused."""
-    on: Literal["event", "case"] = "event"
+    of: Literal["event", "case"] = "event"
     """Whether each row holds its own, or the case has one, on whichever of its rows it stands (D2)."""
     column: Name | None = None
     """The column of the log; the one that has its name where left out."""
