@@ -12,6 +12,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal
 
+from gnrs_ppl.context.limits import COMPARISONS
 from gnrs_ppl.context.log import EventLog, attribute_column, resolved
 from gnrs_ppl.context.time import GRAIN_LENGTH, GRAINS, Duration, Grain, coarsest
 from gnrs_ppl.context.types import Attribute, AttributeType, Channel, RecordLayer
@@ -479,6 +480,8 @@ class _Checker:
             differ=correlation == "different_resource",
             compared=constraint.compared,
         )
+        if plan.threaded:
+            self._few_comparisons(place, plan)
         return self._halves(place, plan, constraint) if constraint.template in MUTUAL else (plan,)
 
     def _halves(self, place: str, plan: ConstraintPlan, constraint: Constraint) -> tuple[ConstraintPlan, ...]:
@@ -728,6 +731,38 @@ class _Checker:
                     '"activity" = $activity AND "channel" = $channel',
                     {"activity": activity, "channel": channel},
                 )
+
+    def _few_comparisons(self, place: str, plan: ConstraintPlan) -> None:
+        """Refuse what would compare rows with very many activations of their case (D5)."""
+        trigger = self.structure.trigger
+        opener = plan.after.act if plan.after else trigger.act
+        assert opener is not None
+        values = [
+            plan.key or "case_id",
+            *(self._column(self._declared_attribute(place, n)) for n in plan.compared),
+        ]
+        comparisons, cases = self.log.connection.execute(
+            f"""SELECT coalesce(sum(r.rows * a.threads), 0), count(*)
+                FROM (SELECT "case_id", count(*) AS rows FROM "events"
+                      WHERE list_contains($targets, "activity") GROUP BY ALL) AS r
+                JOIN (SELECT "case_id", count(DISTINCT ({", ".join(f'"{v}"' for v in values)})) AS threads
+                      FROM "events" WHERE list_contains($openers, "activity") GROUP BY ALL) AS a USING ("case_id")""",
+            {
+                "targets": [
+                    activity
+                    for role in (plan.target, plan.unless)
+                    if role
+                    for activity in role.act.activities
+                ],
+                "openers": list(opener.activities),
+            },
+        ).fetchone() or (0, 0)
+        if comparisons > COMPARISONS:
+            raise Refused(
+                f"{place}: rows of {cases} cases would be compared with activations {comparisons:,} times, more "
+                f"than the {COMPARISONS:,} that are",
+                "use cases that hold fewer activations, or a constant to compare with",
+            )
 
     def _declared_attribute(self, place: str, name: str) -> Attribute:
         attributes = self.log.records.attributes

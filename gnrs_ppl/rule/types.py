@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from gnrs_ppl.context.limits import LONGEST_NAME
+from gnrs_ppl.context.limits import CONSTANT, LONGEST_NAME
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Frozen, Name, Names, _listed, _unset
 
@@ -89,8 +89,6 @@ Test = Literal["equal", "not_equal", "less", "at_most", "more", "at_least", "one
 """What a condition asks of a value."""
 ORDERING: tuple[Test, ...] = ("less", "at_most", "more", "at_least", "between")
 """Tests that need an order: of numbers, or of dates."""
-DIGITS, DECIMALS = 15, 9
-"""Digits of a number in a rule, so that no file format rounds it, and decimals of any number."""
 Operator = Literal["all", "any", "at_least"]
 Ties = Literal["unknown", "fulfil", "violate"]
 """What a row at the same recorded instant as the activation counts as, where order matters (T entries)."""
@@ -115,8 +113,9 @@ def _constant(value: Any) -> Decimal | str:
         raise ValueError(f"{value} is no number to compare with")
     number = number.normalize() + 0
     _, digits, exponent = number.as_tuple()
-    if len(digits) > DIGITS or not -DECIMALS <= int(exponent) <= DIGITS - len(digits):
-        raise ValueError(f"a number has at most {DIGITS} digits, at most {DECIMALS} of them decimals")
+    most, decimals = CONSTANT
+    if len(digits) > most or not -decimals <= int(exponent) <= most - len(digits):
+        raise ValueError(f"a number has at most {most} digits, at most {decimals} of them decimals")
     return number.quantize(Decimal(1)) if int(exponent) > 0 else number
 
 
