@@ -17,8 +17,8 @@ from gnrs_ppl.context.types import Frozen
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.types import (
-    Correlation,
     Drafted,
+    DraftedCorrelation,
     EvidencePolicy,
     Force,
     Norm,
@@ -73,7 +73,7 @@ class ConstraintAnswer(Frozen):
     template: Drafted
     target: ActAnswer
     after: AfterAnswer | None = None
-    correlate: Correlation | None = None
+    correlate: DraftedCorrelation | None = None
     deadline: str | None = None
     count: int
     unless: ActAnswer | None = None
