@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import io
 import json
 import os
@@ -22,6 +23,10 @@ from gnrs_ppl.errors import GnrsError, one_line
 NOBODY_READS = 141
 """Exit code of a command whose reader has gone, as the shell has it for SIGPIPE."""
 
+FEW_COLLECTIONS = 100_000
+"""New objects between two looks for cycles: what imports and files make stays, and Python's 700 looks through
+all of it hundreds of times, a tenth of a short command."""
+
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
     """What a terminal cannot show, as JSON would write it."""
@@ -32,6 +37,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every error is one line on standard error and an exit code."""
     stops.begin()
+    gc.set_threshold(FEW_COLLECTIONS)
     use_all_cores()
     if isinstance(sys.stdout, io.TextIOWrapper):
         codecs.register_error("escaped", _escaped)
