@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -81,7 +82,7 @@ def _name(devices: Sequence[jax.Device], made_of: Sequence[object]) -> str:
 @cache
 def _code() -> str:
     """All that a program is traced from, and the versions of what compiles it."""
-    found = hashlib.sha256(f"{jax.__version__} {jax.lib.__version__}".encode())
+    found = hashlib.sha256(f"{jax.__version__} {version('jaxlib')}".encode())
     for folder in (Path(__file__).parent, Path(models.__file__).parent):
         for module in sorted(folder.glob("*.py")):
             found.update(module.read_bytes())
@@ -130,6 +131,9 @@ def _read(file: Path, devices: Sequence[jax.Device]) -> Compiled | None:
             whole = opened.read()
         digest, content = whole[:DIGEST], whole[DIGEST:]
         if hashlib.sha256(content).digest() == digest:
-            made = pickle.loads(content)  # noqa: S301 (ours alone to write, as seen above)
-            return serialize_executable.deserialize_and_load(*made, execution_devices=devices)
+            code, takes, gives = pickle.loads(content)  # no more than the machine code can do
+            program: Compiled = serialize_executable.deserialize_and_load(
+                code, takes, gives, execution_devices=devices
+            )
+            return program
     return None
