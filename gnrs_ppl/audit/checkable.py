@@ -220,11 +220,12 @@ class _Checker:
             self._fields("trigger act", trigger.act, (trigger.channel,))
             self._scope_recorded(trigger.act, trigger.channel)
         constraints = tuple(plan for i, c in enumerate(norm.constraints) for plan in self._constraint(i, c))
-        clocks = self.log.connection.execute(
-            'SELECT DISTINCT "grain", coalesce("offset", 0) FROM "events" WHERE "timestamp" IS NOT NULL'
-        ).fetchall()
-        grains = tuple(g for g in GRAINS if g in {grain for grain, _ in clocks})
-        offsets = tuple(sorted({offset for _, offset in clocks}))
+        seen_grains, seen_offsets = self.log.one(
+            'SELECT list(DISTINCT "grain"), list(DISTINCT coalesce("offset", 0)) FROM "events" '
+            'WHERE "timestamp" IS NOT NULL'
+        )
+        grains = tuple(g for g in GRAINS if g in (seen_grains or ()))
+        offsets = tuple(sorted(seen_offsets or ()))
         if (
             offsets
             and offsets[-1] - offsets[0] >= 1440
@@ -604,12 +605,12 @@ class _Checker:
         values: dict[str, object] = {}
         for i, (activity, channels) in enumerate(acts):
             values |= {f"a{i}": activity, f"c{i}": list(channels)}
-        keys, cases, rows, example = self.log.connection.execute(
+        keys, cases, rows, example = self.log.one(
             f'SELECT count(DISTINCT "{key}"), count(DISTINCT "case_id"), count(*), min("{key}") FROM '
             '"events" '
             f'WHERE "{key}" IS NOT NULL AND ({where})',
             values,
-        ).fetchone() or (0, 0, 0, None)
+        )
         if keys == 1 and cases >= 2:
             raise Refused(
                 f"{place}: {key} is {example!r} in all {rows} rows of {cases} cases, so same_{key} "
@@ -642,11 +643,11 @@ class _Checker:
                 )
 
     def _count(self, what: str, activity: str, channels: tuple[str, ...]) -> tuple[int, int]:
-        rows, carrying = self.log.connection.execute(
+        rows, carrying = self.log.one(
             f'SELECT count(*), {what} FROM "events" WHERE "activity" = $activity AND '
             'list_contains($channels, "channel")',
             {"activity": activity, "channels": list(channels)},
-        ).fetchone() or (0, 0)
+        )
         return int(rows), int(carrying)
 
     # Line 23

@@ -96,6 +96,24 @@ class EventLog:
         ).fetchone() or (0, 0)
         return cls(connection, fingerprint, events, cases, findings, records)
 
+    def one(self, select: str, parameters: Mapping[str, object] | None = None) -> tuple[Any, ...]:
+        """The one row of a SELECT over the events; asked once, as they do not change.
+
+        Parameters
+        ----------
+        select : str
+        parameters : {name: value}, optional
+            Values of its ``$name``, plain ones and lists of them.
+        """
+        asked = select, repr(parameters)
+        if asked not in self._answers:
+            self._answers[asked] = self.connection.execute(select, parameters or {}).fetchone() or ()
+        return self._answers[asked]
+
+    @cached_property
+    def _answers(self) -> dict[tuple[str, str], tuple[Any, ...]]:
+        return {}
+
     @cached_property
     def seen(self) -> Mapping[tuple[str, str], int]:
         """(channel, activity) -> rows."""
