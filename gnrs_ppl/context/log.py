@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -236,6 +237,16 @@ CLOSE = 0.85
 """Likeness from which a column's name is taken for a misspelt one."""
 
 
+def _listed(names: Sequence[str], room: int = 160) -> str:
+    """As many of some names as have room, each whole unless one alone is longer, and how many more there
+    are.
+    """
+    shown = [one_line(name, room) for name in names]
+    fit = max(1, sum(length <= room for length in accumulate(len(name) + 2 for name in shown)))
+    more = len(shown) - fit
+    return ", ".join(shown[:fit]) + (f" and {more} more" if more else "")
+
+
 class _Import:
     """One import: the file's columns, then local times, then grains, then the rows of D, with what was
     noticed.
@@ -278,7 +289,8 @@ class _Import:
         positions = sorted({i for i in sources.values() if i is not None})
         unread = [name or "(unnamed)" for i, name in enumerate(table.header) if i not in positions]
         if unread:
-            self.findings.append(f"{len(unread)} columns are not read: {one_line(', '.join(unread), 160)}")
+            columns = "column is" if len(unread) == 1 else "columns are"
+            self.findings.append(f"{len(unread)} {columns} not read: {_listed(unread)}")
         texts, uneven = [], ["0"]
         for column, position in sources.items():
             if position is None:
