@@ -277,11 +277,18 @@ class TestHeaders:
         text = "case_id,activity,timestamp,channel,Object,object,Role\na,A,2024-01-01,x,1,2,3\n"
         log = read(tmp_path, text, columns={"object": "Object", "role": "Role"})
         assert (column(log, "object"), column(log, "role")) == (["1"], ["3"])
-        assert "1 columns are not read: object" in log.findings
+        assert "1 column is not read: object" in log.findings
 
     def test_other_columns_are_named_as_not_read(self, tmp_path: Path) -> None:
         log = read(tmp_path, ",case_id , activity,timestamp,channel,source,rule,\n0,a,A,2024-01-01,x,s,r,\n")
         assert log.findings[1:] == ("4 columns are not read: (unnamed), source, rule, (unnamed)",)
+
+    def test_of_many_columns_whole_names_are_listed(self, tmp_path: Path) -> None:
+        more = [f"further_column_{n}" for n in range(20)]
+        log = read(
+            tmp_path, f"case_id,activity,timestamp,channel,{','.join(more)}\na,A,2024-01-01,x" + ",1" * 20
+        )
+        assert log.findings[1:] == (f"20 columns are not read: {', '.join(more[:8])} and 12 more",)
 
     def test_parquet_has_the_names_it_was_written_with(self, tmp_path: Path) -> None:
         base = "SELECT 'a' AS case_id, 'A' AS activity, '2024-01-01' AS timestamp, 'x' AS channel"

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ import yaml
 from tiers import tier
 
 import gnrs_ppl as gnrs
+from gnrs_ppl.audit.checkable import CheckPlan, check
+from gnrs_ppl.audit.compile import compile_rule
 from gnrs_ppl.audit.result import roll_up
 from gnrs_ppl.audit.run import evaluate
 from gnrs_ppl.audit.types import ROLL_UP
@@ -27,6 +30,7 @@ from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference.exact import enumerate_space, exact_posterior
 from gnrs_ppl.models.energy import contract
 from gnrs_ppl.models.graph import AndOrGraph, compile_graph
+from gnrs_ppl.posterior import verdicts
 from gnrs_ppl.posterior.answers import (
     ANSWERS,
     Answers,
@@ -122,6 +126,28 @@ def test_every_check_says_what_its_audit_says(held: Mass, found: Checked, contex
         cases = roll_up(tuple(evaluate(held.structure(n), context.records, context.log)), context.log)
         assert [case.case_id for case in cases] == list(found.cases)
         assert [ROLL_UP.index(case.verdict) for case in cases] == found.codes[n].tolist()
+
+
+@pytest.mark.parametrize("length", get_args(verdicts.Length))
+def test_one_query_holds_what_differs_in_one_length(
+    length: verdicts.Length, held: Mass, context: Context
+) -> None:
+    """Whichever length it is; constraint by constraint it is what the audit says."""
+    parts: dict[verdicts.Said, CheckPlan] = {}
+    for n in range(len(held.key)):
+        parts |= verdicts._by_constraint(check(held.structure(n), context.resolved, context.log))
+    groups = verdicts._alike(parts, length)
+    assert sorted(map(repr, (said for group in groups for said in group))) == sorted(map(repr, parts))
+    group = max(groups, key=len)
+    assert len(group) > 1
+    query = verdicts._query(parts[group[0]], length, group)
+    rows = context.log.connection.execute(query.sql, query.parameters).fetchall()
+    for place, one in enumerate(group):
+        alone = compile_rule(parts[one])
+        gravest: dict[str, int] = {}
+        for case, _, _, verdict, *_ in context.log.connection.execute(alone.sql, alone.parameters).fetchall():
+            gravest[case] = min(gravest.get(case, len(ROLL_UP)), ROLL_UP.index(verdict))
+        assert {case: code for point, case, code in rows if point == place} == gravest
 
 
 def test_verdicts_are_remembered_and_a_broken_memory_is_not_trusted(

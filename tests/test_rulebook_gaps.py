@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from small import CONTEXT, LOG, RULE, changed, write
 
+import gnrs_ppl as gnrs
 from gnrs_ppl.audit.run import evaluate
 from gnrs_ppl.benchmarks import load_context
 from gnrs_ppl.cli import run
@@ -188,3 +189,17 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert run(["gaps", str(context), "--rule", str(tmp_path / "same.json")]) == 3
     assert "1 activity instead of 2" in capsys.readouterr().err
+
+
+def test_without_pools_it_is_the_drafted_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    context = write(tmp_path, changed(CONTEXT, ("pools", ...), ("records.channels.1.closed_world", ...)))
+    drafted = gnrs.draft(context, kernel="exact")
+    (gap,) = gaps(load_context(context), drafted.structure).gaps
+    assert run(["gaps", str(context), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["text"] for one in told["gaps"]] == [gap.text]
+    assert "what gnrs draft writes" in told["notes"][0]
+    assert drafted.text in told["notes"][1]
+    bare = write(tmp_path, changed(CONTEXT, ("pools", ...), ("goal", ...)))
+    assert run(["gaps", str(bare)]) == 2
+    assert "gnrs goal new" in capsys.readouterr().err

@@ -280,11 +280,12 @@ class _Checker:
         for condition in self.structure.scope.where:
             self._case_condition(condition)
         constraints = tuple(plan for i, c in enumerate(norm.constraints) for plan in self._constraint(i, c))
-        clocks = self.log.connection.execute(
-            'SELECT DISTINCT "grain", coalesce("offset", 0) FROM "events" WHERE "timestamp" IS NOT NULL'
-        ).fetchall()
-        grains = tuple(g for g in GRAINS if g in {grain for grain, _ in clocks})
-        offsets = tuple(sorted({offset for _, offset in clocks}))
+        seen_grains, seen_offsets = self.log.one(
+            'SELECT list(DISTINCT "grain"), list(DISTINCT coalesce("offset", 0)) FROM "events" '
+            'WHERE "timestamp" IS NOT NULL'
+        )
+        grains = tuple(g for g in GRAINS if g in (seen_grains or ()))
+        offsets = tuple(sorted(seen_offsets or ()))
         if (
             offsets
             and offsets[-1] - offsets[0] >= 1440
@@ -867,12 +868,12 @@ class _Checker:
         values: dict[str, object] = {"nobody": list(self.records.automatic) if key == "resource" else []}
         for i, (activity, channels) in enumerate(acts):
             values |= {f"a{i}": activity, f"c{i}": list(channels)}
-        keys, cases, rows, example = self.log.connection.execute(
+        keys, cases, rows, example = self.log.one(
             f'SELECT count(DISTINCT "{key}"), count(DISTINCT "case_id"), count(*), min("{key}") FROM '
             '"events" '
             f'WHERE "{key}" IS NOT NULL AND NOT list_contains($nobody::VARCHAR[], "{key}") AND ({where})',
             values,
-        ).fetchone() or (0, 0, 0, None)
+        )
         if not keys and values["nobody"] and any(self.log.seen.get((c, a)) for a, all_ in acts for c in all_):
             raise Refused(
                 f"{place} ({correlation}): 0 rows of these acts are by a person: all are by resources declared "
@@ -911,11 +912,11 @@ class _Checker:
                 )
 
     def _count(self, what: str, activity: str, channels: tuple[str, ...]) -> tuple[int, int]:
-        rows, carrying = self.log.connection.execute(
+        rows, carrying = self.log.one(
             f'SELECT count(*), {what} FROM "events" WHERE "activity" = $activity AND '
             'list_contains($channels, "channel")',
             {"activity": activity, "channels": list(channels)},
-        ).fetchone() or (0, 0)
+        )
         return int(rows), int(carrying)
 
     # Line 23

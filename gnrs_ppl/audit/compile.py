@@ -76,7 +76,7 @@ class Grid(NamedTuple):
         return f"c{self.constraint}_deadline", f"c{self.constraint}_back_deadline"
 
 
-def compile_grid(plan: CheckPlan, grid: Grid, tail: str) -> Query:
+def compile_grid(plan: CheckPlan, grid: Grid | None, tail: str) -> Query:
     """Compile the norm of a rule for many values of one of its durations at once.
 
     Every instance is opened once for each value, so the rows of each act are sorted only once.
@@ -85,10 +85,12 @@ def compile_grid(plan: CheckPlan, grid: Grid, tail: str) -> Query:
     ----------
     plan : CheckPlan
         What ``check`` found with any of the values.
-    grid : Grid
-        The values; the rule states one of them, and could be checked with each.
+    grid : Grid, optional
+        The values; the rule states one of them, and could be checked with each. What the rule states alone
+        where there is none.
     tail : str
-        A SELECT over ``verdicts``: the columns of :func:`compile_rule` and point, the place of the value.
+        A SELECT over ``verdicts``: the columns of :func:`compile_rule` and, of a grid, point, the place of
+        the value.
     """
     compiler = _Compiler(plan, grid)
     compiler.norm(with_breach=False)

@@ -186,7 +186,11 @@ def gaps(
     context: ContextPath,
     rule: Annotated[
         Path | None,
-        typer.Option(help="Rule file to ask about; the context's pools unless given.", show_default=False),
+        typer.Option(
+            help="Rule file to ask about; else the context's pools, or where it lists none the rule that "
+            "gnrs draft writes.",
+            show_default=False,
+        ),
     ] = None,
     log: Log = None,
     as_json: Json = False,
@@ -194,6 +198,7 @@ def gaps(
     """Say what it would take to check what is refused or left undecided: the smallest additions to the
     records, each proved; exit 3 where a rule is refused and none helps.
     """
+    import gnrs_ppl as gnrs
     from gnrs_ppl.benchmarks import load_context
     from gnrs_ppl.context.output import as_written
     from gnrs_ppl.errors import Refused
@@ -205,7 +210,13 @@ def gaps(
         if rule is not None and as_written(rule) is False:
             notes.append(f"{rule.name} was changed after it was drafted")
         loaded = load_context(context, log, goalless=True)
-        found = find_gaps(loaded, read_rule(rule).rule if rule is not None else None)
+        asked = read_rule(rule).rule if rule is not None else None
+        if asked is None and loaded.pools is None:
+            drafted = gnrs.draft(load_context(context, log), kernel="exact")
+            asked = drafted.structure
+            notes += ["no rule is named, so it is what gnrs draft writes; --rule FILE asks about another"]
+            notes += [f"it says: {drafted.text}"]
+        found = find_gaps(loaded, asked)
     if as_json:
         print(to_json(found.as_dict() | {"notes": notes}))
     else:

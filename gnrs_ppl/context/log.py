@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -128,6 +129,24 @@ class EventLog:
             "SELECT count(*), count(DISTINCT case_id) FROM events"
         ).fetchone() or (0, 0)
         return cls(connection, fingerprint, events, cases, findings, records)
+
+    def one(self, select: str, parameters: Mapping[str, object] | None = None) -> tuple[Any, ...]:
+        """The one row of a SELECT over the events; asked once, as they do not change.
+
+        Parameters
+        ----------
+        select : str
+        parameters : {name: value}, optional
+            Values of its ``$name``, plain ones and lists of them.
+        """
+        asked = select, repr(parameters)
+        if asked not in self._answers:
+            self._answers[asked] = self.connection.execute(select, parameters or {}).fetchone() or ()
+        return self._answers[asked]
+
+    @cached_property
+    def _answers(self) -> dict[tuple[str, str], tuple[Any, ...]]:
+        return {}
 
     @cached_property
     def seen(self) -> Mapping[tuple[str, str], int]:
@@ -289,6 +308,16 @@ CLOSE = 0.85
 """Likeness from which a column's name is taken for a misspelt one."""
 
 
+def _listed(names: Sequence[str], room: int = 160) -> str:
+    """As many of some names as have room, each whole unless one alone is longer, and how many more there
+    are.
+    """
+    shown = [one_line(name, room) for name in names]
+    fit = max(1, sum(length <= room for length in accumulate(len(name) + 2 for name in shown)))
+    more = len(shown) - fit
+    return ", ".join(shown[:fit]) + (f" and {more} more" if more else "")
+
+
 class _Import:
     """One import: the file's columns, then local times, then grains, then the rows of D, with what was
     noticed.
@@ -333,7 +362,8 @@ class _Import:
         positions = sorted({i for i in sources.values() if i is not None})
         unread = [name or "(unnamed)" for i, name in enumerate(table.header) if i not in positions]
         if unread:
-            self.findings.append(f"{len(unread)} columns are not read: {one_line(', '.join(unread), 160)}")
+            columns = "column is" if len(unread) == 1 else "columns are"
+            self.findings.append(f"{len(unread)} {columns} not read: {_listed(unread)}")
         texts, uneven = [], ["0"]
         for column, position in sources.items():
             if position is None:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
+import textwrap
 from collections import Counter
+from contextlib import suppress
 from datetime import date, datetime, tzinfo
+from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
 from gnrs_ppl.context.limits import GOAL_NAMES, LONGEST_NAME, NAMES, YEARS
 from gnrs_ppl.context.time import Duration, Grain
@@ -62,8 +76,39 @@ class Frozen(BaseModel):
         strict=True,
         allow_inf_nan=False,
         defer_build=True,
-        use_attribute_docstrings=True,
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema = handler(core_schema)
+        fields = handler.resolve_ref_schema(schema).get("properties", {})
+        for name, text in field_texts(cls).items():
+            if (field := fields.get(cls.model_fields[name].alias or name)) is not None:
+                field.setdefault("description", text)
+        return schema
+
+
+def field_texts(model: type[BaseModel]) -> dict[str, str]:
+    """What stands below each field of a model, where its source is at hand.
+
+    Read when a schema is asked for: pydantic's ``use_attribute_docstrings`` parses every module as it is
+    imported.
+    """
+    found: dict[str, str] = {}
+    for one in reversed(model.mro()):
+        with suppress(OSError, TypeError):
+            body = ast.parse(textwrap.dedent(inspect.getsource(one))).body[0]
+            assert isinstance(body, ast.ClassDef)
+            for field, below in pairwise(body.body):
+                match field, below:
+                    case (
+                        ast.AnnAssign(target=ast.Name(name)),
+                        ast.Expr(value=ast.Constant(value=str() as text)),
+                    ) if name in model.model_fields:
+                        found[name] = inspect.cleandoc(text)
+    return found
 
 
 def _name(text: str) -> str:

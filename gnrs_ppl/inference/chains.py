@@ -32,15 +32,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.experimental.multihost_utils import process_allgather
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from jax.stages import Compiled
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
+from jax.stages import ArgInfo, Compiled, Lowered
 from jaxtyping import Int
 from numpy.typing import NDArray
 
 from gnrs_ppl import progress
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import gibbs, informed, metropolis, moves, tempering, threefry
-from gnrs_ppl.inference.cache import use_compilation_cache
+from gnrs_ppl.inference.cache import kept_program, use_compilation_cache
 from gnrs_ppl.inference.course import Course
 from gnrs_ppl.inference.cpsat import solver_chains
 from gnrs_ppl.inference.exact import number_of_states
@@ -51,6 +51,7 @@ from gnrs_ppl.inference.result import LARGEST_RESULT, Chains, check_request, req
 from gnrs_ppl.inference.starts import draw_starts
 from gnrs_ppl.inference.sweep import exact_chains
 from gnrs_ppl.models.energy import Tables, padded, room_for, with_scores, without_sources
+from gnrs_ppl.models.space import AnyArray
 
 STRETCH = 100
 """Most steps of a compiled program: a run is so many stretches, and a longer one compiles nothing. Chains go
@@ -359,9 +360,7 @@ def run_many(
     pairs = max(tables.pairs.shape[0] for tables in spaces)
     beside = max(tables.beside.pairs.shape[1] for tables in spaces)
     alike = [padded(tables, options, pairs, beside) for tables in spaces]
-    watching = [recording(), evaluations()]
-    watching += [] if stepper.exchange is None else [stepper.exchange(settings)]
-    courses = _courses(spaces, names, superchain, steps)
+    watching, courses = _recording(kernel, settings), _courses(spaces, names, superchain, steps)
     driven = _drive(kernel, alike, starts, watching, steps, temperature, seed, streams, settings, courses)
     return [
         Chains(
@@ -389,6 +388,12 @@ def _courses(
     if not progress.is_watched() or jax.process_count() > 1:
         return []
     return [Course(name, superchain, steps) for name in names or [""] * len(spaces)]
+
+
+def _recording(kernel: str, settings: Settings) -> tuple[Observer, ...]:
+    """The observers of a run that is recorded."""
+    exchange = STEPPERS[kernel].exchange
+    return (recording(), evaluations(), *([] if exchange is None else [exchange(settings)]))
 
 
 def observe_chains(
@@ -529,13 +534,13 @@ def _drive(
     room = min(STRETCH, 1 << (steps - 1).bit_length())
     if courses:
         progress.stage("preparing the chains")
-    run, nothing = _compiled(
+    run = _compiled(
         kernel, frozen(kernel, settings), tuple(observers), room, jax.tree.map(_shape, arguments), mesh
     )
     compiled = time.perf_counter()
     if courses:
         progress.stage("running the chains")
-    so_far = jax.tree.map(_blank, nothing)
+    so_far = jax.tree.map(_blank, run.args_info[0][1], run.input_shardings[0][1])
     stretches = []
     for first in range(0, steps, room):
         count = min(room, steps - first)
@@ -612,13 +617,13 @@ def _placed(arguments: _Arguments, mesh: Mesh) -> _Arguments:
         traced=tuple(() for _ in arguments.traced),
     )
     if mesh.size == 1:
-        given: _Arguments = jax.tree.map(jnp.asarray, arguments)
+        given: _Arguments = jax.device_put(arguments)
         return given
 
-    def put(host: NDArray[Any], where: tuple[str, ...]) -> jax.Array:
-        # every process holds all of it and hands over its devices' parts
-        host = np.asarray(jnp.asarray(host))
-        return jax.make_array_from_callback(host.shape, _dealt(mesh, *where), host.__getitem__)
+    def put(host: AnyArray, where: tuple[str, ...]) -> jax.Array:
+        # every process holds all of it and hands over its devices' parts; jnp.asarray would compile for each
+        host = np.asarray(host, jax.dtypes.canonicalize_dtype(host.dtype))
+        return _handed(host, _dealt(mesh, *where))
 
     dealt: _Arguments = jax.tree.map(put, arguments, axes)
     return dealt
@@ -628,8 +633,12 @@ def _dealt(mesh: Mesh, *axes: str) -> NamedSharding:
     return NamedSharding(mesh, PartitionSpec(*axes))  # type: ignore[no-untyped-call]
 
 
-def _blank(shape: jax.ShapeDtypeStruct) -> jax.Array:
-    return jnp.zeros(shape.shape, shape.dtype, device=shape.sharding)
+def _handed(host: NDArray[Any], sharding: Sharding) -> jax.Array:
+    return jax.make_array_from_callback(host.shape, sharding, host.__getitem__)
+
+
+def _blank(shape: ArgInfo, sharding: Sharding) -> jax.Array:
+    return _handed(np.zeros(shape.shape, shape.dtype), sharding)
 
 
 def _gathered(array: jax.Array) -> NDArray[Any]:
@@ -714,10 +723,26 @@ def _written(n: jax.Array, records: jax.Array, one: jax.Array) -> jax.Array:
 @lru_cache(maxsize=16)
 def _compiled(
     kernel: str, settings: Frozen, observers: tuple[Observer, ...], room: int, shapes: _Arguments, mesh: Mesh
-) -> tuple[Compiled, Any]:
-    """The program of a stretch of up to ``room`` steps, and the shapes of what it takes on; compiled once per
-    kernel, settings, observers, room and shapes, however many steps there are.
+) -> Compiled:
+    """The program of a stretch of up to ``room`` steps; compiled once per kernel, settings, observers, room
+    and shapes, however many steps there are.
+
+    The programs of recorded runs are kept on disk; what other observers do has no name that would last.
     """
+    if observers != _recording(kernel, dict(settings)):
+        return _lowered(kernel, settings, observers, room, shapes, mesh).compile()
+    leaves, tree = jax.tree.flatten(shapes)
+    return kept_program(
+        lambda: _lowered(kernel, settings, observers, room, shapes, mesh),
+        mesh.devices.flatten().tolist(),
+        [kernel, settings, room, mesh.axis_sizes, tree, leaves],
+    )
+
+
+def _lowered(
+    kernel: str, settings: Frozen, observers: tuple[Observer, ...], room: int, shapes: _Arguments, mesh: Mesh
+) -> Lowered:
+    """The program of :func:`_compiled`, traced and lowered."""
     stepper = STEPPERS[kernel]
 
     def begin(tables: Tables, starts: jax.Array, temperature: jax.Array) -> Any:
@@ -771,4 +796,4 @@ def _compiled(
         _over_spaces(run, (of_space, 0, None, None), len(shapes.run)),
         out_shardings=(jax.tree.map(lambda one: one.sharding, nothing), None) if mesh.size > 1 else None,
     )
-    return program.lower(shapes, nothing, number, number).compile(), nothing
+    return program.lower(shapes, nothing, number, number)

@@ -56,7 +56,7 @@ class Question(NamedTuple):
     bits : float
         Expected information about the rule.
     answers : {answer: float}
-        How probable each answer is now.
+        How probable each answer is now; of a part the most probable first.
     """
 
     kind: str
@@ -233,11 +233,9 @@ def _questions(
     for choice in field_choices(mass) if parts else ():
         if choice.name not in asked:
             told_bits, chances = part_bits(mass.share, number, choice, error)
-            found.append(
-                Question(
-                    "part", choice.name, told_bits, dict(zip(choice.values, chances.tolist(), strict=True))
-                )
-            )
+            likely = np.argsort(-chances, kind="stable").tolist()
+            answers = {choice.values[n]: float(chances[n]) for n in likely}
+            found.append(Question("part", choice.name, told_bits, answers))
     return sorted(found, key=lambda question: (-question.bits, question.kind))
 
 

@@ -1,7 +1,7 @@
 """Many checks on one log, remembered on disk by what they rest on.
 
 Checks of one context share most of their constraints, and the verdict on a case is the gravest of theirs: so
-each distinct constraint is compiled once and run once.
+each distinct constraint is run once, together with those that differ from it in one length of time.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import hashlib
 import inspect
 import os
 import tempfile
-from collections.abc import Callable, Hashable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 from zipfile import BadZipFile
 
 import duckdb
@@ -24,16 +24,18 @@ import numpy as np
 from jaxtyping import Int
 from numpy.typing import NDArray
 
-from gnrs_ppl.audit.checkable import CheckPlan, check
-from gnrs_ppl.audit.compile import Query, compile_rule
+from gnrs_ppl.audit.checkable import CheckPlan, ConstraintPlan, check
+from gnrs_ppl.audit.compile import Grid, Query, compile_grid
 from gnrs_ppl.audit.types import ROLL_UP
 from gnrs_ppl.context.log import EventLog
+from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import RecordLayer
 from gnrs_ppl.errors import GnrsError
 from gnrs_ppl.inference.cache import cache_folder
-from gnrs_ppl.rule.types import Structure
+from gnrs_ppl.rule.types import Force, Scope, Structure, Trigger
 
 Codes = Int[NDArray[np.int8], "n cases"]
+Length = Literal["window", "deadline"]
 
 NEVER = ROLL_UP.index("not_activated")
 VIOLATED = ROLL_UP.index("violated")
@@ -87,53 +89,90 @@ def run_checks(
     signatures = {key: hashlib.sha256(key.encode()).hexdigest() for key in checks}
     missing = [key for key in checks if signatures[key] not in known]
 
-    grades = " ".join(f"WHEN '{verdict}' THEN {code}" for code, verdict in enumerate(ROLL_UP))
-
-    def executed(query: Query) -> NDArray[np.int8]:
-        found = np.full(len(cases), NEVER, np.int8)
+    def executed(query: Query, many: int) -> Codes:
+        found = np.full((many, len(cases)), NEVER, np.int8)
         with log.connection.cursor() as cursor:
-            for case, code in cursor.execute(
-                f"SELECT case_id, min(CASE verdict {grades} END) FROM ({query.sql}) GROUP BY case_id",
-                query.parameters,
-            ).fetchall():
-                found[number[case]] = code
+            for point, case, code in cursor.execute(query.sql, query.parameters).fetchall():
+                found[point, number[case]] = code
         return found
 
-    running: dict[Hashable, Future[NDArray[np.int8]]] = {}
-    waiting: dict[str, list[Hashable]] = {}
+    parts: dict[Said, CheckPlan] = {}
+    waiting: dict[str, list[Said]] = {}
+    for done, key in enumerate(missing, 1):
+        report(f"looking at rule {done} of {len(missing)}")
+        try:
+            own = _by_constraint(check(checks[key], records, log))
+        except GnrsError:
+            known[signatures[key]] = np.full(len(cases), REFUSED, np.int8)
+            continue
+        waiting[key] = [*own]
+        parts |= own
+    groups: dict[Length, list[list[Said]]] = {length: _alike(parts, length) for length in get_args(Length)}
+    length = min(groups, key=lambda length: len(groups[length]))
+    found: dict[Said, NDArray[np.int8]] = {}
     with ThreadPoolExecutor(min(WORKERS, os.cpu_count() or 1)) as pool:
-        for done, key in enumerate(missing, 1):  # compiled here, as that asks the log's one connection
-            report(f"compiling rule {done} of {len(missing)}")
-            try:
-                parts = _by_constraint(check(checks[key], records, log))
-                for said, part in parts.items():
-                    if said not in running:
-                        running[said] = pool.submit(executed, compile_rule(part))
-            except GnrsError:
-                known[signatures[key]] = np.full(len(cases), REFUSED, np.int8)
-                continue
-            waiting[key] = [*parts]
-        found = {}
-        for done, (said, future) in enumerate(running.items(), 1):
-            report(f"checking the log by constraint {done} of {len(running)}")
-            found[said] = future.result()
-        known |= {
-            signatures[key]: np.min([found[said] for said in parts], axis=0) for key, parts in waiting.items()
-        }
+        running = [
+            (group, pool.submit(executed, _query(parts[group[0]], length, group), len(group)))
+            for group in groups[length]
+        ]
+        for done, (group, future) in enumerate(running, 1):
+            report(f"checking the log {done} of {len(running)}")
+            found |= zip(group, future.result(), strict=True)
+    known |= {signatures[key]: np.min([found[said] for said in own], axis=0) for key, own in waiting.items()}
     if missing:
         _remember(path, known)
     codes = np.stack([known[signatures[key]] for key in checks]) if checks else np.zeros((0, len(cases)))
     return Checked(cases, codes.astype(np.int8), len(missing))
 
 
-def _by_constraint(plan: CheckPlan) -> dict[Hashable, CheckPlan]:
-    """The plan of each constraint alone, by all that it says of instances and of itself."""
+class Said(NamedTuple):
+    """All that a constraint says of instances and of itself."""
+
+    trigger: Trigger
+    scope: Scope
+    force: Force
+    constraint: ConstraintPlan
+
+    def but(self, length: Length) -> Said:
+        """The same without one of its lengths of time."""
+        if length == "window":
+            return self._replace(trigger=self.trigger.model_copy(update={"window": None}))
+        return self._replace(constraint=replace(self.constraint, deadline=None))
+
+    def length(self, length: Length) -> Duration | None:
+        """The window, or the deadline."""
+        return self.trigger.window if length == "window" else self.constraint.deadline
+
+
+def _by_constraint(plan: CheckPlan) -> dict[Said, CheckPlan]:
+    """The plan of each constraint alone."""
     rule = plan.structure
-    opened = rule.trigger, rule.scope, rule.norm.force
     return {
-        (*opened, one): replace(plan, constraints=(one,), steps=())
+        Said(rule.trigger, rule.scope, rule.norm.force, one): replace(plan, constraints=(one,), steps=())
         for one in (replace(constraint, index=0) for constraint in plan.constraints)
     }
+
+
+def _alike(parts: Iterable[Said], length: Length) -> list[list[Said]]:
+    """The constraints in groups of which one query holds all, as they differ in that length of time alone."""
+    found: dict[tuple[Said, bool], list[Said]] = {}
+    for said in parts:
+        found.setdefault((said.but(length), said.length(length) is None), []).append(said)
+    return [*found.values()]
+
+
+def _query(plan: CheckPlan, length: Length, group: Sequence[Said]) -> Query:
+    """The gravest verdict on each case, by the place of the constraint in its group."""
+    values = tuple(value for said in group if (value := said.length(length)) is not None)
+    grid = Grid(values, None if length == "window" else 0) if len(group) > 1 else None
+    grades = " ".join(f"WHEN '{verdict}' THEN {code}" for code, verdict in enumerate(ROLL_UP))
+    never = "WHERE FALSE" if group[0].force == "may" else ""
+    return compile_grid(
+        plan,
+        grid,
+        f"SELECT {'point' if grid else '0'} AS point, case_id, min(CASE verdict {grades} END) AS code "
+        f"FROM verdicts {never} GROUP BY ALL",
+    )
 
 
 def _ground(records: RecordLayer, log: EventLog) -> str:

@@ -23,6 +23,7 @@ from gnrs_ppl.realize.english import duration
 from gnrs_ppl.realize.lexicon import Lexicon
 from gnrs_ppl.realize.text import phrase
 from gnrs_ppl.report.uncertain import mass_line
+from gnrs_ppl.rule.types import Scope
 from gnrs_ppl.terminal import console as _console
 from gnrs_ppl.terminal import row as _row
 from gnrs_ppl.terminal import shown
@@ -164,8 +165,12 @@ def _print_standing(state: State, context: Context) -> None:
     told = len(state.answers.given)
     out.print(
         shown(
-            f"{len(state.groups):,} rules that cases of this log tell apart; the first holds "
-            f"{state.groups[0].probability:.0%}"
+            (
+                f"{len(state.groups):,} rules that cases of this log tell apart; the first holds "
+                if len(state.groups) > 1
+                else "No case of this log tells one of them from another; together they hold "
+            )
+            + f"{state.groups[0].probability:.0%}"
             + (f" after {told} answer{'s' if told > 1 else ''}" if told else "")
             + f" (enough: {ENOUGH:.0%}). Answers are taken to err {state.answers.error:.0%} of the time."
         )
@@ -193,7 +198,8 @@ def rule_line(state: State, context: Context) -> str:
     """The most probable rule of the first group in a line."""
     rule = state.mass.structure(state.groups[0].checks[0])
     words = Lexicon.of_context(context).including(rule)
-    parts = [phrase(getattr(rule, slot), words) for slot in ("trigger", "norm", "scope", "evidence")]
+    slots = ("trigger", "norm", *(["scope"] if rule.scope != Scope() else []), "evidence")
+    parts = [phrase(getattr(rule, slot), words) for slot in slots]
     return one_line("; ".join(part for part in parts if part), 600)
 
 
