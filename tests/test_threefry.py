@@ -16,7 +16,7 @@ from gnrs_ppl.inference import chains as driver
 from gnrs_ppl.inference import metropolis
 from gnrs_ppl.inference.chains import STRETCH, observe_chains, run_chains
 from gnrs_ppl.inference.observe import Observer
-from gnrs_ppl.inference.threefry import run_keys, threefry, words_of
+from gnrs_ppl.inference.threefry import threefry, word_of_step, words_of
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, evaluate, with_scores
 from gnrs_ppl.models.packed import fits, option_of, pack, unpack, with_options
 from gnrs_ppl.models.space import build_space
@@ -42,7 +42,7 @@ def test_published_vectors(counter: str, key: str, words: str):
 
 def test_words_are_those_of_jax_with_the_keys_and_counters_that_are_named():
     """Both words of a block, block after block, and none twice."""
-    run, chains, step = run_keys(2**32 - 1, [7])[0], np.arange(64, dtype=np.uint32), np.uint32(12)
+    run, chains, step = (np.uint32(2**32 - 1), np.uint32(7)), np.arange(64, dtype=np.uint32), np.uint32(12)
     found = np.asarray(jax.jit(words_of, static_argnums=3)(run, chains, step, 5))
     assert found.shape == (5, 64)
     assert len(np.unique(found)) == found.size
@@ -51,6 +51,10 @@ def test_words_are_those_of_jax_with_the_keys_and_counters_that_are_named():
         key = threefry2x32_p.bind(*map(jnp.uint32, run), jnp.uint32(block), jnp.uint32(0))
         every += threefry2x32_p.bind(*key, jnp.asarray(chains), jnp.full(64, step))
     np.testing.assert_array_equal(found, np.stack(every)[:5])
+    shared = np.asarray(word_of_step(np.uint32(2**32 - 1), step))
+    seed, nought, one = (jnp.uint32(n) for n in (2**32 - 1, 0, 1))
+    np.testing.assert_array_equal(shared, threefry2x32_p.bind(seed, nought, jnp.asarray(step), one)[0])
+    assert shared not in found
 
 
 def tables() -> Tables:

@@ -91,6 +91,8 @@ class Stepper(NamedTuple):
         How many log densities a chain has in memory at once, on some tables.
     packs : bool
         Whether its transition takes packed structures too (:mod:`gnrs_ppl.models.packed`).
+    shares : bool
+        Whether the first of its words is one for all chains.
     """
 
     build: Callable[..., Callable[..., Any]]
@@ -107,6 +109,7 @@ class Stepper(NamedTuple):
     exchange: Callable[[Settings], Observer] | None = None
     weighs: Callable[[Tables], int] = lambda _: 0
     packs: bool = False
+    shares: bool = False
 
 
 STEPPERS = {
@@ -117,6 +120,7 @@ STEPPERS = {
         init=gibbs.init,
         resume=gibbs.init,
         weighs=lambda tables: tables.unary.shape[1] ** (2 if len(tables.joints.variables) else 1),
+        shares=True,
     ),
     "informed": Stepper(
         informed.build_kernel, lambda _: informed.WORDS, weighs=lambda tables: math.prod(tables.unary.shape)
@@ -496,7 +500,8 @@ def _drive(
     arguments = _Arguments(
         tables=jax.tree.map(lambda *leaves: np.stack(leaves), *map(without_sources, spaces)),
         starts=np.stack(starts),
-        run=threefry.run_keys(seed, streams),
+        seed=np.uint32(seed),
+        streams=np.asarray(streams, np.uint32),
         chains=np.arange(len(starts[0]), dtype=np.uint32),
         temperature=np.asarray(temperature, float),
         traced=tuple(np.asarray(value) for value in traced),
@@ -548,13 +553,14 @@ def _scored(tables: Tables, states: int) -> Tables:
 
 
 class _Arguments(NamedTuple):
-    """What a program is given: G spaces, their starts (G, C, ...), seed and stream of each (G, 2), numbers of
-    the chains (C,), temperature, and settings that are traced.
+    """What a program is given: G spaces, their starts (G, C, ...), the seed (), the stream of each (G,),
+    numbers of the chains (C,), temperature, and settings that are traced.
     """
 
     tables: Any
     starts: Any
-    run: Any
+    seed: Any
+    streams: Any
     chains: Any
     temperature: Any
     traced: tuple[Any, ...]
@@ -581,7 +587,8 @@ def _placed(arguments: _Arguments, mesh: Mesh) -> _Arguments:
     axes = _Arguments(
         tables=jax.tree.map(lambda _: ("spaces",), arguments.tables),
         starts=("spaces", "chains"),
-        run=("spaces",),
+        seed=(),
+        streams=("spaces",),
         chains=("chains",),
         temperature=(),
         traced=tuple(() for _ in arguments.traced),
@@ -643,21 +650,25 @@ def frozen(kernel: str, settings: Settings) -> Frozen:
 
 def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Callable[..., tuple[Any, Any]]:
     """One step of many chains on one space, ``advance(run, chains, step, states, tables, temperature)``: seed
-    and stream, numbers of the chains and of the step give the random words.
+    and stream, numbers of the chains and of the step give the random words. What all chains share does not
+    depend on the stream, so that it is one for many spaces too.
     """
     stepper = STEPPERS[kernel]
     transition = stepper.build(**dict(settings), **dict(zip(stepper.traced, traced, strict=True)))
 
     def advance(
-        run: jax.Array,
+        run: threefry.Pair,
         chains: jax.Array,
         step: jax.Array,
         states: Any,
         tables: Tables,
         temperature: jax.Array,
     ) -> tuple[Any, Any]:
-        words = threefry.words_of(run, chains, step, stepper.words(states))
-        moved: tuple[Any, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(
+        words: Any = threefry.words_of(run, chains, step, stepper.words(states) - stepper.shares)
+        axes: Any = 1
+        if stepper.shares:
+            words, axes = (threefry.word_of_step(run[0], step), *words), (None, *[0] * len(words))
+        moved: tuple[Any, Any] = jax.vmap(transition, in_axes=(axes, 0, None, None))(
             words, states, tables, temperature
         )
         return moved
@@ -703,7 +714,7 @@ def _compiled(
 
     def run(given: _Arguments, so_far: Any, first: jax.Array, count: jax.Array) -> Any:
         tables, temperature = given.tables, given.temperature
-        advance = advance_of(kernel, settings, given.traced)
+        advance, keys = advance_of(kernel, settings, given.traced), (given.seed, given.streams)
         kept, carried = metropolis.chosen(first == 0, begin(tables, given.starts, temperature), so_far)
         states = jax.vmap(stepper.resume, in_axes=(0, None, None))(kept, tables, temperature)
         packs = stepper.packs and metropolis.packs(tables)
@@ -711,7 +722,7 @@ def _compiled(
 
         def step(n: jax.Array, so_far: Any) -> Any:
             before, carried, records = so_far
-            states, info = advance(given.run, given.chains, first + n, before, tables, temperature)
+            states, info = advance(keys, given.chains, first + n, before, tables, temperature)
             was, now = (
                 stepper.seen(metropolis.unpacked(each, tables), temperature) for each in (before, states)
             )
@@ -729,7 +740,7 @@ def _compiled(
         states, carried, records = jax.lax.fori_loop(0, count, step, (states, carried, records))
         return (stepper.keep(metropolis.unpacked(states, tables)), carried), records
 
-    of_space = _Arguments(0, 0, 0, None, None, tuple(None for _ in shapes.traced))
+    of_space = _Arguments(0, 0, None, 0, None, None, tuple(None for _ in shapes.traced))
     nothing = jax.eval_shape(
         jax.vmap(begin, in_axes=(0, 0, None)), shapes.tables, shapes.starts, shapes.temperature
     )
@@ -743,7 +754,7 @@ def _compiled(
         nothing = jax.tree.map(dealt, nothing)
     number = jax.eval_shape(lambda: jnp.int32(0))
     program = jax.jit(
-        _over_spaces(run, (of_space, 0, None, None), len(shapes.run)),
+        _over_spaces(run, (of_space, 0, None, None), len(shapes.streams)),
         out_shardings=(jax.tree.map(lambda one: one.sharding, nothing), None) if mesh.size > 1 else None,
     )
     return program.lower(shapes, nothing, number, number).compile(), nothing
