@@ -17,8 +17,8 @@ from gnrs_ppl.inference import metropolis
 from gnrs_ppl.inference.chains import STRETCH, observe_chains, run_chains
 from gnrs_ppl.inference.observe import Observer
 from gnrs_ppl.inference.threefry import threefry, word_of_step, words_of
-from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, evaluate, with_scores
-from gnrs_ppl.models.packed import fits, option_of, pack, unpack, with_options
+from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, digits, evaluate, with_scores
+from gnrs_ppl.models.packed import fits, option_of, pack, unpack, unpack_all, with_options
 from gnrs_ppl.models.space import build_space
 
 PUBLISHED = [
@@ -95,6 +95,16 @@ def test_scores_at_hand_are_those_that_are_looked_up():
     np.testing.assert_array_equal(many.score[:2], few.score[:2])
 
 
+@pytest.mark.parametrize("sizes", [(12, 12, 22, 9, 16), (1, 2**20), (1023, 1025), (3,) * 12, (2,) * 20])
+def test_options_by_products_are_those_by_quotients(sizes: tuple[int, ...]):
+    """Of every number, up to as many as scores are ever made of."""
+    states = int(np.prod(sizes))
+    found = jax.jit(digits, static_argnums=1)(np.array(sizes), driver.MOST_SCORES)
+    for one, due in zip(found, np.unravel_index(np.arange(states), sizes), strict=True):
+        np.testing.assert_array_equal(one[:states], due)
+        assert 0 <= one.min() <= one.max() < due.max() + 1
+
+
 @pytest.mark.parametrize("kernel", mostly_slow(["metropolis", "tempering"], but=["metropolis"]))
 def test_packed_structures_are_stepped_as_vectors_are(kernel: str, monkeypatch: pytest.MonkeyPatch):
     """To the bit, what is told of them too."""
@@ -123,6 +133,7 @@ def test_packing_keeps_every_option():
     assert packed.dtype == jnp.uint32
     assert len(np.unique(packed)) == len(positions)
     np.testing.assert_array_equal(unpack(packed, 5, 64), positions)
+    np.testing.assert_array_equal(unpack_all(np.asarray(packed), 5, 64), positions)
     changed = jax.vmap(lambda one: with_options(one, (1, 4), (jnp.int32(7), jnp.int32(63)), 64))(packed)
     expected = positions.copy()
     expected[:, [1, 4]] = 7, 63

@@ -25,7 +25,7 @@ import math
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -544,7 +544,7 @@ def _room_for_scores(spaces: Sequence[Tables], evaluations: int) -> int:
         return 0
     states = max(map(number_of_states, spaces))
     room = 1 << (states - 1).bit_length()
-    return room if len(spaces) * room <= MOST_SCORES and evaluations >= 4 * states else 0
+    return room if len(spaces) * room <= MOST_SCORES and evaluations >= 2 * states else 0
 
 
 @partial(jax.jit, static_argnums=1)
@@ -664,7 +664,8 @@ def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Cal
         tables: Tables,
         temperature: jax.Array,
     ) -> tuple[Any, Any]:
-        words: Any = threefry.words_of(run, chains, step, stepper.words(states) - stepper.shares)
+        number = stepper.words(states) - stepper.shares
+        words: Any = moves.apart(_words_of(number), run, chains, step)  # or every reader makes them anew
         axes: Any = 1
         if stepper.shares:
             words, axes = (threefry.word_of_step(run[0], step), *words), (None, *[0] * len(words))
@@ -674,6 +675,11 @@ def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Cal
         return moved
 
     return advance
+
+
+@cache
+def _words_of(number: int) -> Callable[..., jax.Array]:
+    return partial(threefry.words_of, count=number)
 
 
 def _over_spaces(run: Callable[..., Any], axes: tuple[Any, ...], spaces: int) -> Callable[..., Any]:
@@ -723,13 +729,14 @@ def _compiled(
         def step(n: jax.Array, so_far: Any) -> Any:
             before, carried, records = so_far
             states, info = advance(keys, given.chains, first + n, before, tables, temperature)
+            raw = stepper.seen(states, temperature)
             was, now = (
-                stepper.seen(metropolis.unpacked(each, tables), temperature) for each in (before, states)
+                metropolis.unpacked(each, tables) for each in (stepper.seen(before, temperature), raw)
             )
             carried = [
                 observer.update(own, was, now, info) for observer, own in zip(observers, carried, strict=True)
             ]
-            told = [observer.record(now, info) for observer in observers]
+            told = [observer.record(raw if observer.packed else now, info) for observer in observers]
             if records is None:  # only to learn the shapes
                 return told
             records = jax.tree.map(partial(_written, n), records, told)

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.models.packed import option_of, unpack
+from gnrs_ppl.models.packed import fits, option_of, pack, unpack
 from gnrs_ppl.models.space import (
     PADDING,
     AnyArray,
@@ -228,7 +228,8 @@ def evaluate(
     """
     variables, options = tables.unary.shape
     if tables.scores is not None:
-        number = (unpack(position, variables, options) * strides(tables.sizes)).sum(dtype=jnp.int32)
+        apart, each = strides(tables.sizes), unpack(position, variables, options)
+        number = sum([each[v] * apart[v] for v in range(variables)], jnp.int32(0))
         found = look_up(tables.scores, number)
         return found, _bits(found) & 1 == 0
     unary, pairwise = _marked(tables.unary, tables.unary_flags), _marked(tables.pairwise, tables.pair_flags)
@@ -270,9 +271,28 @@ def with_scores(tables: Tables, states: int) -> Tables:
     states : int
         Number of structures, or more for room.
     """
-    step, sizes = strides(tables.sizes), jnp.asarray(tables.sizes, jnp.int32)
-    every = jnp.arange(states, dtype=jnp.int32)[:, None] // step[None] % sizes[None]
+    variables, options = tables.unary.shape
+    every = jnp.stack(digits(tables.sizes, states), 1)
+    if fits(variables, options):
+        every = pack(every, options)
+        # or every look-up makes it anew
+        every = jax.lax.optimization_barrier(every)  # type: ignore[no-untyped-call]
     return tables._replace(scores=jax.vmap(lambda position: evaluate(tables, position)[0])(every))
+
+
+def digits(sizes: Int[AnyArray, " V"], states: int) -> list[Int[jax.Array, " N"]]:
+    """Options of the structures 0, 1, 2, ..., last variable fastest; past the last one, options of some.
+
+    By products, which vectorize as quotients do not: a half and float32 make those of numbers below 2^21
+    exact.
+    """
+    number = jnp.arange(states, dtype=jnp.int32).astype(jnp.float32) + np.float32(0.5)
+    sizes, above, found = jnp.asarray(sizes, jnp.int32), jnp.zeros((), jnp.int32), []
+    for v, step in enumerate(strides(sizes)):
+        below = jnp.floor(number * (1 / step.astype(jnp.float32))).astype(jnp.int32)
+        found.append(jnp.minimum(below - above * sizes[v], sizes[v] - 1))
+        above = below
+    return found
 
 
 def _each(look: Callable[[AnyArray], jax.Array], table: AnyArray) -> list[jax.Array]:
