@@ -357,7 +357,7 @@ def run_many(
     options = room_for(max(tables.unary.shape[1] for tables in spaces))
     pairs = max(tables.pairs.shape[0] for tables in spaces)
     beside = max(tables.beside.pairs.shape[1] for tables in spaces)
-    alike = [padded(tables, options, pairs, beside) for tables in spaces]
+    alike = [padded(without_sources(tables), options, pairs, beside) for tables in spaces]
     watching = [recording(), evaluations()]
     watching += [] if stepper.exchange is None else [stepper.exchange(settings)]
     driven = _drive(kernel, alike, starts, watching, steps, temperature, seed, streams, settings)

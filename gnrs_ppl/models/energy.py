@@ -29,8 +29,8 @@ from gnrs_ppl.models.space import (
     Lookup,
     RuleSpace,
     Swaps,
-    build_beside,
-    build_edits,
+    grown,
+    grown_edits,
     look_up,
 )
 
@@ -144,38 +144,37 @@ def padded(tables: Tables, options: int, pairs: int, beside: int = 0) -> Tables:
     """
     more, new_pairs = options - tables.unary.shape[1], pairs - tables.pairs.shape[0]
 
-    def grow(table: AnyArray, axes: tuple[int, ...], fill: float = 0, first: int = 0) -> AnyArray:
-        widths = [(0, more if axis in axes else 0) for axis in range(table.ndim)]
-        widths[0] = (0, first) if first else widths[0]
-        return np.pad(np.asarray(table), widths, constant_values=fill)
+    def longer(table: Any, axes: tuple[int, ...], fill: float = 0, first: int = 0) -> Any:
+        if table is None:  # a source that only the host reads
+            return None
+        by = dict.fromkeys(axes, more) | {0: first}
+        return grown(table, tuple(n + by.get(axis, 0) for axis, n in enumerate(table.shape)), fill)
 
-    swaps, joints, lookup = tables.swaps, tables.joints, tables.lookup
-    grown = tables._replace(
-        candidate=grow(tables.candidate, (1,)),
-        log_prior=grow(tables.log_prior, (1,), PADDING),
-        unary=grow(tables.unary, (1,)),
-        unary_flags=grow(tables.unary_flags, (1,)),
-        pairs=grow(tables.pairs, (), first=new_pairs),
-        pairwise=grow(tables.pairwise, (1, 2), first=new_pairs),
-        pair_flags=grow(tables.pair_flags, (1, 2), first=new_pairs),
+    swaps, joints, lookup, near = tables.swaps, tables.joints, tables.lookup, tables.beside
+    return tables._replace(
+        candidate=longer(tables.candidate, (1,)),
+        log_prior=longer(tables.log_prior, (1,), PADDING),
+        unary=longer(tables.unary, (1,)),
+        unary_flags=longer(tables.unary_flags, (1,)),
+        pairs=longer(tables.pairs, (), first=new_pairs),
+        pairwise=longer(tables.pairwise, (1, 2), first=new_pairs),
+        pair_flags=longer(tables.pair_flags, (1, 2), first=new_pairs),
         swaps=swaps._replace(
             **{
-                name: grow(getattr(swaps, name), (1,), -1 if name == "group" else 0)
+                name: longer(getattr(swaps, name), (1,), -1 if name == "group" else 0)
                 for name in Swaps._fields
                 if name != "variables"
             }
         ),
         joints=joints._replace(
-            table=grow(joints.table, (1, 2)),
-            log_table=grow(joints.log_table, (1, 2), PADDING),
+            table=longer(joints.table, (1, 2)),
+            log_table=longer(joints.log_table, (1, 2), PADDING),
         ),
-        lookup=lookup._replace(start=grow(lookup.start, (1,)), tuples=grow(lookup.tuples, (1,), 1)),
+        lookup=lookup
+        and lookup._replace(start=longer(lookup.start, (1,)), tuples=longer(lookup.tuples, (1,), 1)),
+        edits=grown_edits(tables.edits, more),
+        beside=Beside(*(grown(leaf, (len(leaf), max(beside, leaf.shape[1])), 0) for leaf in near)),
     )
-    edits = build_edits(
-        grown.sizes, grown.candidate, grown.log_prior, grown.swaps, grown.joints, grown.lookup
-    )
-    room = max(beside, tables.beside.pairs.shape[1])
-    return grown._replace(edits=edits, beside=build_beside(grown.pairs, len(grown.sizes), room))
 
 
 def without_sources(tables: Tables) -> Tables:

@@ -398,7 +398,7 @@ def build_edits(
     joints: Joints,
     lookup: Lookup,
 ) -> Edits:
-    """Make the edits of a space from its NumPy tables; room for more options changes none of them."""
+    """Make the edits of a space from its NumPy tables; zeros where there is no option."""
     options = candidate.shape[1]
     numbers, none, one = (
         np.broadcast_to(np.arange(options), candidate.shape),
@@ -449,6 +449,11 @@ def build_edits(
         *([] if len(joints.variables) else [stay]),
     ]
     of_one = _Edit(*map(np.concatenate, zip(*edits, strict=True)))
+    variable = [np.arange(len(sizes))] * 2 + [swaps.variables] * bool(len(swaps.variables))
+    there = np.arange(options) < np.asarray(sizes)[np.concatenate(variable)][:, None]
+    stays = len(of_one.offers) - len(there)
+    there = np.concatenate([there, np.zeros((stays, options), bool)])
+    of_one = _Edit(*(np.where(there, leaf, 0) for leaf in of_one))
     columns = _halves(of_one.option, of_one.choices).ravel()
     cells, threshold, targets, pair_weight = _pair_columns(sizes, log_prior, joints)
     return Edits(
@@ -459,6 +464,40 @@ def build_edits(
         targets=np.concatenate([np.stack([columns, columns], 1), targets.reshape(-1, 2)]),
         acts=np.array([*[bool(np.any(edit.offers > 0)) for edit in edits[:3]], bool(np.any(cells > 1))]),
         log_weight=np.concatenate([of_one.weight.ravel(), pair_weight.ravel()]),
+    )
+
+
+def grown(table: AnyArray, shape: tuple[int, ...], fill: float) -> NDArray[Any]:
+    """The table in the corner of a larger one."""
+    table = np.asarray(table)
+    if table.shape == shape:
+        return table
+    larger = np.full(shape, fill, table.dtype)
+    larger[tuple(slice(n) for n in table.shape)] = table
+    return larger
+
+
+def grown_edits(edits: Edits, more: int) -> Edits:
+    """The edits with room for more options; none of them changes."""
+    entries, options = edits.offers.shape
+    joints, room = len(edits.cells), options + more
+
+    def columns(table: AnyArray, fill: int) -> NDArray[Any]:
+        ones, pairs = np.split(np.asarray(table), [entries * options])
+        rest = table.shape[1:]
+        ones = grown(ones.reshape(entries, options, *rest), (entries, room, *rest), fill)
+        pairs = grown(pairs.reshape(joints, options**2, *rest), (joints, room**2, *rest), 0)
+        return np.concatenate([ones.reshape(-1, *rest), pairs.reshape(-1, *rest)])
+
+    of_one, of_pairs = np.split(np.asarray(edits.log_weight), [entries * options])
+    of_one = grown(of_one.reshape(entries, options), (entries, room), 0)
+    of_pairs = grown(of_pairs.reshape(joints, options, options), (joints, room, room), 0)
+    return edits._replace(
+        offers=grown(edits.offers, (entries, room), 0),
+        left_out=grown(edits.left_out, (entries, room), 0),
+        threshold=columns(edits.threshold, ROW_UNITS - 1),
+        targets=columns(edits.targets, 0),
+        log_weight=np.concatenate([of_one.ravel(), of_pairs.ravel()]),
     )
 
 
