@@ -79,7 +79,7 @@ class Anneal(NamedTuple):
 WORKERS = 2
 """Of the solver. Its seconds are divided by them, as if they never waited; our kernels run on one thread."""
 ANNEALS = {  # chosen on sets of other seeds than those measured
-    "gibbs": Anneal(2, 40, 0.04, 0.005, (("block_probability", 0.0),)),
+    "gibbs": Anneal(2, 5, 0.02, 0.003, (("block_probability", 0.0),)),
     "metropolis": Anneal(16, 250, 0.05, 0.003),
 }
 
