@@ -19,6 +19,7 @@ import pytest
 import tiers
 from budget import Budget
 from numpy.typing import NDArray
+from scipy import stats
 from scipy.sparse.csgraph import connected_components
 from test_metropolis import BARE, IRREGULAR, Disagreement, compile_tables, disagreement, grammar
 from tiers import mostly_slow, tier
@@ -26,6 +27,8 @@ from transition import Grammar, with_options
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.inference import gibbs, informed
+from gnrs_ppl.inference.chains import advance_of, run_many
+from gnrs_ppl.inference.threefry import word_of_step
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, parts
 from gnrs_ppl.models.space import PADDING
 
@@ -34,6 +37,8 @@ BUDGET = Budget(
     {
         "test_one_step_frequencies": (20, 4),
         "test_gibbs_info_tells_the_block": (2, 4),
+        "test_chains_that_share_the_kind_of_block": (1, 5),
+        "test_chains_that_share_the_kind_do_not_vary_together": (1, 3),
         "test_stationary_chains_stay_stationary": (3, 2),
         "test_a_space_without_pairs_and_joints": (2, 2),
     },
@@ -87,6 +92,7 @@ KERNELS: dict[str, Any] = {
     "gibbs, three pairs in four": gibbs.build_kernel(0.75),
     **{f"informed, {name}": informed.build_kernel(name) for name in informed.BALANCING},
 }
+WORDS = {kernel: informed.WORDS if kernel.startswith("informed") else gibbs.WORDS for kernel in KERNELS}
 FEW = ["gibbs, three pairs in four", "informed, sqrt"]
 """The kernels of the fast tier: one that takes variables and joints, one that is accepted or not."""
 every_kernel = pytest.mark.parametrize("kernel", mostly_slow(KERNELS, but=FEW))
@@ -268,7 +274,13 @@ def run(
 
 
 EXTREMES = np.array(
-    [(a, b) for a in (0, 2**16 - 1, 2**31, 2**32 - 1) for b in (0, 2**31, 2**32 - 1)], np.uint32
+    [
+        (a, b, c)
+        for a in (0, 2**32 - 1)
+        for b in (0, 2**16 - 1, 2**31, 2**32 - 1)
+        for c in (0, 2**31, 2**32 - 1)
+    ],
+    np.uint32,
 )
 """Words at the ends of their range, where a rounding or an off-by-one would leave the space."""
 
@@ -277,7 +289,7 @@ EXTREMES = np.array(
 def steps_of(name: str, temperature: float, kernel: str) -> Step:
     seed = 100 + 10 * [*KERNELS].index(kernel) + 2 * TEMPERATURES.index(temperature) + [*GRAMMARS].index(name)
     source = np.repeat(starts_of(name), DRAWS)
-    words = np.array(jax.random.bits(jax.random.key(seed), (len(source), 2), jnp.uint32))
+    words = np.array(jax.random.bits(jax.random.key(seed), (len(source), WORDS[kernel]), jnp.uint32))
     return run(GRAMMARS[name], tables_of(name), kernel, words, source, temperature)
 
 
@@ -319,7 +331,7 @@ def test_the_grammars_are_worth_testing_on():
         for j in b.joints
     }
     assert ways == {"upright", "turned", "none"}
-    assert [gibbs.WORDS, informed.WORDS] == [2, 2]
+    assert [gibbs.WORDS, informed.WORDS] == [3, 2]
 
 
 # ---- the conditionals, in float64
@@ -525,7 +537,7 @@ def test_informed_acceptance_is_exact(say: Callable[[str], None]):
     reference = balanced(built, built.target(SEARCH_TEMPERATURE), np.sqrt)
     count, per = len(built.structures), 100
     words = np.array(jax.random.bits(jax.random.key(61), (count * per, 2), jnp.uint32)).reshape(count, per, 2)
-    words[:, : len(EXTREMES)] = EXTREMES
+    words[:, : len(EXTREMES)] = EXTREMES[:, 1:]
     words, source = words.reshape(-1, 2), np.repeat(np.arange(count), per)
     with jax.enable_x64(True):
         step = run(built, tables_of("irregular"), kernel, words, source, SEARCH_TEMPERATURE)
@@ -549,7 +561,7 @@ def at_the_ends(kernel: str, built: Grammar, tables: Tables) -> Step:
     the space."""
     pairs = np.array([(a, b) for a in range(len(built.structures)) for b in range(len(EXTREMES))])
     source, words = np.resize(pairs, (STARTS * DRAWS, 2)).T  # the batch that is compiled already
-    return run(built, tables, kernel, EXTREMES[words], source, SEARCH_TEMPERATURE)
+    return run(built, tables, kernel, EXTREMES[words, -WORDS[kernel] :], source, SEARCH_TEMPERATURE)
 
 
 @rich
@@ -609,12 +621,111 @@ def test_stationary_chains_stay_stationary(kernel: str, say: Callable[[str], Non
     source = np.random.default_rng(71).choice(len(target), chains, p=target)
     position = np.array(IRREGULAR.structures, np.int32)[source]
     for key in jax.random.split(jax.random.key(73), steps):
-        words = np.array(jax.random.bits(key, (chains, 2), jnp.uint32))
+        words = np.array(jax.random.bits(key, (chains, WORDS[kernel]), jnp.uint32))
         position = compiled[kernel](words, position, tables_of("irregular"), SEARCH_TEMPERATURE)[0].position
     last = np.ravel_multi_index(np.asarray(position).T, IRREGULAR.sizes)
     assert (last != source).mean() > 0.5, "the chains have to go somewhere for this to mean anything"
     found = agree(np.bincount(last, minlength=len(target))[None], target[None], f"long run, {kernel}")
     say(f"long run, {kernel}: largest deviation {found.deviation:.2f} SE, Pearson {found.pearson:+.2f} SE")
+
+
+# ---- many chains, as the driver steps them: one kind of block a step for all of them
+
+
+@cache
+def driven(name: str) -> Any:
+    """A step of many chains from positions: seed, number of the step, positions, temperature."""
+    advance, tables = advance_of("gibbs", (("block_probability", None),)), tables_of(name)
+
+    @jax.jit
+    def step(seed: jax.Array, number: jax.Array, positions: jax.Array, temperature: float) -> Any:
+        states = jax.vmap(gibbs.init, (0, None, None))(positions, tables, temperature)
+        numbers = jnp.arange(len(positions), dtype=jnp.uint32)
+        return advance((seed, jnp.uint32(9)), numbers, number, states, tables, temperature)
+
+    return step
+
+
+def test_chains_that_share_the_kind_of_block(say: Callable[[str], None]):
+    """In a step all take a variable or all a pair, each its own; next structures against the matrix of the
+    kind, and the kinds against their shares: together the matrix of the kernel."""
+    name, built, temperature = "flagged", FLAGGED, 0.5
+    source = np.repeat(starts_of(name), DRAWS)
+    positions = np.array(built.structures, np.int32)[source]
+    of_kind: dict[bool, Any] = {}
+    for number in range(40):
+        if len(of_kind) < 2:
+            states, info = jax.device_get(
+                driven(name)(np.uint32(5), np.int32(number), positions, temperature)
+            )
+            pairs = info.block >= len(built.sizes)
+            assert pairs.all() or not pairs.any()
+            of_kind[bool(pairs[0])] = states.position, info.block
+    matrices = {kind: gibbs_matrix(built, built.target(temperature), float(kind)) for kind in (False, True)}
+    whole = sum(
+        share * matrices[kind] for kind, share in ((False, 6 / 9), (True, 3 / 9))
+    )  # six variables, three pairs
+    np.testing.assert_allclose(whole, gibbs_matrix(built, built.target(temperature)), atol=1e-15)
+    for kind, matrix in matrices.items():
+        position, block = of_kind[kind]
+        tallied = tally(name, np.ravel_multi_index(position.T, built.sizes))
+        found = agree(tallied, matrix[starts_of(name)], f"pairs: {kind}")
+        say(f"pairs {kind}: largest deviation {found.deviation:.2f} SE, Pearson {found.pearson:+.2f} SE")
+        wrong = disagreement(tallied, matrices[not kind][starts_of(name)])
+        assert wrong.p < MUTANT_LEVEL
+        assert len(np.unique(block)) == (3 if kind else 6), "which one is each chain's own"
+    words = np.asarray(jax.vmap(word_of_step, (None, 0))(np.uint32(5), jnp.arange(4096)))
+    BUDGET.spend()
+    assert stats.binomtest(int((words >> 16 < round(2**16 / 3)).sum()), 4096, 1 / 3).pvalue > LEVEL
+
+
+def test_chains_that_share_the_kind_do_not_vary_together(say: Callable[[str], None]):
+    """From the target, the mean over the chains of a run varies from seed to seed as that of independent
+    chains does, after each of three steps; chains that shared all words would show at once."""
+    built, temperature, chains, seeds = FLAGGED, 0.5, 64, 400
+    target = built.target(temperature)
+    value = np.random.default_rng(3).normal(size=len(target))
+    value = (value - target @ value) / np.sqrt(target @ value**2 - (target @ value) ** 2)
+    start = np.random.default_rng(4).choice(len(target), size=(seeds, chains), p=target)
+    at = np.array(built.structures, np.int32)[start]
+    for number in range(3):
+        at = np.stack(
+            [
+                driven("flagged")(np.uint32(seed), np.int32(number), at[seed], temperature)[0].position
+                for seed in range(seeds)
+            ]
+        )
+        means = value[np.ravel_multi_index(np.moveaxis(at, -1, 0), built.sizes)].mean(1)
+        spread = chains * (means**2).sum()
+        BUDGET.spend()
+        say(f"step {number}: variance of the mean over that of independent chains {spread / seeds:.3f}")
+        assert LEVEL < stats.chi2.cdf(spread, seeds) < 1 - LEVEL
+    alike = value[np.repeat(start[:, :1], chains, 1)].mean(1)
+    assert stats.chi2.sf(chains * (alike**2).sum(), seeds) < MUTANT_LEVEL
+
+
+def test_spaces_share_the_kinds_and_draw_their_own():
+    """One space gives the same chains alone and in company, and all of them take pairs in the same steps."""
+    request: dict[str, Any] = {
+        "chains": 8,
+        "steps": 30,
+        "temperature": 0.5,
+        "seed": 3,
+        "kernel": "gibbs",
+    }
+    spaces, names = [tables_of(name) for name in ("flagged", "blocked")], ["flagged", "blocked"]
+    together = run_many(spaces, names=names, **request)
+    alone = run_many(spaces[:1], names=names[:1], **request)[0]
+    np.testing.assert_array_equal(together[0].positions, alone.positions)
+    kinds = [
+        (np.diff(found.positions, axis=1, prepend=found.starts[:, None]) != 0).sum(-1).max(0) > 1
+        for found in together
+    ]
+    words = np.asarray(jax.vmap(word_of_step, (None, 0))(np.uint32(3), jnp.arange(30)))
+    for several in kinds:
+        assert several.any()
+        assert not several[words >> 16 >= round(2**16 / 3)].any()
+    assert (together[0].positions != together[1].positions).any()
 
 
 # ---- spaces with little in them
@@ -623,7 +734,7 @@ def test_stationary_chains_stay_stationary(kernel: str, say: Callable[[str], Non
 def stepped(built: Grammar, kernel: Any, tables: Tables, count: int, begin: Any) -> Step:
     """One step of ``count`` chains at temperature 0.5; raises outside the space."""
     source = np.arange(count) % len(built.structures)
-    words = np.array(jax.random.bits(jax.random.key(81), (count, 2), jnp.uint32))
+    words = np.array(jax.random.bits(jax.random.key(81), (count, gibbs.WORDS), jnp.uint32))
     states = jax.vmap(begin, (0, None, None))(np.array(built.structures, np.int32)[source], tables, 0.5)
     state, info = jax.device_get(jax.jit(jax.vmap(kernel, (0, 0, None, None)))(words, states, tables, 0.5))
     at = (np.ravel_multi_index(found.position.T, built.sizes) for found in (state, info.proposal))
@@ -660,7 +771,7 @@ def test_one_option_everywhere_stays_put(kernel: str):
 
 @every_kernel
 def test_a_space_infeasible_everywhere_is_walked_through(kernel: str):
-    words = np.array(jax.random.bits(jax.random.key(83), (STARTS * DRAWS, 2), jnp.uint32))
+    words = np.array(jax.random.bits(jax.random.key(83), (STARTS * DRAWS, WORDS[kernel]), jnp.uint32))
     step = run(BLOCKED, tables_of("blocked"), kernel, words, np.zeros(len(words), np.int64), 0.5)
     assert not step.state.feasible.any()
     assert np.isfinite(step.state.logdensity).all()

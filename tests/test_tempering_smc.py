@@ -47,7 +47,7 @@ from gnrs_ppl.inference.result import NO_MOVE, Chains, Stages
 from gnrs_ppl.inference.smc import mutation
 from gnrs_ppl.inference.starts import draw_prior, draw_starts
 from gnrs_ppl.inference.tempering import words_needed
-from gnrs_ppl.inference.threefry import run_keys, words_of
+from gnrs_ppl.inference.threefry import words_of
 from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, log_prior, score
 
 BUDGET = Budget(
@@ -447,7 +447,7 @@ def test_a_run_is_the_kernel_stepped_and_its_counts_are_those_of_the_history():
     kernel = tempering.build_kernel(0.5)
 
     begin = jax.jit(lambda positions: jax.vmap(tempering.init, (0, None, None))(positions, tables, 0.2))
-    key, numbers = jnp.asarray(run_keys(REQUEST["seed"], [stream])[0]), jnp.arange(chains, dtype=jnp.uint32)
+    key, numbers = (np.uint32(REQUEST["seed"]), np.uint32(stream)), jnp.arange(chains, dtype=jnp.uint32)
 
     @jax.jit
     def step(number: jax.Array, states: tempering.State) -> tuple[tempering.State, metropolis.Info]:

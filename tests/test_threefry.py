@@ -16,9 +16,9 @@ from gnrs_ppl.inference import chains as driver
 from gnrs_ppl.inference import metropolis
 from gnrs_ppl.inference.chains import STRETCH, observe_chains, run_chains
 from gnrs_ppl.inference.observe import Observer
-from gnrs_ppl.inference.threefry import run_keys, threefry, words_of
-from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, evaluate, with_scores
-from gnrs_ppl.models.packed import fits, option_of, pack, unpack, with_options
+from gnrs_ppl.inference.threefry import threefry, word_of_step, words_of
+from gnrs_ppl.models.energy import SEARCH_TEMPERATURE, Tables, contract, digits, evaluate, with_scores
+from gnrs_ppl.models.packed import fits, option_of, pack, unpack, unpack_all, with_options
 from gnrs_ppl.models.space import build_space
 
 PUBLISHED = [
@@ -42,7 +42,7 @@ def test_published_vectors(counter: str, key: str, words: str):
 
 def test_words_are_those_of_jax_with_the_keys_and_counters_that_are_named():
     """Both words of a block, block after block, and none twice."""
-    run, chains, step = run_keys(2**32 - 1, [7])[0], np.arange(64, dtype=np.uint32), np.uint32(12)
+    run, chains, step = (np.uint32(2**32 - 1), np.uint32(7)), np.arange(64, dtype=np.uint32), np.uint32(12)
     found = np.asarray(jax.jit(words_of, static_argnums=3)(run, chains, step, 5))
     assert found.shape == (5, 64)
     assert len(np.unique(found)) == found.size
@@ -51,6 +51,10 @@ def test_words_are_those_of_jax_with_the_keys_and_counters_that_are_named():
         key = threefry2x32_p.bind(*map(jnp.uint32, run), jnp.uint32(block), jnp.uint32(0))
         every += threefry2x32_p.bind(*key, jnp.asarray(chains), jnp.full(64, step))
     np.testing.assert_array_equal(found, np.stack(every)[:5])
+    shared = np.asarray(word_of_step(np.uint32(2**32 - 1), step))
+    seed, nought, one = (jnp.uint32(n) for n in (2**32 - 1, 0, 1))
+    np.testing.assert_array_equal(shared, threefry2x32_p.bind(seed, nought, jnp.asarray(step), one)[0])
+    assert shared not in found
 
 
 def tables() -> Tables:
@@ -91,6 +95,16 @@ def test_scores_at_hand_are_those_that_are_looked_up():
     np.testing.assert_array_equal(many.score[:2], few.score[:2])
 
 
+@pytest.mark.parametrize("sizes", [(12, 12, 22, 9, 16), (1, 2**20), (1023, 1025), (3,) * 12, (2,) * 20])
+def test_options_by_products_are_those_by_quotients(sizes: tuple[int, ...]):
+    """Of every number, up to as many as scores are ever made of."""
+    states = int(np.prod(sizes))
+    found = jax.jit(digits, static_argnums=1)(np.array(sizes), driver.MOST_SCORES)
+    for one, due in zip(found, np.unravel_index(np.arange(states), sizes), strict=True):
+        np.testing.assert_array_equal(one[:states], due)
+        assert 0 <= one.min() <= one.max() < due.max() + 1
+
+
 @pytest.mark.parametrize("kernel", mostly_slow(["metropolis", "tempering"], but=["metropolis"]))
 def test_packed_structures_are_stepped_as_vectors_are(kernel: str, monkeypatch: pytest.MonkeyPatch):
     """To the bit, what is told of them too."""
@@ -119,6 +133,7 @@ def test_packing_keeps_every_option():
     assert packed.dtype == jnp.uint32
     assert len(np.unique(packed)) == len(positions)
     np.testing.assert_array_equal(unpack(packed, 5, 64), positions)
+    np.testing.assert_array_equal(unpack_all(np.asarray(packed), 5, 64), positions)
     changed = jax.vmap(lambda one: with_options(one, (1, 4), (jnp.int32(7), jnp.int32(63)), 64))(packed)
     expected = positions.copy()
     expected[:, [1, 4]] = 7, 63

@@ -25,7 +25,7 @@ import math
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -94,6 +94,8 @@ class Stepper(NamedTuple):
         How many log densities a chain has in memory at once, on some tables.
     packs : bool
         Whether its transition takes packed structures too (:mod:`gnrs_ppl.models.packed`).
+    shares : bool
+        Whether the first of its words is one for all chains.
     """
 
     build: Callable[..., Callable[..., Any]]
@@ -110,6 +112,7 @@ class Stepper(NamedTuple):
     exchange: Callable[[Settings], Observer] | None = None
     weighs: Callable[[Tables], int] = lambda _: 0
     packs: bool = False
+    shares: bool = False
 
 
 STEPPERS = {
@@ -120,6 +123,7 @@ STEPPERS = {
         init=gibbs.init,
         resume=gibbs.init,
         weighs=lambda tables: tables.unary.shape[1] ** (2 if len(tables.joints.variables) else 1),
+        shares=True,
     ),
     "informed": Stepper(
         informed.build_kernel, lambda _: informed.WORDS, weighs=lambda tables: math.prod(tables.unary.shape)
@@ -359,7 +363,7 @@ def run_many(
     options = room_for(max(tables.unary.shape[1] for tables in spaces))
     pairs = max(tables.pairs.shape[0] for tables in spaces)
     beside = max(tables.beside.pairs.shape[1] for tables in spaces)
-    alike = [padded(tables, options, pairs, beside) for tables in spaces]
+    alike = [padded(without_sources(tables), options, pairs, beside) for tables in spaces]
     watching, courses = _recording(kernel, settings), _courses(spaces, names, superchain, steps)
     driven = _drive(kernel, alike, starts, watching, steps, temperature, seed, streams, settings, courses)
     return [
@@ -519,7 +523,8 @@ def _drive(
     arguments = _Arguments(
         tables=jax.tree.map(lambda *leaves: np.stack(leaves), *map(without_sources, spaces)),
         starts=np.stack(starts),
-        run=threefry.run_keys(seed, streams),
+        seed=np.uint32(seed),
+        streams=np.asarray(streams, np.uint32),
         chains=np.arange(len(starts[0]), dtype=np.uint32),
         temperature=np.asarray(temperature, float),
         traced=tuple(np.asarray(value) for value in traced),
@@ -547,8 +552,10 @@ def _drive(
         so_far, records = run(arguments, so_far, np.int32(first), np.int32(count))
         stretches.append(records)
         for g, course in enumerate(courses):
-            positions, score, *_ = (np.asarray(leaf[g, :count]) for leaf in records[0])
-            course.add(positions, score)
+            begun = jax.tree.map(lambda leaf, g=g: np.asarray(leaf[g]), so_far[1][0])
+            steps_taken = jax.tree.map(lambda leaf, g=g, n=count: np.asarray(leaf[g, :n]), records[0])
+            draws = observers[0].finish(begun, steps_taken)
+            course.add(np.swapaxes(draws.positions, 0, 1), draws.score.T)
     carried = jax.tree.map(_gathered, so_far[1])
     recorded = jax.tree.map(lambda *leaves: _joined(leaves, steps), *stretches)
     ended = time.perf_counter()
@@ -569,7 +576,7 @@ def _room_for_scores(spaces: Sequence[Tables], evaluations: int) -> int:
         return 0
     states = max(map(number_of_states, spaces))
     room = 1 << (states - 1).bit_length()
-    return room if len(spaces) * room <= MOST_SCORES and evaluations >= 4 * states else 0
+    return room if len(spaces) * room <= MOST_SCORES and evaluations >= 2 * states else 0
 
 
 @partial(jax.jit, static_argnums=1)
@@ -578,13 +585,14 @@ def _scored(tables: Tables, states: int) -> Tables:
 
 
 class _Arguments(NamedTuple):
-    """What a program is given: G spaces, their starts (G, C, ...), seed and stream of each (G, 2), numbers of
-    the chains (C,), temperature, and settings that are traced.
+    """What a program is given: G spaces, their starts (G, C, ...), the seed (), the stream of each (G,),
+    numbers of the chains (C,), temperature, and settings that are traced.
     """
 
     tables: Any
     starts: Any
-    run: Any
+    seed: Any
+    streams: Any
     chains: Any
     temperature: Any
     traced: tuple[Any, ...]
@@ -611,7 +619,8 @@ def _placed(arguments: _Arguments, mesh: Mesh) -> _Arguments:
     axes = _Arguments(
         tables=jax.tree.map(lambda _: ("spaces",), arguments.tables),
         starts=("spaces", "chains"),
-        run=("spaces",),
+        seed=(),
+        streams=("spaces",),
         chains=("chains",),
         temperature=(),
         traced=tuple(() for _ in arguments.traced),
@@ -677,26 +686,36 @@ def frozen(kernel: str, settings: Settings) -> Frozen:
 
 def advance_of(kernel: str, settings: Frozen, traced: Sequence[Any] = ()) -> Callable[..., tuple[Any, Any]]:
     """One step of many chains on one space, ``advance(run, chains, step, states, tables, temperature)``: seed
-    and stream, numbers of the chains and of the step give the random words.
+    and stream, numbers of the chains and of the step give the random words. What all chains share does not
+    depend on the stream, so that it is one for many spaces too.
     """
     stepper = STEPPERS[kernel]
     transition = stepper.build(**dict(settings), **dict(zip(stepper.traced, traced, strict=True)))
 
     def advance(
-        run: jax.Array,
+        run: threefry.Pair,
         chains: jax.Array,
         step: jax.Array,
         states: Any,
         tables: Tables,
         temperature: jax.Array,
     ) -> tuple[Any, Any]:
-        words = threefry.words_of(run, chains, step, stepper.words(states))
-        moved: tuple[Any, Any] = jax.vmap(transition, in_axes=(1, 0, None, None))(
+        number = stepper.words(states) - stepper.shares
+        words: Any = moves.apart(_words_of(number), run, chains, step)  # or every reader makes them anew
+        axes: Any = 1
+        if stepper.shares:
+            words, axes = (threefry.word_of_step(run[0], step), *words), (None, *[0] * len(words))
+        moved: tuple[Any, Any] = jax.vmap(transition, in_axes=(axes, 0, None, None))(
             words, states, tables, temperature
         )
         return moved
 
     return advance
+
+
+@cache
+def _words_of(number: int) -> Callable[..., jax.Array]:
+    return partial(threefry.words_of, count=number)
 
 
 def _over_spaces(run: Callable[..., Any], axes: tuple[Any, ...], spaces: int) -> Callable[..., Any]:
@@ -753,7 +772,7 @@ def _lowered(
 
     def run(given: _Arguments, so_far: Any, first: jax.Array, count: jax.Array) -> Any:
         tables, temperature = given.tables, given.temperature
-        advance = advance_of(kernel, settings, given.traced)
+        advance, keys = advance_of(kernel, settings, given.traced), (given.seed, given.streams)
         kept, carried = metropolis.chosen(first == 0, begin(tables, given.starts, temperature), so_far)
         states = jax.vmap(stepper.resume, in_axes=(0, None, None))(kept, tables, temperature)
         packs = stepper.packs and metropolis.packs(tables)
@@ -761,14 +780,15 @@ def _lowered(
 
         def step(n: jax.Array, so_far: Any) -> Any:
             before, carried, records = so_far
-            states, info = advance(given.run, given.chains, first + n, before, tables, temperature)
+            states, info = advance(keys, given.chains, first + n, before, tables, temperature)
+            raw = stepper.seen(states, temperature)
             was, now = (
-                stepper.seen(metropolis.unpacked(each, tables), temperature) for each in (before, states)
+                metropolis.unpacked(each, tables) for each in (stepper.seen(before, temperature), raw)
             )
             carried = [
                 observer.update(own, was, now, info) for observer, own in zip(observers, carried, strict=True)
             ]
-            told = [observer.record(now, info) for observer in observers]
+            told = [observer.record(raw if observer.packed else now, info) for observer in observers]
             if records is None:  # only to learn the shapes
                 return told
             records = jax.tree.map(partial(_written, n), records, told)
@@ -779,7 +799,7 @@ def _lowered(
         states, carried, records = jax.lax.fori_loop(0, count, step, (states, carried, records))
         return (stepper.keep(metropolis.unpacked(states, tables)), carried), records
 
-    of_space = _Arguments(0, 0, 0, None, None, tuple(None for _ in shapes.traced))
+    of_space = _Arguments(0, 0, None, 0, None, None, tuple(None for _ in shapes.traced))
     nothing = jax.eval_shape(
         jax.vmap(begin, in_axes=(0, 0, None)), shapes.tables, shapes.starts, shapes.temperature
     )
@@ -793,7 +813,7 @@ def _lowered(
         nothing = jax.tree.map(dealt, nothing)
     number = jax.eval_shape(lambda: jnp.int32(0))
     program = jax.jit(
-        _over_spaces(run, (of_space, 0, None, None), len(shapes.run)),
+        _over_spaces(run, (of_space, 0, None, None), len(shapes.streams)),
         out_shardings=(jax.tree.map(lambda one: one.sharding, nothing), None) if mesh.size > 1 else None,
     )
     return program.lower(shapes, nothing, number, number)

@@ -7,14 +7,21 @@ Blocks are numbered: every variable, then every entry of ``tables.joints.variabl
 draws its block without looking at the state, then the block's options given the rest. Nothing is proposed
 that could be refused.
 
-Random bits: a step takes ``WORDS`` = 2 independent uint32 words, and no bit decides two things.
+Random bits: a step takes ``WORDS`` = 3 independent uint32 words, and no bit decides two things.
 
 ====  =====================================================================================
 word  decides
 ====  =====================================================================================
-0     high half: a variable or a pair. Low half: which one.
-1     the option, or the pair of options, through the inverse of the distribution function.
+0     a variable or a pair (its high half). The driver hands all chains the same.
+1     which variable, or which pair (its high half).
+2     the option, or the pair of options, through the inverse of the distribution function.
 ====  =====================================================================================
+
+The kind of block is drawn without looking at any chain, so each chain's transition matrix is that of a kind
+of its own, and the chains are independent given the kinds. At the target every kind leaves it in place: a
+chain's draw then owes nothing to the kinds, draws of two chains are independent, and between-chain variances,
+R-hat and nested R-hat mean what they mean with chains that share nothing. Before, chains share the kinds'
+luck, as they do in any scan of a fixed order; their starts are their own.
 
 Bias. :func:`draw` gives an alternative of probability p, one of n, p within p * (2^-19 + n * 2^-31) + 2^-30;
 what is rarer than that may never come (metropolis: 2^-33). In all a draw is off by at most 2^-19 + n * 2^-30
@@ -25,7 +32,7 @@ in total variation, 2.4e-6 for a pair of 24 options each. The block is chosen fr
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -33,7 +40,7 @@ import numpy as np
 from jaxtyping import Float, Int, Int32, UInt32
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.inference.metropolis import Info, Kept, State, changing, chosen, of_kept
+from gnrs_ppl.inference.metropolis import Info, Kept, State, changing, of_kept
 from gnrs_ppl.models.energy import Tables, rows
 from gnrs_ppl.models.space import AnyArray, look_up
 
@@ -50,11 +57,12 @@ __all__ = [
     "pair_block",
 ]
 
-WORDS = 2
-"""uint32 words a step takes."""
+WORDS = 3
+"""uint32 words a step takes; the first may be one for all chains."""
 
 
-Transition = Callable[[UInt32[jax.Array, " 2"], State, Tables, float | jax.Array], tuple[State, Info]]
+Words: TypeAlias = UInt32[jax.Array, " 3"] | tuple[UInt32[jax.Array, ""], ...]
+Transition = Callable[[Words, State, Tables, float | jax.Array], tuple[State, Info]]
 
 
 def init(position: Int[AnyArray, " V"], tables: Tables, temperature: float | jax.Array) -> State:
@@ -64,10 +72,8 @@ def init(position: Int[AnyArray, " V"], tables: Tables, temperature: float | jax
 
 def build_kernel(block_probability: float | None = None) -> Transition:
     """Random scan over the blocks as ``transition(words, state, tables, temperature)``, for one chain;
-    ``jax.vmap`` it for many.
-
-    Under ``vmap`` a chain pays for both kinds of block, O options and O * O pairs of them, unless only one
-    kind is ever chosen.
+    ``jax.vmap`` it for many: with the first word shared (``in_axes`` None) chains pay for the kind of block
+    that it decides, O options or O * O pairs of them; with one for each chain they pay for both.
 
     Parameters
     ----------
@@ -90,7 +96,7 @@ def build_kernel(block_probability: float | None = None) -> Transition:
         )
 
     def transition(
-        words: UInt32[jax.Array, " 2"], state: State, tables: Tables, temperature: float | jax.Array
+        words: Words, state: State, tables: Tables, temperature: float | jax.Array
     ) -> tuple[State, Info]:
         tables = jax.tree.map(jnp.asarray, tables)
         position, kept, sizes = state.position, state.kept, tables.sizes.astype(jnp.int32)
@@ -98,26 +104,26 @@ def build_kernel(block_probability: float | None = None) -> Transition:
         variables, joints = position.shape[0], tables.joints.variables.shape[0]
         share = joints / (variables + joints) if block_probability is None else block_probability
         pairs_below = round(share * 2**16) if joints else 0
-        numbers, low = np.arange(variables, dtype=np.int32), words[0] & 0xFFFF
+        numbers, which = np.arange(variables, dtype=np.int32), words[1] >> 16
 
         def drawn(block: Block, *before: jax.Array) -> tuple[jax.Array, Kept]:
             """The number of an entry of the block, and what is kept there; NaN where a density was."""
             table = block.logdensity(
                 kept.raised - look_up(block.raised, *before), tables.penalty, temperature
             )
-            number = draw(words[1], table)
+            number = draw(words[2], table)
             worth, raised, prior = (look_up(leaf.ravel(), number) - look_up(leaf, *before) for leaf in block)
             worth += jnp.where(jnp.isnan(table).any(), jnp.nan, 0.0).astype(worth.dtype)
             return number, Kept(kept.worth + worth, kept.raised + raised, kept.log_prior + prior)
 
         def one_variable() -> _Drawn:
-            variable = ((low * np.uint32(variables)) >> 16).astype(jnp.int32)
+            variable = ((which * np.uint32(variables)) >> 16).astype(jnp.int32)
             option, new = drawn(one_block(tables, position, variable), look_up(position, variable))
             moved = jnp.where(numbers == variable, option, position)
             return _Drawn(variable, moved, look_up(sizes, variable), new)
 
         def one_pair() -> _Drawn:
-            entry = ((low * np.uint32(joints)) >> 16).astype(jnp.int32)
+            entry = ((which * np.uint32(joints)) >> 16).astype(jnp.int32)
             first, second = (look_up(tables.joints.variables, entry, end).astype(jnp.int32) for end in (0, 1))
             block = pair_block(tables, position, first, second)
             number, new = drawn(block, look_up(position, first), look_up(position, second))
@@ -131,7 +137,7 @@ def build_kernel(block_probability: float | None = None) -> Transition:
         elif pairs_below == 2**16:
             taken = one_pair()
         else:
-            taken = chosen(words[0] >> 16 < pairs_below, one_pair(), one_variable())
+            taken = jax.lax.cond(words[0] >> 16 < pairs_below, one_pair, one_variable)
         after = of_kept(tables, taken.position, taken.kept, temperature)
         always = jnp.ones((), after.logdensity.dtype)
         return after, Info(jnp.ones((), bool), always, after, taken.options, block=taken.block)

@@ -193,7 +193,7 @@ def build_kernel(move_probabilities: tuple[float, float, float, float] | None = 
         tables = jax.tree.map(jnp.asarray, tables)
         shares = acting_shares(tables.edits) if move_probabilities is None else np.array(move_probabilities)
         ends = jnp.rint(shares.cumsum()[:-1] * 2**16).astype(jnp.uint32)
-        move = (words[0] >> 16 >= ends).sum(dtype=jnp.int32)
+        move = sum([(words[0] >> 16 >= end).astype(jnp.int32) for end in ends], jnp.int32(0))
         proposed = propose(words, tables, state.position, move)
         if state.kept is None:
             proposal = _whole(tables, proposed.position, temperature)

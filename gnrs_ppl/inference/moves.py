@@ -39,7 +39,7 @@ from jaxtyping import Float, Int, UInt32
 
 from gnrs_ppl.errors import InputError
 from gnrs_ppl.models.energy import Tables
-from gnrs_ppl.models.packed import option_of, with_options
+from gnrs_ppl.models.packed import option_of, picked, with_options
 from gnrs_ppl.models.space import AnyArray, Edits, look_up
 
 WORDS = 3
@@ -102,16 +102,6 @@ def choose(
     return high * by_high + (middle >> 16) + ((low * by_high + (middle & 0xFFFF)) >> 16), word * count
 
 
-class _Change(NamedTuple):
-    """The two variables that change (one twice where it is one), their new options, and the log ratio of the
-    proposal.
-    """
-
-    variables: tuple[jax.Array, jax.Array]
-    after: tuple[jax.Array, jax.Array]
-    log_ratio: Float[jax.Array, ""]
-
-
 def propose(
     words: UInt32[jax.Array, " 3"],
     tables: Tables,
@@ -119,11 +109,12 @@ def propose(
     move: int | Int[jax.Array, ""],
 ) -> MoveProposal:
     """What the move of that number proposes; what it is stands with each of them."""
-    change: _Change = apart(
-        _change, words, tables.edits, tables.swaps.variables, tables.joints.variables, position, move
+    edits = tables.edits
+    there, variables, (here, gone) = apart(
+        _change, words, edits, tables.swaps.variables, tables.joints.variables, position, move
     )
-    there = apart(_changed, position, change, tables.edits.offers)
-    return MoveProposal(there, change.variables, change.log_ratio)
+    log_ratio = look_up(edits.log_weight, here) - look_up(edits.log_weight, gone)
+    return MoveProposal(there, variables, log_ratio)
 
 
 def _change(
@@ -133,46 +124,48 @@ def _change(
     joints: Int[jax.Array, "J 2"],
     position: Int[jax.Array, "*V"],
     move: Int[jax.Array, ""],
-) -> _Change:
-    """Draw an entry, one of its columns, and the options there."""
-    options, of_swaps, of_joints = edits.offers.shape[1], max(len(swaps), 1), max(len(joints), 1)
-    variables = (len(edits.variables) - of_swaps - of_joints) // 2
-    entries = [variables, variables, of_swaps, of_joints]
-    entry = _of_move(move, [0, *np.cumsum(entries)[:-1].tolist()]) + _low_half(
-        words[0], _of_move(move, entries)
+) -> tuple[Int[jax.Array, "*V"], tuple[jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
+    """Draw an entry, one of its columns, and the options there: where that leads, the two variables that
+    change (one twice where it is one), and the places of the weights before and after.
+    """
+    of_one, options = edits.offers.shape
+    variables = (of_one - max(len(swaps), 1) - (not len(joints))) // 2
+    entries = [variables, variables, max(len(swaps), 1), max(len(joints), 1)]
+    number = _low_half(words[0], _of_move(move, entries))
+    two = jnp.asarray(move == 3) & bool(len(joints))
+    swapped = picked(swaps, number) if len(swaps) else 0
+    first, second = (
+        _of_move(move, [number, number, swapped, picked(end, number) if len(joints) else 0])
+        for end in joints.T
     )
-    first, second = _halves(look_up(edits.variables, entry))
     before = option_of(position, first, options), option_of(position, second, options)
 
-    place = entry * options + before[0]
-    count = look_up(edits.offers.ravel(), place)
-    drawn, rest = choose(words[1], count)
+    entry = _of_move(move, [0, *np.cumsum(entries)[:-1].tolist()]) + number
+    place = jnp.where(two, 0, entry * options + before[0])
+    count, column = _halves(look_up(edits.offers.ravel(), place))
     after, left_out = _halves(look_up(edits.left_out.ravel(), place))
+    if len(joints):
+        count = jnp.where(two, picked(edits.cells, number).astype(jnp.int32), count)
+        column = jnp.where(two, (entry - of_one) * (options - 1) * options, column)
+        after = jnp.where(two, count, after)
+    drawn, rest = choose(words[1], count.astype(jnp.uint32))
     skipping = drawn.astype(jnp.int32)
-    column = look_up(edits.first.ravel(), place) + skipping + jnp.where(skipping >= after, left_out, 0)
-    below = words[1] < look_up(edits.threshold, column)
-    high, low = _halves(jnp.where(below, look_up(edits.below, column), look_up(edits.above, column)))
+    column += entry * options + skipping + jnp.where(skipping >= after, left_out, 0)
+    other = words[1] >= look_up(edits.threshold, column)
+    high, low = _halves(look_up(edits.targets.ravel(), 2 * column + other.astype(jnp.int32)))
     option = high + choose(rest, low.astype(jnp.uint32))[0].astype(jnp.int32)
-
-    of_one = sum(entries) - len(joints)
-    two = entry >= of_one
     new = jnp.where(two, high, option), jnp.where(two, low, option)
     new = jax.tree.map(lambda there, here: jnp.where(count == 0, here, there), new, before)
 
     def weight(at: tuple[jax.Array, jax.Array]) -> jax.Array:
         alone, together = entry * options + at[0], ((entry - of_one) * options + at[0]) * options + at[1]
-        return look_up(edits.log_weight, jnp.where(two, of_one * options + together, alone))
+        return jnp.where(two, of_one * options + together, alone)
 
-    return _Change((first, second), new, weight(before) - weight(new))
-
-
-def _changed(
-    position: Int[jax.Array, "*V"], change: _Change, offers: UInt32[jax.Array, "E O"]
-) -> Int[jax.Array, "*V"]:
-    return with_options(position, change.variables, change.after, offers.shape[1])
+    there = with_options(position, (first, second), new, options)
+    return there, (first, second), (weight(before), weight(new))
 
 
-def _of_move(move: Int[jax.Array, ""], numbers: Sequence[int]) -> Int[jax.Array, ""]:
+def _of_move(move: Int[jax.Array, ""], numbers: Sequence[Any]) -> Int[jax.Array, ""]:
     chosen = jnp.asarray(numbers[-1], jnp.int32)
     for which, number in enumerate(numbers[:-1]):
         chosen = jnp.where(move == which, number, chosen)

@@ -21,6 +21,7 @@ from gnrs_ppl.inference.metropolis import State
 from gnrs_ppl.inference.moves import MOVES
 from gnrs_ppl.inference.result import NO_MOVE, SAME_SCORE
 from gnrs_ppl.models.energy import Tables
+from gnrs_ppl.models.packed import unpack_all
 from gnrs_ppl.models.space import AnyArray
 
 
@@ -39,12 +40,15 @@ class Observer(NamedTuple):
         NumPy; the last carry unless given.
     record : callable
         ``record(states, info)`` is kept of every step; nothing unless given.
+    packed : bool
+        Whether structures come to ``record`` as one integer each where they are stepped so.
     """
 
     init: Callable[[Tables, State], Any]
     update: Callable[[Any, State, State, Any], Any]
     finish: Callable[[Any, Any], Any] = lambda carry, records: carry
     record: Callable[[State, Any], Any] = lambda states, info: None
+    packed: bool = False
 
 
 class Best(NamedTuple):
@@ -166,23 +170,29 @@ class Draws(NamedTuple):
 
 @cache
 def recording() -> Observer:
-    """Every draw: :class:`Draws`."""
+    """Every draw: :class:`Draws`. As little is written at each step as can be: structures that are packed as
+    they are, and move, acceptance and feasibility as one byte.
+    """
+
+    def begin(tables: Tables, states: State) -> tuple[jax.Array, ...]:
+        return states.position, states.score, states.feasible, jnp.int32(tables.unary.shape[1])
 
     def keep(states: State, info: Any) -> tuple[jax.Array, ...]:
-        move = jnp.full(states.score.shape, NO_MOVE) if info.move is None else info.move
-        position = states.position.astype(jnp.uint16)  # LARGEST_VARIABLE, and half of what is written
-        return position, states.score, states.feasible, move.astype(jnp.int8), info.accepted
+        position, move = states.position, jnp.int32(NO_MOVE) if info.move is None else info.move
+        if position.dtype != jnp.uint32:
+            position = position.astype(jnp.uint16)  # LARGEST_VARIABLE
+        told = move * 4 + info.accepted.astype(jnp.int32) * 2 + states.feasible.astype(jnp.int32)
+        return position, states.score, told.astype(jnp.int8)
 
     def drawn(start: tuple[Any, ...], steps: tuple[Any, ...]) -> Draws:
-        positions, *others = (np.moveaxis(leaf, 0, 1) for leaf in steps)
-        return Draws(positions.astype(np.int32), *others, *start)
+        *starts, options = start
+        positions, score, told = steps
+        if positions.dtype == np.uint32:
+            positions = unpack_all(positions, starts[0].shape[-1], int(options))
+        drawn = positions.astype(np.int32, copy=False), score, told & 1 == 1, told >> 2, told & 2 == 2
+        return Draws(*(np.moveaxis(leaf, 0, 1) for leaf in drawn), *starts)
 
-    return Observer(
-        lambda tables, states: (states.position, states.score, states.feasible),
-        lambda start, *_: start,
-        drawn,
-        keep,
-    )
+    return Observer(begin, lambda start, *_: start, drawn, keep, packed=True)
 
 
 @cache

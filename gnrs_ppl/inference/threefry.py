@@ -2,7 +2,7 @@
 out.
 
     key of block b = threefry(key (seed, stream), counter (b, 0)),   words of block b = threefry(key of b,
-    counter (chain, step))
+    counter (chain, step));   word of a step = threefry(key (seed, 0), counter (step, 1)), of all chains alike
 
 A block is two words, and both are used. Nothing else enters, so that a chain draws the same numbers however
 many chains, steps, devices or observers there are. Written out they are made in the loop that uses them;
@@ -22,7 +22,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int, UInt32
-from numpy.typing import NDArray
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 """Of four rounds each, by turns (Salmon et al. 2011, table 2)."""
@@ -48,13 +47,13 @@ def threefry(key: Pair, counter: Pair) -> Pair:
 
 
 def words_of(
-    run: UInt32[jax.Array, " 2"], chains: UInt32[jax.Array, " C"], step: Int[jax.Array, ""], count: int
+    run: Pair, chains: UInt32[jax.Array, " C"], step: Int[jax.Array, ""], count: int
 ) -> UInt32[jax.Array, "count C"]:
     """The words that a step of each chain takes.
 
     Parameters
     ----------
-    run : (2,) uint32
+    run : two of () uint32
         Seed and stream.
     chains : (C,) uint32
         Numbers of the chains.
@@ -64,12 +63,13 @@ def words_of(
         Words a chain takes.
     """
     blocks = [
-        threefry(threefry((run[0], run[1]), (np.uint32(block), np.uint32(0))), (chains, step))
+        threefry(threefry(run, (np.uint32(block), np.uint32(0))), (chains, step))
         for block in range(-(-count // 2))
     ]
     return jnp.stack([word for block in blocks for word in block][:count])
 
 
-def run_keys(seed: int, streams: Any) -> NDArray[np.uint32]:
-    """Seed and stream of each space, (G, 2)."""
-    return np.stack([np.full(len(streams), seed, np.uint32), np.asarray(streams, np.uint32)], axis=1)
+def word_of_step(seed: UInt32[jax.Array, ""], step: Int[jax.Array, ""]) -> UInt32[jax.Array, ""]:
+    """The word that every chain of every space of a run reads alike in a step."""
+    word: jax.Array = threefry((seed, np.uint32(0)), (step, np.uint32(1)))[0]
+    return word

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from gnrs_ppl.errors import InputError
-from gnrs_ppl.models.packed import option_of, unpack
+from gnrs_ppl.models.packed import fits, option_of, pack, unpack
 from gnrs_ppl.models.space import (
     PADDING,
     AnyArray,
@@ -29,8 +29,8 @@ from gnrs_ppl.models.space import (
     Lookup,
     RuleSpace,
     Swaps,
-    build_beside,
-    build_edits,
+    grown,
+    grown_edits,
     look_up,
 )
 
@@ -144,38 +144,37 @@ def padded(tables: Tables, options: int, pairs: int, beside: int = 0) -> Tables:
     """
     more, new_pairs = options - tables.unary.shape[1], pairs - tables.pairs.shape[0]
 
-    def grow(table: AnyArray, axes: tuple[int, ...], fill: float = 0, first: int = 0) -> AnyArray:
-        widths = [(0, more if axis in axes else 0) for axis in range(table.ndim)]
-        widths[0] = (0, first) if first else widths[0]
-        return np.pad(np.asarray(table), widths, constant_values=fill)
+    def longer(table: Any, axes: tuple[int, ...], fill: float = 0, first: int = 0) -> Any:
+        if table is None:  # a source that only the host reads
+            return None
+        by = dict.fromkeys(axes, more) | {0: first}
+        return grown(table, tuple(n + by.get(axis, 0) for axis, n in enumerate(table.shape)), fill)
 
-    swaps, joints, lookup = tables.swaps, tables.joints, tables.lookup
-    grown = tables._replace(
-        candidate=grow(tables.candidate, (1,)),
-        log_prior=grow(tables.log_prior, (1,), PADDING),
-        unary=grow(tables.unary, (1,)),
-        unary_flags=grow(tables.unary_flags, (1,)),
-        pairs=grow(tables.pairs, (), first=new_pairs),
-        pairwise=grow(tables.pairwise, (1, 2), first=new_pairs),
-        pair_flags=grow(tables.pair_flags, (1, 2), first=new_pairs),
+    swaps, joints, lookup, near = tables.swaps, tables.joints, tables.lookup, tables.beside
+    return tables._replace(
+        candidate=longer(tables.candidate, (1,)),
+        log_prior=longer(tables.log_prior, (1,), PADDING),
+        unary=longer(tables.unary, (1,)),
+        unary_flags=longer(tables.unary_flags, (1,)),
+        pairs=longer(tables.pairs, (), first=new_pairs),
+        pairwise=longer(tables.pairwise, (1, 2), first=new_pairs),
+        pair_flags=longer(tables.pair_flags, (1, 2), first=new_pairs),
         swaps=swaps._replace(
             **{
-                name: grow(getattr(swaps, name), (1,), -1 if name == "group" else 0)
+                name: longer(getattr(swaps, name), (1,), -1 if name == "group" else 0)
                 for name in Swaps._fields
                 if name != "variables"
             }
         ),
         joints=joints._replace(
-            table=grow(joints.table, (1, 2)),
-            log_table=grow(joints.log_table, (1, 2), PADDING),
+            table=longer(joints.table, (1, 2)),
+            log_table=longer(joints.log_table, (1, 2), PADDING),
         ),
-        lookup=lookup._replace(start=grow(lookup.start, (1,)), tuples=grow(lookup.tuples, (1,), 1)),
+        lookup=lookup
+        and lookup._replace(start=longer(lookup.start, (1,)), tuples=longer(lookup.tuples, (1,), 1)),
+        edits=grown_edits(tables.edits, more),
+        beside=Beside(*(grown(leaf, (len(leaf), max(beside, leaf.shape[1])), 0) for leaf in near)),
     )
-    edits = build_edits(
-        grown.sizes, grown.candidate, grown.log_prior, grown.swaps, grown.joints, grown.lookup
-    )
-    room = max(beside, tables.beside.pairs.shape[1])
-    return grown._replace(edits=edits, beside=build_beside(grown.pairs, len(grown.sizes), room))
 
 
 def without_sources(tables: Tables) -> Tables:
@@ -228,7 +227,8 @@ def evaluate(
     """
     variables, options = tables.unary.shape
     if tables.scores is not None:
-        number = (unpack(position, variables, options) * strides(tables.sizes)).sum(dtype=jnp.int32)
+        apart, each = strides(tables.sizes), unpack(position, variables, options)
+        number = sum([each[v] * apart[v] for v in range(variables)], jnp.int32(0))
         found = look_up(tables.scores, number)
         return found, _bits(found) & 1 == 0
     unary, pairwise = _marked(tables.unary, tables.unary_flags), _marked(tables.pairwise, tables.pair_flags)
@@ -270,9 +270,28 @@ def with_scores(tables: Tables, states: int) -> Tables:
     states : int
         Number of structures, or more for room.
     """
-    step, sizes = strides(tables.sizes), jnp.asarray(tables.sizes, jnp.int32)
-    every = jnp.arange(states, dtype=jnp.int32)[:, None] // step[None] % sizes[None]
+    variables, options = tables.unary.shape
+    every = jnp.stack(digits(tables.sizes, states), 1)
+    if fits(variables, options):
+        every = pack(every, options)
+        # or every look-up makes it anew
+        every = jax.lax.optimization_barrier(every)  # type: ignore[no-untyped-call]
     return tables._replace(scores=jax.vmap(lambda position: evaluate(tables, position)[0])(every))
+
+
+def digits(sizes: Int[AnyArray, " V"], states: int) -> list[Int[jax.Array, " N"]]:
+    """Options of the structures 0, 1, 2, ..., last variable fastest; past the last one, options of some.
+
+    By products, which vectorize as quotients do not: a half and float32 make those of numbers below 2^21
+    exact.
+    """
+    number = jnp.arange(states, dtype=jnp.int32).astype(jnp.float32) + np.float32(0.5)
+    sizes, above, found = jnp.asarray(sizes, jnp.int32), jnp.zeros((), jnp.int32), []
+    for v, step in enumerate(strides(sizes)):
+        below = jnp.floor(number * (1 / step.astype(jnp.float32))).astype(jnp.int32)
+        found.append(jnp.minimum(below - above * sizes[v], sizes[v] - 1))
+        above = below
+    return found
 
 
 def _each(look: Callable[[AnyArray], jax.Array], table: AnyArray) -> list[jax.Array]:

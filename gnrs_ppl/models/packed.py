@@ -52,17 +52,34 @@ def unpack(positions: AnyArray, variables: int, options: int) -> Int[jax.Array, 
     return (positions[..., None] >> shifts & _field(options)).astype(jnp.int32)
 
 
+def unpack_all(
+    positions: UInt32[NDArray[np.uint32], ...], variables: int, options: int
+) -> Int[NDArray[np.int32], "... V"]:
+    """Many structures as vectors, on the host; in memory variable by variable, as is fastest to write."""
+    found = np.empty((variables, *positions.shape), np.uint32)
+    for column, shift in zip(found, _shifts(1, variables, options), strict=True):
+        np.right_shift(positions, shift, out=column)
+        np.bitwise_and(column, _field(options), out=column)
+    return np.moveaxis(found.view(np.int32), 0, -1)
+
+
 def option_of(position: AnyArray, variable: Int[AnyArray, "*n"], options: int) -> Int[jax.Array, "*n"]:
     """The option of a variable, or of each of several, in one structure."""
     position = jnp.asarray(position)
     if position.dtype == jnp.uint32:
         return (position >> _shift(variable, options) & _field(options)).astype(jnp.int32)
-    if np.ndim(variable) or len(position) > COMPARED or not isinstance(variable, jax.core.Tracer):
-        return look_up(position, variable)
-    option = position[0]
-    for v in range(1, len(position)):
-        option = jnp.where(variable == v, position[v], option)
-    return option
+    return picked(position, variable)
+
+
+def picked(values: AnyArray, number: Int[AnyArray, "*n"]) -> jax.Array:
+    """``values[number]``, compared where that is faster."""
+    values = jnp.asarray(values)
+    if np.ndim(number) or len(values) > COMPARED or not isinstance(number, jax.core.Tracer):
+        return look_up(values, number)
+    value = values[0]
+    for n in range(1, len(values)):
+        value = jnp.where(number == n, values[n], value)
+    return value
 
 
 def with_options(

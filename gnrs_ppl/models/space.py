@@ -121,22 +121,23 @@ class Edits(NamedTuple):
     """The paper's four edits as one table, so that a step makes one set of look-ups whichever it draws.
 
     An *entry* is what an edit may change: each variable for replacements, each again for parameter edits,
-    each swap entry, each joint entry, in this order; an edit without any has one that stays. With its (first)
-    variable at option o an entry offers ``offers`` *columns* from ``first`` on, some left out; a column says
-    where the edit goes. *Halves* are two 16-bit numbers in a word, the first of them high.
+    each swap entry, each joint entry, in this order; an edit without any has one that stays. The E entries of
+    one variable have O *columns* each, which say where the edit goes; at option o of its variable an entry
+    offers some of them. After these columns the J joint entries have O O each, and offer all that there are.
+    *Halves* are two 16-bit numbers in a word, the first of them high.
 
     Attributes
     ----------
-    variables : (E,) uint32
-        Halves: the variables that the entry changes; the same twice where it changes one.
     offers : (E, O) uint32
-        0 where the entry stays.
-    first : (E, O) int
+        Halves: how many columns are offered, 0 where the entry stays; which of its columns is the first.
     left_out : (E, O) uint32
         Halves: after how many columns some are left out, and how many.
-    threshold, below, above : (N,) uint32
-        A word below the threshold takes ``below``, another ``above``. Halves: the first of the options to
-        choose from, and how many they are; for two variables the option of each.
+    cells : (J,) uint32
+        How many columns a joint entry has.
+    threshold : (N,) uint32
+    targets : (N, 2) uint32
+        Taken by a word below the threshold, and by another. Halves: the first of the options to choose from,
+        and how many they are; for two variables the option of each.
     acts : (4,) bool
         Whether an edit of each kind goes anywhere at all.
     log_weight : (T,) float
@@ -146,13 +147,11 @@ class Edits(NamedTuple):
         theirs are all zero but in a space that was :func:`~gnrs_ppl.models.space.restricted`.
     """
 
-    variables: UInt32[AnyArray, " E"]
     offers: UInt32[AnyArray, "E O"]
-    first: Int[AnyArray, "E O"]
     left_out: UInt32[AnyArray, "E O"]
+    cells: UInt32[AnyArray, " J"]
     threshold: UInt32[AnyArray, " N"]
-    below: UInt32[AnyArray, " N"]
-    above: UInt32[AnyArray, " N"]
+    targets: UInt32[AnyArray, "N 2"]
     acts: Bool[AnyArray, " 4"]
     log_weight: Float[AnyArray, " T"]
 
@@ -377,12 +376,11 @@ def restricted(space: RuleSpace, kept: Sequence[Sequence[int]]) -> RuleSpace:
 
 
 class _Edit(NamedTuple):
-    """An edit of one variable, a row an entry: the variable (E,); a column's first option and how many it has
-    (E, O); and of each option the columns it offers, the first, after how many some are left out, how many,
-    and the weight (E, O).
+    """An edit of one variable, a row an entry: a column's first option and how many it has (E, O); and of
+    each option the columns it offers, the first, after how many some are left out, how many, and the weight
+    (E, O).
     """
 
-    variable: AnyArray
     option: AnyArray
     choices: AnyArray
     offers: AnyArray
@@ -400,8 +398,8 @@ def build_edits(
     joints: Joints,
     lookup: Lookup,
 ) -> Edits:
-    """Make the edits of a space from its NumPy tables; room for more options changes none of them."""
-    variables, options = candidate.shape
+    """Make the edits of a space from its NumPy tables; zeros where there is no option."""
+    options = candidate.shape[1]
     numbers, none, one = (
         np.broadcast_to(np.arange(options), candidate.shape),
         np.zeros_like(candidate),
@@ -416,9 +414,8 @@ def build_edits(
     # p0 was conditioned.
     arrival = -np.log(tuples) - np.log(lookup.candidates)[:, None] - log_prior
     arrival[(np.abs(arrival) < SAME_WEIGHT) | (log_prior <= PADDING)] = 0.0
-    stay = _Edit(np.zeros(1, np.int32), *[np.zeros((1, options), np.int32)] * 7)
+    stay = _Edit(*[np.zeros((1, options), np.int32)] * 7)
     replacement = _Edit(
-        variable=np.arange(variables),
         option=lookup.start,
         choices=lookup.tuples,
         offers=lookup.candidates[:, None] - one,
@@ -428,7 +425,6 @@ def build_edits(
         weight=arrival,
     )
     parameters = _Edit(
-        variable=np.arange(variables),
         option=numbers,
         choices=one,
         offers=tuples - 1,
@@ -438,7 +434,6 @@ def build_edits(
         weight=arrival,
     )
     swap = _Edit(
-        variable=swaps.variables,
         option=swaps.order,
         choices=np.ones_like(swaps.order),
         offers=swaps.partners,
@@ -454,23 +449,55 @@ def build_edits(
         *([] if len(joints.variables) else [stay]),
     ]
     of_one = _Edit(*map(np.concatenate, zip(*edits, strict=True)))
-    first = of_one.first + options * np.arange(len(of_one.variable))[:, None]
+    variable = [np.arange(len(sizes))] * 2 + [swaps.variables] * bool(len(swaps.variables))
+    there = np.arange(options) < np.asarray(sizes)[np.concatenate(variable)][:, None]
+    stays = len(of_one.offers) - len(there)
+    there = np.concatenate([there, np.zeros((stays, options), bool)])
+    of_one = _Edit(*(np.where(there, leaf, 0) for leaf in of_one))
     columns = _halves(of_one.option, of_one.choices).ravel()
-
-    cells, threshold, below, above, pair_weight = _pair_columns(sizes, log_prior, joints)
-    first_cell = np.arange(len(cells)) * options**2 + first.size
+    cells, threshold, targets, pair_weight = _pair_columns(sizes, log_prior, joints)
     return Edits(
-        variables=np.concatenate([_halves(of_one.variable, of_one.variable), _halves(*joints.variables.T)]),
-        offers=np.concatenate([of_one.offers, np.repeat(cells, options, axis=1)]).astype(np.uint32),
-        first=np.concatenate([first, np.repeat(first_cell[:, None], options, axis=1)]).astype(np.int32),
-        left_out=np.concatenate(
-            [_halves(of_one.after, of_one.left_out), np.zeros((len(cells), options), np.uint32)]
-        ),
-        threshold=np.concatenate([np.full(first.size, ROW_UNITS - 1, np.uint32), threshold.ravel()]),
-        below=np.concatenate([columns, below.ravel()]),
-        above=np.concatenate([columns, above.ravel()]),
+        offers=_halves(of_one.offers, of_one.first),
+        left_out=_halves(of_one.after, of_one.left_out),
+        cells=cells,
+        threshold=np.concatenate([np.full(columns.size, ROW_UNITS - 1, np.uint32), threshold.ravel()]),
+        targets=np.concatenate([np.stack([columns, columns], 1), targets.reshape(-1, 2)]),
         acts=np.array([*[bool(np.any(edit.offers > 0)) for edit in edits[:3]], bool(np.any(cells > 1))]),
         log_weight=np.concatenate([of_one.weight.ravel(), pair_weight.ravel()]),
+    )
+
+
+def grown(table: AnyArray, shape: tuple[int, ...], fill: float) -> NDArray[Any]:
+    """The table in the corner of a larger one."""
+    table = np.asarray(table)
+    if table.shape == shape:
+        return table
+    larger = np.full(shape, fill, table.dtype)
+    larger[tuple(slice(n) for n in table.shape)] = table
+    return larger
+
+
+def grown_edits(edits: Edits, more: int) -> Edits:
+    """The edits with room for more options; none of them changes."""
+    entries, options = edits.offers.shape
+    joints, room = len(edits.cells), options + more
+
+    def columns(table: AnyArray, fill: int) -> NDArray[Any]:
+        ones, pairs = np.split(np.asarray(table), [entries * options])
+        rest = table.shape[1:]
+        ones = grown(ones.reshape(entries, options, *rest), (entries, room, *rest), fill)
+        pairs = grown(pairs.reshape(joints, options**2, *rest), (joints, room**2, *rest), 0)
+        return np.concatenate([ones.reshape(-1, *rest), pairs.reshape(-1, *rest)])
+
+    of_one, of_pairs = np.split(np.asarray(edits.log_weight), [entries * options])
+    of_one = grown(of_one.reshape(entries, options), (entries, room), 0)
+    of_pairs = grown(of_pairs.reshape(joints, options, options), (joints, room, room), 0)
+    return edits._replace(
+        offers=grown(edits.offers, (entries, room), 0),
+        left_out=grown(edits.left_out, (entries, room), 0),
+        threshold=columns(edits.threshold, ROW_UNITS - 1),
+        targets=columns(edits.targets, 0),
+        log_weight=np.concatenate([of_one.ravel(), of_pairs.ravel()]),
     )
 
 
@@ -498,17 +525,18 @@ def _halves(high: AnyArray, low: AnyArray) -> NDArray[np.uint32]:
 def _pair_columns(
     sizes: Int[AnyArray, " V"], log_prior: Float[AnyArray, "V O"], joints: Joints
 ) -> tuple[NDArray[Any], ...]:
-    """Of each joint entry: number of columns (J, 1); threshold, below, above (J, O O); weight (J, O, O)."""
+    """Of each joint entry: columns (J,); threshold (J, O O), targets (J, O O, 2), weight (J, O, O)."""
     entries, options = joints.table.shape[:2]
-    cells, columns = np.zeros((entries, 1), np.uint32), np.zeros((3, entries, options**2), np.uint32)
-    weight = np.zeros(joints.table.shape)
+    cells, thresholds = np.zeros(entries, np.uint32), np.zeros((entries, options**2), np.uint32)
+    targets, weight = np.zeros((*thresholds.shape, 2), np.uint32), np.zeros(joints.table.shape)
     for j, (t, e) in enumerate(joints.variables):
         here = np.s_[j, : sizes[t], : sizes[e]]
         threshold, other = alias_table((np.exp(log_prior[t, : sizes[t], None]) * joints.table[here]).ravel())
         cell = _halves(*np.indices((int(sizes[t]), int(sizes[e])))).ravel()
-        cells[j], columns[:, j, : len(cell)] = len(cell), [threshold, cell, cell[other]]
+        cells[j], thresholds[j, : len(cell)] = len(cell), threshold
+        targets[j, : len(cell)] = np.stack([cell, cell[other]], 1)
         weight[here] = joints.log_table[here] - log_prior[e, : sizes[e]]
-    return cells, *columns, weight
+    return cells, thresholds, targets, weight
 
 
 def alias_table(
