@@ -149,7 +149,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         r"admission|discharge|creation|rejection|submission)\b)"
         r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )"
         r"once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
-        r"every|in|or|more|only|again|during|throughout|for)\b))\b"
+        r"every|in|or|more|only|again|during|throughout|for|at (?:the )?(?:very )?(?:most|least))\b))\b"
         rf"(?!{_END[3:-1]})",
     ),
     (

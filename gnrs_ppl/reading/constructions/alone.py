@@ -11,7 +11,7 @@ from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions.binding import how_bound, who_acts
 from gnrs_ppl.reading.constructions.pairs import CONDITIONS, Pairs
 from gnrs_ppl.reading.constructions.parts import Found, Frame, Way, counted, reach, spans_of, time_and_people
-from gnrs_ppl.reading.quantities import COUNT
+from gnrs_ppl.reading.quantities import count_of
 from gnrs_ppl.reading.types import Reading
 from gnrs_ppl.rule.types import Template
 
@@ -131,7 +131,7 @@ class Alone(Pairs):
         bound = frame.bound
         template: Template = "absence" if bound.negative else "existence"
         n, why = 1, "forbidden in every case" if bound.negative else "asked of every case"
-        if not bound.negative and (count := COUNT.search(rest)):
+        if not bound.negative and (count := count_of(rest)):
             template, n, why = counted(count, bound)
         elif not bound.negative and not patterns.BEFORE_THE_END.search(frame.whole):
             begins, ends = list(patterns.BEGINS.finditer(rest)), list(patterns.ENDS.finditer(rest))
@@ -192,7 +192,7 @@ class Alone(Pairs):
 
     def _count_only(self, clause: Clause, before: Reading | None) -> list[Way]:
         """A clause that only says how often: "… but it may occur at most once"."""
-        count = COUNT.search(self.words_of(clause))
+        count = count_of(self.words_of(clause))
         if before is None or count is None or len(before.targets) != 1:
             return []
         template, n, why = counted(count, how_bound(self.words_of(clause)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.constructions import Constructions, how_bound
-from gnrs_ppl.reading.quantities import COUNT, durations
+from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.mentioned import LIKELY, WELL_TOLD, Mentioned
 from gnrs_ppl.reading.vocabulary import ENOUGH
@@ -145,7 +145,7 @@ class Settled(Mentioned):
         if len(told) == 1 and patterns.BEFORE_THE_END.search(self.text.sentence):
             sentence, k = self._sentence(told[0]), told[0]
             bound = how_bound(sentence.text)
-            if bound.stated and not (bound.negative or bound.permitted) and not COUNT.search(sentence.text):
+            if bound.stated and not (bound.negative or bound.permitted) and not count_of(sentence.text):
                 self._decide(k, "existence", None)
 
     def _decide(self, k: int, label: str, other: int | None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Sentence, spans_of, time_and_people, undergone, who_acts
-from gnrs_ppl.reading.quantities import COUNT, times_told
+from gnrs_ppl.reading.quantities import count_of
 from gnrs_ppl.reading.relations import label_of
 from gnrs_ppl.reading.statements.mentioned import LIKELY
 from gnrs_ppl.reading.statements.related import BESIDE, Related, Relation
@@ -192,10 +192,10 @@ class Stated(Related):
         """How often, for labels that state it."""
         if label not in ("existence_n", "at_most", "exactly"):
             return 1
-        told, nth = COUNT.search(sentence.text), patterns.NTH_TIME.search(sentence.text)
+        told, nth = count_of(sentence.text), patterns.NTH_TIME.search(sentence.text)
         n = 1
         if told:
-            n = times_told(told) + bool(label == "existence_n" and told["how"].lower() == "more than")
+            n = told.times + (label == "existence_n" and told.above)
         elif nth and label == "at_most":
             n = patterns.NTH.index(nth[1].lower()) + 1
         return n + 1 if label == "at_most" else max(n, 2) if label == "existence_n" else n
