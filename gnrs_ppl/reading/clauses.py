@@ -63,6 +63,11 @@ _HISTORY = (
 )
 HISTORY = re.compile(_HISTORY, re.IGNORECASE)
 """What befell several is history, and opens no rule: a rule opens at each."""
+_BODY = (
+    r" (?:the |an? |any |our |its )?(?:[a-z]+ )?(?:judge|court|tribunal|prefect|board|council|committee|commission|panel|"
+    r"magistrate|jury|ombudsman|assembly)s?(?=\s*(?:[.,;:)]|$|(?:must|may|shall|should|can|cannot|will|and|or|within)\b))"
+)
+"""Whom something is brought before, and no event."""
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("without", r"(?:who|that|which) (?:(?:has|have|had) not|hasn't|haven't)(?: yet)?\b"),
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
@@ -132,7 +137,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("until", r"(?:not until|until|till|up to the (?:time|moment) (?:that|of))\b"),
     (
         "before",
-        _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|"
+        _DIRECT.format(n=1) + rf"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$)|{_BODY})|"
         r"prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|"
         r"week|month|year))))\b"
         rf"(?!{_END[3:-1]})",
@@ -210,6 +215,12 @@ _DETERMINER = re.compile(
 _FULL_STOP = r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|\n\s*\n"
 FULL_STOP = re.compile(_FULL_STOP)
 SENTENCE_END = re.compile(rf"{_FULL_STOP}|;|:(?=\s)")
+_HEADING = re.compile(
+    rf"\s*(?!.*\b(?:{MODAL}|is|are|was|were|works?|goes|says?|I|we|you|they|he|she|it|this|that|these|purposes?|reasons?|"
+    r"aims?|notes?|rules?|reminders?|not|never|without|per|row)\b)[\w'’/-]+(?: [\w'’/-]+){0,5}\s*",
+    re.IGNORECASE,
+)
+"""What a rule is about, before its colon: "Credit collection: only after …" is one sentence."""
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -219,6 +230,11 @@ def sentences(text: str) -> list[tuple[int, int]]:
         m.end()
         for m in SENTENCE_END.finditer(text)
         if m[0] != ":" or not _LIST_TO_COME.search(text[: m.start()])
+    ]
+    ends = [
+        end
+        for before, end in pairwise([0, *ends])
+        if text[end - 1] != ":" or not _HEADING.fullmatch(text, before, end - 1)
     ]
     for end in [*ends, len(text)]:
         if any(c.isalnum() for c in text[at:end]):

@@ -86,7 +86,10 @@ TOGETHER = _words(
     r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|"
     r"co-occur|concurrently|at the same time|side by side|vice versa"
 )
-VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
+_VICE_VERSA = r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite"
+VICE_VERSA = _words(_VICE_VERSA)
+AND_VICE_VERSA = re.compile(rf"\b(?:{_VICE_VERSA})\W*$", re.IGNORECASE)
+"""At the end of what it turns round, and not before what says in which order."""
 CHOICE = _words(r"either")
 RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -191,9 +194,14 @@ ELSE = _words(
 )
 SELF = _words(
     r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
-    r"herself|themselves|themself|personally|in person|by the (?:very )?same|(?:the|that) very same (?:person|employee|clerk|officer)"
+    r"herself|themselves|themself|personally|in person|by the (?:very )?same|(?:the|that) very same (?:person|employee|clerk|officer)|"
+    rf"that (?:very |same ){_SOMEONE}|that person|(?:must|shall|should|ha(?:s|ve) to|can only|may only) (?:also |always )?be "
+    rf"(?:(?:the|that) (?:very )?(?:one|{_SOMEONE})|(?:one|some) of (?:those|the (?:people|persons|ones))) (?:who|that)|"
+    rf"(?:must|shall|should|ha(?:s|ve) to|needs? to|is to|are to|only) (?:\w+ ){{0,3}}by (?:whoever|the (?:very )?(?:one|{_SOMEONE}) (?:who|that))"
 )
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
+DONE_BEFORE = _words(r"who(?:ever)? (?:ha(?:s|ve|d) )?(?:previously|earlier|already)")
+"""Says of an act that somebody had done it before the other."""
 _UNDERGOES = r"(?:has|have|had) (?:been|had|not|ended|left) |is |are |was |were |still |did not |does not |do not |fails "
 _WHOEVER = (
     r"(?:whoever|anyone who|anybody who|everyone who|(?:the|any) (?:one|person) (?:who|that)|those who|he who|"
@@ -210,6 +218,8 @@ FOUR_EYES = _words(
     rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}?(?:can't|mustn't|is not (?:allowed|permitted)|is barred)|"
     rf"(?:nobody|no one|no-one|none) (?:who|that) (?!{_UNDERGOES})[^.;]{{2,80}}? (?:may|can|must|should|shall|will|is to) |"
     rf"(?:not|never|neither|nor|nobody|no one)\b[^.;]{{0,60}} by (?:one and )?the same {_PEOPLE}|"
+    rf"(?:must|may|shall|should|can|is to|are to) ?(?:not|never) (?:\w+ ){{1,6}}by (?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that)|(?:anyone|anybody|someone|"
+    r"somebody|those) who|whoever)|"
     rf"(?:one and )?the same (?:\w+ )?{_PEOPLE} (?:must not|may not|should not|shall not|cannot|can't|must never|may never|never)|"
     rf"(?:nobody|no one|no \w+|(?:must|may|should|shall) (?:not|never)|cannot|never)\b[^.;]{{0,60}}\b(?:he or she|she or he|he|she|they)"
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
@@ -275,6 +285,12 @@ AMOUNT = re.compile(
 )
 MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
 WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
+ANY_DOING = re.compile(
+    rf"\b(?:nothing|anything|something|everything)\b[^,.;]*?{MODAL}(?: not)? (?:be (?:done|undertaken|started)|happen|occur|take place|"
+    r"go ahead|begin|start)\b",
+    re.IGNORECASE,
+)
+"""Any act at all, and none that would have to be in the schema: nothing may be done before …"""
 ANNOUNCES = re.compile(
     r"\W*(?:and |but |so |therefore )*(?:it (?:is|was|has been) (?:\w+ )?(?:required|necessary|essential|mandatory|"
     r"important|imperative|expected|agreed|decided|vital|crucial|compulsory)|(?:we|I) (?:\w+ )?(?:expect|ask|insist|want|"
@@ -350,6 +366,13 @@ ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 """A circumstance of place."""
+_ENTRY = r"(?:thing|step|act|action|activity|event|entry)"
+NEXT = _words(
+    rf"(?:nothing|no other {_ENTRY})(?: else| at all)?(?: may| must| shall| can| should)?(?: come| happen| lie| be| stand| occur)? (?:in )?between|"
+    rf"the (?:very )?(?:first|next) {_ENTRY}(?: that (?:happens?|is done|comes|occurs|follows)| to (?:happen|be done|come|occur|follow)| done| recorded)?"
+    r"(?: to (?:it|them|that \w+))?,? (?:after|once|when|following|upon|as soon as)"
+)
+"""One act right behind another."""
 EITHER = _words(r"either|never both|not both|one or the other|one of the (?:two|three|four)|whichever")
 _CUES = {
     "habit": HABIT,

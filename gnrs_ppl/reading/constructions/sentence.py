@@ -204,7 +204,7 @@ class Sentence(Alone):
         clause = frame.clause
         if not frame.bound.stated or frame.bound.permitted or patterns.WISH.search(frame.text):
             return
-        if patterns.ANNOUNCES.fullmatch(frame.text):
+        if patterns.ANNOUNCES.fullmatch(frame.text) or patterns.ANY_DOING.search(frame.text):
             return
         modal = patterns.MODAL_VERB.search(self.whole.sentence, clause.start, clause.end)
         at = self._at(modal.end() if modal else clause.start, clause.end)

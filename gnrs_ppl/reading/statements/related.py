@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from gnrs_ppl.reading import patterns
@@ -29,6 +30,17 @@ _IN_EITHER_ORDER = {
     "not_precedence": "not_coexistence",
 }
 """What a relation is where the acts may come in either order."""
+_VICE_VERSA = dict.fromkeys(("response", "precedence", "responded_existence"), "coexistence") | {
+    "not_response": "not_coexistence",
+    "not_precedence": "not_coexistence",
+}
+"""What it is where it is said to hold the other way round too."""
+_NEXT = {
+    "response": "chain_response",
+    "precedence": "chain_precedence",
+    "responded_existence": "chain_response",
+}
+"""What it is where nothing may lie between the acts."""
 _ASKED = {"not_response": "response", "not_precedence": "precedence"}
 """What a ban is where the clause of its target says nothing negative."""
 BESIDE = ("or", "exception")
@@ -63,7 +75,7 @@ class Related(Settled):
         """
         acts, found = self.marked.acts, dict[Relation, Likely]()
         earliest = {span: self._earliest(*span) for span in self.marked.sentences}
-        either = {span: self._in_either_order(*span) for span in self.marked.sentences}
+        told = {span: self._meant(*span) for span in self.marked.sentences}
         for t, of_mention in enumerate(self.options):
             for label, a, probability in of_mention:
                 if label == "none":
@@ -81,8 +93,8 @@ class Related(Settled):
                     label = "not_response"
                 if label == "absence" and self._once_more(t):
                     label = "at_most"
-                if a is not None and either[self.marked.sentences[t]]:
-                    label = _IN_EITHER_ORDER.get(label, label)
+                if a is not None and (meant := told[self.marked.sentences[t]]):
+                    label = meant.get(label, label)
                 elif label in _ASKED and not earliest[self.marked.sentences[t]] and self._denied_elsewhere(t):
                     label = _ASKED[label]
                 relation = Relation(label, acts[target], acts[other] if other is not None else None)
@@ -114,10 +126,16 @@ class Related(Settled):
         mine = any(bound.negative for c, bound in inside if c.number == number)
         return not mine and any(bound.negative for c, bound in inside if c.kind == "main")
 
-    def _in_either_order(self, start: int, stop: int) -> bool:
-        """Whether a sentence says that two acts may come in either order."""
+    def _meant(self, start: int, stop: int) -> Mapping[str, str]:
+        """What relations are in a sentence that says that its acts may come in either order, that the one asks for
+        the other and the other way round, or that they come right behind each other.
+        """
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
-        return bool(patterns.EITHER_ORDER.search(told)) and not durations(told)
+        if patterns.AND_VICE_VERSA.search(told):
+            return _VICE_VERSA
+        if patterns.NEXT.search(told):
+            return _NEXT
+        return _IN_EITHER_ORDER if patterns.EITHER_ORDER.search(told) and not durations(told) else {}
 
     def _once_more(self, k: int) -> bool:
         """Whether a mention is of one time too many: "a second scan"."""

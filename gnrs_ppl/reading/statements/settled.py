@@ -69,7 +69,9 @@ class Settled(Mentioned):
                 if len(first) == 2:
                     earlier, later = sorted(first.values(), key=lambda k: (not self._was_done(k), k))
                     label = "not_coexistence"
-                    if after := patterns.LATER.search(told):
+                    if patterns.DONE_BEFORE.search(told) and self._was_done(earlier):
+                        earlier, later, label = later, earlier, "not_precedence"
+                    elif after := patterns.LATER.search(told):
                         place, label = begin + after.start(), "not_response"
                         before = [k for k in (earlier, later) if self._starts(k) < place]
                         earlier, later = sorted(
@@ -81,7 +83,7 @@ class Settled(Mentioned):
     def _was_done(self, k: int) -> bool:
         """Whether a mention says what somebody did before: "who checked it", "has created"."""
         at = self.marked.mentions[k].at
-        before = {t.text for t in self.text.tokens[max(at - 2, 0) : at]}
+        before = {t.text for t in self.text.tokens[max(at - 3, 0) : at]}
         past = self.text.tokens[at].text.endswith("ed") and before & {"who", "that", "whoever"}
         return bool(past or before & {"has", "have", "had"})
 
