@@ -54,8 +54,9 @@ class Clause(NamedTuple):
 _DIRECT = r"(?:(?P<direct{n}>immediately|directly|right|straight|promptly|instantly)\s+)?(?:shortly |soon |just |even )?"
 _END = r"(?=\s*(?:[.,;:)]|$))"
 _LIMIT = (
-    r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?"
-    rf"(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
+    r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in|"
+    r"during|throughout)\s+)?"
+    rf"(?:the (?:(?:next|first|following) )?)?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 )
 _HISTORY = (
     r"after (?:several|various|repeated|too many|a few|(?:an?|the) (?:number|series|string|couple) of)\b"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gnrs_ppl.reading.clauses import MODAL
+from gnrs_ppl.reading.quantities import NUMBER
 
 
 def _words(pattern: str) -> re.Pattern[str]:
@@ -276,13 +277,22 @@ PERSON = _words(
     "he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people"
 )
 THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
+_FIGURE = rf"(?:\d[\d.,]*|{NUMBER}(?:[ -](?:and )?{NUMBER}|[ -](?:hundred|thousand|million))*)"
+_UNITS = (
+    r"(?:euros?|eur|dollars?|usd|pounds?|gbp|kronor|francs?|[€$£]|kilos?|kg|kilograms?|tons?|tonnes?|grams?|litres?|liters?|"
+    r"kilomet(?:er|re)s?|km|met(?:er|re)s?|miles?|degrees?|pages?|items?|pieces?|units?|percent|per cent|%|points?)"
+)
+_THAN = r"(?:more|less|fewer|higher|greater|larger|bigger|heavier|smaller|lower|longer|older|younger|cheaper) than"
 AMOUNT = re.compile(
-    r"\b(?:(?:of|for|worth|costing|above|over|under|below|exceeding|exceeds?)\s+)(?:(?:more|less|no more|"
-    r"not more|fewer) than |at least |up to |at most )?"
-    r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s*(?:euros?|eur|dollars?|usd|pounds?|gbp|[€$£]|kilos?|kg|pages?|"
-    r"percent|per cent|%))",
+    rf"\b(?:of|for|worth|valued at|costing|weighing|totalling|amounting to|above|over|under|below|beyond|exceeding|exceeds?|"
+    rf"(?:aged?|age of)(?: of)?)\s+"
+    rf"(?:(?:no |not )?{_THAN} |over |under |above |below |at least |up to |at most )?"
+    rf"(?:[€$£]\s?\d[\d.,]*|{_FIGURE}\s*{_UNITS}(?!\w))"
+    rf"|\b(?:over|under|above|below|aged?|older than|younger than) (?:the age of )?{_FIGURE}(?=\s*(?:[.,;)]|$|years? (?:old|of age)|"
+    rf"(?:\w+ ){{0,1}}(?:must|shall|should|may|ha[sv]e?|is|are|needs?)\b))",
     re.IGNORECASE,
 )
+"""How much or how old what a rule is about must be."""
 MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
 WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
 ANY_DOING = re.compile(
@@ -349,6 +359,8 @@ EARLIEST = _words(
     r"must (?:pass|elapse|lie|go by|have (?:passed|elapsed|gone by))|(?:wait|waits|waited|waiting)|not (?:for|until) at least"
 )
 """A time that must go by first."""
+DURING = re.compile(r"(?:in|within|during|throughout|for)\b", re.IGNORECASE)
+"""Opens a time in which something may be done or not."""
 _CLOSE_BY = r"[^.;]{0,60}?"
 EITHER_ORDER = _words(
     rf"before\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:after|afterwards|later)|"
@@ -359,10 +371,12 @@ EITHER_ORDER = _words(
 _PLACES = (
     r"(?:office|branch|site|depot|warehouse|store|shop|factory|plant|hospital|clinic|ward|school|building|room|hall|"
     r"counter|desk|gate|dock|harbour|port|airport|station|city|town|village|country|district|region|municipality|"
-    r"headquarters|premises|yard|laboratory|workshop|court|embassy|hotel)s?"
+    r"headquarters|premises|yard|laboratory|workshop|court|embassy|hotel|zone|area|street|road|square|park|centre|center|"
+    r"motorway|highway|terminal|unit|canteen|kitchen|garage|showroom|border|campus|province|county|quarter)s?"
 )
 ELSEWHERE = re.compile(
-    rf"\b(?:at|in|inside|outside)\s+(?:(?:the|our|an?|any|this|that|each|every)\s+)?(?:[\w'’-]+\s+){{0,2}}?{_PLACES}\b",
+    rf"\b(?:at|in|inside|outside|near|on)\s+(?:(?:the|our|an?|any|this|that|each|every)\s+)?(?:[\w'’-]+\s+){{0,2}}?{_PLACES}\b"
+    r"|\b(?:from|living|based|registered|resident) (?:abroad|overseas)\b",
     re.IGNORECASE,
 )
 """A circumstance of place."""
