@@ -283,7 +283,7 @@ def _without_echoes(found: Sequence[Told]) -> list[Told]:
     and no verb of its own, is that one again.
     """
     kept: dict[str, list[Told]] = {}
-    for told in sorted(found, key=lambda t: (-t.score, t.at)):
+    for told in sorted(found, key=lambda t: (-t.score, t.used[-1] - t.used[0], t.at)):
         mine = kept.setdefault(told.activity, [])
         echo = any(
             told.at == o.at
@@ -310,8 +310,14 @@ def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, .
             groups.append([told])
         else:
             group.append(told)
-    ordered = sorted(groups, key=lambda g: (g[0].at, g[0].used))
+    ordered = sorted((g for g in groups if not _gathered(g[0], groups)), key=lambda g: (g[0].at, g[0].used))
     return tuple(Mention(tuple(g[:MOST_RIVALS])) for g in ordered)
+
+
+def _gathered(told: Told, groups: Sequence[Sequence[Told]]) -> bool:
+    """Whether an act without its verb is told only by words of several better ones: the receipt of this and that."""
+    better = [set(g[0].used) for g in groups if g[0].head and g[0].score > told.score]
+    return not told.head and bool(better) and set(told.used) <= set().union(*better)
 
 
 def _borrows(told: Told, same: Sequence[Told]) -> bool:

@@ -176,6 +176,12 @@ SUPPOSES = re.compile(r"(?:if|when|where|once|whenever|wherever|in case|as soon 
 NOT_DONE = _words(r"not|\w+n't|nobody|no one|never|no|without")
 MUTUAL_END = _words(r"ends?|begins?|starts?|closes?|opens?|last|first")
 """A list of what begins or ends a case."""
+ENDS_WITH = re.compile(
+    r"\b(?:must|shall|should|ha(?:s|ve) to|needs? to|is to|are to) (?:always )?"
+    r"(?:(?P<end>end|close|conclude|finish|terminate)|begin|start|open) (?:in|with|by|on)\b",
+    re.IGNORECASE,
+)
+"""Before the acts by which a case ends, or begins."""
 BEFORE_THE_END = re.compile(
     r"\b(?:before|by|until|prior to|ahead of)\s+(?:the\s+)?(?:(?:end|close|closing|completion|conclusion)\s+of\s+(?:the\s+|each\s+|every\s+|a\s+)?"
     r"(?:case|file|process|procedure|matter)|(?:the\s+|a\s+|each\s+|every\s+|its\s+)?(?:case|file|process|procedure|matter|it)\s+"
