@@ -123,6 +123,6 @@ def states_duty(text: str, main: str, weights: Mapping[str, float]) -> bool:
     if patterns.USUALLY.search(text) and not any(p.search(text) for p in binds):
         return False
     limit = count_of(main)
-    if limit is not None and limit.limit == "most" and patterns.PERMISSION.search(main):
+    if limit is not None and limit.limit == "most" and (patterns.PERMISSION.search(main) or ":" in main):
         return True  # what may be done so often may not be done oftener
     return sum(weights.get(sign, 0.0) for sign in signs(text, main)) >= 0

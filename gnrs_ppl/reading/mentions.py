@@ -283,7 +283,7 @@ def _without_echoes(found: Sequence[Told]) -> list[Told]:
     and no verb of its own, is that one again.
     """
     kept: dict[str, list[Told]] = {}
-    for told in sorted(found, key=lambda t: (-t.score, t.used[-1] - t.used[0], t.at)):
+    for told in sorted(found, key=lambda t: (-t.score, -len(t.used), t.used[-1] - t.used[0], t.at)):
         mine = kept.setdefault(told.activity, [])
         echo = any(
             told.at == o.at

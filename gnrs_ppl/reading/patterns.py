@@ -206,6 +206,10 @@ SELF = _words(
     rf"(?:(?:the|that) (?:very )?(?:one|{_SOMEONE})|(?:one|some) of (?:those|the (?:people|persons|ones))) (?:who|that)|"
     rf"(?:must|shall|should|ha(?:s|ve) to|needs? to|is to|are to|only) (?:\w+ ){{0,3}}by (?:whoever|the (?:very )?(?:one|{_SOMEONE}) (?:who|that))"
 )
+BE_THE_ONE = _words(
+    rf"(?:must|shall|should|ha(?:s|ve) to) (?:also |always )?be (?:the|that) (?:very )?(?:same )?(?:one|{_SOMEONE}) (?:who|that)"
+)
+"""One person does both, where "not the one" would keep the two apart."""
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
 DONE_BEFORE = _words(r"who(?:ever)? (?:ha(?:s|ve|d) )?(?:previously|earlier|already)")
 """Says of an act that somebody had done it before the other."""
@@ -337,6 +341,8 @@ AFTER_EVENT = _words(r"after|following|once|upon|as soon as|since|of|from")
 EVENT = _words(
     r"(?:was|were|is|are|has been|have been|has|have|gets?|got) (?:\w+ly |\w+ )?[a-z]+(?:ed|en|t|d|n)"
 )
+OF_A_THING = re.compile(r"\s*(?:the|an?|its|his|her|their|our)\s+(?!other|next|first|same)\w", re.IGNORECASE)
+"""Begins to say what befell a thing, and not just anything."""
 PERIOD = _words(
     r"cases?|shifts?|days?|weeks?|months?|quarters?|years?|terms?|periods?|hours?|minutes?|nights?|"
     r"mornings?|evenings?|noon|midnight|o'clock|starts?|beginning|ends?|over"

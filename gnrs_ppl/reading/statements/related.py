@@ -131,6 +131,8 @@ class Related(Settled):
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         if patterns.AND_VICE_VERSA.search(told):
             return _VICE_VERSA
+        if patterns.BE_THE_ONE.search(told):
+            return {"not_coexistence": "response"}
         if patterns.NEXT.search(told):
             return _NEXT
         return _IN_EITHER_ORDER if patterns.EITHER_ORDER.search(told) and not durations(told) else {}

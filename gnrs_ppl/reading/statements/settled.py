@@ -175,7 +175,11 @@ class Settled(Mentioned):
     def _settle_counts(self) -> None:
         """How often the only act of a text may or must be done, where the model has it for nothing."""
         told = [k for k in range(len(self.options)) if self._told_well(k)]
-        if len({self.marked.acts[k] for k in told}) != 1 or self.options[told[0]][0].probability < SURELY:
+        during = [k for k in told if self._opens_a_time(k)]
+        told = [k for k in told if k not in during]
+        if len({self.marked.acts[k] for k in told}) != 1:
+            return
+        if not during and self.options[told[0]][0].probability < SURELY:
             return
         of = self.marked.clauses[told[0]]
         count = count_of(self.text.sentence[of[0].start : of[0].end]) if of else None
@@ -183,10 +187,16 @@ class Settled(Mentioned):
             return
         bound = how_bound(self.text.sentence[of[0].start : of[0].end])
         most = count.limit == "most" or (count.limit == "exact" and bound.permitted)
-        if bound.stated and (most or not bound.negative):
+        if (bound.stated or ":" in self.text.sentence) and (most or not (bound.negative or during)):
             self._decide(
                 told[0], "at_most" if most else "exactly" if count.limit == "exact" else "existence_n", None
             )
+
+    def _opens_a_time(self, k: int) -> bool:
+        """Whether a mention stands in a clause from which a time runs: "in the week after it was confirmed"."""
+        of = self.marked.clauses[k]
+        opener = of[0].opener if of and of[0].kind == "after" else ""
+        return bool(patterns.DURING.match(opener) and durations(opener))
 
     def _decide(self, k: int, label: str, other: int | None) -> None:
         self.options[k] = [Option("none", None, 0.0), Option(label, other, 1.0)]
