@@ -53,7 +53,7 @@ SENTENCES = Path("../shared/sentences/text2declare_dev.json")
 LOGS = Path("build/real_logs")
 """Where ``tools/convert_logs.py`` writes the logs of the third table."""
 FURTHER = ("practice", "three_officers", "kept")
-"""More sentences about the same logs: two files the reader was mended on, and those nobody looked at, as sums."""
+"""More sentences about the same logs: two files the reader was mended on, and those nobody saw, as sums."""
 EMPTY: dict[str, Any] = {
     "required": (),
     "forbidden": (),
@@ -349,7 +349,7 @@ def log_scores(folder: Path, file: str = "sentences") -> Iterator[OnLog]:
 
 
 def reads(readings: Readings, rule: Structure) -> bool:
-    """Whether a statement, as most probably read, has the template and the acts of one of a rule's constraints."""
+    """Whether a statement, as most probably read, has template and acts of one of a rule's constraints."""
     return any(_same(s.best.template, s.best.activities, rule) for s in readings.statements)
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.types import Named, Span
-from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes
-from gnrs_ppl.reading.words import BROADER, DERIVED, lemmas, similarity, word
+from gnrs_ppl.reading.ways import classes_of, of_another, sayings_at, whole_classes
+from gnrs_ppl.reading.words import BROADER, DERIVED, similarity, word
 from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
@@ -512,14 +512,10 @@ def _score(wanted: str, text: str, after: str) -> float:
 
 
 def goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:
-    """Whether a particle is near enough behind its verb, with no other particle between and no other verb that it makes
-    one with: a scan that is carried out is none that is out.
-    """
-    between = range(verb + 1, particle)
-    if not 0 < particle - verb <= 4 or any(tokens[k].text in PARTICLES for k in between):
-        return False
-    before, text = tokens[particle - 1].text, tokens[particle].text
-    return particle - 1 == verb or not (before not in STOP and lemmas(f"{before} {text}", "v"))
+    """Whether a particle is near enough behind its verb, with no other particle between, and none of another verb's."""
+    between = (tokens[k].text for k in range(verb + 1, particle))
+    near_enough = 0 < particle - verb <= 4 and PARTICLES.isdisjoint(between)
+    return near_enough and not of_another(tokens, verb, particle)
 
 
 def _runs(
