@@ -32,11 +32,11 @@ class Alone(Pairs):
         beforehand = patterns.BEFOREHAND.search(frame.text)
         another = bool(earlier) and earlier[0].act.activity != targets[0].act.activity
         if another and (beforehand or patterns.ONLY_THEN.search(frame.text)):
-            first, second, why = targets[0], earlier[0], "before the act said last"
+            target, opener, why = targets[0], earlier[0], "before the act said last"
             if not beforehand or frame.bound.negative:
                 told = "not beforehand" if beforehand else "only then"
-                first, second, why = second, first, f"{told}: the act said last comes first"
-            return [list(self.pairs(1.0, "precedence", first, second, frame, (), why))]
+                target, opener, why = opener, target, f"{told}: the act said last comes first"
+            return [list(self.pairs(1.0, "precedence", target, opener, frame, (), why))]
         if (anchored or patterns.THEN.search(frame.text)) and (len(targets) > 1 or earlier):
             chain = [*(earlier if len(targets) == 1 else []), *targets]
             time = self.time(anchored[0] if anchored else None, frame.clause)
