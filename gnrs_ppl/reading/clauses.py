@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
-from gnrs_ppl.reading.words import lemmas, word
+from gnrs_ppl.reading.words import BODIES, lemmas, word
 
 Kind = Literal[
     "main",
@@ -54,8 +54,9 @@ class Clause(NamedTuple):
 _DIRECT = r"(?:(?P<direct{n}>immediately|directly|right|straight|promptly|instantly)\s+)?(?:shortly |soon |just |even )?"
 _END = r"(?=\s*(?:[.,;:)]|$))"
 _LIMIT = (
-    r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?"
-    rf"(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
+    r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in|"
+    r"during|throughout)\s+)?"
+    rf"(?:the (?:(?:next|first|following) )?)?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 )
 _HISTORY = (
     r"after (?:several|various|repeated|too many|a few|(?:an?|the) (?:number|series|string|couple) of)\b"
@@ -63,6 +64,8 @@ _HISTORY = (
 )
 HISTORY = re.compile(_HISTORY, re.IGNORECASE)
 """What befell several is history, and opens no rule: a rule opens at each."""
+_BODY = rf" (?:the |an? |any |our |its )?(?:[a-z]+ )?(?:{'|'.join(BODIES)})s?(?=\s*(?:[.,;:)]|$|(?:must|may|shall|should|can|cannot|will|and|or|within)\b))"
+"""Whom something is brought before, and no event."""
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("without", r"(?:who|that|which) (?:(?:has|have|had) not|hasn't|haven't)(?: yet)?\b"),
     ("who", r"(?:that|which|who) (?:has|have) (?:just |already |now )?(?:been )?[a-z]+(?=[ ,.;])"),
@@ -79,7 +82,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         "before",
         rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|"
         rf"in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|"
-        rf"ahead of|in advance of)\b",
+        rf"ahead of|in advance of)\b(?!{_END[3:-1]})",
     ),
     (
         "background",
@@ -132,7 +135,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("until", r"(?:not until|until|till|up to the (?:time|moment) (?:that|of))\b"),
     (
         "before",
-        _DIRECT.format(n=1) + r"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$))|"
+        _DIRECT.format(n=1) + rf"(?:before(?!hand| (?:it|that|this|them|doing so)\s*(?:[.,;:)]|$)|{_BODY})|"
         r"prior to|previous to|ahead of|in advance of|no later than(?=\s+(?!\d|\w+ (?:minute|hour|day|"
         r"week|month|year))))\b"
         rf"(?!{_END[3:-1]})",
@@ -149,7 +152,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         r"admission|discharge|creation|rejection|submission)\b)"
         r"|(?<!at least )(?<!at most )(?<!more than )(?<!only )(?<!exactly )(?<!no less than )"
         r"once(?! (?:per|an? (?:\w+ )?(?:hour|day|week|month|quarter|year|term|semester|case|shift)|"
-        r"every|in|or|more|only|again|during|throughout|for)\b))\b"
+        r"every|in|or|more|only|again|during|throughout|for|at (?:the )?(?:very )?(?:most|least))\b))\b"
         rf"(?!{_END[3:-1]})",
     ),
     (
@@ -210,6 +213,12 @@ _DETERMINER = re.compile(
 _FULL_STOP = r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|\n\s*\n"
 FULL_STOP = re.compile(_FULL_STOP)
 SENTENCE_END = re.compile(rf"{_FULL_STOP}|;|:(?=\s)")
+_HEADING = re.compile(
+    rf"\s*(?!.*\b(?:{MODAL}|is|are|was|were|works?|goes|says?|I|we|you|they|he|she|it|this|that|these|purposes?|reasons?|"
+    r"aims?|notes?|rules?|reminders?|not|never|without|per|row)\b)[\w'’/-]+(?: [\w'’/-]+){0,5}\s*",
+    re.IGNORECASE,
+)
+"""What a rule is about, before its colon: "Credit collection: only after …" is one sentence."""
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -219,6 +228,11 @@ def sentences(text: str) -> list[tuple[int, int]]:
         m.end()
         for m in SENTENCE_END.finditer(text)
         if m[0] != ":" or not _LIST_TO_COME.search(text[: m.start()])
+    ]
+    ends = [
+        end
+        for before, end in pairwise([0, *ends])
+        if text[end - 1] != ":" or not _HEADING.fullmatch(text, before, end - 1)
     ]
     for end in [*ends, len(text)]:
         if any(c.isalnum() for c in text[at:end]):

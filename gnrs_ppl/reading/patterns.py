@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gnrs_ppl.reading.clauses import MODAL
+from gnrs_ppl.reading.quantities import NUMBER
 
 
 def _words(pattern: str) -> re.Pattern[str]:
@@ -86,7 +87,10 @@ TOGETHER = _words(
     r"both|together|simultaneously|combined?|in the same (?:case|process|instance)|coexist|co-exist|"
     r"co-occur|concurrently|at the same time|side by side|vice versa"
 )
-VICE_VERSA = _words(r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite")
+_VICE_VERSA = r"vice versa|the other way (?:a)?round|conversely|and the reverse|and the opposite"
+VICE_VERSA = _words(_VICE_VERSA)
+AND_VICE_VERSA = re.compile(rf"\b(?:{_VICE_VERSA})\W*$", re.IGNORECASE)
+"""At the end of what it turns round, and not before what says in which order."""
 CHOICE = _words(r"either")
 RELATIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -172,6 +176,12 @@ SUPPOSES = re.compile(r"(?:if|when|where|once|whenever|wherever|in case|as soon 
 NOT_DONE = _words(r"not|\w+n't|nobody|no one|never|no|without")
 MUTUAL_END = _words(r"ends?|begins?|starts?|closes?|opens?|last|first")
 """A list of what begins or ends a case."""
+ENDS_WITH = re.compile(
+    r"\b(?:must|shall|should|ha(?:s|ve) to|needs? to|is to|are to) (?:always )?"
+    r"(?:(?P<end>end|close|conclude|finish|terminate)|begin|start|open) (?:in|with|by|on)\b",
+    re.IGNORECASE,
+)
+"""Before the acts by which a case ends, or begins."""
 BEFORE_THE_END = re.compile(
     r"\b(?:before|by|until|prior to|ahead of)\s+(?:the\s+)?(?:(?:end|close|closing|completion|conclusion)\s+of\s+(?:the\s+|each\s+|every\s+|a\s+)?"
     r"(?:case|file|process|procedure|matter)|(?:the\s+|a\s+|each\s+|every\s+|its\s+)?(?:case|file|process|procedure|matter|it)\s+"
@@ -191,9 +201,18 @@ ELSE = _words(
 )
 SELF = _words(
     r"the same (?:person|employee|user|member|one|clerk|officer|\w+ (?:member|worker|manager))|himself|"
-    r"herself|themselves|themself|personally|in person|by the (?:very )?same|(?:the|that) very same (?:person|employee|clerk|officer)"
+    r"herself|themselves|themself|personally|in person|by the (?:very )?same|(?:the|that) very same (?:person|employee|clerk|officer)|"
+    rf"that (?:very |same ){_SOMEONE}|that person|(?:must|shall|should|ha(?:s|ve) to|can only|may only) (?:also |always )?be "
+    rf"(?:(?:the|that) (?:very )?(?:one|{_SOMEONE})|(?:one|some) of (?:those|the (?:people|persons|ones))) (?:who|that)|"
+    rf"(?:must|shall|should|ha(?:s|ve) to|needs? to|is to|are to|only) (?:\w+ ){{0,3}}by (?:whoever|the (?:very )?(?:one|{_SOMEONE}) (?:who|that))"
 )
+BE_THE_ONE = _words(
+    rf"(?:must|shall|should|ha(?:s|ve) to) (?:also |always )?be (?:the|that) (?:very )?(?:same )?(?:one|{_SOMEONE}) (?:who|that)"
+)
+"""One person does both, where "not the one" would keep the two apart."""
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
+DONE_BEFORE = _words(r"who(?:ever)? (?:ha(?:s|ve|d) )?(?:previously|earlier|already)")
+"""Says of an act that somebody had done it before the other."""
 _UNDERGOES = r"(?:has|have|had) (?:been|had|not|ended|left) |is |are |was |were |still |did not |does not |do not |fails "
 _WHOEVER = (
     r"(?:whoever|anyone who|anybody who|everyone who|(?:the|any) (?:one|person) (?:who|that)|those who|he who|"
@@ -210,6 +229,8 @@ FOUR_EYES = _words(
     rf"{_WHOEVER} (?!{_UNDERGOES})[^.;]{{2,80}}?(?:can't|mustn't|is not (?:allowed|permitted)|is barred)|"
     rf"(?:nobody|no one|no-one|none) (?:who|that) (?!{_UNDERGOES})[^.;]{{2,80}}? (?:may|can|must|should|shall|will|is to) |"
     rf"(?:not|never|neither|nor|nobody|no one)\b[^.;]{{0,60}} by (?:one and )?the same {_PEOPLE}|"
+    rf"(?:must|may|shall|should|can|is to|are to) ?(?:not|never) (?:\w+ ){{1,6}}by (?:(?:an?|any|the|those) (?:{_PEOPLE}|one) (?:who|that)|(?:anyone|anybody|someone|"
+    r"somebody|those) who|whoever)|"
     rf"(?:one and )?the same (?:\w+ )?{_PEOPLE} (?:must not|may not|should not|shall not|cannot|can't|must never|may never|never)|"
     rf"(?:nobody|no one|no \w+|(?:must|may|should|shall) (?:not|never)|cannot|never)\b[^.;]{{0,60}}\b(?:he or she|she or he|he|she|they)"
     rf" (?:has |have |had )?\w+ (?:\w+ ){{0,3}}{_THEMSELVES}"
@@ -266,15 +287,30 @@ PERSON = _words(
     "he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people"
 )
 THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
+_FIGURE = rf"(?:\d[\d.,]*|{NUMBER}(?:[ -](?:and )?{NUMBER}|[ -](?:hundred|thousand|million))*)"
+_UNITS = (
+    r"(?:euros?|eur|dollars?|usd|pounds?|gbp|kronor|francs?|[€$£]|kilos?|kg|kilograms?|tons?|tonnes?|grams?|litres?|liters?|"
+    r"kilomet(?:er|re)s?|km|met(?:er|re)s?|miles?|degrees?|pages?|items?|pieces?|units?|percent|per cent|%|points?)"
+)
+_THAN = r"(?:more|less|fewer|higher|greater|larger|bigger|heavier|smaller|lower|longer|older|younger|cheaper) than"
 AMOUNT = re.compile(
-    r"\b(?:(?:of|for|worth|costing|above|over|under|below|exceeding|exceeds?)\s+)(?:(?:more|less|no more|"
-    r"not more|fewer) than |at least |up to |at most )?"
-    r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s*(?:euros?|eur|dollars?|usd|pounds?|gbp|[€$£]|kilos?|kg|pages?|"
-    r"percent|per cent|%))",
+    rf"\b(?:of|for|worth|valued at|costing|weighing|totalling|amounting to|above|over|under|below|beyond|exceeding|exceeds?|"
+    rf"(?:aged?|age of)(?: of)?)\s+"
+    rf"(?:(?:no |not )?{_THAN} |over |under |above |below |at least |up to |at most )?"
+    rf"(?:[€$£]\s?\d[\d.,]*|{_FIGURE}\s*{_UNITS}(?!\w))"
+    rf"|\b(?:over|under|above|below|aged?|older than|younger than) (?:the age of )?{_FIGURE}(?=\s*(?:[.,;)]|$|years? (?:old|of age)|"
+    rf"(?:\w+ ){{0,1}}(?:must|shall|should|may|ha[sv]e?|is|are|needs?)\b))",
     re.IGNORECASE,
 )
+"""How much or how old what a rule is about must be."""
 MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
 WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
+ANY_DOING = re.compile(
+    rf"\b(?:nothing|anything|something|everything)\b[^,.;]*?{MODAL}(?: not)? (?:be (?:done|undertaken|started)|happen|occur|take place|"
+    r"go ahead|begin|start)\b",
+    re.IGNORECASE,
+)
+"""Any act at all, and none that would have to be in the schema: nothing may be done before …"""
 ANNOUNCES = re.compile(
     r"\W*(?:and |but |so |therefore )*(?:it (?:is|was|has been) (?:\w+ )?(?:required|necessary|essential|mandatory|"
     r"important|imperative|expected|agreed|decided|vital|crucial|compulsory)|(?:we|I) (?:\w+ )?(?:expect|ask|insist|want|"
@@ -305,6 +341,8 @@ AFTER_EVENT = _words(r"after|following|once|upon|as soon as|since|of|from")
 EVENT = _words(
     r"(?:was|were|is|are|has been|have been|has|have|gets?|got) (?:\w+ly |\w+ )?[a-z]+(?:ed|en|t|d|n)"
 )
+OF_A_THING = re.compile(r"\s*(?:the|an?|its|his|her|their|our)\s+(?!other|next|first|same)\w", re.IGNORECASE)
+"""Begins to say what befell a thing, and not just anything."""
 PERIOD = _words(
     r"cases?|shifts?|days?|weeks?|months?|quarters?|years?|terms?|periods?|hours?|minutes?|nights?|"
     r"mornings?|evenings?|noon|midnight|o'clock|starts?|beginning|ends?|over"
@@ -333,6 +371,8 @@ EARLIEST = _words(
     r"must (?:pass|elapse|lie|go by|have (?:passed|elapsed|gone by))|(?:wait|waits|waited|waiting)|not (?:for|until) at least"
 )
 """A time that must go by first."""
+DURING = re.compile(r"(?:in|within|during|throughout|for)\b", re.IGNORECASE)
+"""Opens a time in which something may be done or not."""
 _CLOSE_BY = r"[^.;]{0,60}?"
 EITHER_ORDER = _words(
     rf"before\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:after|afterwards|later)|"
@@ -343,13 +383,22 @@ EITHER_ORDER = _words(
 _PLACES = (
     r"(?:office|branch|site|depot|warehouse|store|shop|factory|plant|hospital|clinic|ward|school|building|room|hall|"
     r"counter|desk|gate|dock|harbour|port|airport|station|city|town|village|country|district|region|municipality|"
-    r"headquarters|premises|yard|laboratory|workshop|court|embassy|hotel)s?"
+    r"headquarters|premises|yard|laboratory|workshop|court|embassy|hotel|zone|area|street|road|square|park|centre|center|"
+    r"motorway|highway|terminal|unit|canteen|kitchen|garage|showroom|border|campus|province|county|quarter)s?"
 )
 ELSEWHERE = re.compile(
-    rf"\b(?:at|in|inside|outside)\s+(?:(?:the|our|an?|any|this|that|each|every)\s+)?(?:[\w'’-]+\s+){{0,2}}?{_PLACES}\b",
+    rf"\b(?:at|in|inside|outside|near|on)\s+(?:(?:the|our|an?|any|this|that|each|every)\s+)?(?:[\w'’-]+\s+){{0,2}}?{_PLACES}\b"
+    r"|\b(?:from|living|based|registered|resident) (?:abroad|overseas)\b",
     re.IGNORECASE,
 )
 """A circumstance of place."""
+_ENTRY = r"(?:thing|step|act|action|activity|event|entry)"
+NEXT = _words(
+    rf"(?:nothing|no other {_ENTRY})(?: else| at all)?(?: may| must| shall| can| should)?(?: come| happen| lie| be| stand| occur)? (?:in )?between|"
+    rf"the (?:very )?(?:first|next) {_ENTRY}(?: that (?:happens?|is done|comes|occurs|follows)| to (?:happen|be done|come|occur|follow)| done| recorded)?"
+    r"(?: to (?:it|them|that \w+))?,? (?:after|once|when|following|upon|as soon as)"
+)
+"""One act right behind another."""
 EITHER = _words(r"either|never both|not both|one or the other|one of the (?:two|three|four)|whichever")
 _CUES = {
     "habit": HABIT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.words import NUMBERS as NUMBER_WORDS
@@ -83,24 +83,42 @@ def number(words: str) -> int:
     return int(words) if words.isdigit() else NUMBERS[words.lower()]
 
 
-def times_told(count: re.Match[str]) -> int:
-    """The number that a match of :data:`COUNT` tells."""
-    return (
-        1
-        if count["once"]
-        else 2
-        if count["twice"]
-        else 3
-        if count["thrice"]
-        else number(count["n"] or count["m"])
-    )
+class Count(NamedTuple):
+    """How often, as stated, with the words that say it; ``above`` where the number itself is out ("more than twice")."""
+
+    times: int
+    limit: Literal["most", "least", "exact"]
+    above: bool
+    words: str
 
 
-_TIMES = rf"(?P<n>{NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice)"
-COUNT = re.compile(
+_TIMES = rf"(?:(?P<n>{NUMBER}) times|(?P<once>once)|(?P<twice>twice)|(?P<thrice>thrice))"
+_BEFORE = (
     rf"(?P<how>(?P<most>at most|no more than|not more than|a maximum of|maximum|up to|at the most|"
     rf"more than)|(?P<least>at least|no fewer than|not less than"
     rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{NUMBER}|"
-    rf"one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT})\b))(?P<more> or more)?",
-    re.IGNORECASE,
+    rf"one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT})\b))"
 )
+_PER = r"(?:per|in (?:each|every|a|one)|for (?:each|every)) (?:case|file|matter|order|process|request|patient|visit)"
+_LIMIT = r",? at (?:the )?(?:very )?(?:(?P<most>most)|(?P<least>least))"
+_BEHIND = (
+    rf"\b{_TIMES}(?: {_PER})?{_LIMIT}",
+    rf"\b(?P<m>{NUMBER}) {_PER}{_LIMIT}",
+    rf"\b{_TIMES}(?P<exactly> {_PER})(?!,? at (?:the )?(?:very )?(?:most|least))",
+)
+_COUNTS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (_BEFORE, *_BEHIND))
+
+
+def count_of(text: str) -> Count | None:
+    """How often a text says that something may or must be done, where it says so."""
+    found = [m for pattern in _COUNTS if (m := pattern.search(text))]
+    if not found:
+        return None
+    first = min(found, key=lambda m: m.start())
+    told = first.groupdict()
+    words = told.get("n") or told.get("m")
+    times = number(words) if words else 1 if told["once"] else 2 if told["twice"] else 3
+    limit: Literal["most", "least", "exact"] = (
+        "most" if told.get("most") else "least" if told.get("least") else "exact"
+    )
+    return Count(times, limit, (told.get("how") or "").lower() == "more than", first[0])

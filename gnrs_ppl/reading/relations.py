@@ -27,7 +27,7 @@ from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.mentions import Mention, mentions
 from gnrs_ppl.reading.patterns import CUES
-from gnrs_ppl.reading.quantities import COUNT, durations
+from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.types import Reading, Span
 from gnrs_ppl.reading.vocabulary import STOP
 from gnrs_ppl.reading.words import lemmas
@@ -310,8 +310,8 @@ class Marked:
         together = sum(start <= other < stop for other, _ in self.spans)
         found += [f"own#{name}" for name in self.cues[t]]
         found += [f"mentions:{min(len(self.mentions), 4)}", f"in sentence:{min(together, 3)}"]
-        if count := COUNT.search(self.text.sentence[self.tokens[start].start : self.tokens[stop - 1].end]):
-            found.append(f"count:{'most' if count['most'] else 'least' if count['least'] else 'exact'}")
+        if count := count_of(self.text.sentence[self.tokens[start].start : self.tokens[stop - 1].end]):
+            found.append(f"count:{count.limit}")
         mine = [r for r in self.rules if self.acts[t] in (a.activity for a in r.targets)]
         opens = any(r.activation and r.activation.activity == self.acts[t] for r in self.rules)
         found += [f"target:{bool(mine):d}", f"opens:{opens:d}", f"rules:{len(self.rules)}"]

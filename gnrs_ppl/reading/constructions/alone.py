@@ -11,7 +11,7 @@ from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions.binding import how_bound, who_acts
 from gnrs_ppl.reading.constructions.pairs import CONDITIONS, Pairs
 from gnrs_ppl.reading.constructions.parts import Found, Frame, Way, counted, reach, spans_of, time_and_people
-from gnrs_ppl.reading.quantities import COUNT
+from gnrs_ppl.reading.quantities import count_of
 from gnrs_ppl.reading.types import Reading
 from gnrs_ppl.rule.types import Template
 
@@ -29,50 +29,14 @@ class Alone(Pairs):
             s for s in subs if s.kind == "after" and patterns.THAT.match(self.whole.sentence, s.start)
         ]
         earlier = [Found(a, ()) for a in before.targets[-1:]] if before else []
-        if (
-            patterns.BEFOREHAND.search(frame.text)
-            and earlier
-            and earlier[0].act.activity != targets[0].act.activity
-        ):
-            if frame.bound.negative:
-                return [
-                    list(
-                        self.pairs(
-                            1.0,
-                            "precedence",
-                            earlier[0],
-                            targets[0],
-                            frame,
-                            (),
-                            "not beforehand: the act said last comes first",
-                        )
-                    )
-                ]
-            return [
-                list(
-                    self.pairs(
-                        1.0, "precedence", targets[0], earlier[0], frame, (), "before the act said last"
-                    )
-                )
-            ]
-        if (
-            patterns.ONLY_THEN.search(frame.text)
-            and earlier
-            and earlier[0].act.activity != targets[0].act.activity
-        ):
-            return [
-                list(
-                    self.pairs(
-                        1.0,
-                        "precedence",
-                        earlier[0],
-                        targets[0],
-                        frame,
-                        (),
-                        "only then: the act said last comes first",
-                    )
-                )
-            ]
+        beforehand = patterns.BEFOREHAND.search(frame.text)
+        another = bool(earlier) and earlier[0].act.activity != targets[0].act.activity
+        if another and (beforehand or patterns.ONLY_THEN.search(frame.text)):
+            target, opener, why = targets[0], earlier[0], "before the act said last"
+            if not beforehand or frame.bound.negative:
+                told = "not beforehand" if beforehand else "only then"
+                target, opener, why = opener, target, f"{told}: the act said last comes first"
+            return [list(self.pairs(1.0, "precedence", target, opener, frame, (), why))]
         if (anchored or patterns.THEN.search(frame.text)) and (len(targets) > 1 or earlier):
             chain = [*(earlier if len(targets) == 1 else []), *targets]
             time = self.time(anchored[0] if anchored else None, frame.clause)
@@ -131,7 +95,7 @@ class Alone(Pairs):
         bound = frame.bound
         template: Template = "absence" if bound.negative else "existence"
         n, why = 1, "forbidden in every case" if bound.negative else "asked of every case"
-        if not bound.negative and (count := COUNT.search(rest)):
+        if not bound.negative and (count := count_of(rest)):
             template, n, why = counted(count, bound)
         elif not bound.negative and not patterns.BEFORE_THE_END.search(frame.whole):
             begins, ends = list(patterns.BEGINS.finditer(rest)), list(patterns.ENDS.finditer(rest))
@@ -192,7 +156,7 @@ class Alone(Pairs):
 
     def _count_only(self, clause: Clause, before: Reading | None) -> list[Way]:
         """A clause that only says how often: "… but it may occur at most once"."""
-        count = COUNT.search(self.words_of(clause))
+        count = count_of(self.words_of(clause))
         if before is None or count is None or len(before.targets) != 1:
             return []
         template, n, why = counted(count, how_bound(self.words_of(clause)))

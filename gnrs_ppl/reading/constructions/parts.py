@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions.binding import Bound
-from gnrs_ppl.reading.quantities import times_told
+from gnrs_ppl.reading.quantities import Count
 from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Timed
 from gnrs_ppl.reading.vocabulary import Match
 from gnrs_ppl.rule.types import Template
@@ -72,13 +71,11 @@ def time_and_people(time: Timed | None, subject: Sequence[Named]) -> tuple[Span,
     return (*((time.span,) if time else ()), *(n.span for n in subject))
 
 
-def counted(count: re.Match[str], bound: Bound) -> tuple[Template, int, str]:
+def counted(count: Count, bound: Bound) -> tuple[Template, int, str]:
     """Template and number of a count that is told, and its words."""
-    n = times_told(count)
-    why = f"'{count[0]}'"
-    if count["most"]:
-        exclusive = count["how"].lower() == "more than"
-        return "absence", n + 1 + exclusive, why
-    if count["least"]:
+    n, why = count.times, f"'{count.words}'"
+    if count.limit == "most":
+        return "absence", n + 1 + count.above, why
+    if count.limit == "least":
         return "existence", n, why
     return ("absence", n + 1, why) if bound.permitted else ("exactly", n, why)

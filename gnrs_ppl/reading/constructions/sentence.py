@@ -10,7 +10,7 @@ from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions.alone import Alone
 from gnrs_ppl.reading.constructions.pairs import CONDITIONS
 from gnrs_ppl.reading.constructions.parts import Found, Frame, Way, spans_of
-from gnrs_ppl.reading.types import Named, Reading, Span, Statement, Unread
+from gnrs_ppl.reading.types import Named, Reading, Span, Statement
 from gnrs_ppl.reading.vocabulary import CLASSMATE, STOP
 from gnrs_ppl.rule.types import Template
 
@@ -187,7 +187,7 @@ class Sentence(Alone):
                 self.whole.sentence, s.start
             )
             if (
-                s.kind == "after"
+                s.kind in ("after", "unless")
                 and s not in told
                 and not pointing
                 and not patterns.EACH_TIME.match(s.opener)
@@ -204,7 +204,7 @@ class Sentence(Alone):
         clause = frame.clause
         if not frame.bound.stated or frame.bound.permitted or patterns.WISH.search(frame.text):
             return
-        if patterns.ANNOUNCES.fullmatch(frame.text):
+        if patterns.ANNOUNCES.fullmatch(frame.text) or patterns.ANY_DOING.search(frame.text):
             return
         modal = patterns.MODAL_VERB.search(self.whole.sentence, clause.start, clause.end)
         at = self._at(modal.end() if modal else clause.start, clause.end)
@@ -221,15 +221,9 @@ class Sentence(Alone):
             if self.tokens[i].text not in STOP and self.tokens[i].text.isalpha()
         ]
         if content:
-            near = (
-                self.words.match_acts(self.tokens, content)
-                or self.words.match_acts(self.tokens, self._at(clause.start, clause.end))
-            )[:1]
-            last = max(i for i in content[:2] if i <= content[0] + 3)
-            span = Span(self.tokens[content[0]].start, self.tokens[last].end)
-            self.missed.append(
-                (clause, Unread(span, near[0].name if near else "", round(near[0].score, 2) if near else 0.0))
-            )
+            told = [i for i in content[:2] if i <= content[0] + 3]
+            nearest = self.whole.nearest(told, content, self._at(clause.start, clause.end))
+            self.missed.append((clause, nearest))
 
 
 def _conditioned(reading: Reading, states: Span | None) -> Reading:
