@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
+from gnrs_ppl.reading.names import TURNED, other_words
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes
 from gnrs_ppl.reading.words import BROADER, DERIVED, similarity, word
@@ -292,6 +293,7 @@ class Vocabulary:
                     for i, named in _runs(entry.name, variant, tokens, at)
                     if named.score == 1.0 or not literal
                 ]
+            found += _in_other_words(entry, tokens, at, kind == "roles")
         heads = Counter(entry.variants[0][-1][0] for entry in getattr(self, kind) if entry.variants)
         for entry in getattr(self, kind):
             head = entry.variants[0][-1] if entry.variants else ("", 0.0)
@@ -311,6 +313,15 @@ class Vocabulary:
             ):
                 kept.append((place, named))
         return sorted(kept)
+
+
+def _in_other_words(
+    entry: _Entry, tokens: Sequence[Token], at: Sequence[int], of_people: bool
+) -> Iterator[tuple[int, Named]]:
+    """Where other words than its own say a term."""
+    words, said = [w for w, _ in entry.variants[0]] if entry.variants else [], [t.text for t in tokens]
+    for first, last in other_words(words, said, at, of_people) if len(words) > 1 else ():
+        yield last, Named(entry.name, Span(tokens[first].start, tokens[last].end), TURNED)
 
 
 def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
