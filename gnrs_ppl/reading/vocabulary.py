@@ -161,7 +161,8 @@ LIGHT_WEIGHT, PARTICLE_WEIGHT = 0.45, 0.8
 ENOUGH = 0.5
 """Least score at which words are read as an act; below it they are only the nearest."""
 
-_GENERIC = frozenset({"thing", "things", "something", "anything"})
+GENERIC_WORDS = frozenset({"thing", "things", "something", "anything"})
+"""What an act is done to where that may be anything: any thing of the schema says them."""
 _ANY_DOING = "handle"
 """Words by which an act says that any doing will do: handle things."""
 COMMON_VERBS = frozenset(["come", "go", "get", "take", "turn", "give", "put", "set", "run", "keep"])
@@ -255,7 +256,7 @@ class Vocabulary:
         self.generic = frozenset(
             name
             for name, variants in spoken.items()
-            if any(_GENERIC & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
+            if any(GENERIC_WORDS & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
         )
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
         self.acts = tuple(
@@ -298,7 +299,7 @@ class Vocabulary:
         for entry in getattr(self, kind):
             head = entry.variants[0][-1] if entry.variants else ("", 0.0)
             plain = bool(entry.variants) and len(entry.variants[0]) > 1
-            if plain and heads[head[0]] == 1 and head[0] not in _GENERIC | STOP:
+            if plain and heads[head[0]] == 1 and head[0] not in GENERIC_WORDS | STOP:
                 alone = [
                     (i, named)
                     for i, named in _runs(entry.name, (head,), tokens, at)
