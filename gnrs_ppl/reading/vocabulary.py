@@ -14,7 +14,7 @@ from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.names import TURNED, other_words
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes
-from gnrs_ppl.reading.words import BROADER, DERIVED, similarity, word
+from gnrs_ppl.reading.words import BROADER, DERIVED, senses_of, similarity, word
 from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
@@ -519,8 +519,14 @@ def _score(wanted: str, text: str, after: str) -> float:
     if text in STOP or not text[0].isalpha():
         return float(wanted == text)
     score = near(wanted, text)
-    other_verb = after in _OTHER_SENSE and score < DERIVED and not COMMON_VERBS.isdisjoint(word(text).verbs)
-    return score * OTHER_VERB if other_verb else score
+    return score * OTHER_VERB if score < DERIVED and _is_another_verb(text, after) else score
+
+
+@lru_cache(maxsize=4096)
+def _is_another_verb(text: str, after: str) -> bool:
+    """Whether a verb says another act with the particle behind it: come up, carry out."""
+    verbs = word(text).verbs if after in _OTHER_SENSE else frozenset()
+    return not COMMON_VERBS.isdisjoint(verbs) or any(senses_of(f"{v} {after}", "v") for v in verbs)
 
 
 def goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:
