@@ -186,7 +186,11 @@ class Stated(Related):
         for clause in [*subs, main]:
             if time := sentence.time(clause, main):
                 return time
-        return sentence.time(None, opening) if opening else None
+        if opening and (time := sentence.time(None, opening)):
+            return time
+        others = [c for c in sentence.belonging(main) if c.kind == "after" and c.number == main.number]
+        within = (sentence.time(None, c._replace(start=c.opened, end=c.start)) for c in others)
+        return next(filter(None, within), None)
 
     def _count(self, label: str, sentence: Sentence) -> int:
         """How often, for labels that state it."""
