@@ -42,6 +42,8 @@ HARD = _words(
     r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|"
     r"forbidden|prohibited|may not|cannot"
 )
+ONLY_THEN = _words(r"only (?:then|after (?:that|this)|afterwards|thereafter)")
+"""Makes what comes before it a duty: sign, and only then may you enter."""
 LIMITED = re.compile(r"\s+(?:not|only|never|under no|at no)\b", re.IGNORECASE)
 """Behind a permission: it limits after all."""
 VAGUE = _words(
