@@ -242,7 +242,9 @@ def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tupl
 def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> ProposedCandidates:
     for office in offices(material, said, opener):
         for key in (None, "same_case") if office is None and opener.activity is not None else ("same_case",):
-            constraints = [c for r in _not_implied(said, opener) for c in _constraints(material, r, opener, key)]
+            constraints = [
+                c for r in _not_implied(said, opener) for c in _constraints(material, r, opener, key)
+            ]
             constraints += _left_out(material, said, opener)
             force = min((r.force for r in said), key=FORCES.index)
             content: dict[str, Any] = {"force": force, "constraints": constraints} | (
@@ -261,14 +263,13 @@ def _not_implied(said: Sequence[Reading], opener: Opener) -> list[Reading]:
     before = {
         a.activity
         for r in said
-        if r.template == "precedence" and r.activation and r.activation.activity == opener.activity and r.joint == "all"
+        if r.template == "precedence"
+        and r.activation
+        and r.activation.activity == opener.activity
+        and r.joint == "all"
         for a in r.targets
     }
-    return [
-        r
-        for r in said
-        if not (_plain(r) and before >= {a.activity for a in r.targets})
-    ]
+    return [r for r in said if not (_plain(r) and before >= {a.activity for a in r.targets})]
 
 
 def _left_out(material: Material, said: Sequence[Reading], opener: Opener) -> Iterator[dict[str, Any]]:

@@ -40,18 +40,14 @@ def readings_of(context: Context) -> Readings:
     kept = tuple(a for a in context.schema.actions if ("action", a.name) in context.profile.counts)
     among = _read(context.goal, context.schema.model_copy(update={"actions": kept}))
     instead = _acts_of(among)
-    as_well = all(
-        any(_overlap(a.span, b.span) and b.score >= a.score for b in instead) for a in unseen
-    )
+    as_well = all(any(_overlap(a.span, b.span) and b.score >= a.score for b in instead) for a in unseen)
     return among if as_well else said
 
 
 def _acts_of(readings: Readings) -> list[ActRead]:
     """Every act that is read of a sentence, in all ways to read it."""
     found = (r for s in readings.statements for r in s.readings)
-    return [
-        a for r in found for a in (*r.targets, r.activation, r.after, r.exception) if a is not None
-    ]
+    return [a for r in found for a in (*r.targets, r.activation, r.after, r.exception) if a is not None]
 
 
 def _overlap(one: Span, other: Span) -> bool:

@@ -18,7 +18,9 @@ _PEOPLE = frozenset(
     | {"laborer", "man", "woman", "guy", "lad", "personnel", "employee", "operative", "officer", "colleague"}
 )
 """Words for anyone of a group: a patrol member, patrol people."""
-_THOSE = frozenset({"you", "those", "anyone", "anybody", "everyone", "everybody", "someone", "somebody", "whoever"})
+_THOSE = frozenset(
+    {"you", "those", "anyone", "anybody", "everyone", "everybody", "someone", "somebody", "whoever"}
+)
 _NO_AGENT = frozenset({"worker", "labourer", "laborer", "hand", "employee"})
 """A farm worker is no farmer."""
 _AGENT = ("ers", "er", "ors", "or")
@@ -72,7 +74,8 @@ def _behind(described: Sequence[str], tokens: Sequence[str], i: int, here: froze
         k += 1
     last = k + len(described) - 1
     told = all(
-        j in here and similarity(w, tokens[j]) >= DERIVED for j, w in zip(range(k, last + 1), described, strict=True)
+        j in here and similarity(w, tokens[j]) >= DERIVED
+        for j, w in zip(range(k, last + 1), described, strict=True)
     )
     return last if told else None
 
