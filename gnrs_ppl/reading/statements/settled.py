@@ -22,6 +22,8 @@ _IN_A_LIST = frozenset(
     | {"his", "her", "their", "its"}
 )
 """What may stand between the acts of a list."""
+_TAKES_UP = ("it", "one", "them")
+"""Stands for what was told before."""
 _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
@@ -142,17 +144,18 @@ class Settled(Mentioned):
             if self.marked.acts[k] != self.marked.acts[due] and told.told[0].score >= ENOUGH
         ]
         tokens, what = self.text.tokens, lacks["what"].lower()
-        taken_up = [
-            k
-            for k in others
-            if what in ("it", "one", "them")
-            and self.marked.mentions[k].at < self.marked.mentions[due].at
-            or any(
-                tokens[i].start == lacks.start("what") or near(what, tokens[i].text) >= DERIVED
-                for i in self.marked.mentions[k].told[0].used
-            )
-        ]
-        return max(taken_up, key=lambda k: self.marked.mentions[k].told[0].score, default=None)
+        if what in _TAKES_UP:
+            meant = [k for k in others if self.marked.mentions[k].at < self.marked.mentions[due].at]
+        else:
+            meant = [
+                k
+                for k in others
+                if any(
+                    tokens[i].start == lacks.start("what") or near(what, tokens[i].text) >= DERIVED
+                    for i in self.marked.mentions[k].told[0].used
+                )
+            ]
+        return max(meant, key=lambda k: self.marked.mentions[k].told[0].score, default=None)
 
     def _surely_related(self, k: int) -> bool:
         """Whether the model relates a mention to another more probably than not, in an order or in none."""
