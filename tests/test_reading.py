@@ -6,14 +6,17 @@ from __future__ import annotations
 import time
 
 import pytest
+import yaml
 from fuzz import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Action, Schema, Term
+from gnrs_ppl.experiments.reading import HERE, constraints, reads
 from gnrs_ppl.reading import Reading, Readings, read
 from gnrs_ppl.reading.goal import rules_of
+from gnrs_ppl.rule.types import Structure
 
 
 def schema(acts: dict[str, str], roles: str = "", locations: str = "", objects: str = "") -> Schema:
@@ -653,3 +656,90 @@ def test_a_binding_clause_that_tells_an_act_is_not_passed_over() -> None:
         "them shall duly check out."
     )
     assert "Out" in {a.activity for s in read(sentence, LENDING).statements for a in s.best.targets}
+
+
+def of_log(log: str) -> Schema:
+    """The schema of a context about a real log."""
+    context = yaml.safe_load((HERE / "real_logs" / f"{log}.context.yaml").read_text(encoding="utf-8"))
+    return Schema.model_validate(context["schema"])
+
+
+@pytest.mark.parametrize(("file", "rules", "least"), [("practice", 24, 23), ("three_officers", 28, 24)])
+def test_sentences_about_real_logs_are_read(file: str, rules: int, least: int) -> None:
+    entries = yaml.safe_load((HERE / "real_logs" / f"{file}.yaml").read_text(encoding="utf-8"))
+    stated = [e for e in entries if "rule" in e["expected"]]
+    schemas = {log: of_log(log) for log in {e["log"] for e in stated}}
+    right = [
+        reads(
+            read(" ".join(e["sentence"].split()), schemas[e["log"]]),
+            Structure.model_validate(e["expected"]["rule"]),
+        )
+        for e in stated
+    ]
+    assert len(right) == rules
+    assert sum(right) >= least
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "expected"),
+    [
+        ("order_management", "Payment reminder: only after the package was sent.", {("Precedence", ("send package", "payment reminder"))}),
+        ("order_management", "Confirmation of the order: twice per case at the most.", {("AtMostOne", ("confirm order",))}),
+        (
+            "order_management",
+            "In the week after an order is confirmed, the customer may be reminded to pay three times at most.",
+            {("AtMostOne", ("confirm order", "payment reminder"))},
+        ),
+        ("order_management", "Whoever picks the items must be the one who packs the goods.", {("Response", ("pick item", "create package"))}),
+        (
+            "order_management",
+            "The very next step after an item is picked must be the packing of the goods.",
+            {("ChainResponse", ("pick item", "create package"))},
+        ),
+        (
+            "receipt",
+            "Document X may not be settled by anyone who has previously checked it.",
+            {("NotPrecedence", ("T12 Check document X request unlicensed", "T14 Determine document X request unlicensed"))},
+        ),
+        (
+            "receipt",
+            "If document X has been created, it must have been checked too, and vice versa.",
+            {("CoExistence", ("T11 Create document X request unlicensed", "T12 Check document X request unlicensed"))},
+        ),
+        (
+            "traffic_fines",
+            "Every case has to end with a payment or a dispatch to credit collection.",
+            {("End", ("Payment", "Send for Credit Collection"))},
+        ),
+        (
+            "patients",
+            "Once the patient is registered, either a blood test or an MRI scan must be carried out within a day.",
+            {("Response", ("Blood test", "MRI SCAN", "Registration"))},
+        ),
+        ("patients", "X-ray: at most once per visit.", {("AtMostOne", ("X-Ray",))}),
+        ("patients", "No patient may be sent home until we have gone through the results with them.", {("Precedence", ("Discuss Results", "Check-out"))}),
+        ("running-example", "No ticket may be checked before the invoice was sent.", set()),
+        ("running-example", "After the invoice was sent, the compensation must be paid within a week.", set()),
+        ("running-example", "The first step after the ticket has been checked must be the decision.", {("ChainResponse", ("check ticket", "decide"))}),
+    ],
+)  # fmt: skip
+def test_other_words_for_what_officers_say(
+    log: str, sentence: str, expected: set[tuple[str, tuple[str, ...]]]
+) -> None:
+    assert constraints(read(sentence, of_log(log))) == expected
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence", "circumstance"),
+    [
+        ("order_management", "Orders worth over five hundred euros must be confirmed within two days.", "worth over five hundred euros"),
+        ("traffic_fines", "On the motorway, a fine must be sent within thirty days after it was issued.", "On the motorway"),
+        ("traffic_fines", "Unless the weather is bad, a fine must be sent within ninety days of its issue.", "Unless the weather is bad"),
+        ("traffic_fines", "Drivers under twenty-one must be notified of the fine within ten days after it is sent.", "under twenty-one"),
+    ],
+)  # fmt: skip
+def test_circumstances_that_no_act_shows_are_told(log: str, sentence: str, circumstance: str) -> None:
+    readings = read(sentence, of_log(log))
+    conditions = [s.best.condition for s in readings.statements]
+    assert conditions
+    assert {readings.words(c) for c in conditions if c} == {circumstance}

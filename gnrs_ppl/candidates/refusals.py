@@ -11,7 +11,7 @@ from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.profile import PairProfile
 from gnrs_ppl.context.time import GRAIN_LENGTH, Grain
 from gnrs_ppl.errors import Refused
-from gnrs_ppl.reading import ActRead, Reading, Readings
+from gnrs_ppl.reading import ActRead, Reading, Readings, patterns
 from gnrs_ppl.reading.goal import LEAST_SHARE, rules_of
 from gnrs_ppl.reading.plain import declare_name, why_nothing
 from gnrs_ppl.reading.vocabulary import Vocabulary, tokens_of
@@ -164,6 +164,13 @@ def _grain(context: Context, channel: str) -> Grain | None:
     return (declared.grain if declared else None) or context.profile.grains.get(channel)
 
 
+def _fields_for(condition: str) -> set[str]:
+    """The fields of a log that may show a condition: of a place only places, of an amount none."""
+    if patterns.AMOUNT.search(condition):
+        return set()
+    return {"location"} if patterns.ELSEWHERE.search(condition) else {"location", "object"}
+
+
 def _fieldless(context: Context, readings: Readings, reading: Reading, acts: list[ActRead]) -> Refused | None:
     """A place, or a condition that no act shows, in a log without any place or thing."""
     if context.records.prospective:
@@ -173,7 +180,7 @@ def _fieldless(context: Context, readings: Readings, reading: Reading, acts: lis
     if place is not None and "location" not in kept:
         told = f"the log keeps no places, the sentence asks for '{readings.words(place.span)}'"
         return Refused(told, REMEDY, reason="no_such_field")
-    if reading.condition is not None and not kept & {"location", "object"}:
+    if reading.condition is not None and not kept & _fields_for(readings.words(reading.condition)):
         told = f"no act and no field of the log shows '{readings.words(reading.condition).strip()}'"
         return Refused(told, REMEDY, reason="no_such_field")
     return None

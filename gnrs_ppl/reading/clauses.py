@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from gnrs_ppl.reading.quantities import NUMBER, PLAIN_DURATION
-from gnrs_ppl.reading.words import lemmas, word
+from gnrs_ppl.reading.words import BODIES, lemmas, word
 
 Kind = Literal[
     "main",
@@ -54,8 +54,9 @@ class Clause(NamedTuple):
 _DIRECT = r"(?:(?P<direct{n}>immediately|directly|right|straight|promptly|instantly)\s+)?(?:shortly |soon |just |even )?"
 _END = r"(?=\s*(?:[.,;:)]|$))"
 _LIMIT = (
-    r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in)\s+)?"
-    rf"(?:the (?:next|first|following) )?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
+    r"(?:(?:at the latest|at latest|within|inside|no later than|not later than|no more than|not more than|at most|less than|in|"
+    r"during|throughout)\s+)?"
+    rf"(?:the (?:(?:next|first|following) )?)?{PLAIN_DURATION}\s*(?:at the latest |at most )?"
 )
 _HISTORY = (
     r"after (?:several|various|repeated|too many|a few|(?:an?|the) (?:number|series|string|couple) of)\b"
@@ -63,10 +64,7 @@ _HISTORY = (
 )
 HISTORY = re.compile(_HISTORY, re.IGNORECASE)
 """What befell several is history, and opens no rule: a rule opens at each."""
-_BODY = (
-    r" (?:the |an? |any |our |its )?(?:[a-z]+ )?(?:judge|court|tribunal|prefect|board|council|committee|commission|panel|"
-    r"magistrate|jury|ombudsman|assembly)s?(?=\s*(?:[.,;:)]|$|(?:must|may|shall|should|can|cannot|will|and|or|within)\b))"
-)
+_BODY = rf" (?:the |an? |any |our |its )?(?:[a-z]+ )?(?:{'|'.join(BODIES)})s?(?=\s*(?:[.,;:)]|$|(?:must|may|shall|should|can|cannot|will|and|or|within)\b))"
 """Whom something is brought before, and no event."""
 _OPENERS: tuple[tuple[Kind, str], ...] = (
     ("without", r"(?:who|that|which) (?:(?:has|have|had) not|hasn't|haven't)(?: yet)?\b"),
@@ -84,7 +82,7 @@ _OPENERS: tuple[tuple[Kind, str], ...] = (
         "before",
         rf"(?:(?:at least|no less than|within|not more than|no more than|at most|up to|"
         rf"in)\s+)?(?:the (?:last|previous|preceding) )?{PLAIN_DURATION}\s*(?:before|prior to|preceding|"
-        rf"ahead of|in advance of)\b",
+        rf"ahead of|in advance of)\b(?!{_END[3:-1]})",
     ),
     (
         "background",

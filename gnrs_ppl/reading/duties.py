@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
-from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.words import lemmas
 
 _NUMBER = (
@@ -122,4 +122,7 @@ def states_duty(text: str, main: str, weights: Mapping[str, float]) -> bool:
     binds = (patterns.DUTY, patterns.NEGATIVE, patterns.PERMISSION)
     if patterns.USUALLY.search(text) and not any(p.search(text) for p in binds):
         return False
+    limit = count_of(main)
+    if limit is not None and limit.limit == "most" and (patterns.PERMISSION.search(main) or ":" in main):
+        return True  # what may be done so often may not be done oftener
     return sum(weights.get(sign, 0.0) for sign in signs(text, main)) >= 0

@@ -25,7 +25,7 @@ from gnrs_ppl.reading.vocabulary import (
     text_of,
 )
 from gnrs_ppl.reading.ways import classes_of, is_preposition
-from gnrs_ppl.reading.words import BROADER, DERIVED, PHRASAL_PARTICLES, SAME, lemmas
+from gnrs_ppl.reading.words import BROADER, DERIVED, PHRASAL_PARTICLES, SAME, brought_before, lemmas
 from gnrs_ppl.words import PARTICLES
 
 LEAST = 0.35
@@ -55,6 +55,7 @@ _OPENS = frozenset(
     {"before", "after", "until", "unless", "if", "when", "whenever", "once", "because", "while"}
 )
 """Words that open a clause; an act is told in one clause."""
+_OF = frozenset({"for"})
 _JOINS = frozenset({"and", "or", "nor", "but", "then", ",", "/", "&"})
 """What stands between the words of two acts that share their verb."""
 _WITHIN_PHRASE = frozenset(
@@ -116,9 +117,20 @@ def mentions(
     found = [
         t
         for t in found
-        if t.at not in people_and_places and (t.at not in things or (t.exact and t.by_verb) or not t.by_verb)
+        if t.at not in people_and_places
+        and (
+            t.at not in things
+            or (t.exact and t.by_verb)
+            or (not t.by_verb and not _beside_another(t, tokens))
+        )
     ]
     return _grouped(_without_echoes(found), tokens)
+
+
+def _beside_another(told: Told, tokens: Sequence[Token]) -> bool:
+    """Whether a thing that alone tells an act only says of another act what it is done for: an item for the order."""
+    before = [t.text for t in tokens[max(0, told.at - 2) : told.at]]
+    return len(told.used) == 1 and before[:1] != [] and before[0] in _OF and before[-1] in _WITHIN_PHRASE
 
 
 class _Text:
@@ -132,8 +144,9 @@ class _Text:
         content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
         self.content = {True: content, False: [i for i in content if self.phrasal[i] or self.sayings[i]]}
         self.part, number = list[int](), 0
-        for token in tokens:
-            number += token.text in ".;:!?," or token.text in _OPENS
+        for i, token in enumerate(tokens):
+            opens = token.text in _OPENS and not brought_before([t.text for t in tokens[i : i + 4]])
+            number += token.text in ".;:!?," or opens
             self.part.append(number)
         self._scores: dict[str, list[tuple[float, int]]] = {}
 
@@ -273,7 +286,7 @@ def _without_echoes(found: Sequence[Told]) -> list[Told]:
     and no verb of its own, is that one again.
     """
     kept: dict[str, list[Told]] = {}
-    for told in sorted(found, key=lambda t: (-t.score, t.at)):
+    for told in sorted(found, key=lambda t: (-t.score, -len(t.used), t.used[-1] - t.used[0], t.at)):
         mine = kept.setdefault(told.activity, [])
         echo = any(
             told.at == o.at
@@ -289,14 +302,32 @@ def _without_echoes(found: Sequence[Told]) -> list[Told]:
 def _grouped(found: Sequence[Told], tokens: Sequence[Token]) -> tuple[Mention, ...]:
     """Acts told at the same place are rivals."""
     groups: list[list[Told]] = []
-    for told in sorted(found, key=lambda t: (-round(t.score, 2), -len(t.used))):
+    of_act: dict[str, list[Told]] = {}
+    for told in found:
+        of_act.setdefault(told.activity, []).append(told)
+    for told in sorted(
+        found, key=lambda t: (-round(t.score, 2), _borrows(t, of_act[t.activity]), -len(t.used))
+    ):
         group = next((g for g in groups if _rivals(told, g[0], tokens)), None)
         if group is None:
             groups.append([told])
         else:
             group.append(told)
-    ordered = sorted(groups, key=lambda g: (g[0].at, g[0].used))
+    ordered = sorted((g for g in groups if not _gathered(g[0], groups)), key=lambda g: (g[0].at, g[0].used))
     return tuple(Mention(tuple(g[:MOST_RIVALS])) for g in ordered)
+
+
+def _gathered(told: Told, groups: Sequence[Sequence[Told]]) -> bool:
+    """Whether an act without its verb is told only by words of several better ones: the receipt of this and that."""
+    better = [set(g[0].used) for g in groups if g[0].head and g[0].score > told.score]
+    return not told.head and bool(better) and set(told.used) <= set().union(*better)
+
+
+def _borrows(told: Told, same: Sequence[Told]) -> bool:
+    """Whether the same act is told by another verb that stands nearer to a word they share."""
+    return any(
+        abs(w - o.at) < abs(w - told.at) for o in same for w in set(told.used) & set(o.used) - {told.at, o.at}
+    )
 
 
 def _inside(told: Told, whole: Told, tokens: Sequence[Token]) -> bool:
@@ -319,7 +350,10 @@ def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     together = told.at == best.at
     particle = all(tokens[i].text in PHRASAL_PARTICLES for i in told.used)  # takes it round: no round is made
     within = set(told.used) <= set(best.used)
-    if _inside(told, best, tokens) or (within and (particle or told.score < ENOUGH)):
+    if _inside(told, best, tokens) or (
+        within
+        and (particle or told.score < ENOUGH or (told.lent and best.exact and best.score > told.score + 0.2))
+    ):
         return True
     if not (
         together or (not told.by_verb and told.at in best.used) or (not best.by_verb and best.at in told.used)
@@ -333,7 +367,7 @@ def _rivals(told: Told, best: Told, tokens: Sequence[Token]) -> bool:
     # "checks in and out" are two acts; "checks out in both cases", "a fine must not be sent to collection" one
     first, second = sorted((own, theirs), key=max)
     if max(first) < best.at < min(second):
-        return not {t.text for t in tokens[max(first) : min(second)]} & _JOINS
+        return not {t.text for t in tokens[best.at : min(second)]} & _JOINS
     return all(
         tokens[i].text in _SEPARABLE and tokens[i - 1].text not in ("and", "or")
         for i in (own if max(own) > max(theirs) else theirs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gnrs_ppl.reading.clauses import MODAL
+from gnrs_ppl.reading.quantities import NUMBER
 
 
 def _words(pattern: str) -> re.Pattern[str]:
@@ -183,6 +184,12 @@ LACKING = re.compile(
 """Says what somebody lacks who may not do a thing: a courier without such a task."""
 MUTUAL_END = _words(r"ends?|begins?|starts?|closes?|opens?|last|first")
 """A list of what begins or ends a case."""
+ENDS_WITH = re.compile(
+    r"\b(?:must|shall|should|ha(?:s|ve) to|needs? to|is to|are to) (?:always )?"
+    r"(?:(?P<end>end|close|conclude|finish|terminate)|begin|start|open) (?:in|with|by|on)\b",
+    re.IGNORECASE,
+)
+"""Before the acts by which a case ends, or begins."""
 BEFORE_THE_END = re.compile(
     r"\b(?:before|by|until|prior to|ahead of)\s+(?:the\s+)?(?:(?:end|close|closing|completion|conclusion)\s+of\s+(?:the\s+|each\s+|every\s+|a\s+)?"
     r"(?:case|file|process|procedure|matter)|(?:the\s+|a\s+|each\s+|every\s+|its\s+)?(?:case|file|process|procedure|matter|it)\s+"
@@ -207,6 +214,10 @@ SELF = _words(
     rf"(?:(?:the|that) (?:very )?(?:one|{_SOMEONE})|(?:one|some) of (?:those|the (?:people|persons|ones))) (?:who|that)|"
     rf"(?:must|shall|should|ha(?:s|ve) to|needs? to|is to|are to|only) (?:\w+ ){{0,3}}by (?:whoever|the (?:very )?(?:one|{_SOMEONE}) (?:who|that))"
 )
+BE_THE_ONE = _words(
+    rf"(?:must|shall|should|ha(?:s|ve) to) (?:also |always )?be (?:the|that) (?:very )?(?:same )?(?:one|{_SOMEONE}) (?:who|that)"
+)
+"""One person does both, where "not the one" would keep the two apart."""
 _PEOPLE = r"(?:people|persons?|individuals?|employees?|colleagues?|staff|officers?|clerks?|members?|users?|hands|\w+ers|\w+ors)"
 DONE_BEFORE = _words(r"who(?:ever)? (?:ha(?:s|ve|d) )?(?:previously|earlier|already)")
 """Says of an act that somebody had done it before the other."""
@@ -284,13 +295,22 @@ PERSON = _words(
     "he|she|they|you|we|I|anyone|anybody|someone|somebody|nobody|no one|everyone|everybody|people"
 )
 THAT_EVENT = re.compile(r"\s*(?:that|this|such|the same) \w+\s*[.,;]?\s*$", re.IGNORECASE)
+_FIGURE = rf"(?:\d[\d.,]*|{NUMBER}(?:[ -](?:and )?{NUMBER}|[ -](?:hundred|thousand|million))*)"
+_UNITS = (
+    r"(?:euros?|eur|dollars?|usd|pounds?|gbp|kronor|francs?|[€$£]|kilos?|kg|kilograms?|tons?|tonnes?|grams?|litres?|liters?|"
+    r"kilomet(?:er|re)s?|km|met(?:er|re)s?|miles?|degrees?|pages?|items?|pieces?|units?|percent|per cent|%|points?)"
+)
+_THAN = r"(?:more|less|fewer|higher|greater|larger|bigger|heavier|smaller|lower|longer|older|younger|cheaper) than"
 AMOUNT = re.compile(
-    r"\b(?:(?:of|for|worth|costing|above|over|under|below|exceeding|exceeds?)\s+)(?:(?:more|less|no more|"
-    r"not more|fewer) than |at least |up to |at most )?"
-    r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s*(?:euros?|eur|dollars?|usd|pounds?|gbp|[€$£]|kilos?|kg|pages?|"
-    r"percent|per cent|%))",
+    rf"\b(?:of|for|worth|valued at|costing|weighing|totalling|amounting to|above|over|under|below|beyond|exceeding|exceeds?|"
+    rf"(?:aged?|age of)(?: of)?)\s+"
+    rf"(?:(?:no |not )?{_THAN} |over |under |above |below |at least |up to |at most )?"
+    rf"(?:[€$£]\s?\d[\d.,]*|{_FIGURE}\s*{_UNITS}(?!\w))"
+    rf"|\b(?:over|under|above|below|aged?|older than|younger than) (?:the age of )?{_FIGURE}(?=\s*(?:[.,;)]|$|years? (?:old|of age)|"
+    rf"(?:\w+ ){{0,1}}(?:must|shall|should|may|ha[sv]e?|is|are|needs?)\b))",
     re.IGNORECASE,
 )
+"""How much or how old what a rule is about must be."""
 MANNER = _words(r"in (?:such )?an? (?:\w+ ){0,2}(?:way|manner)(?: that| which| as)?")
 WISH = _words(r"(?:I|we) (?:want|wish|hope|would like|aim)|(?:I|we)'d like")
 ANY_DOING = re.compile(
@@ -329,6 +349,8 @@ AFTER_EVENT = _words(r"after|following|once|upon|as soon as|since|of|from")
 EVENT = _words(
     r"(?:was|were|is|are|has been|have been|has|have|gets?|got) (?:\w+ly |\w+ )?[a-z]+(?:ed|en|t|d|n)"
 )
+OF_A_THING = re.compile(r"\s*(?:the|an?|its|his|her|their|our)\s+(?!other|next|first|same)\w", re.IGNORECASE)
+"""Begins to say what befell a thing, and not just anything."""
 PERIOD = _words(
     r"cases?|shifts?|days?|weeks?|months?|quarters?|years?|terms?|periods?|hours?|minutes?|nights?|"
     r"mornings?|evenings?|noon|midnight|o'clock|starts?|beginning|ends?|over"
@@ -357,6 +379,8 @@ EARLIEST = _words(
     r"must (?:pass|elapse|lie|go by|have (?:passed|elapsed|gone by))|(?:wait|waits|waited|waiting)|not (?:for|until) at least"
 )
 """A time that must go by first."""
+DURING = re.compile(r"(?:in|within|during|throughout|for)\b", re.IGNORECASE)
+"""Opens a time in which something may be done or not."""
 _CLOSE_BY = r"[^.;]{0,60}?"
 EITHER_ORDER = _words(
     rf"before\b{_CLOSE_BY}\b(?:or|nor) (?:\w+ ){{0,3}}?(?:after|afterwards|later)|"
@@ -367,10 +391,12 @@ EITHER_ORDER = _words(
 _PLACES = (
     r"(?:office|branch|site|depot|warehouse|store|shop|factory|plant|hospital|clinic|ward|school|building|room|hall|"
     r"counter|desk|gate|dock|harbour|port|airport|station|city|town|village|country|district|region|municipality|"
-    r"headquarters|premises|yard|laboratory|workshop|court|embassy|hotel)s?"
+    r"headquarters|premises|yard|laboratory|workshop|court|embassy|hotel|zone|area|street|road|square|park|centre|center|"
+    r"motorway|highway|terminal|unit|canteen|kitchen|garage|showroom|border|campus|province|county|quarter)s?"
 )
 ELSEWHERE = re.compile(
-    rf"\b(?:at|in|inside|outside)\s+(?:(?:the|our|an?|any|this|that|each|every)\s+)?(?:[\w'’-]+\s+){{0,2}}?{_PLACES}\b",
+    rf"\b(?:at|in|inside|outside|near|on)\s+(?:(?:the|our|an?|any|this|that|each|every)\s+)?(?:[\w'’-]+\s+){{0,2}}?{_PLACES}\b"
+    r"|\b(?:from|living|based|registered|resident) (?:abroad|overseas)\b",
     re.IGNORECASE,
 )
 """A circumstance of place."""

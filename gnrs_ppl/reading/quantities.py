@@ -99,11 +99,14 @@ _BEFORE = (
     rf"|a minimum of|minimum)|(?P<exactly>exactly|precisely|only))\s+(?:{_TIMES}|(?P<m>{NUMBER}|"
     rf"one)(?=\s+\w)(?!\s+(?:in|of|out of|per cent|percent|{_UNIT})\b))"
 )
+_PER = r"(?:per|in (?:each|every|a|one)|for (?:each|every)) (?:case|file|matter|order|process|request|patient|visit)"
+_LIMIT = r",? at (?:the )?(?:very )?(?:(?P<most>most)|(?P<least>least))"
 _BEHIND = (
-    rf"\b{_TIMES}(?:,? at (?:the )?(?:very )?(?:(?P<most>most)|(?P<least>least))|"
-    r"(?P<exactly> (?:per|in (?:each|every|a)|for (?:each|every)) (?:case|file|matter|order|process|request|patient|visit|one)))"
+    rf"\b{_TIMES}(?: {_PER})?{_LIMIT}",
+    rf"\b(?P<m>{NUMBER}) {_PER}{_LIMIT}",
+    rf"\b{_TIMES}(?P<exactly> {_PER})(?!,? at (?:the )?(?:very )?(?:most|least))",
 )
-_COUNTS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (_BEFORE, _BEHIND))
+_COUNTS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (_BEFORE, *_BEHIND))
 
 
 def count_of(text: str) -> Count | None:
@@ -113,9 +116,9 @@ def count_of(text: str) -> Count | None:
         return None
     first = min(found, key=lambda m: m.start())
     told = first.groupdict()
-    words = told["n"] or told.get("m")
+    words = told.get("n") or told.get("m")
     times = number(words) if words else 1 if told["once"] else 2 if told["twice"] else 3
     limit: Literal["most", "least", "exact"] = (
-        "most" if told["most"] else "least" if told["least"] else "exact"
+        "most" if told.get("most") else "least" if told.get("least") else "exact"
     )
     return Count(times, limit, (told.get("how") or "").lower() == "more than", first[0])

@@ -14,7 +14,7 @@ from gnrs_ppl.reading.constructions import Constructions, functional
 from gnrs_ppl.reading.relations import Weights, frozen, unheld
 from gnrs_ppl.reading.statements.doubted import Doubted
 from gnrs_ppl.reading.statements.related import acts_of
-from gnrs_ppl.reading.types import ActRead, Nothing, Readings, Span, Statement, Unread
+from gnrs_ppl.reading.types import ActRead, Nothing, Reading, Readings, Span, Statement, Unread
 from gnrs_ppl.reading.vocabulary import STOP, Vocabulary
 
 FORWARD = ("response", "not_response")
@@ -64,9 +64,12 @@ class Reader(Doubted):
         believed = (
             self._accounts_for_all
             if not statements
-            else lambda reading: self._unmarked(reading) or self._passed_over(reading, told_by)
+            else lambda reading: (
+                (self._unmarked(reading) and not _tells_anew(reading, statements))
+                or self._passed_over(reading, told_by)
+            )
         )
-        statements += [s for s in said.statements if believed(s.best)]
+        statements = [*statements, *(s for s in said.statements if believed(s.best))]
         if self._doubting:
             statements = [
                 s
@@ -178,6 +181,16 @@ class Reader(Doubted):
         ]
         first = all(c.kind == "after" and c.first for c in inside)
         return len(inside) == len(acts) and first and len({c.number for c in inside}) == 1
+
+
+def _tells_anew(reading: Reading, statements: Sequence[Statement]) -> bool:
+    """Whether a target is told by words that already tell an act of a statement."""
+    told = [act.span for s in statements for act in acts_of(s.best).values()]
+    return any(
+        s.start <= a.span.start < s.end or a.span.start <= s.start < a.span.end
+        for s in told
+        for a in reading.targets
+    )
 
 
 def _says_likewise(one: Statement, other: Statement) -> bool:

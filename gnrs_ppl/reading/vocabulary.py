@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.reading.names import TURNED, other_words
 from gnrs_ppl.reading.types import Named, Span
-from gnrs_ppl.reading.ways import classes_of, sayings_at, whole_classes
+from gnrs_ppl.reading.ways import classes_of, of_another, sayings_at, whole_classes
 from gnrs_ppl.reading.words import BROADER, DERIVED, senses_of, similarity, word
 from gnrs_ppl.words import PARTICLES
 
@@ -530,10 +530,10 @@ def _is_another_verb(text: str, after: str) -> bool:
 
 
 def goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:
-    """Whether a particle is near enough behind its verb, with no other particle between."""
-    return 0 < particle - verb <= 4 and all(
-        tokens[k].text not in PARTICLES for k in range(verb + 1, particle)
-    )
+    """Whether a particle is near enough behind its verb, with no other particle between, and none of another verb's."""
+    between = (tokens[k].text for k in range(verb + 1, particle))
+    near_enough = 0 < particle - verb <= 4 and PARTICLES.isdisjoint(between)
+    return near_enough and not of_another(tokens, verb, particle)
 
 
 def _runs(

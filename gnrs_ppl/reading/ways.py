@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from gnrs_ppl.reading.words import DERIVED, SAME, is_verb, similarity, word
+from gnrs_ppl.reading.words import DERIVED, SAME, is_verb, lemmas, similarity, word
 from gnrs_ppl.words import PARTICLES
 
 FILE = Path(__file__).parent / "ways.txt"
@@ -119,7 +119,10 @@ def _said_at(
             for j in behind
             if j < len(tokens)
             and _says(w, tokens[j].text)
-            and not (w in PARTICLES and is_preposition(tokens, places[-1], j))
+            and not (
+                w in PARTICLES
+                and (is_preposition(tokens, places[-1], j) or of_another(tokens, places[-1], j))
+            )
             and not (w == "to" and _is_infinitive(tokens, j + 1))
         ]
         if not told:
@@ -142,6 +145,13 @@ def is_preposition(tokens: Sequence[Text], verb: int, i: int) -> bool:
     """
     between = {t.text for t in tokens[verb + 1 : i]}
     return bool(between - _OBJECTS) and _word_at(tokens, i + 1) in _DETERMINERS
+
+
+def of_another(tokens: Sequence[Text], verb: int, i: int) -> bool:
+    """Whether a particle makes a verb of its own with the word before it: a scan that is carried out is none
+    that is out.
+    """
+    return i - 1 > verb and bool(lemmas(f"{tokens[i - 1].text} {tokens[i].text}", "v"))
 
 
 def _is_infinitive(tokens: Sequence[Text], i: int) -> bool:

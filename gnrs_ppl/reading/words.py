@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,22 @@ SAME, DERIVED, LOOKS_ALIKE, SYNONYM, RARE_SYNONYM, BROADER = 1.0, 0.95, 0.85, 0.
 """How near two words are: one lemma, an act and its verb, unknown words of one stem, common senses, rare
 senses, a broader sense."""
 COMMON_SENSES = 2
+BODIES = frozenset(
+    {
+        "judge",
+        "court",
+        "tribunal",
+        "prefect",
+        "board",
+        "council",
+        "committee",
+        "commission",
+        "panel",
+        "magistrate",
+    }
+    | {"jury", "ombudsman", "assembly"}
+)
+"""Whom something is brought before."""
 PHRASAL_PARTICLES = frozenset(
     re.findall(
         r"\S+",
@@ -218,3 +235,8 @@ def _alike(one: str, other: str) -> int:
 def is_verb(form: str) -> bool:
     """Whether a form can be a verb's."""
     return bool(lemmas(form, "v"))
+
+
+def brought_before(words: Sequence[str]) -> bool:
+    """Whether "before" is no time, but says whom something is brought before: the judge, an appeal board."""
+    return words[:1] == ["before"] and not BODIES.isdisjoint(words[1:])

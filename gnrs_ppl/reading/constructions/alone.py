@@ -29,50 +29,14 @@ class Alone(Pairs):
             s for s in subs if s.kind == "after" and patterns.THAT.match(self.whole.sentence, s.start)
         ]
         earlier = [Found(a, ()) for a in before.targets[-1:]] if before else []
-        if (
-            patterns.BEFOREHAND.search(frame.text)
-            and earlier
-            and earlier[0].act.activity != targets[0].act.activity
-        ):
-            if frame.bound.negative:
-                return [
-                    list(
-                        self.pairs(
-                            1.0,
-                            "precedence",
-                            earlier[0],
-                            targets[0],
-                            frame,
-                            (),
-                            "not beforehand: the act said last comes first",
-                        )
-                    )
-                ]
-            return [
-                list(
-                    self.pairs(
-                        1.0, "precedence", targets[0], earlier[0], frame, (), "before the act said last"
-                    )
-                )
-            ]
-        if (
-            patterns.ONLY_THEN.search(frame.text)
-            and earlier
-            and earlier[0].act.activity != targets[0].act.activity
-        ):
-            return [
-                list(
-                    self.pairs(
-                        1.0,
-                        "precedence",
-                        earlier[0],
-                        targets[0],
-                        frame,
-                        (),
-                        "only then: the act said last comes first",
-                    )
-                )
-            ]
+        beforehand = patterns.BEFOREHAND.search(frame.text)
+        another = bool(earlier) and earlier[0].act.activity != targets[0].act.activity
+        if another and (beforehand or patterns.ONLY_THEN.search(frame.text)):
+            target, opener, why = targets[0], earlier[0], "before the act said last"
+            if not beforehand or frame.bound.negative:
+                told = "not beforehand" if beforehand else "only then"
+                target, opener, why = opener, target, f"{told}: the act said last comes first"
+            return [list(self.pairs(1.0, "precedence", target, opener, frame, (), why))]
         if (anchored or patterns.THEN.search(frame.text)) and (len(targets) > 1 or earlier):
             chain = [*(earlier if len(targets) == 1 else []), *targets]
             time = self.time(anchored[0] if anchored else None, frame.clause)

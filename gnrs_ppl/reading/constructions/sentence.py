@@ -187,7 +187,7 @@ class Sentence(Alone):
                 self.whole.sentence, s.start
             )
             if (
-                s.kind == "after"
+                s.kind in ("after", "unless")
                 and s not in told
                 and not pointing
                 and not patterns.EACH_TIME.match(s.opener)

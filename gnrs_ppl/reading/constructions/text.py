@@ -139,7 +139,9 @@ class Constructions:
             and first not in STOP
             and not patterns.MODAL_VERB.search(self.sentence, start, end)
         )
-        ordered = patterns.FIRST_OF_ALL.search(self.sentence, start, end)
+        ordered = patterns.FIRST_OF_ALL.search(self.sentence, start, end) or ":" in self.sentence[
+            start:end
+        ].rstrip(": ")
         return bool(imperative and binds and not ordered and not durations(self.sentence[start:end]))
 
     def _before_excuse(self, start: int, end: int) -> int:

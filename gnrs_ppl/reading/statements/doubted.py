@@ -13,6 +13,9 @@ from gnrs_ppl.reading.types import Nothing, Reading, Unread
 from gnrs_ppl.reading.vocabulary import STOP
 from gnrs_ppl.reading.words import lemmas
 
+_EVENTS = ("after", "only_after", "before", "until")
+"""Clauses that say after or before what something is due."""
+
 
 class Doubted(Stated):
     """A text and what of it states nothing that acts show."""
@@ -54,7 +57,7 @@ class Doubted(Stated):
         main = next((c for c in sentence.parts if c.kind == "main" and c.start <= place < c.end), None)
         if main is None:
             return None
-        subs = [c for c in sentence.belonging(main) if c.kind == "after"]
+        subs = [c for c in sentence.belonging(main) if c.kind in _EVENTS]
         if any(self._tells(c) for c in subs):
             return None
         return next((c for c in subs if self._befell(c)), None)
@@ -62,7 +65,12 @@ class Doubted(Stated):
     def _befell(self, clause: Clause) -> bool:
         """Whether a clause says after which event something is due, and not at which hour or in which case."""
         told = self.text.sentence[clause.start : clause.end]
-        temporal = patterns.AFTER_EVENT.search(clause.opener) and patterns.EVENT.search(told)
+        opens = (
+            patterns.AFTER_EVENT.search(clause.opener)
+            if clause.kind == "after"
+            else patterns.OF_A_THING.match(told)
+        )
+        temporal = opens and patterns.EVENT.search(told)
         pointing = patterns.THAT.match(told) or patterns.PERIOD.search(told)
         return bool(temporal and self._content(clause)) and not pointing
 

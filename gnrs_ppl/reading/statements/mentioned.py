@@ -9,6 +9,8 @@ from gnrs_ppl.reading.vocabulary import ENOUGH
 
 LIKELY = 0.5
 """A relation at least this probable is a statement."""
+SURELY = 0.8
+"""A mention that is more probably nothing than this is hardly anything."""
 WELL_TOLD = 0.7
 """Score from which an act may not be passed over."""
 

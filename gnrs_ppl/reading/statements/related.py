@@ -10,7 +10,7 @@ from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.constructions import Constructions
 from gnrs_ppl.reading.quantities import durations
 from gnrs_ppl.reading.relations import SYMMETRIC, Weights
-from gnrs_ppl.reading.statements.mentioned import LIKELY, WELL_TOLD
+from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD
 from gnrs_ppl.reading.statements.settled import Settled
 from gnrs_ppl.reading.types import ActRead, Reading
 
@@ -21,8 +21,6 @@ SAYS_SOMETHING = 0.65
 the statement."""
 LIKELY_NOTHING = 0.7
 """A mention that is less probably nothing than this is what a construction says, where no relation speaks of it."""
-SURELY = 0.8
-"""A mention that is more probably nothing than this keeps its construction from being believed."""
 _IN_EITHER_ORDER = {
     "response": "responded_existence",
     "precedence": "responded_existence",
@@ -133,6 +131,8 @@ class Related(Settled):
         told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
         if patterns.AND_VICE_VERSA.search(told):
             return _VICE_VERSA
+        if patterns.BE_THE_ONE.search(told):
+            return {"not_coexistence": "response"}
         if patterns.NEXT.search(told):
             return _NEXT
         return _IN_EITHER_ORDER if patterns.EITHER_ORDER.search(told) and not durations(told) else {}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Constructions, how_bound
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
-from gnrs_ppl.reading.statements.mentioned import LIKELY, WELL_TOLD, Mentioned
+from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD, Mentioned
 from gnrs_ppl.reading.vocabulary import ENOUGH, near
 from gnrs_ppl.reading.words import DERIVED
 
@@ -186,12 +188,58 @@ class Settled(Mentioned):
             self._rule_out(first, set(others))
             if all(k in (first, *others) or not self._told_well(k) for k in range(len(self.options))):
                 self._decide(first, "existence", None)
+        self._settle_bounds()
+        self._settle_counts()
         told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
         if len(told) == 1 and patterns.BEFORE_THE_END.search(self.text.sentence):
             sentence, k = self._sentence(told[0]), told[0]
             bound = how_bound(sentence.text)
             if bound.stated and not (bound.negative or bound.permitted) and not count_of(sentence.text):
                 self._decide(k, "existence", None)
+
+    def _inside(self, clause: Clause) -> list[int]:
+        """The mentions of a clause and of no clause within it."""
+        return [k for k, of in enumerate(self.marked.clauses) if of is not None and of[0] == clause]
+
+    def _settle_bounds(self) -> None:
+        """What a case must begin or end with is its first or last act, where no other act is said to end so."""
+        for clause, _ in self.text.bound_clauses:
+            bounds = patterns.ENDS_WITH.search(self.text.sentence, clause.start, clause.end)
+            behind = [k for k in self._inside(clause) if bounds and self._starts(k) >= bounds.end()]
+            told = [k for k in self._inside(clause) if self.marked.mentions[k].told[0].head]
+            if bounds is None or not told or not set(told) <= set(behind):
+                continue
+            self._decide(told[0], "end" if bounds["end"] else "init", None)
+            for one, other in pairwise(told):
+                if not self._joined_by(one, other):
+                    break
+                self._decide(other, "or", told[0])
+
+    def _settle_counts(self) -> None:
+        """How often the only act of a text may or must be done, where the model has it for nothing."""
+        told = [k for k in range(len(self.options)) if self._told_well(k)]
+        during = [k for k in told if self._opens_a_time(k)]
+        told = [k for k in told if k not in during]
+        if len({self.marked.acts[k] for k in told}) != 1:
+            return
+        if not during and self.options[told[0]][0].probability < SURELY:
+            return
+        of = self.marked.clauses[told[0]]
+        count = count_of(self.text.sentence[of[0].start : of[0].end]) if of else None
+        if of is None or count is None or of[0].kind != "main":
+            return
+        bound = how_bound(self.text.sentence[of[0].start : of[0].end])
+        most = count.limit == "most" or (count.limit == "exact" and bound.permitted)
+        if (bound.stated or ":" in self.text.sentence) and (most or not (bound.negative or during)):
+            self._decide(
+                told[0], "at_most" if most else "exactly" if count.limit == "exact" else "existence_n", None
+            )
+
+    def _opens_a_time(self, k: int) -> bool:
+        """Whether a mention stands in a clause from which a time runs: "in the week after it was confirmed"."""
+        of = self.marked.clauses[k]
+        opener = of[0].opener if of and of[0].kind == "after" else ""
+        return bool(patterns.DURING.match(opener) and durations(opener))
 
     def _decide(self, k: int, label: str, other: int | None) -> None:
         self.options[k] = [Option("none", None, 0.0), Option(label, other, 1.0)]

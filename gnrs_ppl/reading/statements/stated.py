@@ -8,7 +8,7 @@ from dataclasses import replace
 from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions import Sentence, spans_of, time_and_people, undergone, who_acts
-from gnrs_ppl.reading.quantities import count_of
+from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import label_of
 from gnrs_ppl.reading.statements.mentioned import LIKELY
 from gnrs_ppl.reading.statements.related import BESIDE, Related, Relation
@@ -65,12 +65,15 @@ class Stated(Related):
             if clause.kind == "main"
             else next((c for c in sentence.parts if c.kind == "main" and c.number == clause.number), clause)
         )
-        opening = self._clause(likely.other) if likely.other is not None else None
+        opened_by = (
+            self._interval(relation.target, sentence, main) if relation.label == "at_most" else likely.other
+        )
+        opening = self._clause(opened_by) if opened_by is not None else None
         subs = [c for c in (opening, clause) if c is not None and c.kind != "main"]
         frame = sentence.frame(main)
         own = sentence.subject(clause) if clause != main and relation.label in _COMES_FIRST else ()
         bearers = own or sentence.subject(main) or sentence.subject(clause)
-        activation = self._act(likely.other) if likely.other is not None else None
+        activation = self._act(opened_by) if opened_by is not None else None
         targets = [self._act(k) for k in (likely.target, *self._beside("or", relation))]
         if relation.label == "choice" and activation:
             targets, activation = [activation, *targets], None
@@ -176,6 +179,17 @@ class Stated(Related):
             for j, m in enumerate(self.marked.mentions)
             if self.marked.acts[j] != self.marked.acts[k]
         )
+
+    def _interval(self, target: str, sentence: Sentence, main: Clause) -> int | None:
+        """The mention of the act from which a time runs in which something may be done only so often: "in the thirty days
+        after an order was placed".
+        """
+        for clause in sentence.belonging(main):
+            if clause.kind == "after" and patterns.DURING.match(clause.opener) and durations(clause.opener):
+                inside = [k for k, act in enumerate(self.marked.acts) if act != target]
+                inside = [k for k in inside if clause.start <= self._starts(k) < clause.end]
+                return next(filter(self._told_well, inside), None)
+        return None
 
     def _elsewhere(self, sentence: Sentence) -> Span | None:
         """A place in a sentence that neither an act nor a name of the schema takes, where the schema knows
