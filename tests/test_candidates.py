@@ -764,3 +764,34 @@ def test_a_goal_whose_act_is_never_recorded_is_one_line() -> None:
         match=r"goal\.forbidden: no duty or ban on Craft, Interact can be checked \(0 of [\d,]+ rows carry action 'Craft'",
     ):
         build_pools(noisy("GNRS-015", "missing", "strong", 0))
+
+
+def _said_instead(goal_id: str, sentence: str) -> gnrs.Context:
+    """A dev goal's context with another sentence and nothing else stated."""
+    from gnrs_ppl.experiments.reading import EMPTY
+
+    context = gnrs.load_context(goal_id)
+    goal = context.goal.model_copy(update=EMPTY | {"intent": sentence})
+    return replace(context, goal=goal, scene=context)
+
+
+def test_of_two_acts_that_words_tell_alike_the_recorded_one_is_meant() -> None:
+    from gnrs_ppl.reading import read
+    from gnrs_ppl.reading.goal import readings_of
+
+    sentence = "Once any has been cut, a farm worker must get it over to the delivery station."
+    context = _said_instead("GNRS-066", sentence)
+    assert [s.best.targets[0].activity for s in read(sentence, context.schema).statements] == ["MoveTo"]
+    assert [s.best.targets[0].activity for s in readings_of(context).statements] == ["Deliver"]
+
+
+def test_what_comes_before_the_opener_anyway_is_not_demanded_after_it() -> None:
+    sentence = (
+        "Access keys must not be used by visitors until the lodging contract has been signed, and every visitor who "
+        "stays on has to sign it."
+    )
+    material = Material(_said_instead("GNRS-051", sentence))
+    norms = [p.content["constraints"] for p in SOURCES["reading"](material) if p.slot == "norm"]
+    asked = [sorted({c["template"] for c in norm}) for norm in norms]
+    assert ["precedence"] in asked
+    assert ["existence", "precedence"] not in asked

@@ -151,3 +151,57 @@ def test_mentions_stand_in_the_text_in_order_and_share_no_place(words: list[str]
         assert all(0 <= i < len(text.tokens) for told in mention.told for i in told.used)
         assert all(a.score >= b.score - 0.005 for a, b in zip(mention.told, mention.told[1:], strict=False))
         assert len({told.activity for told in mention.told}) == len(mention.told)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "words"),
+    [
+        ("Members of the patrol check in.", "patrol_member", "Members of the patrol"),
+        ("Any of you on the patrol must check in.", "patrol_member", "you on the patrol"),
+        ("Each patroller checks in.", "patrol_member", "patroller"),
+        ("Patrol people check in.", "patrol_member", "Patrol people"),
+        ("The parcel goes to the station for deliveries.", "delivery_station", "station for deliveries"),
+    ],
+)
+def test_names_are_found_turned_round_and_by_other_words_for_a_member(
+    text: str, name: str, words: str
+) -> None:
+    said = Constructions(text, vocabulary(SCHEMA))
+    found = [(n.name, text[n.span.start : n.span.end]) for kind in said.names.values() for n in kind]
+    assert (name, words) in found
+    assert "Patrol" not in [m.activity for m in Marked(said).mentions]
+
+
+@pytest.mark.parametrize(
+    "text", ["Patrol the station.", "The patrol ends at the station.", "The member delivers it."]
+)
+def test_what_only_resembles_a_turned_name_is_none(text: str) -> None:
+    said = Constructions(text, vocabulary(SCHEMA))
+    assert not [n for kind in said.names.values() for n in kind if n.score == 0.9]
+
+
+def test_any_thing_says_what_is_done_to_things() -> None:
+    schema = Schema(
+        actions=(Action(name="Interact", phrase="handle things"),),
+        objects=(Term(name="key", phrase="access key"),),
+    )
+    scores = {
+        text: Marked(Constructions(text, vocabulary(schema))).mentions[0].told[0].score
+        for text in ("They handle the access key.", "They handle the rest.")
+    }
+    assert scores["They handle the access key."] > 0.9 > scores["They handle the rest."]
+
+
+def test_a_particle_makes_another_verb() -> None:
+    schema = Schema(
+        actions=(Action(name="Deliver", phrase="deliver"), Action(name="Check", phrase="check the file"))
+    )
+    told = {
+        text: {
+            m.activity
+            for m in Marked(Constructions(text, vocabulary(schema))).mentions
+            if m.told[0].score >= 0.5
+        }
+        for text in ("The file check is carried out.", "The goods are carried.")
+    }
+    assert told == {"The file check is carried out.": {"Check"}, "The goods are carried.": {"Deliver"}}

@@ -11,6 +11,7 @@ from fuzz import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gnrs_ppl.context.time import Duration
 from gnrs_ppl.context.types import Action, Schema, Term
 from gnrs_ppl.experiments.reading import HERE, constraints, reads
 from gnrs_ppl.reading import Reading, Readings, read
@@ -604,6 +605,57 @@ def test_a_place_the_schema_does_not_know_is_a_condition() -> None:
         "At the harbour office, the fine must be sent within a week.", SCHEMAS["fines"]
     ).statements
     assert statement.best.condition is not None
+
+
+LENDING = schema(
+    {"Sign": "sign the contract", "Lend": "lend a tool", "Deliver": "deliver", "Post": "publish the task", "Out": "check out"},
+    roles="courier, manager",
+    objects="access key",
+    locations="gate",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The manager must publish the task, and a courier without such a task must not deliver anything.",
+        "The manager publishes the task, and couriers must not deliver without it.",
+        "A courier with no task published must not deliver.",
+    ],
+)
+def test_what_must_not_be_done_without_something_comes_after_it(sentence: str) -> None:
+    found = [s.best for s in read(sentence, LENDING).statements]
+    assert ("precedence", ("Post",), "Deliver") in [
+        (r.template, tuple(a.activity for a in r.targets), r.activation and r.activation.activity)
+        for r in found
+    ]
+
+
+def test_a_time_in_another_opening_clause_of_the_duty_counts() -> None:
+    sentence = "Couriers who deliver have to check out no later than two hours after delivering."
+    [statement] = read(sentence, LENDING).statements
+    assert statement.best.time
+    assert statement.best.time.duration == Duration(seconds=7200)
+
+
+def test_what_stands_behind_another_act_is_that_acts_own() -> None:
+    readings = read("A courier must sign the contract, and must deliver the access key at the gate.", LENDING)
+    told = {a.activity: (a.object, a.location) for s in readings.statements for a in s.best.targets}
+    assert told["Sign"] == (None, None)
+    assert all(n is not None for n in told["Deliver"])
+
+
+def test_only_then_may_makes_what_comes_before_it_a_duty() -> None:
+    readings = read("Couriers sign the contract, and only then may they lend a tool.", LENDING)
+    assert {s.best.force for s in readings.statements if s.best.targets[0].activity == "Sign"} == {"must"}
+
+
+def test_a_binding_clause_that_tells_an_act_is_not_passed_over() -> None:
+    sentence = (
+        "Couriers are prohibited from lending tools to one another; upon each alarm, not fewer than ninety per cent of "
+        "them shall duly check out."
+    )
+    assert "Out" in {a.activity for s in read(sentence, LENDING).statements for a in s.best.targets}
 
 
 def of_log(log: str) -> Schema:

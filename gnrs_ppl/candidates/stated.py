@@ -151,13 +151,17 @@ def presupposed(reading: Reading, goal: Goal) -> bool:
 
     Not where the goal's fields require it.
     """
-    plain = (
+    return _plain(reading) and not set(goal.required) & {a.activity for a in reading.targets}
+
+
+def _plain(reading: Reading) -> bool:
+    """Whether a reading asks that acts are done, at any time."""
+    return (
         reading.template == "existence"
         and reading.joint == "all"
         and reading.count == 1
         and reading.time is None
     )
-    return plain and not set(goal.required) & {a.activity for a in reading.targets}
 
 
 def _trigger(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> ProposedCandidates:
@@ -238,7 +242,9 @@ def offices(material: Material, said: Sequence[Reading], opener: Opener) -> tupl
 def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str) -> ProposedCandidates:
     for office in offices(material, said, opener):
         for key in (None, "same_case") if office is None and opener.activity is not None else ("same_case",):
-            constraints = [c for r in said for c in _constraints(material, r, opener, key)]
+            constraints = [
+                c for r in _not_implied(said, opener) for c in _constraints(material, r, opener, key)
+            ]
             constraints += _left_out(material, said, opener)
             force = min((r.force for r in said), key=FORCES.index)
             content: dict[str, Any] = {"force": force, "constraints": constraints} | (
@@ -250,6 +256,20 @@ def _norm(material: Material, said: Sequence[Reading], opener: Opener, told: str
             except ValidationError:
                 continue
             yield ProposedCandidate("norm", content, f"{told}: {opener.because}")
+
+
+def _not_implied(said: Sequence[Reading], opener: Opener) -> list[Reading]:
+    """Readings without plain duties that another holds already: what must come before the opener is done."""
+    before = {
+        a.activity
+        for r in said
+        if r.template == "precedence"
+        and r.activation
+        and r.activation.activity == opener.activity
+        and r.joint == "all"
+        for a in r.targets
+    }
+    return [r for r in said if not (_plain(r) and before >= {a.activity for a in r.targets})]
 
 
 def _left_out(material: Material, said: Sequence[Reading], opener: Opener) -> Iterator[dict[str, Any]]:

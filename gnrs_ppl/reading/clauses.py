@@ -210,7 +210,9 @@ _DETERMINER = re.compile(
     r"one|someone|nobody)\b",
     re.IGNORECASE,
 )
-_FULL_STOP = r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|\n\s*\n"
+_FULL_STOP = (
+    r"(?<!\b[A-Z])(?<!\be\.g)(?<!\bi\.e)[.!?](?!(?<=\b(?:[Mm]ax|[Mm]in)\.)\s+[a-z\d])(?=\s|$)|\n\s*\n"
+)
 FULL_STOP = re.compile(_FULL_STOP)
 SENTENCE_END = re.compile(rf"{_FULL_STOP}|;|:(?=\s)")
 _HEADING = re.compile(

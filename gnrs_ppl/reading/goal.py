@@ -11,7 +11,7 @@ from functools import lru_cache
 from gnrs_ppl.context.load import Context
 from gnrs_ppl.context.types import Goal, Schema
 from gnrs_ppl.reading.reader import read
-from gnrs_ppl.reading.types import ActRead, Reading, Readings
+from gnrs_ppl.reading.types import ActRead, Reading, Readings, Span
 from gnrs_ppl.rule.types import NEGATIVE, Force
 
 CONSTRUCTIONS = 0.06
@@ -26,9 +26,32 @@ LEAST_SHARE = 0.15
 
 
 def readings_of(context: Context) -> Readings:
-    """The goal's sentence, read against the schema; with what a model read in it, where one was asked."""
+    """The goal's sentence, read against the schema; with what a model read in it, where one was asked.
+
+    Of two acts that words tell equally well the one that rows show is meant.
+    """
     together: Readings | None = context.read_along and context.read_along.readings
-    return together or _read(context.goal, context.schema)
+    if together or context.records.prospective:
+        return together or _read(context.goal, context.schema)
+    said = _read(context.goal, context.schema)
+    unseen = [a for a in _acts_of(said) if ("action", a.activity) not in context.profile.counts]
+    if not unseen:
+        return said
+    kept = tuple(a for a in context.schema.actions if ("action", a.name) in context.profile.counts)
+    among = _read(context.goal, context.schema.model_copy(update={"actions": kept}))
+    instead = _acts_of(among)
+    as_well = all(any(_overlap(a.span, b.span) and b.score >= a.score for b in instead) for a in unseen)
+    return among if as_well else said
+
+
+def _acts_of(readings: Readings) -> list[ActRead]:
+    """Every act that is read of a sentence, in all ways to read it."""
+    found = (r for s in readings.statements for r in s.readings)
+    return [a for r in found for a in (*r.targets, r.activation, r.after, r.exception) if a is not None]
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 @lru_cache(maxsize=512)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from gnrs_ppl.reading.vocabulary import (
     CLASSMATE,
     ENOUGH,
+    GENERIC_WORDS,
     LIGHT,
     SAID,
     STOP,
@@ -111,7 +112,7 @@ def mentions(
     Tokens of roles and places tell no act (the delivery station), those of things only where they are the
     act's own words.
     """
-    text = _Text(tokens, words)
+    text = _Text(tokens, words, things)
     found = [told for entry in words.acts for told in _places(text, entry.name, entry.variants)]
     found = [
         t
@@ -135,8 +136,9 @@ def _beside_another(told: Told, tokens: Sequence[Token]) -> bool:
 class _Text:
     """Tokens with their parts of sentences, and verbs joined with their particles."""
 
-    def __init__(self, tokens: Sequence[Token], words: Vocabulary) -> None:
+    def __init__(self, tokens: Sequence[Token], words: Vocabulary, things: Set[int]) -> None:
         self.tokens, self.plain = tokens, text_of(tuple(tokens), words)
+        self.things = sorted(things)
         self.sayings = self.plain.sayings
         self.phrasal = [_phrasal(tokens, i) for i in range(len(tokens))]
         content = [i for i, t in enumerate(tokens) if t.text[0].isalnum() and t.text not in STOP]
@@ -240,13 +242,14 @@ def _at(
     for j, (wanted, weight) in enumerate(variant):
         if j == k:
             continue
-        reach = ((s * _reach(text, wanted, j == 0, i, p), p) for s, p in text.scores(wanted) if p not in used)
+        among = text.scores(wanted) + ([(SAID, p) for p in text.things] if wanted in GENERIC_WORDS else [])
+        reach = ((s * _reach(text, wanted, j == 0, i, p), p) for s, p in among if p not in used)
         best, place = max(reach, key=lambda found: found[0], default=(0.0, -1))
         if best < TAKES_PART:
             continue
         got += weight * best
         beside = _reach(text, wanted, j == 0, i, place) >= HEAD_FAR
-        if beside:
+        if beside and not (wanted in GENERIC_WORDS and place in text.things):
             used.append(place)
         lent = lent or not beside
         if j == 0:

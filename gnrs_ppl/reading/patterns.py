@@ -43,6 +43,8 @@ HARD = _words(
     r"must|shall|ha(?:s|ve) to|required|mandatory|obligatory|compulsory|obliged|never|"
     r"forbidden|prohibited|may not|cannot"
 )
+ONLY_THEN = _words(r"only (?:then|after (?:that|this)|afterwards|thereafter)")
+"""Makes what comes before it a duty: sign, and only then may you enter."""
 LIMITED = re.compile(r"\s+(?:not|only|never|under no|at no)\b", re.IGNORECASE)
 """Behind a permission: it limits after all."""
 VAGUE = _words(
@@ -174,6 +176,12 @@ DEFINES = re.compile(
 """Says what something is or counts as, or that nobody is blamed for it: it asks nothing of anybody."""
 SUPPOSES = re.compile(r"(?:if|when|where|once|whenever|wherever|in case|as soon as)\b", re.IGNORECASE)
 NOT_DONE = _words(r"not|\w+n't|nobody|no one|never|no|without")
+LACKING = re.compile(
+    r"\b(?:without|with no|absent|lacking|in the absence of|having no|who ha(?:s|ve) no|"
+    r"unless (?:they|you|he|she|he or she|it) ha(?:s|ve))\s+(?:(?:an?|any|the|such|that|this|prior|valid)\s+)*(?P<what>[\w-]+)",
+    re.IGNORECASE,
+)
+"""Says what somebody lacks who may not do a thing: a courier without such a task."""
 MUTUAL_END = _words(r"ends?|begins?|starts?|closes?|opens?|last|first")
 """A list of what begins or ends a case."""
 ENDS_WITH = re.compile(

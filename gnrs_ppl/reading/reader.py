@@ -60,7 +60,7 @@ class Reader(Doubted):
         said = self.text.said
         chosen = self._chosen()
         statements = [self._statement(r) for relation in chosen for r in self._checkable(relation)]
-        told_by = {name for s in statements for name in acts_of(s.best)}
+        told_by = {name: act for s in statements for name, act in acts_of(s.best).items()}
         believed = (
             self._accounts_for_all
             if not statements

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Action, Schema, Term
+from gnrs_ppl.reading.names import TURNED, other_words
 from gnrs_ppl.reading.types import Named, Span
 from gnrs_ppl.reading.ways import classes_of, of_another, sayings_at, whole_classes
-from gnrs_ppl.reading.words import BROADER, DERIVED, similarity, word
+from gnrs_ppl.reading.words import BROADER, DERIVED, senses_of, similarity, word
 from gnrs_ppl.words import PARTICLES
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9']+")
@@ -160,7 +161,8 @@ LIGHT_WEIGHT, PARTICLE_WEIGHT = 0.45, 0.8
 ENOUGH = 0.5
 """Least score at which words are read as an act; below it they are only the nearest."""
 
-_GENERIC = frozenset({"thing", "things", "something", "anything"})
+GENERIC_WORDS = frozenset({"thing", "things", "something", "anything"})
+"""What an act is done to where that may be anything: any thing of the schema says them."""
 _ANY_DOING = "handle"
 """Words by which an act says that any doing will do: handle things."""
 COMMON_VERBS = frozenset(["come", "go", "get", "take", "turn", "give", "put", "set", "run", "keep"])
@@ -254,7 +256,7 @@ class Vocabulary:
         self.generic = frozenset(
             name
             for name, variants in spoken.items()
-            if any(_GENERIC & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
+            if any(GENERIC_WORDS & set(v) and near(_ANY_DOING, v[0]) >= CLASSMATE for v in variants)
         )
         common = Counter(w for variants in spoken.values() for w in {w for v in variants for w in v})
         self.acts = tuple(
@@ -292,11 +294,12 @@ class Vocabulary:
                     for i, named in _runs(entry.name, variant, tokens, at)
                     if named.score == 1.0 or not literal
                 ]
+            found += _in_other_words(entry, tokens, at, kind == "roles")
         heads = Counter(entry.variants[0][-1][0] for entry in getattr(self, kind) if entry.variants)
         for entry in getattr(self, kind):
             head = entry.variants[0][-1] if entry.variants else ("", 0.0)
             plain = bool(entry.variants) and len(entry.variants[0]) > 1
-            if plain and heads[head[0]] == 1 and head[0] not in _GENERIC | STOP:
+            if plain and heads[head[0]] == 1 and head[0] not in GENERIC_WORDS | STOP:
                 alone = [
                     (i, named)
                     for i, named in _runs(entry.name, (head,), tokens, at)
@@ -311,6 +314,15 @@ class Vocabulary:
             ):
                 kept.append((place, named))
         return sorted(kept)
+
+
+def _in_other_words(
+    entry: _Entry, tokens: Sequence[Token], at: Sequence[int], of_people: bool
+) -> Iterator[tuple[int, Named]]:
+    """Where other words than its own say a term."""
+    words, said = [w for w, _ in entry.variants[0]] if entry.variants else [], [t.text for t in tokens]
+    for first, last in other_words(words, said, at, of_people) if len(words) > 1 else ():
+        yield last, Named(entry.name, Span(tokens[first].start, tokens[last].end), TURNED)
 
 
 def _stands_alone(tokens: Sequence[Token], i: int) -> bool:
@@ -507,8 +519,14 @@ def _score(wanted: str, text: str, after: str) -> float:
     if text in STOP or not text[0].isalpha():
         return float(wanted == text)
     score = near(wanted, text)
-    other_verb = after in _OTHER_SENSE and score < DERIVED and not COMMON_VERBS.isdisjoint(word(text).verbs)
-    return score * OTHER_VERB if other_verb else score
+    return score * OTHER_VERB if score < DERIVED and _is_another_verb(text, after) else score
+
+
+@lru_cache(maxsize=4096)
+def _is_another_verb(text: str, after: str) -> bool:
+    """Whether a verb says another act with the particle behind it: come up, carry out."""
+    verbs = word(text).verbs if after in _OTHER_SENSE else frozenset()
+    return not COMMON_VERBS.isdisjoint(verbs) or any(senses_of(f"{v} {after}", "v") for v in verbs)
 
 
 def goes_with(tokens: Sequence[Token], verb: int, particle: int) -> bool:

@@ -31,7 +31,7 @@ def how_bound(text: str) -> Bound:
         "should"
         if patterns.SHOULD.search(text) and not patterns.HARD.search(text)
         else "may"
-        if permitted and not duty
+        if permitted and not duty and not patterns.ONLY_THEN.search(text)
         else "must"
     )
     return Bound(force, negative, permitted, duty or permitted or negative)

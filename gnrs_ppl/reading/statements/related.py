@@ -224,17 +224,22 @@ class Related(Settled):
         }
         return not named & set(self.marked.acts)
 
-    def _passed_over(self, reading: Reading, told: set[str]) -> bool:
+    def _passed_over(self, reading: Reading, told: Mapping[str, ActRead]) -> bool:
         """Whether a construction speaks, in a main clause that binds by its words, of acts that no statement
-        tells and that are not likely nothing.
+        tells and that are not likely nothing, or are all that a clause tells which would else ask nothing.
         """
-        if told & acts_of(reading).keys():
+        if told.keys() & acts_of(reading).keys():
             return False
         mine = [k for k, act in enumerate(self.marked.acts) if act in acts_of(reading)]
         clauses = {k: self.marked.clauses[k] for k in mine}
-        bound = (k for k, c in clauses.items() if c and c[0].kind == "main" and (c[1] or c[3]))
+        bound = {k: c[0] for k, c in clauses.items() if c and c[0].kind == "main" and (c[1] or c[3])}
         return any(
             o.label == "none" and o.probability < LIKELY_NOTHING for k in bound for o in self.options[k]
+        ) or any(
+            reading.force != "may"
+            and self.marked.mentions[k].told[0].score >= WELL_TOLD
+            and not any(clause.start <= act.span.start < clause.end for act in told.values())
+            for k, clause in bound.items()
         )
 
     def _accounts_for_all(self, reading: Reading) -> bool:

@@ -12,7 +12,8 @@ from gnrs_ppl.reading.constructions import Constructions, how_bound
 from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import Option, Weights
 from gnrs_ppl.reading.statements.mentioned import LIKELY, SURELY, WELL_TOLD, Mentioned
-from gnrs_ppl.reading.vocabulary import ENOUGH
+from gnrs_ppl.reading.vocabulary import ENOUGH, near
+from gnrs_ppl.reading.words import DERIVED
 
 _SETTLED = ("precedence", "chain_precedence", "succession", "coexistence", "not_precedence", "exception")
 """Relations that a model sure of them need not be told."""
@@ -23,6 +24,8 @@ _IN_A_LIST = frozenset(
     | {"his", "her", "their", "its"}
 )
 """What may stand between the acts of a list."""
+_TAKES_UP = ("it", "one", "them")
+"""Stands for what was told before."""
 _OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
 """What the model may take such a list for."""
 
@@ -120,6 +123,42 @@ class Settled(Mentioned):
                 found[k] = max(due, key=lambda j: self.marked.mentions[j].told[0].score)
         return found
 
+    def _barred_without(self) -> dict[int, int]:
+        """Mentions of what must have been done, by others or before, for a thing not to be barred: "a courier without
+        such a task must not deliver", "no delivery without it".
+        """
+        found = dict[int, int]()
+        for due, of in enumerate(self.marked.clauses):
+            if of is None or of[0].kind != "main" or not of[1] or not self._told_well(due):
+                continue
+            sentence = self._sentence(due)
+            for lacks in patterns.LACKING.finditer(self.text.sentence, sentence.start, sentence.end):
+                done = self._meant_by(lacks, due)
+                if done is not None and not (self._surely_related(done) or self._surely_related(due)):
+                    found[done] = due
+        return found
+
+    def _meant_by(self, lacks: re.Match[str], due: int) -> int | None:
+        """The mention of another act that words on what is lacking tell, or whose words they take up."""
+        others = [
+            k
+            for k, told in enumerate(self.marked.mentions)
+            if self.marked.acts[k] != self.marked.acts[due] and told.told[0].score >= ENOUGH
+        ]
+        tokens, what = self.text.tokens, lacks["what"].lower()
+        if what in _TAKES_UP:
+            meant = [k for k in others if self.marked.mentions[k].at < self.marked.mentions[due].at]
+        else:
+            meant = [
+                k
+                for k in others
+                if any(
+                    tokens[i].start == lacks.start("what") or near(what, tokens[i].text) >= DERIVED
+                    for i in self.marked.mentions[k].told[0].used
+                )
+            ]
+        return max(meant, key=lambda k: self.marked.mentions[k].told[0].score, default=None)
+
     def _surely_related(self, k: int) -> bool:
         """Whether the model relates a mention to another more probably than not, in an order or in none."""
         return any(
@@ -131,6 +170,10 @@ class Settled(Mentioned):
         something is barred without it; of a list of acts any one will do; what must happen before the case
         ends is asked of every case.
         """
+        for k, due in self._barred_without().items():
+            for again in (j for j, act in enumerate(self.marked.acts) if act == self.marked.acts[due]):
+                self.options[again] = [Option("none", None, 1.0)]
+            self._decide(k, "precedence", due)
         barred = {k: due for k, due in self.lacking.items() if (of := self.marked.clauses[due]) and of[1]}
         for k, due in barred.items():
             del self.lacking[k]

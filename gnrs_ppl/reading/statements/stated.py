@@ -12,7 +12,7 @@ from gnrs_ppl.reading.quantities import count_of, durations
 from gnrs_ppl.reading.relations import label_of
 from gnrs_ppl.reading.statements.mentioned import LIKELY
 from gnrs_ppl.reading.statements.related import BESIDE, Related, Relation
-from gnrs_ppl.reading.types import ActRead, Reading, Span, Statement, Timed
+from gnrs_ppl.reading.types import ActRead, Named, Reading, Span, Statement, Timed
 from gnrs_ppl.rule.types import Force, Template
 
 WORTH_TELLING = 0.08
@@ -22,6 +22,8 @@ _TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absen
 _UNSAID = (*BESIDE, "exclusive_choice")
 _COMES_FIRST = ("precedence", "chain_precedence")
 """Labels whose target is asked of whoever the clause of that target names."""
+_BETWEEN_CLAUSES = frozenset({",", ";", "and", "or", "but", "then", "before", "after"})
+"""One of these stands between two acts of which each has its own object and place."""
 
 
 class Stated(Related):
@@ -158,9 +160,25 @@ class Stated(Related):
         first, last = self.marked.spans[k]
         span = Span(tokens[first].start, tokens[last].end)
         sentence, clause = self._sentence(k), self._clause(k)
-        things, places = (sentence.named_near(kind, clause, span) for kind in ("objects", "locations"))
+        things, places = (
+            None if named is None or self._of_another(k, named) else named
+            for named in (sentence.named_near(kind, clause, span) for kind in ("objects", "locations"))
+        )
         role = next(iter(sentence.subject(clause)), None)
         return ActRead(told.activity, span, min(1.0, round(told.score, 3)), role, things, places)
+
+    def _of_another(self, k: int, named: Named) -> bool:
+        """Whether a name stands behind another act, told between: signs the contract, and then may handle the key."""
+        mine, tokens = self.marked.mentions[k].at, self.text.tokens
+        return any(
+            mine < m.at
+            and tokens[m.at].start < named.span.start
+            and m.told[0].by_verb
+            and self._told_well(j)
+            and not _BETWEEN_CLAUSES.isdisjoint(t.text for t in tokens[mine : m.at])
+            for j, m in enumerate(self.marked.mentions)
+            if self.marked.acts[j] != self.marked.acts[k]
+        )
 
     def _interval(self, target: str, sentence: Sentence, main: Clause) -> int | None:
         """The mention of the act from which a time runs in which something may be done only so often: "in the thirty days
@@ -200,7 +218,11 @@ class Stated(Related):
         for clause in [*subs, main]:
             if time := sentence.time(clause, main):
                 return time
-        return sentence.time(None, opening) if opening else None
+        if opening and (time := sentence.time(None, opening)):
+            return time
+        others = [c for c in sentence.belonging(main) if c.kind == "after" and c.number == main.number]
+        within = (sentence.time(None, c._replace(start=c.opened, end=c.start)) for c in others)
+        return next(filter(None, within), None)
 
     def _count(self, label: str, sentence: Sentence) -> int:
         """How often, for labels that state it."""
