@@ -392,6 +392,19 @@ class Draft:
         return statements_said(self.structure, self.readings)
 
     @cached_property
+    def said_beside(self) -> dict[str, bool]:
+        """Whether the rule's evidence and procedure are what the sentence says of them, where it says something."""
+        from gnrs_ppl.candidates.beside import evidence_of, procedure_of
+        from gnrs_ppl.reading.agreement import bound_by, evidence_said, procedure_said
+
+        evidence, procedure, rule = evidence_of(self.readings), procedure_of(self.readings), self.structure
+        opening = () if rule.trigger.channel is None else (rule.trigger.channel,)
+        told = {"evidence": evidence_said(rule.evidence, evidence, opening)} if evidence else {}
+        if procedure:
+            told["procedure"] = procedure_said(rule.procedure, procedure, bound_by(rule))
+        return told
+
+    @cached_property
     def posterior(self) -> xr.DataTree:
         """The chains as an ArviZ DataTree."""
         tree = self.search.datatree()

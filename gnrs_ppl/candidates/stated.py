@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from gnrs_ppl.candidates.beside import said_beside
 from gnrs_ppl.candidates.source import Material, ProposedCandidate, ProposedCandidates, shown_by
 from gnrs_ppl.context.types import Goal
 from gnrs_ppl.reading import ActRead, Reading, Span
@@ -59,6 +60,7 @@ def stated(material: Material) -> ProposedCandidates:
         yield from _stated(Material(alone), by)
         by = "read from the sentence with a model"
     yield from _stated(material, by)
+    yield from said_beside(material)
 
 
 def _stated(material: Material, by: str) -> ProposedCandidates:

@@ -28,6 +28,10 @@ _IF = r"(?:if|where|wherever|when|whenever|once|as soon as|should|in case|upon|o
 _BE = r"(?:is|was|are|were|be|has been|have been|comes|came|remains|proves|turns out(?: to be)?|gets|got)"
 _LATE = r"(?:late|overdue|missed|missing|delayed|belated|unapproved|unpaid|outstanding|non-compliant|faulty|incomplete|forgotten|skipped)"
 _THEN = r"(?:is|are|must be|has to be|have to be|shall be|should be|will be|gets?|goes|go|may be|can be)"
+_ELSE = re.compile(
+    r"(?:otherwise|or else|failing (?:this|that|which|to do so|it)|if not(?=\s*,)|if so not|else(?=\s*,)|in default (?:of (?:this|which|that)|thereof))|if not|else",
+    re.IGNORECASE,
+)
 _OPENERS = tuple(
     re.compile(rf"(?<![\w-]){pattern}", re.IGNORECASE)
     for pattern in (
@@ -41,7 +45,7 @@ _OPENERS = tuple(
         r"if a question arises",
         rf"(?:if|should|where|when|whenever)\s+(?:{_IT}|(?:an?|any|the) [\w-]+(?: [\w-]+)?)\s+(?:fails?(?! to (?!do so|comply))(?: to do so| to comply)?|breaks?|violates?|breaches|infringes?|disregards?)"
         r"(?: (?:this|that|the|a|any)(?: (?:rule|duty|deadline|requirement|obligation))?)?",
-        r"(?:otherwise|or else|failing (?:this|that|which|to do so|it)|if not(?=\s*,)|if so not|else(?=\s*,)|in default (?:of (?:this|which|that)|thereof))",
+        r"(?:otherwise|or else|failing (?:this|that|which|to do so|it)|if not(?=\s*,)|if so not|else(?=\s*,)|in default (?:of (?:this|which|that)|thereof))\b",
         rf"(?:whoever|anyone who|anybody who|those who)\s+(?:(?:is|are|was|were)\s+{_STATE}|(?:breaks?|violates?|misses|disregards?|breaches|fails? to do so)(?:\s+(?:this|that|the)(?: \w+)?)?)",
         rf"(?:(?:a|an|any|every|each|all|the|such)\s+)?{_NOUN}(?:\s+(?:of|against|in)\s+[^,.;:]{{1,40}})?\s*(?=(?:{_THEN})\b|:)",
         rf"(?:(?:a|an|any|every|each|all|the)\s+)?(?:anything {_LATE}|{_LATE}\s+[\w-]+(?: [\w-]+)?)\s*(?=(?:{_THEN})\b)",
@@ -81,12 +85,19 @@ class Passage(NamedTuple):
     sure: float
     opener: str
 
+    @property
+    def else_(self) -> bool:
+        """Whether it opens with words that may as well lead to the other of two ways to keep a rule."""
+        return bool(_ELSE.fullmatch(self.opener))
+
 
 def passages(text: str) -> list[Passage]:
     """The passages of a text that tell what follows a breach, in order."""
     found: list[Passage] = []
     for start, end in segments(text):
         passage = _opened(text, start, end) or _conditioned(text, start, end)
+        if passage and not re.search(r"\w", text[: passage.span.start]):
+            passage = passage._replace(sure=min(passage.sure, EITHER_WAY))  # no duty stands before it
         if passage is None and found:
             before = found[-1]
             near = text[before.span.end : start].strip() == ""
@@ -103,6 +114,8 @@ def _opened(text: str, start: int, end: int) -> Passage | None:
     hits = sorted((m for p in _OPENERS for m in p.finditer(text, start, end)), key=lambda m: (m.start(), -m.end()))
     for m in hits:
         before, behind = text[start : m.start()], text[m.end() : end]
+        if _ELSE.fullmatch(m[0]) and (not re.search(r"\w", behind) or re.search(r"\b(?:not|unless|or|if|than)\s*$", before)):
+            continue
         if not re.search(r"\w", before):
             return Passage(Span(start, end), Span(m.end(), end), BY_SITUATION, m[0])
         if not re.search(r"\w", behind):  # said last: the steps stand before it

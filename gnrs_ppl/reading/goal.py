@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from gnrs_ppl.context.load import Context
-from gnrs_ppl.context.types import Goal, Schema
+from gnrs_ppl.context.types import Channel, Goal, Schema
 from gnrs_ppl.reading.reader import read
 from gnrs_ppl.reading.types import ActRead, Reading, Readings
 from gnrs_ppl.rule.types import NEGATIVE, Force
@@ -28,13 +28,13 @@ LEAST_SHARE = 0.15
 def readings_of(context: Context) -> Readings:
     """The goal's sentence, read against the schema; with what a model read in it, where one was asked."""
     together: Readings | None = context.read_along and context.read_along.readings
-    return together or _read(context.goal, context.schema)
+    return together or _read(context.goal, context.schema, context.records.channels)
 
 
 @lru_cache(maxsize=512)
-def _read(goal: Goal, schema: Schema) -> Readings:
-    """The goal's sentence, read against the schema."""
-    return read(goal.intent, schema)
+def _read(goal: Goal, schema: Schema, logs: tuple[Channel, ...]) -> Readings:
+    """The goal's sentence, read against the schema and the logs that are declared."""
+    return read(goal.intent, schema, logs)
 
 
 def rules_of(readings: Readings) -> list[tuple[int, ...]]:

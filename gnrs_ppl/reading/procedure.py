@@ -112,6 +112,8 @@ def procedure_of(text: str, told: Sequence[Passage], schema: Schema, logs: Logs,
     for passage in told:
         start, end = passage.told
         found, doer = _steps(text, start, end, schema, logs, words, doer, steps)
+        if passage.else_ and all(s.activity and s.span == s.activity.span for s in found):
+            continue  # "returned, or else written off" are two ways to keep it
         denied = [m for m in _NO_APPEAL.finditer(text, start, end)]
         if denied:
             without.append("appeal")
