@@ -10,7 +10,6 @@ from gnrs_ppl.candidates.templates import RESPONSE_TIMES, step_names
 from gnrs_ppl.errors import Refused
 from gnrs_ppl.reading import Readings
 from gnrs_ppl.reading.agreement import evidence_said, procedure_said
-from gnrs_ppl.reading.beside import LIKELY
 from gnrs_ppl.reading.types import EvidenceRead, ProcedureRead, StepRead
 from gnrs_ppl.rule.canonical import SlotContent
 from gnrs_ppl.rule.types import EvidencePolicy, Procedure
@@ -41,7 +40,7 @@ def evidence_of(readings: Readings) -> EvidenceRead | None:
 def procedure_of(readings: Readings) -> ProcedureRead | None:
     """What a sentence more probably than not says follows a breach."""
     read = readings.procedure
-    return read if read is not None and read.probability >= LIKELY else None
+    return read if read is not None and read.follows_breach else None
 
 
 def agrees(content: SlotContent, material: Material) -> bool:

@@ -9,16 +9,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gnrs_ppl.context.types import Channel, Schema
-from gnrs_ppl.reading import patterns
 from gnrs_ppl.reading.breaches import passages, stray_appeals
+from gnrs_ppl.reading.constructions import functional
 from gnrs_ppl.reading.evidence import evidence_of
 from gnrs_ppl.reading.logs import Logs
 from gnrs_ppl.reading.procedure import procedure_of
 from gnrs_ppl.reading.types import EvidenceRead, ProcedureRead, Span
-from gnrs_ppl.reading.vocabulary import Vocabulary
-
-LIKELY = 0.5
-"""A passage that more probably follows a breach than not is no duty."""
+from gnrs_ppl.reading.vocabulary import STOP, Vocabulary, tokens_of
 
 
 class Beside(NamedTuple):
@@ -27,6 +24,8 @@ class Beside(NamedTuple):
     evidence: EvidenceRead | None
     procedure: ProcedureRead | None
     duties: str
+    unread: tuple[Span, ...] = ()
+    """Words with content in passages on a breach that no step used."""
 
 
 def said_beside(text: str, schema: Schema, channels: Sequence[Channel], words: Vocabulary) -> Beside:
@@ -47,11 +46,18 @@ def said_beside(text: str, schema: Schema, channels: Sequence[Channel], words: V
     procedure = procedure_of(text, sorted(told), schema, logs, words) if told else None
     taken = [*procedure.spans] if procedure else []
     evidence = evidence_of(text, logs, taken)
-    cut = [*(taken if procedure and procedure.probability >= LIKELY else []), *(evidence.spans if evidence else [])]
+    cut = [*(taken if procedure and procedure.follows_breach else []), *(evidence.spans if evidence else [])]
     rest = _without(text, cut)
-    if procedure and not _binds(rest):  # nothing is left that could be broken
+    if procedure and not _tells(rest):  # nothing is left that could be broken
         procedure, rest = None, _without(text, evidence.spans if evidence else ())
-    return Beside(evidence, procedure, rest if _binds(rest) or not cut else text)
+    unread = _unread(text, procedure) if procedure and procedure.follows_breach else ()
+    return Beside(evidence, procedure, rest, unread)
+
+
+def _unread(text: str, procedure: ProcedureRead) -> tuple[Span, ...]:
+    spans = [Span(t.start, t.end) for t in tokens_of(text) if t.text[0].isalpha() and t.text not in STOP and not functional(t.text)]
+    told = [s for s in spans if any(p.start <= s.start < p.end for p in procedure.spans)]
+    return tuple(s for s in told if not any(u.start <= s.start < u.end for u in procedure.used))
 
 
 @lru_cache(maxsize=64)
@@ -70,11 +76,9 @@ def _without(text: str, spans: Sequence[Span]) -> str:
     return "".join(letters)
 
 
-def _binds(text: str) -> bool:
-    """Whether something is asked or banned, or at least told of."""
-    return any(p.search(text) for p in (patterns.DUTY, patterns.NEGATIVE, patterns.PERMISSION)) or any(
-        c.isalpha() for c in text
-    )
+def _tells(text: str) -> bool:
+    """Whether words are left that may be a duty."""
+    return any(c.isalpha() for c in text)
 
 
 def _appeals_by_act(text: str, span: Span, words: Vocabulary) -> bool:

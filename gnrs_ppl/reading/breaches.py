@@ -77,18 +77,15 @@ SHARED = 2
 class Passage(NamedTuple):
     """Words that tell what follows a breach: where they begin with the breach itself, and what follows.
 
-    ``told`` is that which holds the steps; ``sure`` how sure it is that they follow a breach.
+    ``told`` is that which holds the steps; ``sure`` how sure it is that they follow a breach; ``opened`` the words for
+    the breach, and ``otherwise`` whether they may as well lead to the other of two ways to keep a rule.
     """
 
     span: Span
     told: Span
     sure: float
-    opener: str
-
-    @property
-    def else_(self) -> bool:
-        """Whether it opens with words that may as well lead to the other of two ways to keep a rule."""
-        return bool(_ELSE.fullmatch(self.opener))
+    opened: Span | None = None
+    otherwise: bool = False
 
 
 def passages(text: str) -> list[Passage]:
@@ -103,7 +100,7 @@ def passages(text: str) -> list[Passage]:
             near = text[before.span.end : start].strip() == ""
             same_sentence = near and text[: before.span.end].rstrip()[-1:] == ";"
             if near and (same_sentence or _GOES_ON.match(text, start, end) or APPEAL.search(text, start, end)):
-                passage = Passage(Span(start, end), Span(start, end), before.sure, "")
+                passage = Passage(Span(start, end), Span(start, end), before.sure)
         if passage:
             found.append(passage)
     return found
@@ -116,13 +113,14 @@ def _opened(text: str, start: int, end: int) -> Passage | None:
         before, behind = text[start : m.start()], text[m.end() : end]
         if _ELSE.fullmatch(m[0]) and (not re.search(r"\w", behind) or re.search(r"\b(?:not|unless|or|if|than)\s*$", before)):
             continue
+        opened, otherwise = Span(*m.span()), bool(_ELSE.fullmatch(m[0]))
         if not re.search(r"\w", before):
-            return Passage(Span(start, end), Span(m.end(), end), BY_SITUATION, m[0])
+            return Passage(Span(start, end), Span(m.end(), end), BY_SITUATION, opened, otherwise)
         if not re.search(r"\w", behind):  # said last: the steps stand before it
             at = start + max((j.end() for j in re.finditer(r",\s*(?:and|but)\s+", before)), default=0)
-            return Passage(Span(at, end), Span(at, m.start()), BY_SITUATION, m[0])
+            return Passage(Span(at, end), Span(at, m.start()), BY_SITUATION, opened)
         if (joint := _JOINS.search(before)) and patterns.DUTY.search(before):
-            return Passage(Span(start + joint.start(), end), Span(m.end(), end), BY_SITUATION, m[0])
+            return Passage(Span(start + joint.start(), end), Span(m.end(), end), BY_SITUATION, opened, otherwise)
     return None
 
 
@@ -133,7 +131,7 @@ def _conditioned(text: str, start: int, end: int) -> Passage | None:
         return None
     broken = set(_WORD.findall(m["what"].lower())) & set(_WORD.findall(text[:start].lower()))
     sure = BY_CONDITION if len(broken) >= SHARED else EITHER_WAY
-    return Passage(Span(start, end), Span(m.end(), end), sure, m[0])
+    return Passage(Span(start, end), Span(m.end(), end), sure, Span(*m.span()))
 
 
 def stray_appeals(text: str, told: list[Passage]) -> Iterator[Passage]:
@@ -142,4 +140,4 @@ def stray_appeals(text: str, told: list[Passage]) -> Iterator[Passage]:
         if any(p.span.start < end and start < p.span.end for p in told):
             continue
         if re.search(r"\b(?:may|can|has the right to|is free to)\s+(?:be\s+)?(?:appeal|object|complain)\w*\s+to\b", text[start:end]):
-            yield Passage(Span(start, end), Span(start, end), BY_SITUATION, "")
+            yield Passage(Span(start, end), Span(start, end), BY_SITUATION)

@@ -112,7 +112,7 @@ def procedure_of(text: str, told: Sequence[Passage], schema: Schema, logs: Logs,
     for passage in told:
         start, end = passage.told
         found, doer = _steps(text, start, end, schema, logs, words, doer, steps)
-        if passage.else_ and all(s.activity and s.span == s.activity.span for s in found):
+        if passage.otherwise and all(s.activity and s.span == s.activity.span for s in found):
             continue  # "returned, or else written off" are two ways to keep it
         denied = [m for m in _NO_APPEAL.finditer(text, start, end)]
         if denied:
@@ -128,9 +128,9 @@ def procedure_of(text: str, told: Sequence[Passage], schema: Schema, logs: Logs,
     sure = min(p.sure for p in used)
     if any(s.activity and s.stage == "remedy" for s in steps) and len(steps) == 1:
         sure = min(sure, 0.6) if sure > EITHER_WAY else sure
-    opener = next((p.opener for p in used if p.opener), "")
-    why = f"'{' '.join(opener.split())}': what follows a breach" if opener else "an appeal"
-    return ProcedureRead(tuple(p.span for p in used), tuple(steps), time, tuple(without), sure, why)
+    opener = next((p.opened for p in used if p.opened), None)
+    why = f"'{' '.join(text[slice(*opener)].split())}': what follows a breach" if opener else "an appeal"
+    return ProcedureRead(tuple(p.span for p in used), tuple(steps), time, tuple(without), sure, opener, why)
 
 
 def _times(text: str, start: int, end: int) -> Iterator[Timed]:

@@ -106,7 +106,13 @@ def read(sentence: str, schema: Schema, logs: Sequence[Channel] = ()) -> Reading
     words = vocabulary(schema)
     beside = said_beside(sentence, schema, logs, words)
     found = Reader(Constructions(beside.duties, words)).read()
-    return replace(found, sentence=sentence, evidence=beside.evidence, procedure=beside.procedure)
+    return replace(
+        found,
+        sentence=sentence,
+        unread=tuple(sorted((*found.unread, *(Unread(span) for span in beside.unread)))),
+        evidence=beside.evidence,
+        procedure=beside.procedure,
+    )
 
 
 class _Relation(NamedTuple):

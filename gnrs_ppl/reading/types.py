@@ -241,6 +241,8 @@ class ProcedureRead:
     probability : float
         That the passage tells what follows a breach; where it is less than one half, the passage is read as a duty
         of every case.
+    opener : Span or None
+        The words for the breach.
     why : str
         What was recognised, in words.
     """
@@ -250,7 +252,20 @@ class ProcedureRead:
     time: Timed | None = None
     without: tuple[Stage, ...] = ()
     probability: float = 1.0
+    opener: Span | None = None
     why: str = ""
+
+    @property
+    def used(self) -> tuple[Span, ...]:
+        """Words that some part was read from."""
+        named = [n.span for s in self.steps for n in (s.role, s.inspects, s.name, s.activity) if n]
+        others = [x for s in self.steps for x in (s.span, s.independent, s.nobody) if x]
+        return (*named, *others, *([self.time.span] if self.time else ()), *([self.opener] if self.opener else ()))
+
+    @property
+    def follows_breach(self) -> bool:
+        """Whether it is read so, and not as a duty of every case."""
+        return self.probability >= LIKELY_BREACH
 
 
 class Unread(NamedTuple):
@@ -265,6 +280,8 @@ class Unread(NamedTuple):
     another: bool = False
 
 
+LIKELY_BREACH = 0.5
+"""A passage that more probably follows a breach than not is no duty."""
 Nothing = Literal["", "no_duty", "no_such_act", "no_condition"]
 """Why nothing was read: no duty is stated, its act is not in the schema, or it has no condition that acts
 show."""
