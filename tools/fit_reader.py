@@ -18,6 +18,7 @@ import sys
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,11 +37,22 @@ from gnrs_ppl.experiments.reading import (
     sentences_of,
     stating_scores,
 )
-from gnrs_ppl.reading import read
+from gnrs_ppl.reading import Readings
 from gnrs_ppl.reading.constructions import Constructions
 from gnrs_ppl.reading.duties import signs
 from gnrs_ppl.reading.reader import Reader, vocabulary
-from gnrs_ppl.reading.relations import BINARY, KINDS, SYMMETRIC, UNARY, WEIGHTS, Marked, frozen, kind_of
+from gnrs_ppl.reading.relations import (
+    BINARY,
+    KINDS,
+    SYMMETRIC,
+    UNARY,
+    WEIGHTS,
+    Marked,
+    Weights,
+    frozen,
+    kind_of,
+    read_weights,
+)
 from gnrs_ppl.rule.types import LOOK_BACK
 
 SENTENCES = Path(__file__).parent / "sentences"
@@ -360,6 +372,11 @@ def write(examples: Sequence[Example], features: Features, path: Path = WEIGHTS)
     print(f"{len(weights)} weights, {len(lines)} features, {path.stat().st_size / 1024:.0f} KiB")
 
 
+def _read_with(weights: Weights, text: str, schema: Schema) -> Readings:
+    """What other weights than the package's read."""
+    return Reader(Constructions(text, vocabulary(schema)), weights).read()
+
+
 def main() -> None:
     """Fit, or check by leaving domains out."""
     verb, *paths = sys.argv[1:]
@@ -370,7 +387,6 @@ def main() -> None:
         write(examples, features)
         add_doubts([s for source, s in every if source != "rendered"])
         return
-    from gnrs_ppl.reading import reader, relations
 
     total: dict[str, list[int]] = {}
     differ: Counter[str] = Counter()
@@ -379,11 +395,10 @@ def main() -> None:
         path = Path(f"build/fold{fold}.tsv.gz")
         path.parent.mkdir(exist_ok=True)
         write([e for e, left_out in zip(examples, out, strict=True) if not left_out], features, path)
-        weights = relations.read_weights(path)
-        reader.frozen = lambda weights=weights: weights  # type: ignore[attr-defined]
+        read_so = partial(_read_with, read_weights(path))
         left = [row for row, left_out in zip(every, out, strict=True) if left_out]
         for s in (s for source, s in left if source not in ("rendered", "Text2Declare")):
-            relations_say, constructions_say = read(s.text, s.schema), by_constructions(s.text, s.schema)
+            relations_say, constructions_say = read_so(s.text, s.schema), by_constructions(s.text, s.schema)
             if constraints(relations_say) != constraints(constructions_say):
                 differ.update(
                     texts=1,
@@ -391,7 +406,7 @@ def main() -> None:
                     constructions=all_right(constructions_say, s),
                 )
         for source in sorted({source for source, _ in left}):
-            mine = stating_scores(source, (s for where, s in left if where == source))
+            mine = stating_scores(source, (s for where, s in left if where == source), read_so)
             total[source] = [a + b for a, b in zip(total.get(source, [0] * 5), mine[1:], strict=True)]
     for source, (statements, right, beside, without, unread) in sorted(total.items()):
         share = f"right {right} of {statements} = {right / statements:.3f}, beside them {beside}"

@@ -10,7 +10,7 @@ from gnrs_ppl.reading.clauses import Clause
 from gnrs_ppl.reading.constructions.alone import Alone
 from gnrs_ppl.reading.constructions.pairs import CONDITIONS
 from gnrs_ppl.reading.constructions.parts import Found, Frame, Way, spans_of
-from gnrs_ppl.reading.types import Named, Reading, Span, Statement, Unread
+from gnrs_ppl.reading.types import Named, Reading, Span, Statement
 from gnrs_ppl.reading.vocabulary import CLASSMATE, STOP
 from gnrs_ppl.rule.types import Template
 
@@ -221,15 +221,9 @@ class Sentence(Alone):
             if self.tokens[i].text not in STOP and self.tokens[i].text.isalpha()
         ]
         if content:
-            near = (
-                self.words.match_acts(self.tokens, content)
-                or self.words.match_acts(self.tokens, self._at(clause.start, clause.end))
-            )[:1]
-            last = max(i for i in content[:2] if i <= content[0] + 3)
-            span = Span(self.tokens[content[0]].start, self.tokens[last].end)
-            self.missed.append(
-                (clause, Unread(span, near[0].name if near else "", round(near[0].score, 2) if near else 0.0))
-            )
+            told = [i for i in content[:2] if i <= content[0] + 3]
+            nearest = self.whole.nearest(told, content, self._at(clause.start, clause.end))
+            self.missed.append((clause, nearest))
 
 
 def _conditioned(reading: Reading, states: Span | None) -> Reading:

@@ -60,6 +60,12 @@ class Constructions:
         ]
         return self.sentence[start:end], " ".join(main)
 
+    def nearest(self, told: Sequence[int], *among: Sequence[int]) -> Unread:
+        """Tokens that tell no act, with the act that comes nearest to the first of some words that any is near to."""
+        found = next(filter(None, (self.words.match_acts(self.tokens, at) for at in among)), [])
+        span = Span(self.tokens[told[0]].start, self.tokens[told[-1]].end)
+        return Unread(span, found[0].name, round(found[0].score, 2)) if found else Unread(span)
+
     def is_aim(self, i: int) -> bool:
         """Whether a token stands in a sentence that only says what the rest is for, or in what once befell several."""
         at = self.tokens[i].start

@@ -1,0 +1,114 @@
+"""What a text seems to state and does not: facts, acts of no schema, what befell."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.clauses import Clause
+from gnrs_ppl.reading.duties import states_duty
+from gnrs_ppl.reading.statements.related import acts_of
+from gnrs_ppl.reading.statements.stated import Stated
+from gnrs_ppl.reading.types import Nothing, Reading, Unread
+from gnrs_ppl.reading.vocabulary import STOP
+from gnrs_ppl.reading.words import lemmas
+
+
+class Doubted(Stated):
+    """A text and what of it states nothing that acts show."""
+
+    def _states_duty(self, reading: Reading) -> bool:
+        """Whether the sentences that tell a duty's acts state one; a permission is none, and is told as what
+        it is.
+        """
+        spans = [act.span for act in acts_of(reading).values()]
+        told = self.text.whole_and_main(min(s.start for s in spans), max(s.end for s in spans))
+        return reading.force == "may" or states_duty(*told, self.weights.duty)
+
+    def _of_persons(self, reading: Reading) -> bool:
+        """Whether a reading is of two acts that one person may not do both, which need no act in the clause
+        that binds ("different people must do them").
+        """
+        return any(self.marked.acts[k] in acts_of(reading) for k in self.apart)
+
+    def _asks_another(self, reading: Reading) -> bool:
+        """Whether the clause that binds asks for an act of no schema, and the reading is only of acts told in
+        the clauses that belong to it ("a refund is due whenever a fine was paid twice").
+        """
+        missed = {clause.number: clause for clause, _ in self.text.said.missed}
+        for act in acts_of(reading).values():
+            inside = [c for c, _ in self.text.bound_clauses if c.opened <= act.span.start < c.end]
+            clause = min(inside, key=lambda c: c.end - c.opened, default=None)
+            if clause is None or clause.kind == "main" or clause.number not in missed:
+                return False
+            if self._sentence_at(missed[clause.number].start) != self._sentence_at(act.span.start):
+                return False
+        return True
+
+    def _opened_by_another(self, reading: Reading) -> Clause | None:
+        """The clause that says after what a duty is due, where it tells something that befell and no act of
+        the schema: "within two days after the patient was vaccinated".
+        """
+        place = reading.targets[0].span.start
+        sentence = self._sentence_at(place)
+        main = next((c for c in sentence.parts if c.kind == "main" and c.start <= place < c.end), None)
+        if main is None:
+            return None
+        subs = [c for c in sentence.belonging(main) if c.kind == "after"]
+        if any(self._tells(c) for c in subs):
+            return None
+        return next((c for c in subs if self._befell(c)), None)
+
+    def _befell(self, clause: Clause) -> bool:
+        """Whether a clause says after which event something is due, and not at which hour or in which case."""
+        told = self.text.sentence[clause.start : clause.end]
+        temporal = patterns.AFTER_EVENT.search(clause.opener) and patterns.EVENT.search(told)
+        pointing = patterns.THAT.match(told) or patterns.PERIOD.search(told)
+        return bool(temporal and self._content(clause)) and not pointing
+
+    def _content(self, clause: Clause) -> list[int]:
+        """Tokens of a clause that have content."""
+        return [
+            i
+            for i, t in enumerate(self.text.tokens)
+            if clause.start <= t.start < clause.end and t.text[0].isalpha() and t.text not in STOP
+        ]
+
+    def _unrecorded(self, clause: Clause) -> Unread:
+        """What a clause tells, and the act that comes nearest."""
+        at = self._content(clause)
+        return self.text.nearest(at, at)._replace(another=True)
+
+    def _nothing(self, missed: bool) -> Nothing:
+        """Why there is no statement: nothing is asked, or what is asked is no act that is recorded, or no
+        condition for it was read.
+
+        Where only a manner is asked ("be treated fairly") no record could show it, whatever acts there are.
+        """
+        tokens, sentence = self.text.tokens, self.text.sentence
+        asked = list[int]()
+        for modal in patterns.MODAL_VERB.finditer(sentence):
+            limited = patterns.LIMITED.match(sentence, modal.end()) or any(
+                c.start <= modal.start() < c.end and bound.negative for c, bound in self.text.bound_clauses
+            )
+            if patterns.PERMISSION.search(modal[0]) and not limited:
+                continue
+            asked += [
+                i
+                for i, t in enumerate(tokens)
+                if t.start >= modal.end() and t.text not in STOP and t.text[0].isalpha()
+            ][:1]
+        for i, (token, following) in enumerate(pairwise(tokens)):
+            opens = i == 0 or self.marked.sentence[i] != self.marked.sentence[i - 1]
+            if (
+                opens
+                and token.text in lemmas(token.text, "v")
+                and token.text not in STOP
+                and following.text in STOP
+            ):
+                asked.append(i)  # in the imperative
+        stated = states_duty(*self.text.whole_and_main(0, len(sentence)), self.weights.duty)
+        if not stated or not (asked or missed):
+            return "no_duty"
+        told = not missed and all(i in self.marked.marks for i in asked)
+        return "no_condition" if told or patterns.VAGUE.search(sentence) else "no_such_act"

@@ -1,0 +1,46 @@
+"""Where the mentions of a text stand: their sentences and clauses."""
+
+from __future__ import annotations
+
+from gnrs_ppl.reading.clauses import Clause
+from gnrs_ppl.reading.constructions import Constructions, Sentence
+from gnrs_ppl.reading.relations import Marked, Weights, options
+from gnrs_ppl.reading.vocabulary import ENOUGH
+
+LIKELY = 0.5
+"""A relation at least this probable is a statement."""
+WELL_TOLD = 0.7
+"""Score from which an act may not be passed over."""
+
+
+class Mentioned:
+    """One text: its mentions, and what the model says that each may be."""
+
+    def __init__(self, text: Constructions, weights: Weights) -> None:
+        self.text, self.marked, self.weights = text, Marked(text), weights
+        self.options = options(self.marked, weights)
+
+    def _sentence(self, k: int) -> Sentence:
+        return self._sentence_at(self.text.tokens[self.marked.mentions[k].at].start)
+
+    def _sentence_at(self, place: int) -> Sentence:
+        sentences = self.text.said.sentences
+        return next((s for s in sentences if s.start <= place < s.end), sentences[-1])
+
+    def _clause(self, k: int) -> Clause:
+        clause = self.marked.clauses[k]
+        sentence = self._sentence(k)
+        return clause[0] if clause else Clause("main", sentence.start, sentence.end, sentence.start)
+
+    def _starts(self, k: int) -> int:
+        """Where a mention stands in the sentence."""
+        return self.text.tokens[self.marked.mentions[k].at].start
+
+    def _told_well(self, k: int) -> bool:
+        best = self.marked.mentions[k].told[0]
+        return best.score >= ENOUGH and (best.head or best.score >= WELL_TOLD)
+
+    def _tells(self, clause: Clause) -> bool:
+        """Whether a clause tells an act."""
+        places = [self.text.tokens[m.at].start for m in self.marked.mentions]
+        return any(clause.opened <= place < clause.end for place in places)

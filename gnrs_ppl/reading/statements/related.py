@@ -1,0 +1,245 @@
+"""Which relations of its acts a text states, and which of its constructions are believed beside them."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.constructions import Constructions
+from gnrs_ppl.reading.quantities import durations
+from gnrs_ppl.reading.relations import SYMMETRIC, Weights
+from gnrs_ppl.reading.statements.mentioned import LIKELY, WELL_TOLD
+from gnrs_ppl.reading.statements.settled import Settled
+from gnrs_ppl.reading.types import ActRead, Reading
+
+LEAST_LIKELY = 0.2
+"""Least share of the likeliest relation of an act that is asked for, one way or another."""
+SAYS_SOMETHING = 0.65
+"""Where no relation is likely by itself, but that there is none is less probable than this, the likeliest is
+the statement."""
+LIKELY_NOTHING = 0.7
+"""A mention that is less probably nothing than this is what a construction says, where no relation speaks of it."""
+SURELY = 0.8
+"""A mention that is more probably nothing than this keeps its construction from being believed."""
+_IN_EITHER_ORDER = {
+    "response": "responded_existence",
+    "precedence": "responded_existence",
+    "not_response": "not_coexistence",
+    "not_precedence": "not_coexistence",
+}
+"""What a relation is where the acts may come in either order."""
+_ASKED = {"not_response": "response", "not_precedence": "precedence"}
+"""What a ban is where the clause of its target says nothing negative."""
+BESIDE = ("or", "exception")
+
+
+class Relation(NamedTuple):
+    """One act, or two, and what the first is: the target, and the other the act that opens it."""
+
+    label: str
+    target: str
+    other: str | None
+
+
+class Likely(NamedTuple):
+    """How probable a relation is over all mentions of its acts, and the mentions that tell it best."""
+
+    probability: float
+    target: int
+    other: int | None
+
+
+class Related(Settled):
+    """A text and the relations its mentions tell, each with its probability."""
+
+    def __init__(self, text: Constructions, weights: Weights) -> None:
+        super().__init__(text, weights)
+        self.relations = self._relations()
+
+    def _relations(self) -> dict[Relation, Likely]:
+        """Every relation of two acts, or of one, with its probability: that some mention of the target says
+        so.
+        """
+        acts, found = self.marked.acts, dict[Relation, Likely]()
+        earliest = {span: self._earliest(*span) for span in self.marked.sentences}
+        either = {span: self._in_either_order(*span) for span in self.marked.sentences}
+        for t, of_mention in enumerate(self.options):
+            for label, a, probability in of_mention:
+                if label == "none":
+                    continue
+                target, other = t, a
+                if label in SYMMETRIC and a is not None and t < a and t not in self.apart:
+                    target, other = a, t
+                if (
+                    a is not None
+                    and label in ("response", "precedence")
+                    and earliest[self.marked.sentences[t]]
+                ):
+                    # "at the earliest ten days after": what follows sooner is banned, whether or not it is due
+                    target, other = (t, a) if label == "response" else (a, t)
+                    label = "not_response"
+                if label == "absence" and self._once_more(t):
+                    label = "at_most"
+                if a is not None and either[self.marked.sentences[t]]:
+                    label = _IN_EITHER_ORDER.get(label, label)
+                elif label in _ASKED and not earliest[self.marked.sentences[t]] and self._denied_elsewhere(t):
+                    label = _ASKED[label]
+                relation = Relation(label, acts[target], acts[other] if other is not None else None)
+                turned = Relation(label, relation.other or "", relation.target)
+                relation = turned if label in SYMMETRIC and turned in found else relation
+                before = found.get(relation)
+                share = 1 - (1 - probability) * (1 - (before.probability if before else 0.0))
+                best = (
+                    Likely(share, target, other)
+                    if before is None or probability > before.probability
+                    else before._replace(probability=share)
+                )
+                found[relation] = best
+        return found
+
+    def _earliest(self, start: int, stop: int) -> bool:
+        """Whether a sentence names a time that must go by first."""
+        told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
+        return bool(patterns.AT_EARLIEST.search(told) and durations(told))
+
+    def _denied_elsewhere(self, k: int) -> bool:
+        """Whether only another main clause of the sentence says something negative: "we never ship unpaid
+        goods, and a reminder goes out".
+        """
+        sentence, number = self._sentence(k), self._clause(k).number
+        inside = [
+            (c, bound) for c, bound in self.text.bound_clauses if sentence.start <= c.start < sentence.end
+        ]
+        mine = any(bound.negative for c, bound in inside if c.number == number)
+        return not mine and any(bound.negative for c, bound in inside if c.kind == "main")
+
+    def _in_either_order(self, start: int, stop: int) -> bool:
+        """Whether a sentence says that two acts may come in either order."""
+        told = self.text.sentence[self.text.tokens[start].start : self.text.tokens[stop - 1].end]
+        return bool(patterns.EITHER_ORDER.search(told)) and not durations(told)
+
+    def _once_more(self, k: int) -> bool:
+        """Whether a mention is of one time too many: "a second scan"."""
+        start = self.text.tokens[self.marked.spans[k][0]].start
+        return any(m.end() == start - 1 for m in patterns.NTH_TIME.finditer(self.text.sentence, 0, start))
+
+    def _chosen(self) -> list[Relation]:
+        """The relations that make statements: the likeliest of each act that is more probably asked for than
+        not.
+        """
+        ranked = sorted(
+            (r for r in self.relations if r.label not in BESIDE),
+            key=lambda r: -self.relations[r].probability,
+        )
+        nothing = dict.fromkeys(self.marked.acts, 1.0)
+        for act, of_mention in zip(self.marked.acts, self.options, strict=True):
+            nothing[act] *= sum(o.probability for o in of_mention if o.label in ("none", *BESIDE))
+        found = list[Relation]()
+        for r in ranked:
+            symmetric = {x.other for x in found if x.label in SYMMETRIC}
+            taken = {x.target for x in found} | symmetric
+            likely = self.relations[r].probability
+            same = [x for x in found if {x.target, x.other} == {r.target, r.other}]
+            if any({x.label, r.label} & set(SYMMETRIC) for x in same):
+                continue  # both in any order says what each says of the pair
+            if likely >= LIKELY or (
+                r.target not in taken and nothing[r.target] < LIKELY and likely >= LEAST_LIKELY
+            ):
+                found.append(r)
+        alternatives = {(k, r) for r in found for k in self._beside("or", r)}
+        found = [
+            r
+            for r in found
+            if not any(
+                self.marked.acts[k] == r.target and (r.label, r.other) == (x.label, x.other)
+                for k, x in alternatives
+            )
+        ]
+        speaks = 1 - math.prod(nothing.values())
+        if found or any(map(self._accounts_for_all, (s.best for s in self.text.said.statements))):
+            return found  # what a construction says of the whole is believed before what is hardly likely
+        return ranked[:1] if speaks > 1 - SAYS_SOMETHING else []
+
+    def _beside(self, label: str, relation: Relation) -> list[int]:
+        """Mentions that are something to the acts of a relation, more probably than not; of a list of ways to
+        meet a duty also those within.
+        """
+        if label == "or":
+            return self._alternatives(relation)
+        return sorted(
+            self.relations[r].target
+            for r, likely in self.relations.items()
+            if r.label == label
+            and r.other in (relation.target, relation.other)
+            and likely.probability >= LIKELY
+            and r.target not in (relation.target, relation.other)
+        )
+
+    def _alternatives(self, relation: Relation) -> list[int]:
+        first = self.relations[relation].target
+        found = dict[str, int]()
+
+        def share(act: str, *more: Relation) -> tuple[float, int]:
+            ways = [Relation("or", act, other) for other in (relation.target, *found)]
+            known = [self.relations[r] for r in (*ways, *more) if r in self.relations]
+            return sum(x.probability for x in known), known[0].target if known else -1
+
+        others = [a for a in dict.fromkeys(self.marked.acts) if a not in (relation.target, relation.other)]
+        for act in others:
+            probability, k = share(act)
+            if probability >= LIKELY:
+                found[act] = k
+        for act in others:
+            probability, k = share(act, relation._replace(target=act))
+            if act not in found and probability >= LIKELY and first < k < max(found.values(), default=-1):
+                found[act] = k
+        return sorted(found.values())
+
+    def _unmarked(self, reading: Reading) -> bool:
+        """Whether a construction speaks of an act that is no mention, such as any doing on a thing: then it
+        is believed.
+        """
+        named = {
+            *(a.activity for a in reading.targets),
+            *([reading.activation.activity] if reading.activation else []),
+        }
+        return not named & set(self.marked.acts)
+
+    def _passed_over(self, reading: Reading, told: set[str]) -> bool:
+        """Whether a construction speaks, in a main clause that binds by its words, of acts that no statement
+        tells and that are not likely nothing.
+        """
+        if told & acts_of(reading).keys():
+            return False
+        mine = [k for k, act in enumerate(self.marked.acts) if act in acts_of(reading)]
+        clauses = {k: self.marked.clauses[k] for k in mine}
+        bound = (k for k, c in clauses.items() if c and c[0].kind == "main" and (c[1] or c[3]))
+        return any(
+            o.label == "none" and o.probability < LIKELY_NOTHING for k in bound for o in self.options[k]
+        )
+
+    def _accounts_for_all(self, reading: Reading) -> bool:
+        """Whether the constructions leave no act out that is told well; where no relation is likely, they
+        are believed then.
+        """
+        best = [s.best for s in self.text.said.statements]
+        acts = [a for r in best for a in (*r.targets, r.activation, r.exception) if a is not None]
+        told = {m.activity for m in self.marked.mentions if m.told[0].score >= WELL_TOLD}
+        nothing = {
+            m.activity
+            for m, of in zip(self.marked.mentions, self.options, strict=True)
+            if of[0].probability > SURELY
+        }
+        binds = patterns.DUTY.search(self.text.sentence) or patterns.NEGATIVE.search(self.text.sentence)
+        if reading.force != "may" and not binds and {a.activity for a in reading.targets} & nothing:
+            return False
+        return told <= {a.activity for a in acts} and all(
+            a.score >= WELL_TOLD for a in (*reading.targets, reading.activation) if a
+        )
+
+
+def acts_of(reading: Reading) -> dict[str, ActRead]:
+    """The acts of a reading by their names."""
+    acts = (*reading.targets, reading.activation, reading.after, reading.exception)
+    return {a.activity: a for a in acts if a is not None}

@@ -1,0 +1,211 @@
+"""What words settle of the acts of a text, whatever the model of relations says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.constructions import Constructions, how_bound
+from gnrs_ppl.reading.quantities import COUNT, durations
+from gnrs_ppl.reading.relations import Option, Weights
+from gnrs_ppl.reading.statements.mentioned import LIKELY, WELL_TOLD, Mentioned
+from gnrs_ppl.reading.vocabulary import ENOUGH
+
+_SETTLED = ("precedence", "chain_precedence", "succession", "coexistence", "not_precedence", "exception")
+"""Relations that a model sure of them need not be told."""
+_ORDERS = ("after", "only_after", "before", "until", "provided")
+"""Clauses that put acts in order."""
+_IN_A_LIST = frozenset(
+    {",", "or", "else", "the", "a", "an", "is", "are", "be", "been", "has", "to"}
+    | {"his", "her", "their", "its"}
+)
+"""What may stand between the acts of a list."""
+_OF_LISTS = ("or", "choice", "exclusive_choice", "not_coexistence")
+"""What the model may take such a list for."""
+
+
+class Settled(Mentioned):
+    """A text whose words have settled what some of its mentions are.
+
+    ``apart`` has the acts that one person may not both do, ``lacking`` what has not been done when something else
+    is due, by the mention of that.
+    """
+
+    def __init__(self, text: Constructions, weights: Weights) -> None:
+        super().__init__(text, weights)
+        self.apart = self._kept_apart()
+        for t, (a, label) in self.apart.items():
+            self.options[t] = [Option("none", None, 0.0), Option(label, a, 1.0)]
+            self.options[a] = [Option("none", None, 1.0)]
+        self.lacking = self._said_to_be_lacking()
+        self._settle()
+
+    def _kept_apart(self) -> dict[int, tuple[int, str]]:
+        """Mentions of two acts that one person may not do both, where a sentence says so of just two acts:
+        the later by the earlier, in any order or only afterwards.
+        """
+        found = dict[int, tuple[int, str]]()
+        for start, stop in dict.fromkeys(self.marked.sentences):
+            begin, end = self.text.tokens[start].start, self.text.tokens[stop - 1].end
+            told = self.text.sentence[begin:end]
+            apart = patterns.FOUR_EYES.search(told)
+            ordering = any(c.kind in _ORDERS for c in self._sentence_at(begin).parts) or durations(told)
+            if apart is None and not ordering:
+                apart = patterns.OTHER_THAN.search(told)
+            of_persons = patterns.ONE_AND_OTHER.search(told)
+            ordered = patterns.ORDERED.search(patterns.LATER.sub(" ", told) if of_persons else told)
+            if apart and not (ordered or durations(told[apart.start() :])):
+                inside = [
+                    k
+                    for k, m in enumerate(self.marked.mentions)
+                    if start <= m.at < stop and m.told[0].score >= ENOUGH and m.told[0].head
+                ]
+                best = {k: self.marked.mentions[k].told[0] for k in inside}
+                inside = [
+                    k for k in inside if not any(best[k].at in best[j].used for j in inside if j != k)
+                ]  # not within another's words
+                first = {self.marked.acts[k]: k for k in reversed(inside)}
+                if len(first) == 2:
+                    earlier, later = sorted(first.values(), key=lambda k: (not self._was_done(k), k))
+                    label = "not_coexistence"
+                    if after := patterns.LATER.search(told):
+                        place, label = begin + after.start(), "not_response"
+                        before = [k for k in (earlier, later) if self._starts(k) < place]
+                        earlier, later = sorted(
+                            (earlier, later), key=lambda k: k == max(before, default=later)
+                        )
+                    found[later] = (earlier, label)
+        return found
+
+    def _was_done(self, k: int) -> bool:
+        """Whether a mention says what somebody did before: "who checked it", "has created"."""
+        at = self.marked.mentions[k].at
+        before = {t.text for t in self.text.tokens[max(at - 2, 0) : at]}
+        past = self.text.tokens[at].text.endswith("ed") and before & {"who", "that", "whoever"}
+        return bool(past or before & {"has", "have", "had"})
+
+    def _said_to_be_lacking(self) -> dict[int, int]:
+        """Mentions of what has not been done when something else is due, by the mention of that: "if it has
+        not been paid within 30 days, a reminder must be sent". What has been done excuses.
+        """
+        found = dict[int, int]()
+        for k, of in enumerate(self.marked.clauses):
+            if of is None or not self._told_well(k):
+                continue
+            clause, place = of[0], self._starts(k)
+            whoever = patterns.LACKED.search(self.text.sentence[:place])
+            supposes = clause.first and patterns.SUPPOSES.match(clause.opener)
+            ordered = patterns.EARLIER.search(self.text.sentence, clause.start, clause.end)
+            if not (whoever or supposes) or ordered or self._surely_related(k):
+                continue
+            before = self.text.sentence[clause.start : place]
+            lacking = whoever or patterns.NOT_DONE.search(before[max(0, before.rfind(" and ")) :])
+            due = [
+                j
+                for j, other in enumerate(self.marked.clauses)
+                if other is not None
+                and other[0].kind == "main"
+                and other[0].number == clause.number
+                and self._sentence(j) is self._sentence(k)
+                and self.marked.acts[j] != self.marked.acts[k]
+                and self._told_well(j)
+                and not other[2]
+            ]
+            if lacking and due:
+                found[k] = max(due, key=lambda j: self.marked.mentions[j].told[0].score)
+        return found
+
+    def _surely_related(self, k: int) -> bool:
+        """Whether the model relates a mention to another more probably than not, in an order or in none."""
+        return any(
+            o.label in _SETTLED and o.probability >= LIKELY for of in self.options for o in of if o.other == k
+        ) or any(o.label in _SETTLED and o.probability >= LIKELY for o in self.options[k])
+
+    def _settle(self) -> None:
+        """Options that words settle, whatever the model says: what is lacking excuses, or comes first where
+        something is barred without it; of a list of acts any one will do; what must happen before the case
+        ends is asked of every case.
+        """
+        barred = {k: due for k, due in self.lacking.items() if (of := self.marked.clauses[due]) and of[1]}
+        for k, due in barred.items():
+            del self.lacking[k]
+            self._decide(k, "precedence", due)
+            self.options[due] = [Option("none", None, 1.0)]
+        for k, due in self.lacking.items():
+            self._decide(k, "exception", due)
+            self._rule_out(due, {k})
+        for first, *others in filter(self._taken_apart, self._lists_of_acts()):
+            for k in others:
+                self._decide(k, "or", first)
+            self._rule_out(first, set(others))
+            if all(k in (first, *others) or not self._told_well(k) for k in range(len(self.options))):
+                self._decide(first, "existence", None)
+        told = [k for k, m in enumerate(self.marked.mentions) if m.told[0].score >= ENOUGH]
+        if len(told) == 1 and patterns.BEFORE_THE_END.search(self.text.sentence):
+            sentence, k = self._sentence(told[0]), told[0]
+            bound = how_bound(sentence.text)
+            if bound.stated and not (bound.negative or bound.permitted) and not COUNT.search(sentence.text):
+                self._decide(k, "existence", None)
+
+    def _decide(self, k: int, label: str, other: int | None) -> None:
+        self.options[k] = [Option("none", None, 0.0), Option(label, other, 1.0)]
+
+    def _rule_out(self, k: int, others: set[int]) -> None:
+        """Take away what a mention might be to others, and that it is nothing."""
+        left = [o for o in self.options[k] if o.other not in others and o.label != "none"]
+        total = sum(o.probability for o in left)
+        if total:
+            self.options[k] = [
+                Option("none", None, 0.0),
+                *(o._replace(probability=o.probability / total) for o in left),
+            ]
+
+    def _lists_of_acts(self) -> list[list[int]]:
+        """Mentions of one binding clause with nothing but commas and "or" between them."""
+        lists, told = list[list[int]](), [m.told[0] for m in self.marked.mentions]
+        for k, of in enumerate(self.marked.clauses):
+            within = any(told[k].at in other.used for j, other in enumerate(told) if j != k)
+            if of is None or of[0].kind != "main" or told[k].score < WELL_TOLD or within:
+                continue
+            last = lists[-1][-1] if lists else None
+            if last is not None and self.marked.clauses[last] == of and self._joined_by(last, k):
+                lists[-1].append(k)
+            else:
+                lists.append([k])
+        return [found for found in lists if len(found) > 1 and self._either(found)]
+
+    def _taken_apart(self, found: Sequence[int]) -> bool:
+        """Whether the model relates acts of a list as if they stood in no list, or sees none in it."""
+        likeliest = [max(self.options[k], key=lambda o: o.probability) for k in found]
+        within = {o.label for o in likeliest if o.other in found}
+        return bool(within - {*_OF_LISTS}) or not within
+
+    def _joined_by(self, one: int, other: int) -> bool:
+        """Whether only words of a list stand between two mentions of different acts."""
+        between = self.text.tokens[self.marked.spans[one][1] + 1 : self.marked.spans[other][0]]
+        said = [t.text for t in between]
+        return (
+            self.marked.acts[one] != self.marked.acts[other]
+            and bool({",", "or"} & set(said))
+            and set(said) <= _IN_A_LIST
+        )
+
+    def _either(self, found: Sequence[int]) -> bool:
+        """Whether a list of acts says that one of them must be done."""
+        of = self.marked.clauses[found[0]]
+        if of is None:
+            return False
+        told, bound = (
+            self._sentence(found[0]).words_of(of[0]),
+            how_bound(self._sentence(found[0]).words_of(of[0])),
+        )
+        last = self.text.tokens[self.marked.spans[found[-2]][1] + 1 : self.marked.spans[found[-1]][0]]
+        binds = bound.stated or re.search(r"\beither\b", told, re.IGNORECASE)
+        exclusive = re.search(r"\b(?:both|never)\b", self._sentence(found[0]).text, re.IGNORECASE)
+        return bool(
+            any(t.text == "or" for t in last)
+            and binds
+            and not (bound.negative or bound.permitted or exclusive)
+            and not patterns.MUTUAL_END.search(told)
+        )

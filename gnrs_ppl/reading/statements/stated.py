@@ -1,0 +1,201 @@
+"""What a relation states, with everything else that is said of it: time, bearers, exception, count, condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gnrs_ppl.reading import patterns
+from gnrs_ppl.reading.clauses import Clause
+from gnrs_ppl.reading.constructions import Sentence, spans_of, time_and_people, undergone, who_acts
+from gnrs_ppl.reading.quantities import COUNT, times_told
+from gnrs_ppl.reading.relations import label_of
+from gnrs_ppl.reading.statements.mentioned import LIKELY
+from gnrs_ppl.reading.statements.related import BESIDE, Related, Relation
+from gnrs_ppl.reading.types import ActRead, Reading, Span, Statement, Timed
+from gnrs_ppl.rule.types import Force, Template
+
+WORTH_TELLING = 0.08
+"""Other ways to read a target are told from this share on."""
+MOST_WAYS = 4
+_TEMPLATES: dict[str, Template] = {"existence_n": "existence", "at_most": "absence", "choice": "existence"}
+_UNSAID = (*BESIDE, "exclusive_choice")
+_COMES_FIRST = ("precedence", "chain_precedence")
+"""Labels whose target is asked of whoever the clause of that target names."""
+
+
+class Stated(Related):
+    """A text and the statement that each of its relations makes."""
+
+    def _checkable(self, relation: Relation) -> tuple[Relation, ...]:
+        """One of two acts and never both: no constraint says that, but one of the two does and that they
+        exclude each other does.
+        """
+        if relation.label != "exclusive_choice":
+            return (relation,)
+        both = tuple(relation._replace(label=label) for label in ("choice", "not_coexistence"))
+        self.relations |= dict.fromkeys(both, self.relations[relation])
+        return both
+
+    def _statement(self, relation: Relation) -> Statement:
+        """The statement of a relation, with the other ways to read what its target is."""
+        rivals = [
+            r
+            for r in self.relations
+            if r != relation and r.label not in _UNSAID and r.target == relation.target
+        ]
+        rivals = [r for r in rivals if WORTH_TELLING <= self.relations[r].probability < LIKELY]
+        ways = [relation, *sorted(rivals, key=lambda r: -self.relations[r].probability)[: MOST_WAYS - 1]]
+        total = sum(self.relations[r].probability for r in ways)
+        readings = [
+            replace(self._reading(r), probability=round(self.relations[r].probability / total, 4))
+            for r in ways
+        ]
+        clause = self._clause(self.relations[relation].target)
+        return Statement(Span(clause.start, clause.end), tuple(readings))
+
+    def _reading(self, relation: Relation) -> Reading:
+        """One relation with everything else that is said of it."""
+        likely = self.relations[relation]
+        clause, sentence = self._clause(likely.target), self._sentence(likely.target)
+        main = (
+            clause
+            if clause.kind == "main"
+            else next((c for c in sentence.parts if c.kind == "main" and c.number == clause.number), clause)
+        )
+        opening = self._clause(likely.other) if likely.other is not None else None
+        subs = [c for c in (opening, clause) if c is not None and c.kind != "main"]
+        frame = sentence.frame(main)
+        own = sentence.subject(clause) if clause != main and relation.label in _COMES_FIRST else ()
+        bearers = own or sentence.subject(main) or sentence.subject(clause)
+        activation = self._act(likely.other) if likely.other is not None else None
+        targets = [self._act(k) for k in (likely.target, *self._beside("or", relation))]
+        if relation.label == "choice" and activation:
+            targets, activation = [activation, *targets], None
+        excused = [self._act(k) for k in self._beside("exception", relation)[:1]]
+        time = self._time(sentence, main, subs, opening)
+        if time and any(
+            k in self.lacking and self._waits(k, time, main) for k in self._beside("exception", relation)
+        ):
+            time = None  # how long what is lacking is waited for
+        force: Force = (
+            "must" if frame.bound.force == "may" and relation.label != "existence" else frame.bound.force
+        )
+        acts = [*targets, *([activation] if activation else []), *excused]
+        condition = sentence.condition(main, [c for c in sentence.parts if self._tells(c)])
+        condition = condition or self._elsewhere(sentence)
+        reading = Reading(
+            1.0,
+            force,
+            _TEMPLATES.get(relation.label, relation.label),  # type: ignore[arg-type]
+            tuple(targets),
+            "act" if activation else "case_end" if relation.label == "end" else "case_start",
+            activation,
+            "any" if len(targets) > 1 else "all",
+            exception=next(iter(excused), None),
+            count=self._count(relation.label, sentence),
+            time=time,
+            bearers=bearers,
+            who="same_person"
+            if likely.target in self.apart or likely.other in self.apart
+            else who_acts(frame.whole),
+            condition=condition,
+            one_subject=bool(
+                opening
+                and opening.kind != "main"
+                and patterns.GERUND.match(self.text.sentence, opening.start)
+                and not undergone(frame.whole)
+            ),
+            used=(
+                *spans_of(acts),
+                *(Span(*s.mark) for s in subs),
+                *time_and_people(time, bearers),
+                *([condition] if condition else []),
+            ),
+            why=f"the words around {'the two acts' if relation.other else 'the act'}",
+        )
+        return self._as_constructed(relation, reading)
+
+    def _opened_by_anybody(self, reading: Reading) -> Reading:
+        """Without a role on the act that opens, where the role is named behind it as one of those who are bound:
+        "every sale obliges the courier" says nothing of who sells.
+        """
+        opener = reading.activation
+        if opener is None or opener.role is None or opener.role not in reading.bearers:
+            return reading
+        between = self.text.sentence[opener.span.end : opener.role.span.start]
+        behind = opener.span.end <= opener.role.span.start and not patterns.OBLIQUE_DOER.search(between)
+        return replace(reading, activation=replace(opener, role=None)) if behind else reading
+
+    def _as_constructed(self, relation: Relation, reading: Reading) -> Reading:
+        """What a construction says of the same relation, which knows more of its parts; else the reading as
+        it is.
+        """
+        for statement in self.text.said.statements:
+            said = statement.best
+            same = label_of(said) == relation.label and [a.activity for a in said.targets] == [
+                a.activity for a in reading.targets
+            ]
+            opener = said.activation.activity if said.activation else None
+            if same and opener == (reading.activation.activity if reading.activation else None):
+                return replace(
+                    said,
+                    exception=said.exception or reading.exception,
+                    joint=reading.joint,
+                    who=reading.who,
+                    time=reading.time if self.lacking else said.time or reading.time,
+                    condition=reading.condition,
+                    used=tuple(dict.fromkeys((*said.used, *reading.used))),
+                )
+        return reading
+
+    def _act(self, k: int) -> ActRead:
+        """A mention as an act with its role, object and place."""
+        told, tokens = self.marked.mentions[k].told[0], self.text.tokens
+        first, last = self.marked.spans[k]
+        span = Span(tokens[first].start, tokens[last].end)
+        sentence, clause = self._sentence(k), self._clause(k)
+        things, places = (sentence.named_near(kind, clause, span) for kind in ("objects", "locations"))
+        role = next(iter(sentence.subject(clause)), None)
+        return ActRead(told.activity, span, min(1.0, round(told.score, 3)), role, things, places)
+
+    def _elsewhere(self, sentence: Sentence) -> Span | None:
+        """A place in a sentence that neither an act nor a name of the schema takes, where the schema knows
+        no places.
+        """
+        if self.text.words.locations:
+            return None
+        tokens = self.text.tokens
+        taken = {i for m in self.marked.mentions for i in m.told[0].used} | self.text.named | self.text.things
+        for place in patterns.ELSEWHERE.finditer(self.text.sentence, sentence.start, sentence.end):
+            if not any(place.start() <= tokens[i].start < place.end() for i in taken):
+                return Span(*place.span())
+        return None
+
+    def _waits(self, k: int, time: Timed, main: Clause) -> bool:
+        """Whether a time is told with what has not been done, and not with what is then due."""
+        clause = self._clause(k)
+        return clause.opened <= time.span.start and (
+            clause.opened > main.start or time.span.start < main.start
+        )
+
+    def _time(
+        self, sentence: Sentence, main: Clause, subs: Sequence[Clause], opening: Clause | None
+    ) -> Timed | None:
+        """The time stated where the target is told, or in the words that open it."""
+        for clause in [*subs, main]:
+            if time := sentence.time(clause, main):
+                return time
+        return sentence.time(None, opening) if opening else None
+
+    def _count(self, label: str, sentence: Sentence) -> int:
+        """How often, for labels that state it."""
+        if label not in ("existence_n", "at_most", "exactly"):
+            return 1
+        told, nth = COUNT.search(sentence.text), patterns.NTH_TIME.search(sentence.text)
+        n = 1
+        if told:
+            n = times_told(told) + bool(label == "existence_n" and told["how"].lower() == "more than")
+        elif nth and label == "at_most":
+            n = patterns.NTH.index(nth[1].lower()) + 1
+        return n + 1 if label == "at_most" else max(n, 2) if label == "existence_n" else n
