@@ -31,8 +31,10 @@ _NOUNS: dict[Stage, str] = {
     "remedy": "correction remedy reminder refund repayment recovery compensation claim making",
     "appeal": "appeal objection complaint",
 }
+_BROUGHT = re.compile(r"\b(?:goes|go|brought|sent|passed|taken) to\b", re.IGNORECASE)
 _SAYINGS: tuple[tuple[Stage, re.Pattern[str]], ...] = (
-    ("review", re.compile(r"\blook(?:s|ed|ing)?\s+(?:again\s+)?(?:into|at)\b|\btak(?:es?|en) (?:it |this |the matter )?up\b|\b(?:goes|go|brought|sent|passed|taken) to\b", re.I)),
+    ("review", re.compile(r"\blook(?:s|ed|ing)?\s+(?:again\s+)?(?:into|at)\b|\btak(?:es?|en) (?:it |this |the matter )?up\b", re.I)),
+    ("review", _BROUGHT),
     ("remedy", re.compile(r"\b(?:put|puts|set|sets)\s+(?:(?:it|this|that|the [\w-]+|things|matters)\s+)?right\b|\b(?:make|makes|made|making) (?:it |this )?(?:good|up)\b|\bpa(?:y|ys|id) back\b", re.I)),
 )
 """Words of several tokens by which a stage is told."""
@@ -46,7 +48,7 @@ _ADDRESSEE = frozenset({"report", "escalate", "refer", "notify", "inform"})
 """Verbs whose step is taken by whom it is brought to."""
 _LEADS_ON = re.compile(
     r"(?:[\s,]*\(?(?:who|which)\s[^,]{1,40}?,)?(?:[\s,]*(?:then|first|also|again|must|shall|should|may|will|can|has to|have to|is to|are to|does|be|in turn|himself|herself|"
-    r"personally|promptly|independently|to|sends?|takes?|holds?|gives?|makes?|gets?|issues?|provides?|sees? to it that (?:it|this) is|has|a|an|the|out|\w+ly|who)\b)*\s*",
+    r"personally|promptly|independently|to|sends?|takes?|holds?|gives?|makes?|gets?|issues?|provides?|sees? to it that (?:it|this) is|has|a|an|the|out|\w+ly|who)\b)*\s*(?:(?<=\ba )[\w-]+ (?:[\w-]+ )?|(?<=\ban )[\w-]+ )?",
     re.IGNORECASE,
 )
 """What may stand between somebody and what they do."""
@@ -184,6 +186,8 @@ def _stage(text: str, before: str) -> tuple[Stage | None, str]:
 def _one_step(text: str, before: _Place, place: _Place) -> bool:
     """Whether a second word tells the step that was told already."""
     between = text[before.end : place.start]
+    if before.stage == "appeal" and _BROUGHT.fullmatch(text, place.start, place.end):
+        return True  # an appeal, which goes to …
     if re.search(r"[,;.]|\b(?:and|then|who|whose|may|can)\b", between):
         return False
     if place.verb and not re.search(r"\b(?:to|can be)\s*$", between) and place.stage != before.stage:
@@ -228,10 +232,15 @@ def _steps(
         name = _name(tokens, mine, schema, place.stage)
         activity = next((n for n in acts if n.span.start < stop and place.start < n.span.end), None)
         role = who.role
-        if activity and role and _others(activity.name, schema, role.name):
-            activity = None
+        if activity and ((role and _others(activity.name, schema, role.name)) or (name and _tells(name, activity))):
+            activity = None  # another's act, or words of the step itself: making good makes nothing
         found.append(replace(step, name=name, activity=activity))
     return found, doer
+
+
+def _tells(name: Named, activity: Named) -> bool:
+    """Whether words that tell a step of the schema tell an act no better."""
+    return name.span.start < activity.span.end and activity.span.start < name.span.end and name.score >= activity.score
 
 
 def _others(activity: str, schema: Schema, role: str) -> bool:
@@ -310,7 +319,7 @@ def _nobody(text: str, since: int, place: _Place) -> Span | None:
             return Span(place.end + behind.start("who"), place.end + behind.end("who"))
         return None
     m = re.search(
-        r"(?:^|[,;:\s])(?:the|our|an?)\s+(?P<who>[a-z][\w-]*(?: (?!(?:to|must|will|shall|should|may|can|then|and|or|who|of|on|in|for)\b)[a-z][\w-]*){0,2})\s+(?:must |will |shall |should |may |can |has to |then |first )*$",
+        r"(?:^|[,;:]|\b(?:and|but|then|that))\s*(?:the|our|an?)\s+(?P<who>[a-z][\w-]*(?: (?!(?:to|must|will|shall|should|may|can|then|and|or|who|of|on|in|for)\b)[a-z][\w-]*){0,2})\s+(?:must |will |shall |should |may |can |has to |then |first )*$",
         text[since : place.start],
         re.IGNORECASE,
     )
